@@ -1,0 +1,54 @@
+"""Every way `grade` can fail on purpose; each class owns its exit code.
+
+A message says what happened, the likely cause, and the next command to run.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class GradeError(Exception):
+    """Base of every expected failure. Its text is shown to the user as it stands."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class UsageError(GradeError):
+    """The command's words do not fit together, or name something that does not exist."""
+
+
+class InputError(GradeError):
+    """Files given by the user are wrong; holds every problem found, one line each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class DataUnavailableError(GradeError):
+    """The benchmark's own data could not be had (no network, no such file)."""
+
+
+class GateNotMetError(GradeError):
+    """A `--fail-under` or `--max-drop` was not met."""
+
+    exit_code = 1
+
+
+class InfrastructureError(GradeError):
+    """Nothing trustworthy could be graded: no sandbox, no image, no judge."""
+
+    exit_code = 3
+
+
+class GateInconclusiveError(GradeError):
+    """A `--baseline` gate that the data can neither pass nor fail."""
+
+    exit_code = 4
+
+
+class InterruptedRunError(GradeError):
+    """Ctrl-C; what was finished is in the cache and the same command resumes."""
+
+    exit_code = 130

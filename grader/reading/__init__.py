@@ -1,0 +1,1 @@
+"""What untrusted text says: official scorers' readers, bug for bug, and careful ones beside them."""

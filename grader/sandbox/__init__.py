@@ -1,0 +1,1 @@
+"""Where untrusted code runs: backends behind one interface, a pool of warm supervisors."""
