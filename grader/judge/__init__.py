@@ -1,0 +1,140 @@
+"""The judge that MMBench and Mr-Ben share: a model that is asked what the rules could not read.
+
+This module holds what a scorer needs (questions, replies, recorded replies); `grader.judge.client` asks
+an endpoint, `grader.judge.cache` keeps its replies, `grader.judge.prompts` words the questions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from grader.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+
+class JudgeQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to ask the judge."""
+
+    qid: str
+    """Names the question within one `ask`."""
+    prompt: str
+    accept: Callable[[str], bool]
+    """Says whether a reply can be read; called from several threads at once, so it must be pure."""
+
+
+class JudgeReply(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one question."""
+
+    text: str | None
+    """A reply that `accept` took, as the judge wrote it; None makes the item unscored."""
+    tries: int = 0
+    """Replies asked for in this run (a request repeated after a network failure is one try)."""
+    cached: bool = False
+    """No request was made: the reply is from an earlier run, or from an equal question of this one."""
+    error: str = ""
+    """Why there is no text, for people; empty where there is."""
+    unreadable: str = ""
+    """Where a reply came that `accept` refused: the last one. Official readings may want to misread it."""
+
+
+class Judge(Protocol):
+    """Anything that answers questions; never raises because one question cannot be answered."""
+
+    def ask(self, questions: Sequence[JudgeQuestion]) -> Mapping[str, JudgeReply]:
+        """Return a reply for every question, by qid."""
+
+
+class JudgeUsage(msgspec.Struct, frozen=True, kw_only=True):
+    """What the judge cost, for the report's environment."""
+
+    calls: int = 0
+    """Requests sent, repeated and failed ones included."""
+    cached: int = 0
+    """Questions answered without a request."""
+    failed: int = 0
+    """Questions left without a readable reply."""
+    prompt_tokens: int = 0
+    """As the endpoint counts them; an endpoint that does not leaves 0."""
+    completion_tokens: int = 0
+
+
+class RecordedJudge:
+    """Answers from recorded replies, or a person's verdicts: {qid: reply text}."""
+
+    def __init__(self, replies: Mapping[str, str]) -> None:
+        self._replies = replies
+
+    def __repr__(self) -> str:
+        return f"RecordedJudge({len(self._replies)} replies)"
+
+    def ask(self, questions: Sequence[JudgeQuestion]) -> dict[str, JudgeReply]:
+        """Return the recorded reply of every question, by qid."""
+        refuse_duplicates(questions)
+        return {question.qid: self._reply(question) for question in questions}
+
+    def _reply(self, question: JudgeQuestion) -> JudgeReply:
+        text = self._replies.get(question.qid)
+        if text is None:
+            return JudgeReply(text=None, error="no recorded reply")
+        if not question.accept(text):
+            return JudgeReply(text=None, tries=1, error="the recorded reply cannot be read", unreadable=text)
+        return JudgeReply(text=text, tries=1)
+
+
+def refuse_duplicates(questions: Sequence[JudgeQuestion]) -> None:
+    """Raise `ValueError` where two questions share a qid: one of the replies would be lost."""
+    twice = [qid for qid, count in Counter(question.qid for question in questions).items() if count > 1]
+    if twice:
+        raise ValueError(f"asked twice in one call: {', '.join(sorted(twice)[:5])}")
+
+
+def load_replies(path: Path) -> dict[str, str]:
+    """Read a `--judge-replies` file ({qid: reply text}); raises `InputError` with every problem at once."""
+    pairs = _load_pairs(path)
+    counts = Counter(qid for qid, _ in pairs)
+    problems = [f"{path}: {_path(qid)}: appears {n} times; keep one reply" for qid, n in counts.items() if n > 1]
+    problems += [
+        f"{path}: {_path(qid)}: expected the reply's text, got {_kind(value)}"
+        for qid, value in pairs
+        if not isinstance(value, str)
+    ]
+    if problems:
+        raise InputError(problems)
+    return {qid: value for qid, value in pairs if isinstance(value, str)}
+
+
+class _Pairs(list[tuple[str, object]]):
+    """A JSON object with its repeated keys kept."""
+
+
+def _load_pairs(path: Path) -> _Pairs:
+    try:
+        data = json.loads(path.read_bytes().decode("utf-8-sig"), object_pairs_hook=_Pairs)
+    except OSError as error:
+        raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
+    except UnicodeDecodeError as error:
+        raise InputError([f"{path}: $: is not UTF-8 text (byte {error.start})"]) from error
+    except json.JSONDecodeError as error:
+        raise InputError([f"{path}:{error.lineno}: $: is not JSON: {error.msg} (column {error.colno})"]) from error
+    except (RecursionError, ValueError) as error:  # nesting too deep; a number of thousands of digits
+        raise InputError([f"{path}: $: is not an object of texts: {error}"]) from error
+    if not isinstance(data, _Pairs):
+        raise InputError([f"{path}: $: expected an object {{qid: reply text}}, got {_kind(data)}"])
+    return data
+
+
+def _path(qid: str) -> str:
+    return f"$.{qid}" if re.fullmatch(r"[\w-]+", qid) else f"$[{json.dumps(qid, ensure_ascii=False)}]"
+
+
+def _kind(value: object) -> str:
+    names = {_Pairs: "an object", list: "an array", bool: "a boolean", type(None): "null", str: "text"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,1 @@
+"""The parts of the careful reader of choices: text, wordings, options, mentions, wrapped answers."""

@@ -1,0 +1,184 @@
+"""Clean a reply without moving a character: what is not the answer becomes blanks, so spans stay those of the raw text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+
+_LATIN = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
+
+_SAME = {
+    "\u0410": "A", "\u0412": "B", "\u0421": "C", "\u0415": "E", "\u041d": "H", "\u0406": "I", "\u0408": "J",
+    "\u0430": "a", "\u0441": "c", "\u0435": "e", "\u0391": "A", "\u0392": "B", "\u0395": "E", "\u0397": "H",
+    "\u0399": "I",
+}  # fmt: skip
+"""Cyrillic and Greek letters that look like Latin option letters."""
+
+_LOOKALIKE = re.compile(f"(?<![{_LATIN}])[{''.join(_SAME)}](?![{_LATIN}])")
+
+_PUNCTUATION = dict(
+    zip(
+        "\u2018\u2019\u2032\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f\u3010\u3011\u3014\u3015\u300a\u300b\u3008\u3009\u2013\u2014\u2212\u2011\u2022\u25cf\u25aa\u00b7\u3001\r\u2028\u2029\x0b\x0c\x85",
+        "'''\"\"\"\"\"\"\"\"\"[][]<><>----****,\n\n\n\n\n\n",
+        strict=True,
+    )
+)
+
+
+class _Plain(dict[int, str]):
+    """Translation table, filled as characters turn up: every character to one plainer character."""
+
+    def __missing__(self, code: int) -> str:
+        plain = self[code] = _plainer(chr(code))
+        return plain
+
+
+def _plainer(char: str) -> str:
+    code = ord(char)
+    # Negative circled and squared letters, and regional indicators, have no compatibility form in Unicode.
+    for start in (0x1F150, 0x1F170, 0x1F1E6):
+        if start <= code < start + 26:
+            return chr(ord("A") + code - start)
+    if char in _PUNCTUATION:
+        return _PUNCTUATION[char]
+    if unicodedata.category(char) in ("Cf", "Cc") or 0xFE00 <= code <= 0xFE0F or code == 0x20E3:
+        return char if char in "\n\t" else " "
+    folded = unicodedata.normalize("NFKC", char)
+    if len(folded) == 3 and folded[0] + folded[2] == "()":
+        folded = folded[1]
+    # Lower-casing must not change the length either, and only the dotted capital I would.
+    return "I" if folded == "\u0130" else folded if len(folded) == 1 else char
+
+
+_PLAIN = _Plain()
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def plain(raw: str) -> str:
+    """Return `raw` with full-width, circled, styled and look-alike characters made plain; the same length."""
+    if raw.isascii():
+        return raw if not _CONTROL.search(raw) else raw.translate(_PLAIN)
+    text = raw.translate(_PLAIN)
+    return _LOOKALIKE.sub(lambda m: _SAME[m[0]], text)
+
+
+def blank(match: re.Match[str]) -> str:
+    """Return as many blanks as `match` is long (a replacement for `re.sub`)."""
+    return " " * (match.end() - match.start())
+
+
+_TAGS = r"think(?:ing)?|analysis|reason(?:ing)?|thoughts?|reflection|scratchpad|rationale|cot|seed:think"
+_REASONING = re.compile(
+    rf"<(?P<close>/?)(?P<name>{_TAGS})\s*>|\[(?P<close2>/?)(?P<name2>think)\]"
+    rf"|\u25c1(?P<close3>/?)(?P<name3>think)\u25b7"
+    r"|<\|(?P<open4>begin|end)_of_(?P<name4>thought)\|>",
+    re.IGNORECASE,
+)
+_HARMONY_FINAL = "<|channel|>final<|message|>"
+_HARMONY_THOUGHT = "<|channel|>analysis"
+
+
+def hide_reasoning(text: str) -> tuple[str, bool]:
+    """Blank the reasoning blocks of `text`; also tell whether one was never closed (then nothing after it counts)."""
+    if _HARMONY_THOUGHT in text:
+        final = text.rfind(_HARMONY_FINAL)
+        if final < 0:
+            return " " * len(text), True
+        text = " " * (final + len(_HARMONY_FINAL)) + text[final + len(_HARMONY_FINAL) :]
+    if not any(mark in text for mark in ("<", "[", "\u25c1")):
+        return text, False
+    pieces: list[str] = []
+    done, opened, name = 0, -1, ""
+    for tag in _REASONING.finditer(text):
+        closing = any(tag[g] for g in ("close", "close2", "close3")) or (tag["open4"] or "").lower() == "end"
+        named = next(tag[g].lower() for g in ("name", "name2", "name3", "name4") if tag[g])
+        if opened < 0 and not closing:
+            pieces.append(text[done : tag.start()])
+            opened, name, done = tag.start(), named, tag.start()
+        elif closing and opened >= 0 and named == name:
+            pieces.append(" " * (tag.end() - done))
+            opened, done = -1, tag.end()
+        elif closing and opened < 0:
+            # A lone closing tag: the chat template had put the opening one into the prompt.
+            pieces = [" " * tag.end()]
+            done = tag.end()
+    if opened >= 0:
+        return "".join(pieces) + " " * (len(text) - done), True
+    return "".join(pieces) + text[done:], False
+
+
+_END_OF_TURN = re.compile(
+    r"<\|(?:im_end|endoftext|eot_id|end|end_of_text|eom_id|return)\|>|</s>|<end_of_turn>|<eos>|<\uff5cend[^<>]{0,30}>"
+    r"|\n\s*(?:user|human|### ?(?:instruction|human|user))\s*:|\n#{2,3} ?(?:instruction|human|user)\b",
+    re.IGNORECASE,
+)
+_SPECIAL = re.compile(r"<\|[A-Za-z_]{2,30}\|>|<(?:s|bos|pad|unk|start_of_turn)>|\[/?INST\]|(?<!\w)n/a(?!\w)", re.IGNORECASE)
+_SPEAKER = re.compile(r"\s*(?:assistant|model|bot|ai)\s*[:\n]", re.IGNORECASE)
+
+
+def end_turn(text: str) -> str:
+    """Blank chat tokens, the speaker's name, and everything after the reply's own turn."""
+    text = _SPEAKER.sub(blank, text, count=1) if _SPEAKER.match(text) else text
+    for stop in _END_OF_TURN.finditer(text):
+        if text[: stop.start()].strip():
+            text = text[: stop.start()] + " " * (len(text) - stop.start())
+            break
+    return _SPECIAL.sub(blank, text)
+
+
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
+_LATEX = re.compile(
+    r"\\(?:text|textbf|textit|texttt|textrm|mathrm|mathbf|mathsf|mathit|bf|rm|bold|emph|underline|operatorname)\b\s*\{?"
+    r"|\\[()\[\],;:! ]|\\q?quad\b|\$"
+)
+_MARKUP = re.compile(
+    r"```[A-Za-z]*|`|\*+|(?<![^\W_])_+|_+(?![^\W_])|^[ \t]*(?:#{1,6}|>+)(?=[ \t])"
+    r"|</?(?:strong|em|br|p|div|span|center|h[1-6]|code|pre|mark|font|ul|ol|li)\b[^<>\n]{0,80}>",
+    re.MULTILINE | re.IGNORECASE,
+)
+_BOLD_TAG = re.compile(r"</?[biu]>", re.IGNORECASE)
+_HAS_MARKUP = re.compile(r"[`*_#<>~\\$]")
+
+
+def without_markup(text: str) -> str:
+    """Blank emphasis, headings, code fences, HTML and LaTeX wrappers, and what is struck out."""
+    if not _HAS_MARKUP.search(text):
+        return text
+    text = _STRUCK.sub(blank, text)
+    if "\\" in text or "$" in text:
+        text = _LATEX.sub(blank, text)
+    if re.search(r"</[biu]>", text, re.IGNORECASE):
+        text = _BOLD_TAG.sub(blank, text)
+    return _MARKUP.sub(blank, text)
+
+
+_BOUNDARY = re.compile(
+    r"\n|[!?\u3002]+(?!\w)|[!?\u3002]|\.(?=[\s\"')\]]|$)|\.(?=[\u3040-\u9fff])|;(?!\w)|\u2192(?=\s*$)"
+)
+
+
+class Page:
+    """A cleaned reply with its sentences: `shown` keeps the case, `low` is lower-cased, both as long as the raw text."""
+
+    def __init__(self, shown: str) -> None:
+        self.shown = shown
+        self.low = shown.lower()
+        self.ends: list[int] = []
+        """Positions right after each sentence boundary, ascending."""
+        if len(shown) > 1:
+            self.ends = [m.end() for m in _BOUNDARY.finditer(shown)]
+
+    def sentence(self, start: int, end: int) -> tuple[int, int]:
+        """Return the [start, end) of the sentence or sentences that hold [start, end)."""
+        left = bisect_right(self.ends, start)
+        right = bisect_left(self.ends, max(end, start + 1))
+        return (
+            self.ends[left - 1] if left else 0,
+            self.ends[right] if right < len(self.ends) else len(self.shown),
+        )
+
+    def line(self, start: int, end: int) -> tuple[int, int]:
+        """Return the [start, end) of the line or lines that hold [start, end), without the newline."""
+        stop = self.shown.find("\n", end)
+        return self.shown.rfind("\n", 0, start) + 1, stop if stop >= 0 else len(self.shown)

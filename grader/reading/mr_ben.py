@@ -1,0 +1,420 @@
+"""Mr-Ben responses in both readings, which of them need the judge, and what they earn.
+
+The official parse is in `mr_ben_official.py`, the search for the fields in `mr_ben_careful.py`; here is the careful
+reading of the step: a number for the worded subjects, a line of code for coding.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from grader.reading.judge_decision import REVISION, credited_official, decision_careful, decision_official, lowered
+from grader.reading.mr_ben_careful import (
+    NOT_APPLICABLE,
+    Region,
+    chosen,
+    headings,
+    json_regions,
+    lines_of,
+    read_verdict,
+    settle,
+    without_reasoning,
+)
+from grader.reading.mr_ben_official import (
+    Correctness,
+    MrBenReading,
+    official_letters,
+    official_step_for_gate,
+    official_step_for_score,
+    parse_official,
+    read_official,
+)
+
+__all__ = [
+    "Correctness",
+    "Credit",
+    "GoldRow",
+    "MrBenReading",
+    "credit_careful",
+    "credit_official",
+    "difference_kind",
+    "needs_judge_careful",
+    "needs_judge_official",
+    "official_step_for_gate",
+    "official_step_for_score",
+    "parse_official",
+    "read_careful",
+    "read_official",
+    "steps_match",
+]
+
+Solution = Sequence[str] | str
+
+
+class GoldRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What the benchmark knows of one solution."""
+
+    correct: bool
+    step: str
+    """`Model_Solution_First_Error_Step` as it stands: digits, "N/A", or a line of code."""
+    coding: bool = False
+    solution: Solution = ()
+    """`Model_Solution_Steps`: a list of steps, or the program's text."""
+
+
+class Credit(NamedTuple):
+    """What a row earns besides its verdict. None: unscored, because the judge's decision is missing."""
+
+    step: bool | None
+    reason: bool | None
+
+
+def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenReading:
+    """Read a response as a person does. `solution` helps to recognise quoted steps and code lines."""
+    plain = without_reasoning(text)
+    if plain is None:
+        return _nothing("unfinished reasoning", "the reasoning block is never closed")
+    regions, source = json_regions(plain)
+    rule = "json" if regions else "heading"
+    if not regions:
+        regions, source = headings(plain), plain
+    lower = lowered(source)
+    said, step_at, reason_at = (chosen(regions, field, lower) for field in ("correctness", "step", "reason"))
+    step = _step(source, lower, step_at, coding=coding, solution=solution)
+    verdict = settle(read_verdict(lower, regions, rule), step, headed=step_at is not None)
+    raw = tuple(source[at.start : at.end] if at else "" for at in (said, step_at, reason_at))
+    whole = (len(text) - len(text.lstrip()), len(text.rstrip()))
+    return MrBenReading(
+        correctness=verdict.correctness,
+        step=step,
+        error_reason=raw[2].strip(" \t\r\n*_`\"'|}#-"),
+        raw=(raw[0], raw[1], raw[2]),
+        rule=verdict.rule,
+        span=whole if rule == "json" and verdict.span else verdict.span,
+        detail=verdict.detail,
+    )
+
+
+def _nothing(rule: str, detail: str) -> MrBenReading:
+    return MrBenReading(
+        correctness=None, step=None, error_reason="", raw=("", "", ""), rule=rule, span=None, detail=detail
+    )
+
+
+def needs_judge_official(gold: GoldRow, reading: MrBenReading) -> bool:
+    """Tell whether the official scorer asks the judge about this row (`score_error_reason`)."""
+    if gold.correct or "incorrect" not in reading.raw[0].strip().lower():
+        return False
+    return gold.coding or official_step_for_gate(reading.raw[1]) == gold.step
+
+
+def needs_judge_careful(gold: GoldRow, reading: MrBenReading) -> bool:
+    """Tell whether the judge's decision can matter: an error seen, the step right (coding: any), a reason given."""
+    if gold.correct or reading.correctness != "incorrect":
+        return False
+    if gold.coding:
+        return bool(reading.error_reason or reading.step)
+    return bool(reading.error_reason) and steps_match(reading.step, gold)
+
+
+def credit_official(gold: GoldRow, reading: MrBenReading, reply: str | None) -> Credit:
+    """Return the official credit (`calculate_mr_score`); `reply` is the judge's, None where it was not asked.
+
+    Where the official scorer looks up a decision that its own gate never asked for it crashes; here that is no credit.
+    """
+    if gold.correct or official_letters(reading.raw[0]) != "incorrect":
+        return Credit(step=False, reason=False)
+    credited = reply is not None and credited_official(decision_official(reply))
+    if gold.coding and credited:
+        return Credit(step=True, reason=True)
+    matches = official_step_for_score(reading.raw[1]) == gold.step
+    return Credit(step=matches, reason=matches and credited)
+
+
+def credit_careful(gold: GoldRow, reading: MrBenReading, decision: str | None) -> Credit:
+    """Return what an attentive grader gives; `decision` is `decision_careful`'s, None where there is none.
+
+    For coding the judge decides location and reason together; a line that is the gold one earns its step without.
+    """
+    if gold.correct or reading.correctness != "incorrect":
+        return Credit(step=False, reason=False)
+    matches = steps_match(reading.step, gold)
+    if not needs_judge_careful(gold, reading):
+        return Credit(step=matches, reason=False)
+    if decision is None:
+        return Credit(step=True if matches else None, reason=None)
+    right = decision == "correct"
+    return Credit(step=matches or (gold.coding and right), reason=right)
+
+
+def difference_kind(gold: GoldRow, official: MrBenReading, careful: MrBenReading, reply: str | None) -> str:
+    """Name why the readings of a row differ, for the list by kind; empty where nothing explains a difference.
+
+    Gives the first that applies, in the order in which the official scorer would meet it.
+    """
+    if official.correctness != careful.correctness:
+        return "headings not read" if not official.raw[0].strip() else "wording of the verdict"
+    if gold.correct or careful.correctness != "incorrect":
+        return ""
+    scored = official_step_for_score(official.raw[1])
+    if gold.coding and not gold.step.strip() and scored == gold.step:
+        return "empty gold step"
+    if not gold.coding and (scored == gold.step) != steps_match(careful.step, gold):
+        return "bare digit" if official.raw[1].strip().isdigit() else "wording of the step"
+    return _judge_difference(gold, careful, reply)
+
+
+def _judge_difference(gold: GoldRow, careful: MrBenReading, reply: str | None) -> str:
+    if reply is not None:
+        credited = credited_official(decision_official(reply))
+        decided = decision_careful(reply)
+        if credited and decided == "wrong":
+            return '"Incorrect" credited'
+        if credited != (decided == "correct"):
+            return "judge reply not in the official format"
+        if credited:
+            return ""
+    return "code line" if gold.coding and steps_match(careful.step, gold) else ""
+
+
+def steps_match(predicted: str | None, gold: GoldRow) -> bool:
+    """Tell whether a step as read is the gold one; a blank gold line is never matched, only judged.
+
+    For code, whitespace is forgiven, and a missing trailing comment where that leaves no other line it could be.
+    """
+    if predicted is None or not gold.step.strip():
+        return False
+    if not gold.coding:
+        return predicted == _number(gold.step.strip())
+    if _squeezed(predicted) == _squeezed(gold.step):
+        return True
+    code, gold_code = _without_comment(predicted), _without_comment(gold.step)
+    if not code or code != gold_code:
+        return False
+    program = gold.solution if isinstance(gold.solution, str) else "\n".join(gold.solution)
+    return sum(_without_comment(line) == code for line in program.split("\n")) == 1
+
+
+def _squeezed(line: str) -> str:
+    return "".join(line.split())
+
+
+def _without_comment(line: str) -> str:
+    return _squeezed(line.partition("#")[0])
+
+
+# --- the first error step -------------------------------------------------------------------------------------------
+
+_NUMBER_WORDS = {
+    word: str(number)
+    for words in (
+        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+        "eighteen nineteen twenty",
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+        "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth",
+        "一 二 三 四 五 六 七 八 九 十 十一 十二 十三 十四 十五 十六 十七 十八 十九 二十",
+    )
+    for number, word in enumerate(words.split(), start=1)
+}
+_WORDED = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True))
+_NOT_APPLICABLE = re.compile(
+    r"[\W_]*(?:n\s?[/.\\]?\s?a\b|none\b|null\b|nil\b|not applicable\b|no\b(?!\W*\d)|nothing\b"
+    r"|there (?:is|are|were|was) no\b|all (?:the )?steps (?:are|were)\b|无|没有|不适用)"
+)
+_LATEX = re.compile(r"\\(?:boxed|textbf|text|mathrm)\b|[\\{}$]")
+_STEP_NUMBER = re.compile(
+    r"(?:\bsteps?|步骤)(?:[\W_]{0,4}|\s*(?:no\.?|number|num\.?)\s*)"
+    rf"(?:(?P<digits>\d{{1,4}})(?:st|nd|rd|th)?(?!\d)|(?P<word>{_WORDED})(?![a-z]))"
+    rf"|\b(?:(?P<nth>\d{{1,4}})(?:st|nd|rd|th)|(?P<ordinal>{_WORDED}))[ -]step\b"
+    r"(?!\s+(?:with|that|where|in|to|contain))"
+    rf"|第\s*(?:(?P<chinese>\d{{1,4}})|(?P<han>{_WORDED}))\s*步"
+)
+_BARE_NUMBER = re.compile(
+    r"(?:[\W_]*?(?<![\d.])|\W{0,3}(?:no\.?|number)\s*)(?P<digits>\d{1,3})(?![\d.]*\d)(?!,\d{3})(?=[\W_]*$|\s*[.):\uff1a;,\]|]|\s+(?:[-\u2013—(]|and\b|&|or\b))"
+)
+_MORE_STEPS = re.compile(
+    r"[\W_]{0,4}?(?P<link>,\s*and|,|&|\band\b|\bto\b|\bthrough\b|[-\u2013—]|至|到|和|、|\bor\b|/|或)\s*(?:or\s+)?"
+    r"(?:the\s+)?(?:steps?\s*)?#?(?P<digits>\d{1,4})(?=[\W_]*$|\s*[.;:)\]&]|\s*,\s*(?!\d)|\s+(?:and|or|are|is|both)\b|\s+\()"
+)
+_EITHER = frozenset(("or", "/", "或"))
+_DENIED_BEFORE = re.compile(
+    r"\b(?:not|rather than|instead of|unlike|before|after|until|up to|prior to|from)\s+(?:in\s+|at\s+|the\s+)?$"
+)
+_FINE_AFTER = re.compile(
+    r"\W{0,3}\s*(?:is|was|are|were|seems|looks)\s+(?:also\s+|all\s+)?(?:correct|fine|right|valid|ok)\b"
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_LEAD_IN = frozenset(
+    _WORD.findall(
+        "the first error occurs occurred is in at appears appear incorrect wrong mistake found lies starts begins with "
+        "begin it was on of original solution happens happened erroneous step made boxed text located"
+    )
+)
+_FIRST_ERROR = re.compile(r"\b(?:first|earliest)\s+(?:error|mistake|incorrect|wrong|erroneous)\b[^.\n]{0,60}$")
+_PROSE_STEP = re.compile(
+    r"\bfirst\s+(?:error|mistake|incorrect step|wrong step|flaw)\b[^.\n]{0,60}?\bstep\s*#?(\d{1,4})\b"
+    r"|\bstep\s*#?(\d{1,4})\s+(?:is|contains|has|makes)\s+the\s+first\s+(?:error|mistake|incorrect|wrong)\b"
+)
+
+
+def _number(digits: str) -> str:
+    return digits.lstrip("0") or "0"
+
+
+def _step(source: str, lower: str, at: Region | None, *, coding: bool, solution: Solution) -> str | None:
+    if coding:
+        return _code_line(source, at, solution) if at else None
+    if at is None:
+        named = {_number(match[1] or match[2]) for match in _PROSE_STEP.finditer(lower)}
+        return named.pop() if len(named) == 1 else None
+    own_line = True
+    for count, (start, line) in enumerate(lines_of(lower, at)):
+        own_line = own_line and "\n" in lower[at.start : start]
+        step = _numbered(line if line.isascii() else unicodedata.normalize("NFKC", line))
+        if step is not None:
+            return step
+        if not own_line or count >= 3:
+            break
+    return _quoted_step(source[at.start : at.end], solution)
+
+
+def _numbered(line: str) -> str | None:
+    """Read one lower-case line that names a step: "Step 3: ...", "3.", "the third step", "N/A", "第三步"."""
+    line = _LATEX.sub(" ", line.partition("</")[0])
+    if _NOT_APPLICABLE.match(line):
+        return NOT_APPLICABLE
+    bare = _BARE_NUMBER.match(line)
+    if bare:
+        return _with_more(bare, line)
+    mentions = [
+        match
+        for match in _STEP_NUMBER.finditer(line)
+        if not _DENIED_BEFORE.search(line, max(0, match.start() - 24), match.start())
+        and not _FINE_AFTER.match(line, match.end())
+    ]
+    return _named(mentions, line) if mentions else None
+
+
+def _named(mentions: list[re.Match[str]], line: str) -> str | None:
+    """Choose among the steps a line mentions: the one it begins with, unless taken back; else they must agree."""
+    if len(mentions) > 1 and REVISION.search(line, mentions[0].end(), mentions[-1].start()):
+        return _value(mentions[-1])
+    first = mentions[0]
+    if _LEAD_IN.issuperset(_WORD.findall(line, 0, first.start())):
+        return _with_more(first, line)
+    if len({_value(match) for match in mentions}) == 1:
+        return _value(first)
+    pointed = {_value(match) for match in mentions if _FIRST_ERROR.search(line, 0, match.start())}
+    return pointed.pop() if len(pointed) == 1 else None
+
+
+def _value(match: re.Match[str]) -> str:
+    text = next(text for text in match.groups() if text is not None)
+    return _NUMBER_WORDS.get(text) or _number(text)
+
+
+def _with_more(first: re.Match[str], line: str) -> str | None:
+    """Return the first of "3 and 4"; None for "3 or 4" and for steps listed backwards."""
+    value = _value(first)
+    more = _MORE_STEPS.match(line, first.end())
+    if more is None:
+        return value
+    if more["link"] in _EITHER:
+        return value if _number(more["digits"]) == value else None
+    backwards = int(more["digits"]) < int(value)
+    return None if backwards and more["link"] not in "-\u2013\u2014" else value
+
+
+def _quoted_step(field: str, solution: Solution) -> str | None:
+    """Recognise a step by its words: the field quotes one step of the solution, and no other."""
+    if isinstance(solution, str):
+        return None
+    quoted = _squeezed(field[:2000].strip(" \t\r\n*_`\"'[]()“”.")).lower()
+    if len(quoted) < 16:
+        return None
+    holding = [index for index, step in enumerate(solution) if quoted in _squeezed(step).lower()]
+    if len(holding) != 1:
+        return None
+    labels = (
+        re.match(r"\W*step\W{0,3}(\d{1,4})\b", step, re.IGNORECASE) for step in reversed(solution[: holding[0] + 1])
+    )
+    label = next((found for found in labels if found), None)
+    return _number(label[1]) if label else str(holding[0] + 1)
+
+
+# --- the first error line of a program ------------------------------------------------------------------------------
+
+_LINE_LABEL = re.compile(
+    r"[\s(\[]*(?:(?:code\s+)?line\s*(?:no\.?|number)?\s*#?\s*|l|第\s*)?(\d{1,4})\s*行?\s*(?:[)\]]?\s*[:.)|\uff1a]|[-\u2013—](?=\s))\s*",
+    re.IGNORECASE,
+)
+_LINE_ONLY = re.compile(
+    r"[\s(\[*]*(?:line\s*(?:no\.?|number)?\s*#?\s*(\d{1,4})|第\s*(\d{1,4})\s*行)[\s.:)\]*]*", re.IGNORECASE
+)
+_NUMBER_ONLY = re.compile(r"[\W_]*(?:step\W{0,3})?\d{1,4}[\W_]*", re.IGNORECASE)
+_NO_LINE = re.compile(
+    r"[\W_]*(?:n\s?/?\s?a|none|not applicable|no errors?|无|没有)[\W_]*(?:\([^()]*\)[\W_]*)?", re.IGNORECASE
+)
+_BACKTICKS = re.compile(r"(`{1,3})([^`]+)\1")
+_PAIRS = (("**", "**"), ("__", "__"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("[", "]"), ("*", "*"))
+_LONGEST_FIELD = 4000
+
+
+def _code_line(source: str, at: Region, solution: Solution) -> str | None:
+    """Read the code line a field gives: plain, fenced, in backticks, quoted, or behind a line number."""
+    field = source[at.start : min(at.end, at.start + _LONGEST_FIELD)]
+    lines = [line for line in field.split("\n") if line.strip(" \t\r*|-")]
+    if not lines:
+        return None
+    if _NO_LINE.fullmatch(lines[0]):
+        return NOT_APPLICABLE
+    program = (solution if isinstance(solution, str) else "\n".join(solution)).split("\n")
+    known = {_squeezed(line) for line in program} - {""}
+    candidates = [candidate for line in _likely_lines(lines) for candidate in _spellings(line)]
+    for candidate in candidates:
+        if _squeezed(candidate) in known:
+            return candidate
+    if _NUMBER_ONLY.fullmatch(lines[0]):
+        return None
+    only = _LINE_ONLY.fullmatch(lines[0])
+    if only and len(candidates) <= 3:
+        number = int(only[1] or only[2])
+        return program[number - 1].strip() or None if 0 < number <= len(program) else None
+    return candidates[-1] if candidates else None
+
+
+def _likely_lines(lines: list[str]) -> Iterator[str]:
+    """Yield the lines that may be the answer: the first, or the first within a fence that follows."""
+    fence = next((number for number, line in enumerate(lines[:4]) if line.lstrip().startswith("```")), None)
+    if fence is None or fence > 0:
+        yield lines[0]
+    if fence is not None:
+        inside = lines[fence].lstrip().lstrip("`")
+        if "`" in inside:
+            yield re.sub(r"^(?:python|py)?\s+", "", inside.partition("`")[0])
+        elif fence + 1 < len(lines) and not lines[fence + 1].lstrip().startswith("```"):
+            yield lines[fence + 1]
+
+
+def _spellings(line: str) -> Iterator[str]:
+    """Yield a line with less and less of its wrapping, the barest last."""
+    bare = line.strip()
+    yield bare
+    span = _BACKTICKS.search(bare)
+    while True:
+        label = _LINE_LABEL.match(bare)
+        inner = bare[label.end() :] if label else bare
+        for opening, closing in _PAIRS:
+            if len(inner) > len(opening) + len(closing) and inner.startswith(opening) and inner.endswith(closing):
+                inner = inner[len(opening) : -len(closing)].strip()
+        if inner == bare or not inner:
+            break
+        bare = inner
+        yield bare
+    if span:
+        yield span[2].strip()

@@ -1,0 +1,109 @@
+"""The official Mr-Ben parse of a response, bug for bug.
+
+Reproduces `parse_model_response` (script/utils.py) and the step and verdict handling of script/evaluate.py
+in dvlab-research/Mr-Ben, quirks included.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import msgspec
+
+Correctness = Literal["correct", "incorrect"]
+RawFields = tuple[str, str, str]
+"""Solution correctness, first error step, error reason, as cut out of a response."""
+
+
+class MrBenReading(msgspec.Struct, frozen=True, kw_only=True):
+    """What one response says about one solution, in one reading."""
+
+    correctness: Correctness | None
+    """None: the response gives no verdict that this reading can read."""
+    step: str | None
+    """Digits without leading zeros, "N/A", or for coding the code line; None: not read."""
+    error_reason: str
+    raw: RawFields
+    """The three fields before anything was made of them."""
+    rule: str
+    """The name of the rule that decided the verdict."""
+    span: tuple[int, int] | None
+    """Characters [start, end) of the response that the verdict rests on."""
+    detail: str = ""
+    """For people: why something was not read."""
+
+
+_HEADINGS = tuple(
+    re.compile(rf"\*?\*?{name}:?\*?\*?:?") for name in ("Solution Correctness", "First Error Step", "Error Reason")
+)
+_STEP_WORDS = {f"step {number}": str(number) for number in range(30)}
+
+
+def parse_official(text: str) -> RawFields:
+    """Cut a response at the three headings; a heading not found leaves its field and the later ones empty."""
+    fields: list[str] = []
+    rest = text
+    for position, heading in enumerate(_HEADINGS):
+        pieces = heading.split(rest, maxsplit=2)
+        if len(pieces) < 2:
+            break
+        if position:
+            fields.append(pieces[0])
+        rest = pieces[1]
+    else:
+        fields.append(rest)
+    fields += [""] * (3 - len(fields))
+    return fields[0], fields[1], fields[2]
+
+
+def official_letters(field: str) -> str:
+    """Return the lower-cased letters of a correctness field, which the official scorer compares with the gold word."""
+    return "".join(filter(str.isalpha, field.strip().lower()))
+
+
+def official_step_for_gate(field: str) -> str:
+    """Return the step that decides whether the judge is asked; empty where it is not read."""
+    stripped = field.strip()
+    if stripped.isdigit():
+        return stripped
+    kept = "".join(char for char in stripped.lower() if char.isalnum() or char == " ")
+    return _STEP_WORDS.get(kept, "")
+
+
+def official_step_for_score(field: str) -> str:
+    """Return the step that is credited: as for the gate, but QUIRK: blanks around a bare digit stay and spoil it."""
+    return field if field.strip().isdigit() else official_step_for_gate(field)
+
+
+def read_official(text: str) -> MrBenReading:
+    """Read a response as the official scorer does. `step` is the gate's; credit goes by the raw fields."""
+    raw = parse_official(text)
+    letters = official_letters(raw[0])
+    correctness: Correctness | None = (
+        "correct" if letters == "correct" else "incorrect" if letters == "incorrect" else None
+    )
+    found = any(raw)
+    return MrBenReading(
+        correctness=correctness,
+        step=official_step_for_gate(raw[1]) or None,
+        error_reason=raw[2].strip(),
+        raw=raw,
+        rule="official headings" if found else "headings not found",
+        span=_span_of_correctness(text, raw[0]) if found else None,
+        detail="" if correctness else _why_not(raw),
+    )
+
+
+def _span_of_correctness(text: str, field: str) -> tuple[int, int] | None:
+    heading = _HEADINGS[0].search(text)
+    if heading is None:
+        return None
+    start = heading.end() + len(field) - len(field.lstrip())
+    return start, max(start, heading.end() + len(field.rstrip()))
+
+
+def _why_not(raw: RawFields) -> str:
+    if not any(raw):
+        return "the three headings are not there in the official spelling and order"
+    return "the correctness field has other letters than correct or incorrect"

@@ -1,0 +1,24 @@
+"""Where `benchmarks/` and `sandbox_image/` are: in a wheel, in an editable install, in a bare checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import platformdirs
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def folder(name: str) -> Path:
+    """Return the folder `name` that came with this installation; raises FileNotFoundError where it did not."""
+    for place in (_PACKAGE / name, _PACKAGE.parent / name):
+        if place.is_dir():
+            return place
+    raise FileNotFoundError(f"this installation of grade lacks its {name} folder: install it again")
+
+
+def cache_folder() -> Path:
+    """Return the user's cache folder for grade (`$XDG_CACHE_HOME/grade`), created where it is missing."""
+    path = Path(platformdirs.user_cache_dir("grade"))
+    path.mkdir(parents=True, exist_ok=True)
+    return path

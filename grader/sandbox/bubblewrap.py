@@ -1,0 +1,181 @@
+"""The embedded backend: bubblewrap, as root or as an ordinary user, with this machine's own Python."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import random
+import select
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader import resources
+from grader.errors import InfrastructureError
+from grader.sandbox import packages
+from grader.sandbox.channel import Channel
+from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
+
+if TYPE_CHECKING:
+    from grader.observer import Observer
+
+_INSIDE_CODE, _INSIDE_SITE = "/opt/grade", "/opt/grade-site"
+READY_SECONDS = 60.0
+CAPABILITIES = ("CAP_SETUID", "CAP_SETGID", "CAP_KILL")
+
+
+class ProcessSupervisor:
+    """A supervisor whose channel is a child process's standard input and output."""
+
+    def __init__(self, command: list[str], settings: dict[str, object]) -> None:
+        # In a session of its own: a Ctrl-C on the terminal is the grader's to handle. It goes when the grader goes.
+        self._process = subprocess.Popen(  # noqa: S603 - our own words
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={"GRADE_SETTINGS": json.dumps(settings), "PYTHONPATH": _INSIDE_SITE},
+            start_new_session=True,
+            bufsize=0,
+        )
+        self._channel = Channel(self)
+        self.greeting: Answer = {}
+        try:
+            self.greeting = self._channel.receive(READY_SECONDS)
+        except SupervisorLostError as error:
+            self.close()
+            raise InfrastructureError(_why_not(command, settings)) from error
+
+    def write(self, data: bytes) -> None:
+        """Send bytes."""
+        assert self._process.stdin is not None
+        view = memoryview(data)
+        while view:
+            view = view[self._process.stdin.write(view) :]
+
+    def read(self, timeout: float) -> bytes:
+        """Receive bytes."""
+        assert self._process.stdout is not None
+        if not select.select([self._process.stdout], [], [], timeout)[0]:
+            raise TimeoutError(f"nothing for {timeout:.0f} s")
+        data: bytes = self._process.stdout.read(1 << 20)
+        return data
+
+    def send(self, job: Job) -> None:
+        """Hand over one job."""
+        self._channel.send(job)
+
+    def receive(self, timeout: float) -> Answer:
+        """Return the next answer."""
+        return self._channel.receive(timeout)
+
+    def close(self) -> None:
+        """Kill bubblewrap; its process namespace and mounts go with it."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+
+class Bubblewrap:
+    """Starts supervisors with bubblewrap."""
+
+    name: BackendName = "bubblewrap"
+
+    def __init__(self, limits: Limits, observer: Observer) -> None:
+        self._limits = limits
+        self._site = packages.prepare((sys.version_info[0], sys.version_info[1]), observer)
+        self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
+        facts = f"{packages.code_digest()}:{packages.lock_digest()}:{platform.python_version()}:{platform.machine()}"
+        self.identity = f"bubblewrap:{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
+
+    def start(self, index: int) -> ProcessSupervisor:
+        """Start one supervisor."""
+        settings: dict[str, object] = {
+            "memory": self._limits.memory_bytes,
+            # A user id counts its processes over the whole machine: every supervisor gets ids nobody else uses.
+            "first_uid": self._base + 16 * index,
+            "lint": True,
+            "cgroup": False,
+        }
+        return ProcessSupervisor(command(self._site), settings)
+
+    def reap(self) -> int:
+        """Nothing can be left: every sandbox dies with the grader that started it."""
+        return 0
+
+    def describe(self) -> dict[str, object]:
+        """Return facts for the report."""
+        return {
+            "sandbox": "bubblewrap",
+            "sandbox_identity": self.identity,
+            "sandbox_python": platform.python_version(),
+            "sandbox_user": "root" if os.getuid() == 0 else "ordinary user",
+        }
+
+
+def executable() -> str | None:
+    """Return bubblewrap's path, or None where it is not installed."""
+    return shutil.which("bwrap")
+
+
+def command(site: Path) -> list[str]:
+    """Return the command line that runs a supervisor."""
+    python = Path(sys.executable).resolve()
+    # The interpreter's own installation, shared libraries included; nothing of the user's home beyond that.
+    readable = {Path("/usr"), Path(sys.base_prefix).resolve(), Path(sysconfig.get_path("stdlib")).resolve(), python}
+    words = [executable() or "bwrap", "--die-with-parent", "--as-pid-1", "--new-session", "--hostname", "sandbox"]
+    words += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    if os.getuid() == 0:
+        words += ["--cap-drop", "ALL"]
+        for capability in CAPABILITIES:
+            words += ["--cap-add", capability]
+    else:
+        words += ["--unshare-user", "--cap-drop", "ALL"]
+    present = sorted(path for path in readable if path.exists())
+    # Folders that bubblewrap makes on the way to a mount are closed to other users; programs are other users.
+    for place in sorted({p for path in (*present, Path(_INSIDE_CODE)) for p in path.parents} | {Path("/tmp")}):  # noqa: S108
+        if str(place) != "/":
+            words += ["--perms", "0755", "--dir", str(place)]
+    for path in present:
+        words += ["--ro-bind", str(path), str(path)]
+    for name in ("/bin", "/sbin", "/lib", "/lib64", "/lib32"):
+        path = Path(name)
+        if path.is_symlink():
+            words += ["--symlink", str(path.readlink()), name]
+        elif path.is_dir():
+            words += ["--ro-bind", name, name]
+    for name in ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"):
+        words += ["--ro-bind-try", name, name]
+    words += ["--ro-bind", str(resources.folder("sandbox_image")), _INSIDE_CODE, "--ro-bind", str(site), _INSIDE_SITE]
+    words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    for place in ("/dev/shm", "/scratch"):  # noqa: S108 - inside
+        words += ["--perms", "1777", "--size", str(64 << 20), "--tmpfs", place]
+    words += ["--remount-ro", "/", "--chdir", "/"]
+    return [*words, str(python), "-u", "-B", f"{_INSIDE_CODE}/runner.py"]
+
+
+def _why_not(words: list[str], settings: dict[str, object]) -> str:
+    """Run the failing command once more to catch what it says, and put that into a sentence."""
+    environment = {"GRADE_SETTINGS": json.dumps(settings), "PYTHONPATH": _INSIDE_SITE}
+    try:
+        again = subprocess.run(  # noqa: S603 - our own words
+            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False, env=environment
+        )
+        said = again.stderr.strip()[-600:]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        said = str(error)
+    return (
+        f"bubblewrap is installed but no sandbox could be started with it.\n{said}\n"
+        "It needs user namespaces (sysctl user.max_user_namespaces, and on Ubuntu an AppArmor profile for bwrap). "
+        "`grade doctor` shows what is missing; with a Docker engine, use --sandbox docker."
+    )

@@ -1,0 +1,65 @@
+"""Framed messages to and from a supervisor over a byte stream (the other end is sandbox_image/wire.py)."""
+
+from __future__ import annotations
+
+import json
+import struct
+import time
+from typing import Protocol
+
+from grader.sandbox.interface import Answer, Job, SupervisorLostError
+
+MAX_FRAME = 64 << 20
+
+
+class Stream(Protocol):
+    """Bytes both ways."""
+
+    def write(self, data: bytes) -> None:
+        """Send all of `data`; raises OSError."""
+
+    def read(self, timeout: float) -> bytes:
+        """Return some bytes, b"" at the end; raises TimeoutError or OSError."""
+
+
+class Channel:
+    """Sends jobs and receives answers."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._buffer = bytearray()
+
+    def send(self, job: Job) -> None:
+        """Send one message; raises SupervisorLostError."""
+        data = json.dumps(job, separators=(",", ":")).encode()
+        try:
+            self._stream.write(struct.pack(">I", len(data)) + data)
+        except OSError as error:
+            raise SupervisorLostError(f"cannot send: {error}") from error
+
+    def receive(self, timeout: float) -> Answer:
+        """Return the next message; raises SupervisorLostError."""
+        deadline = time.monotonic() + timeout
+        (length,) = struct.unpack(">I", self._take(4, deadline))
+        if length > MAX_FRAME:
+            raise SupervisorLostError(f"a message of {length} bytes")
+        try:
+            message = json.loads(self._take(length, deadline))
+        except ValueError as error:
+            raise SupervisorLostError(f"not a message: {error}") from error
+        if not isinstance(message, dict):
+            raise SupervisorLostError("not a message")
+        return message
+
+    def _take(self, count: int, deadline: float) -> bytes:
+        while len(self._buffer) < count:
+            try:
+                part = self._stream.read(max(0.0, deadline - time.monotonic()))
+            except (OSError, ValueError) as error:
+                raise SupervisorLostError(f"no answer: {error}") from error
+            if not part:
+                raise SupervisorLostError("the supervisor is gone")
+            self._buffer += part
+        taken = bytes(self._buffer[:count])
+        del self._buffer[:count]
+        return taken

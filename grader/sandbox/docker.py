@@ -1,0 +1,240 @@
+"""The Docker backend: one container a supervisor, locked down, labelled, and gone with the grader."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import select
+import socket
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.errors import InfrastructureError
+from grader.sandbox import image
+from grader.sandbox.channel import Channel
+from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
+
+if TYPE_CHECKING:
+    from grader.observer import Observer
+
+READY_SECONDS = 60.0
+OWNER_LABEL = f"{image.LABEL}.owner"
+CAPABILITIES = ["SETUID", "SETGID", "KILL"]
+PIDS = 256
+# What the supervisor, the zygote and the linter need beside the program's own memory.
+SUPERVISOR_BYTES = 512 << 20
+
+
+def connect() -> Any:
+    """Return a client of an engine that answers; raises InfrastructureError."""
+    import docker
+
+    try:
+        client = docker.from_env(timeout=60)
+        client.ping()
+    except (docker.errors.DockerException, OSError) as error:
+        raise InfrastructureError(
+            f"No Docker engine answers ({_short(error)}). Start it (`systemctl start docker`, or `dockerd`), "
+            "or use --sandbox bubblewrap; `grade doctor` shows what this machine has."
+        ) from error
+    return client
+
+
+def available() -> bool:
+    """Tell quickly whether an engine answers, without importing its SDK."""
+    host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    if not host.startswith("unix://"):
+        return True
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(2)
+        probe.connect(host.removeprefix("unix://"))
+        return True
+    return False
+
+
+class ContainerSupervisor:
+    """A supervisor in a container, its channel the container's standard input and output."""
+
+    def __init__(self, client: Any, image_id: str, options: dict[str, Any]) -> None:
+        self._container: Any = None
+        self._socket: Any = None
+        self._buffer = b""
+        self._closed = False
+        self.greeting: Answer = {}
+        self._channel = Channel(self)
+        try:
+            self._container = client.containers.create(image_id, **options)
+            attached = self._container.attach_socket(params={"stdin": 1, "stdout": 1, "stream": 1})
+            # The SDK hands out a file object; the socket beneath it is what can be waited for.
+            self._attached, self._socket = attached, attached._sock  # noqa: SLF001
+            self._container.start()
+            self.greeting = self._channel.receive(READY_SECONDS)
+        except SupervisorLostError as error:
+            said = self._last_words()
+            self.close()
+            raise InfrastructureError(f"The sandbox container ended before it was ready ({error}). {said}") from error
+        except Exception as error:
+            self.close()
+            raise InfrastructureError(f"The Docker engine could not start a sandbox: {_short(error)}") from error
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(Exception):
+            return str(self._container.logs(tail=5).decode(errors="replace"))[-400:]
+        return ""
+
+    def write(self, data: bytes) -> None:
+        """Send bytes."""
+        self._socket.settimeout(60)
+        self._socket.sendall(data)
+
+    def read(self, timeout: float) -> bytes:
+        """Receive bytes of standard output: the engine puts both streams into frames with a header of eight bytes."""
+        while True:
+            if len(self._buffer) >= 8:
+                stream, length = struct.unpack(">BxxxI", self._buffer[:8])
+                if len(self._buffer) >= 8 + length:
+                    payload, self._buffer = self._buffer[8 : 8 + length], self._buffer[8 + length :]
+                    if stream == 1:
+                        return payload
+                    continue
+            if not select.select([self._socket], [], [], timeout)[0]:
+                raise TimeoutError(f"nothing for {timeout:.0f} s")
+            part = self._socket.recv(1 << 20)
+            if not part:
+                return b""
+            self._buffer += part
+
+    def send(self, job: Job) -> None:
+        """Hand over one job."""
+        self._channel.send(job)
+
+    def receive(self, timeout: float) -> Answer:
+        """Return the next answer."""
+        return self._channel.receive(timeout)
+
+    def close(self) -> None:
+        """Remove the container, running or not."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._container is not None:
+            with contextlib.suppress(Exception):
+                self._container.remove(force=True, v=True)
+        if self._socket is not None:
+            with contextlib.suppress(Exception):
+                self._socket.close()
+            with contextlib.suppress(Exception):
+                self._attached.close()
+
+
+class Docker:
+    """Starts supervisors on a Docker engine."""
+
+    name: BackendName = "docker"
+
+    def __init__(self, limits: Limits, observer: Observer, *, runtime: str | None = None) -> None:
+        self._limits = limits
+        self._runtime = runtime
+        self._client = connect()
+        self._image = image.ensure(self._client, observer)
+        self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
+        # Not the image's id: two builds of the same content differ in it, and a verdict does not.
+        self.identity = f"docker:{image.tag()}:{runtime or 'default'}:{self._image.labels.get(image.LABEL, '')}"
+        self.identity += f":{self._image.id}"
+
+    def start(self, index: int) -> ContainerSupervisor:
+        """Start one container."""
+        return ContainerSupervisor(self._client, self._image.id, self._options(index))
+
+    def _options(self, index: int) -> dict[str, Any]:
+        from docker.types import Ulimit
+
+        memory = self._limits.memory_bytes + SUPERVISOR_BYTES
+        settings = {
+            "memory": self._limits.memory_bytes,
+            "first_uid": self._base + 16 * index,
+            "lint": True,
+            "cgroup": True,
+        }
+        options: dict[str, Any] = {
+            "labels": {image.LABEL: "supervisor", OWNER_LABEL: owner()},
+            "environment": {"GRADE_SETTINGS": json.dumps(settings), "PYTHONPATH": "/opt/grade-site"},
+            "stdin_open": True,
+            "auto_remove": True,
+            "network_mode": "none",
+            "ipc_mode": "private",
+            "read_only": True,
+            "cap_drop": ["ALL"],
+            "cap_add": CAPABILITIES,
+            "security_opt": ["no-new-privileges"],
+            "pids_limit": PIDS,
+            "mem_limit": memory,
+            "memswap_limit": memory,
+            "nano_cpus": 1_000_000_000,
+            "tmpfs": {
+                "/scratch": "rw,noexec,nosuid,nodev,size=64m,nr_inodes=4096,mode=1777",
+                "/dev/shm": "rw,noexec,nosuid,nodev,size=64m,nr_inodes=4096,mode=1777",  # noqa: S108 - inside
+            },
+            "ulimits": [Ulimit(name="core", soft=0, hard=0), Ulimit(name="nofile", soft=4096, hard=4096)],
+            "log_config": {"type": "none"},
+            "hostname": "sandbox",
+        }
+        if self._runtime:
+            options["runtime"] = self._runtime
+        return options
+
+    def reap(self) -> int:
+        """Remove containers whose grader is dead."""
+        count = 0
+        for container in self._client.containers.list(all=True, filters={"label": OWNER_LABEL}):
+            if not alive(container.labels.get(OWNER_LABEL, "")):
+                with contextlib.suppress(Exception):
+                    container.remove(force=True, v=True)
+                    count += 1
+        return count
+
+    def describe(self) -> dict[str, object]:
+        """Return facts for the report."""
+        return {
+            "sandbox": "docker",
+            "sandbox_identity": self.identity,
+            "sandbox_image": image.tag(),
+            "docker_engine": self._client.version().get("Version", "unknown"),
+            "runtime": self._runtime or "default",
+        }
+
+
+def owner() -> str:
+    """Name this process so that another grader on this machine can tell whether it still lives."""
+    return f"{_boot()}/{os.getpid()}/{_started(os.getpid())}"
+
+
+def alive(name: str) -> bool:
+    """Tell whether the grader of that name lives; one of another machine counts as living (its lease ends it)."""
+    boot, _, rest = name.partition("/")
+    pid, _, started = rest.partition("/")
+    if boot != _boot() or not pid.isdigit():
+        return boot != _boot()
+    return _started(int(pid)) == started
+
+
+def _boot() -> str:
+    """Name the space in which a pid means one process: this boot, and this process namespace."""
+    with contextlib.suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot}.{Path('/proc/self/ns/pid').stat().st_ino}"
+    return socket.gethostname()
+
+
+def _started(pid: int) -> str:
+    """Return when a process started, in clock ticks since boot, or "" where it does not exist."""
+    with contextlib.suppress(OSError, IndexError):
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+    return ""
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300]

@@ -1,0 +1,112 @@
+"""The packages programs may import: one lock, resolved outside, the same for both backends.
+
+Wheels are resolved with pip on this side, where there is a network, for the Python that will run them; nothing is
+installed inside an image build.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from grader import resources
+from grader.errors import InfrastructureError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from grader.observer import Observer
+
+
+def code_digest() -> str:
+    """Return a hash of every file of sandbox_image: what runs inside, and the lock."""
+    digest = hashlib.sha256()
+    folder = resources.folder("sandbox_image")
+    for path in sorted(p for p in folder.iterdir() if p.is_file()):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def lock_digest() -> str:
+    """Return a hash of the requirements lock."""
+    return hashlib.sha256((resources.folder("sandbox_image") / "requirements.lock").read_bytes()).hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Hold a file lock, so that two graders do not build the same thing at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def prepare(python: tuple[int, int], observer: Observer) -> Path:
+    """Return a folder with the locked packages for CPython `python`, resolved on first use (needs PyPI then)."""
+    name = f"site-{lock_digest()}-{python[0]}.{python[1]}"
+    target = resources.cache_folder() / name
+    with exclusive(resources.cache_folder() / f"{name}.lock"):
+        if not target.is_dir():
+            observer.message(f"Fetching the sandbox's packages for Python {python[0]}.{python[1]} (once)")
+            _install(target, python)
+    return target
+
+
+def _install(target: Path, python: tuple[int, int]) -> None:
+    partial = target.with_name(f"{target.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    lock = resources.folder("sandbox_image") / "requirements.lock"
+    command = [
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"),
+        *("--require-hashes", "--only-binary=:all:", "--no-compile", "--target", str(partial)),
+        *("--requirement", str(_for_python(lock, python, target.with_name(f"{target.name}.requirements")))),
+    ]
+    if python != sys.version_info[:2]:
+        command += ["--python-version", f"{python[0]}.{python[1]}", "--implementation", "cp"]
+        command += [word for tag in _platforms() for word in ("--platform", tag)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
+    if result.returncode:
+        shutil.rmtree(partial, ignore_errors=True)
+        tail = "\n".join(line for line in result.stderr.splitlines() if not line.startswith("WARNING"))[-800:]
+        raise InfrastructureError(
+            f"The sandbox's packages could not be fetched from the package index.\n{tail}\n"
+            "With a network, run `grade image build`; without one, set PIP_FIND_LINKS to a folder of the wheels "
+            "named in sandbox_image/requirements.lock and run it again."
+        )
+    shutil.rmtree(partial / "bin", ignore_errors=True)
+    _compile(partial)
+    partial.rename(target)
+
+
+def _platforms() -> list[str]:
+    machine = os.uname().machine
+    return [f"manylinux_2_{minor}_{machine}" for minor in (28, 27, 26, 24, 17)] + [f"manylinux2014_{machine}"]
+
+
+def _for_python(lock: Path, python: tuple[int, int], path: Path) -> Path:
+    """Write the lock's entries that apply to `python`: pip judges markers by the Python it runs on, not the target."""
+    from packaging.requirements import Requirement
+
+    entries = lock.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    kept = []
+    for entry in entries:
+        head, *hashes = entry.split(" --hash=")
+        requirement = Requirement(head.strip())
+        environment = {"python_full_version": f"{python[0]}.{python[1]}.0", "sys_platform": "linux"}
+        if requirement.marker is None or requirement.marker.evaluate(environment):
+            kept.append(" --hash=".join([f"{requirement.name}{requirement.specifier}", *hashes]))
+    path.write_text("\n".join(kept) + "\n", encoding="utf-8")
+    return path
+
+
+def _compile(folder: Path) -> None:
+    """Write byte code next to the sources: inside, the folder is read-only and every supervisor would compile anew."""
+    command = [sys.executable, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash", str(folder)]
+    subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - our own words

@@ -1,0 +1,228 @@
+"""MR-Score and its parts from what each row earned, with bounds and bootstrap intervals.
+
+MR-Score = 0.2 max(0, MCC) + 0.3 ACC_step + 0.5 ACC_reason by subject, the overall figure being the unweighted mean
+over subjects (arXiv 2406.13975; script/utils.py of dvlab-research/Mr-Ben). Everything is in percent, unrounded, and
+nothing divides by zero: a share of nothing is 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FIGURES = ("mr_score", "mcc", "acc_step", "acc_reason", "precision", "recall")
+
+
+class Weights(NamedTuple):
+    """How much each part counts in MR-Score."""
+
+    mcc: float = 0.2
+    step: float = 0.3
+    reason: float = 0.5
+
+
+class RowFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What one reading concluded about one row."""
+
+    gold_correct: bool
+    predicted_correct: bool | None
+    """None: no verdict was read; it counts as the wrong class, as officially."""
+    step: bool | None = False
+    reason: bool | None = False
+    """None: unscored (the judge could not be read); left out of that share and counted."""
+
+
+class Counts(NamedTuple):
+    """Additive: the counts of a whole are the sums of its parts' counts. Positive class: a correct solution."""
+
+    tp: int = 0
+    tn: int = 0
+    fp: int = 0
+    fn: int = 0
+    step: int = 0
+    reason: int = 0
+    step_unscored: int = 0
+    reason_unscored: int = 0
+    unread: int = 0
+    """Rows without a verdict; they are in fp or fn as well."""
+
+
+class SubjectFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of one subject (or, without counts of its own, of the mean over subjects), in percent."""
+
+    mr_score: float
+    mcc: float
+    """From -100 to 100; below zero it counts as zero in `mr_score`."""
+    acc_step: float
+    acc_reason: float
+    precision: float
+    """Of the solutions called correct (or not called incorrect), how many are."""
+    recall: float
+    """Of the correct solutions, how many are called correct."""
+    rows: int
+    counts: Counts
+    """Summed over subjects for the mean."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A bootstrap interval of one figure, in percent."""
+
+    low: float
+    high: float
+    stderr: float
+
+
+def count(rows: Iterable[RowFacts]) -> Counts:
+    """Add up the rows of one subject."""
+    return Counts(*map(sum, zip(*map(_counts_of, rows), strict=True))) if (rows := list(rows)) else Counts()
+
+
+def figures(rows: Iterable[RowFacts], weights: Weights = Weights()) -> SubjectFigures:  # noqa: B008  # immutable
+    """Return one subject's figures."""
+    return figures_of_counts(count(rows), weights)
+
+
+def figures_of_counts(counts: Counts, weights: Weights = Weights()) -> SubjectFigures:  # noqa: B008  # immutable
+    """Return the figures that belong to a subject's counts."""
+    tp, tn, fp, fn = counts[:4]
+    root = sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    mcc = (tp * tn - fp * fn) / root if root else 0.0
+    incorrect = tn + fp
+    step = _share(counts.step, incorrect - counts.step_unscored)
+    reason = _share(counts.reason, incorrect - counts.reason_unscored)
+    return SubjectFigures(
+        mr_score=100 * (weights.mcc * max(0.0, mcc) + weights.step * step + weights.reason * reason),
+        mcc=100 * mcc,
+        acc_step=100 * step,
+        acc_reason=100 * reason,
+        precision=100 * _share(tp, tp + fp),
+        recall=100 * _share(tp, tp + fn),
+        rows=sum(counts[:4]),
+        counts=counts,
+    )
+
+
+def mean_figures(subjects: Sequence[SubjectFigures]) -> SubjectFigures:
+    """Return the unweighted mean over subjects (all zero for no subject)."""
+    number = len(subjects) or 1
+    means = {name: sum(getattr(subject, name) for subject in subjects) / number for name in FIGURES}
+    counts = Counts(*map(sum, zip(*(subject.counts for subject in subjects), strict=True))) if subjects else Counts()
+    return SubjectFigures(**means, rows=sum(subject.rows for subject in subjects), counts=counts)
+
+
+def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectFigures, SubjectFigures]:  # noqa: B008
+    """Return the figures if everything unscored were wrong, and if everything unscored were right."""
+    step, reason = counts.step + counts.step_unscored, counts.reason + counts.reason_unscored
+    settled = counts._replace(step_unscored=0, reason_unscored=0)
+    return figures_of_counts(settled, weights), figures_of_counts(settled._replace(step=step, reason=reason), weights)
+
+
+def bootstrap_interval(
+    rows: Mapping[str, Sequence[tuple[str, RowFacts]]],
+    weights: Weights = Weights(),  # noqa: B008  # immutable
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> dict[tuple[str | None, str], Interval]:
+    """Resample questions within each subject; `rows` is subject -> (question, row's facts).
+
+    Returns (subject or None for the mean, figure) -> interval. A question's rows stay together, and a subject's
+    interval depends on nothing but its own rows and the seed.
+    """
+    draws = {
+        subject: _resampled(pairs, weights, resamples, [seed, *subject.encode()]) for subject, pairs in rows.items()
+    }
+    intervals = {
+        (subject, name): _interval(values, level) for subject, drawn in draws.items() for name, values in drawn.items()
+    }
+    for name in FIGURES if draws else ():
+        mean: NDArray[np.float64] = sum(drawn[name] for drawn in draws.values()) / len(draws)
+        intervals[None, name] = _interval(mean, level)
+    return intervals
+
+
+def _counts_of(row: RowFacts) -> Counts:
+    right = row.predicted_correct is row.gold_correct
+    gold = row.gold_correct
+    return Counts(
+        tp=int(gold and right),
+        tn=int(not gold and right),
+        fp=int(not gold and not right),
+        fn=int(gold and not right),
+        step=int(not gold and row.step is True),
+        reason=int(not gold and row.reason is True),
+        step_unscored=int(not gold and row.step is None),
+        reason_unscored=int(not gold and row.reason is None),
+        unread=int(row.predicted_correct is None),
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole > 0 else 0.0
+
+
+def _resampled(
+    pairs: Sequence[tuple[str, RowFacts]], weights: Weights, resamples: int, seed: list[int]
+) -> dict[str, NDArray[np.float64]]:
+    """Return each figure's value in every resample.
+
+    Questions with the same counts are exchangeable, so resamples are drawn over the distinct counts (few) with their
+    multiplicities, which gives the same distribution as drawing questions.
+    """
+    import numpy as np
+
+    alike = sorted(Counter(_counts_by_question(pairs)).items())
+    if not alike:
+        return {name: np.zeros(resamples) for name in FIGURES}
+    kinds = np.array([counts for counts, _ in alike], dtype=np.float64)
+    times = np.array([number for _, number in alike], dtype=np.float64)
+    total = int(times.sum())
+    drawn = np.random.default_rng(seed).multinomial(total, times / total, size=resamples)
+    return _vector_figures(drawn @ kinds, weights)
+
+
+def _counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> list[Counts]:
+    known: dict[tuple[Any, ...], Counts] = {}
+    totals: dict[str, Counts] = {}
+    for question, row in pairs:
+        facts = (row.gold_correct, row.predicted_correct, row.step, row.reason)
+        counts = known.get(facts) or known.setdefault(facts, _counts_of(row))
+        before = totals.get(question)
+        totals[question] = counts if before is None else Counts(*map(int.__add__, before, counts))
+    return list(totals.values())
+
+
+def _vector_figures(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDArray[np.float64]]:
+    """`figures_of_counts` for one resample a row."""
+    import numpy as np
+
+    def share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+    tp, tn, fp, fn, step_hits, reason_hits, step_unscored, reason_unscored, _ = sums.T
+    root = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    mcc = share(tp * tn - fp * fn, root)
+    step = share(step_hits, tn + fp - step_unscored)
+    reason = share(reason_hits, tn + fp - reason_unscored)
+    score = weights.mcc * np.maximum(0.0, mcc) + weights.step * step + weights.reason * reason
+    values = (score, mcc, step, reason, share(tp, tp + fp), share(tp, tp + fn))
+    return {name: 100 * value for name, value in zip(FIGURES, values, strict=True)}
+
+
+def _interval(values: NDArray[np.float64], level: float) -> Interval:
+    import numpy as np
+
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    return Interval(low=float(low), high=float(high), stderr=spread)

@@ -1,0 +1,53 @@
+"""A pylint kept alive: only its error and fatal checks, one program after another, the same messages as a fresh run.
+
+Confirmed against the official evaluator's messages by tests/sandbox/test_linter.py. The process that holds it executes
+nothing of what it reads; it is replaced when a source makes it hang, grow or crash.
+"""
+
+import gc
+import io
+import os
+import sys
+
+NAME = "program"
+
+
+class Linter:
+    """`messages(source)` returns the texts of pylint's error and fatal messages, `function-redefined` left out."""
+
+    def __init__(self, folder):
+        from pylint.lint import PyLinter  # noqa: PLC0415 - 0.2 s, and only this process needs it
+        from pylint.reporters import CollectingReporter  # noqa: PLC0415
+
+        self.path = os.path.join(folder, f"{NAME}.py")
+        self.reporter = CollectingReporter()
+        self.linter = PyLinter(reporter=self.reporter)
+        self.linter.load_default_plugins()
+        self.linter.disable("all")
+        self.linter.enable("E")
+        self.linter.enable("F")
+        self.linter.set_reporter(self.reporter)
+
+    def messages(self, source):
+        """Lint one program."""
+        with open(self.path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+            file.write(source)
+        self.reporter.messages = []
+        stderr, sys.stderr = sys.stderr, io.StringIO()
+        try:
+            self.linter.check([self.path])
+        finally:
+            sys.stderr = stderr
+            os.unlink(self.path)
+        return [
+            message.msg
+            for message in self.reporter.messages
+            if message.category in {"error", "fatal"} and message.symbol != "function-redefined"
+        ]
+
+    def warm(self):
+        """Load the parts that pylint loads on first use, then keep the garbage collector away from them."""
+        self.messages("import typing\nimport numpy as np\nfrom typing import List\n\ndef f(x: List[int]):\n    return x\n")
+        gc.collect()
+        gc.freeze()
+        gc.disable()

@@ -1,0 +1,203 @@
+"""Watching a program from outside: what the kernel says of its time, its memory and its end."""
+
+import contextlib
+import os
+import select
+import signal
+import struct
+import time
+
+import wire
+
+TICK = 0.05
+FIRST_TICK = 0.02
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+MAX_RESULT = 1 << 20
+
+
+def processes(known):
+    """Return the pids of all processes but the known ones: while a program runs, they are the program's."""
+    return [pid for name in os.listdir("/proc") if name.isdigit() and (pid := int(name)) not in known]
+
+
+def _stat(pid):
+    """Return the fields of /proc/<pid>/stat from the third on, or None."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            data = file.read()
+    except OSError:
+        return None
+    return data[data.rindex(b")") + 2 :].split()
+
+
+def parent(pid):
+    """Return a process's parent pid, or 0."""
+    fields = _stat(pid)
+    return int(fields[1]) if fields else 0
+
+
+def cpu_seconds(pids):
+    """Return the CPU seconds of these processes and of their children that have ended."""
+    ticks = 0
+    for pid in pids:
+        fields = _stat(pid)
+        if fields:
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / _TICKS
+
+
+def waited_seconds(pid):
+    """Return how long a process has been ready to run and was not let (schedstat's run delay); 0 where unknown."""
+    with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/schedstat", "rb") as file:
+        return int(file.read().split()[1]) / 1e9
+    return 0.0
+
+
+def memory_bytes(pids, baseline):
+    """Return the memory these processes hold beyond what each inherited (`baseline` bytes)."""
+    total = 0
+    for pid in pids:
+        anonymous = shared = 0
+        with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status", "rb") as file:
+            for line in file:
+                if line.startswith(b"RssAnon:"):
+                    anonymous = int(line.split()[1]) << 10
+                elif line.startswith(b"RssShmem:"):
+                    shared = int(line.split()[1]) << 10
+        total += max(0, anonymous - baseline) + shared
+    return total
+
+
+def own_anonymous_bytes(pid):
+    """Return a process's anonymous resident memory."""
+    return memory_bytes([pid], 0)
+
+
+def oom_kills():
+    """Return how often the kernel has killed for memory in this container, or None where there is no such counter."""
+    for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
+        with contextlib.suppress(OSError, ValueError), open(path) as file:
+            for line in file:
+                name, _, value = line.partition(" ")
+                if name == "oom_kill":
+                    return int(value)
+    return None
+
+
+class Limits:
+    """Limits of one run. `cpu`: seconds; `wall`: seconds no run may pass; `memory`: bytes."""
+
+    def __init__(self, cpu, wall, memory):
+        self.cpu, self.wall, self.memory = cpu, wall, memory
+
+
+class Watch:
+    """Waits for one program's result or end; `reason` tells why it was stopped, if it was."""
+
+    def __init__(self, pid, result_fd, limits, known, *, alarm, nested, baseline):
+        self.pid, self.fd, self.limits, self.known = pid, result_fd, limits, known
+        self.alarm, self.nested, self.baseline = alarm, nested, baseline
+        self.reason = None
+        self.alarmed = None
+        self.result = None
+        self.cpu = self.wall = self.waited = 0.0
+        self._buffer = b""
+        os.set_blocking(result_fd, False)
+
+    def wait(self):
+        """Return when there is a result, when the process has ended, or when a limit is passed."""
+        start = time.monotonic()
+        handle = os.pidfd_open(self.pid)
+        poll = select.poll()
+        poll.register(self.fd, select.POLLIN)
+        poll.register(handle, select.POLLIN)
+        tick = FIRST_TICK
+        try:
+            while self.reason is None:
+                events = dict(poll.poll(tick * 1000))
+                tick = TICK
+                self.wall = time.monotonic() - start
+                if self.fd in events and self._read(poll):
+                    return
+                if handle in events:
+                    self._read(poll)
+                    return
+                if not events or self.wall > FIRST_TICK:
+                    self._look()
+        finally:
+            os.close(handle)
+
+    def _read(self, poll):
+        """Take in what there is; True once the first message is whole."""
+        try:
+            part = os.read(self.fd, 1 << 16)
+        except BlockingIOError:
+            return False
+        if not part:
+            # The program closed its end without a result; only its end is left to wait for.
+            with contextlib.suppress(KeyError):
+                poll.unregister(self.fd)
+            return False
+        self._buffer += part
+        if len(self._buffer) < 4:
+            return False
+        (length,) = struct.unpack(">I", self._buffer[:4])
+        if length > MAX_RESULT:
+            self.reason = "garbage"
+            return True
+        if len(self._buffer) < 4 + length:
+            return self._read(poll) if len(part) == 1 << 16 else False
+        data = self._buffer[4 : 4 + length]
+        with contextlib.suppress(wire.ClosedError):
+            self.result = wire.receive(_reader(struct.pack(">I", len(data)) + data))
+        if not isinstance(self.result, dict):
+            self.result, self.reason = None, "garbage"
+        return True
+
+    def _look(self):
+        """Compare what the program has used with its limits."""
+        pids = processes(self.known)
+        self.cpu = cpu_seconds(pids)
+        self.waited = waited_seconds(self.pid) if not self.alarm else max(map(waited_seconds, pids), default=0.0)
+        if self.limits.memory and memory_bytes(pids, self.baseline) > self.limits.memory:
+            self.reason = "memory"
+            return
+        # Asleep, or waiting for itself: time that passed although the machine would have let it run.
+        own_time = self.wall - self.waited
+        over = (
+            "cpu" if self.cpu >= self.limits.cpu
+            else "blocked" if own_time >= self.limits.cpu + (0 if self.alarm else 1)
+            else "wall" if self.wall >= self.limits.wall
+            else None
+        )  # fmt: skip
+        if over is None:
+            return
+        if not self.alarm:
+            self.reason = over
+        elif self.alarmed is None:
+            self._ring(pids, over)
+        elif self.cpu - self._rung[0] >= 1.0 or self.wall - self.waited - self._rung[1] >= 1.0:
+            self.reason = self.alarmed
+
+    def _ring(self, pids, over):
+        """Tell the program its time is up, as the official evaluator's alarm does; it has a second to end."""
+        self.alarmed = over
+        self._rung = (self.cpu, self.wall - self.waited)
+        # In a namespace of its own, the program is the child of the process that was started.
+        target = next((p for p in pids if self.nested and parent(p) == self.pid), self.pid)
+        with contextlib.suppress(OSError):
+            os.kill(target, signal.SIGALRM)
+
+
+def _reader(data):
+    view = memoryview(data)
+    position = 0
+
+    def read(count):
+        nonlocal position
+        part = bytes(view[position : position + count])
+        position += len(part)
+        return part
+
+    return read

@@ -1,0 +1,50 @@
+"""Messages between processes: a length of four bytes, then JSON in ASCII."""
+
+import json
+import struct
+
+MAX_FRAME = 64 << 20
+
+
+class ClosedError(Exception):
+    """The other side is gone, or sent what is no message."""
+
+
+def send(write, message):
+    """Send one message through `write(bytes) -> count`."""
+    data = json.dumps(message, separators=(",", ":")).encode()
+    send_bytes(write, data)
+
+
+def send_bytes(write, data):
+    """Send an encoded message."""
+    view = memoryview(struct.pack(">I", len(data)) + data)
+    while view:
+        view = view[write(view) :]
+
+
+def receive_bytes(read, limit=MAX_FRAME):
+    """Return the next message's bytes from `read(count) -> bytes`; raises ClosedError at the end of the stream."""
+    (length,) = struct.unpack(">I", _exactly(read, 4))
+    if length > limit:
+        raise ClosedError(f"a message of {length} bytes")
+    return _exactly(read, length)
+
+
+def receive(read, limit=MAX_FRAME):
+    """Return the next message."""
+    try:
+        return json.loads(receive_bytes(read, limit))
+    except (ValueError, RecursionError) as error:
+        raise ClosedError(f"not a message: {error}") from None
+
+
+def _exactly(read, count):
+    parts = []
+    while count:
+        part = read(min(count, 1 << 20))
+        if not part:
+            raise ClosedError("end of stream")
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)

@@ -1,0 +1,125 @@
+"""The process programs are forked from: warm, and without memory of any program or test.
+
+It learns only which kind of process to fork, for which slot, and hands on descriptors it does not read: the new process
+reads its own task. So nothing that a candidate could look for is in the memory it starts with.
+"""
+
+import array
+import contextlib
+import gc
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
+
+import confine
+import harness
+import wire
+
+PRELOAD = (
+    "bisect", "calendar", "cmath", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
+    "functools", "heapq", "inspect", "itertools", "json", "math", "operator", "queue", "random", "re", "statistics",
+    "string", "textwrap", "threading", "time", "typing", "numpy",
+)  # fmt: skip
+
+
+def serve(connection, isolation, limits):
+    """Fork and reap on request until the supervisor is gone; never returns."""
+    try:
+        confine.undumpable()
+        confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
+        for name in PRELOAD:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+        gc.collect()
+        gc.freeze()
+        # A warm-up: the first fork of a process pays for pages that later ones find.
+        while True:
+            data, fds, _, _ = socket.recv_fds(connection, 4096, 8)
+            if not data:
+                return
+            request = json.loads(data)
+            reply = _fork(request, fds, isolation, limits) if "kind" in request else _reap(request)
+            connection.send(json.dumps(reply).encode())
+    finally:
+        os._exit(0)
+
+
+def _fork(request, fds, isolation, limits):
+    kind, cpu = request["kind"], request["cpu"]
+    try:
+        pid = isolation.start(request["slot"], lambda: _be(kind, fds, isolation, limits, cpu))
+    except OSError as error:
+        return {"error": str(error)}
+    finally:
+        for fd in fds:
+            os.close(fd)
+    return {"pid": pid}
+
+
+def _be(kind, fds, isolation, limits, cpu):
+    """Become one of the harness's processes: in the fork, already another user."""
+    confine.close_all_but(fds)
+    with os.fdopen(fds[0], "rb") as file:
+        spec = wire.receive(file.read)
+    confine.undumpable() if kind == "tests" else confine.prctl(confine.PR_SET_DUMPABLE, 1)
+    confine.limit_resources(
+        cpu_seconds=cpu, memory_bytes=limits["memory"], address_space=isolation.address_space
+    )
+    confine.refuse_system_calls()
+    # The forks share their parent's state of `random`; the official evaluator's do as well.
+    sys.argv = [""]
+    getattr(harness, kind)(spec, *fds[1:])
+
+
+def _reap(request):
+    """Wait for a process that has ended or has been killed; report how."""
+    try:
+        _, status, usage = os.wait4(request["reap"], 0)
+    except ChildProcessError:
+        return {"status": None, "cpu": 0.0}
+    return {"status": os.waitstatus_to_exitcode(status), "cpu": usage.ru_utime + usage.ru_stime}
+
+
+class Zygote:
+    """The supervisor's end."""
+
+    def __init__(self, isolation, limits):
+        self.isolation = isolation
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.pid = os.fork()
+        if self.pid == 0:
+            ours.close()
+            confine.close_all_but({theirs.fileno()})
+            serve(theirs, isolation, limits)
+        theirs.close()
+        self._socket = ours
+
+    def _ask(self, request, fds=()):
+        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+        self._socket.sendmsg([json.dumps(request).encode()], ancillary)
+        reply = self._socket.recv(4096)
+        if not reply:
+            raise wire.ClosedError("the zygote is gone")
+        return json.loads(reply)
+
+    def start(self, kind, slot, spec, fds, cpu):
+        """Fork a `kind` process and give it its task; `fds` are handed over (and stay open here)."""
+        read_end, write_end = os.pipe()
+        try:
+            reply = self._ask({"kind": kind, "slot": slot, "cpu": cpu}, [read_end, *fds])
+        finally:
+            os.close(read_end)
+        if "error" in reply:
+            os.close(write_end)
+            raise OSError(reply["error"])
+        with contextlib.suppress(BrokenPipeError), os.fdopen(write_end, "wb", buffering=0) as file:
+            wire.send(file.write, spec)
+        return reply["pid"]
+
+    def reap(self, pid):
+        """Return (exit code or negative signal, CPU seconds) of a process that has ended or was killed."""
+        reply = self._ask({"reap": pid})
+        return reply["status"], reply["cpu"]
