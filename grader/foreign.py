@@ -13,8 +13,7 @@ import math
 import re
 import sys
 import warnings
-import zipfile
-import zlib
+from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
@@ -32,6 +31,7 @@ EXCEL_CELL_LIMIT = 32767
 """Characters; Excel writers cut or drop what is longer."""
 _UNPACKED_LIMIT = 2 << 30
 """Bytes that a workbook may unpack to: a few kilobytes of zip can claim terabytes."""
+_COLUMNS = ("index", "prediction")
 _EVALUATION = "Evaluation_Result"
 _QID_FIELDS = ("question_id", "index", "qid")
 _WHOLE_FLOAT = re.compile(r"([0-9]+)\.0+")
@@ -81,18 +81,18 @@ def is_tsv(data: bytes) -> bool:
 
 def convert_vlmevalkit(row: Row) -> RawRecord | list[Flaw]:
     """Return the record of one table row."""
-    flaws, qid = [], _cell_qid(row.get("index"))
-    if "index" not in row or "prediction" not in row:
-        missing = [name for name in ("index", "prediction") if name not in row]
+    missing = [name for name in _COLUMNS if name not in row]
+    if missing:
         return [Flaw(path=(), message=f'no "{name}" in this row, unlike in the first') for name in missing]
+    qid, text = _cell_qid(row["index"]), cell_text(row["prediction"])
+    flaws = []
     if qid is None:
         flaws.append(Flaw(path=("index",), message=f"{_shown(row['index'])} is no index"))
-    text = cell_text(row["prediction"])
     if text is None:
         flaws.append(Flaw(path=("prediction",), message="expected a text, found a list or an object"))
     if flaws or qid is None or text is None:
         return flaws
-    return RawRecord(qid=qid, predictions=[text], fields=_without(row, "index", "prediction", "image"))
+    return RawRecord(qid=qid, predictions=[text], fields=_without(row, *_COLUMNS, "image"))
 
 
 def cell_text(cell: object) -> str | None:
@@ -145,14 +145,15 @@ def _tsv_rows(data: bytes) -> Iterator[TableRow]:
 
 
 def _csv_rows(reader: Reader) -> Iterator[TableRow]:
-    header, start = [name.strip() for name in next(reader)], reader.line_num + 1
-    _check_header(header, 1)
+    start = 1
     try:
+        header = [name.strip() for name in next(reader)]
+        _check_header(header)
+        start = reader.line_num + 1
         for cells in reader:
             if len(cells) not in (0, len(header)):
-                raise TableFault(
-                    start, f"{len(cells)} cells under {len(header)} columns (a tab or a line break unquoted?)"
-                )
+                counts = f"{len(header)} columns, but {len(cells)} in this row"
+                raise TableFault(start, f"{counts} (a tab or a line break outside quotes?)")
             if any(cells):
                 yield TableRow(start, dict(zip(header, cells, strict=True)))
             start = reader.line_num + 1
@@ -161,22 +162,34 @@ def _csv_rows(reader: Reader) -> Iterator[TableRow]:
         raise TableFault(start, f"not a tab-separated table: {error}{hint}") from error
 
 
-def _check_header(header: list[str], line: int) -> None:
+def _check_header(header: list[str]) -> None:
     for name in header:
         if name and header.count(name) > 1:
-            raise TableFault(line, f"the column {quoted(name)} stands twice")
+            raise TableFault(1, f"the column {quoted(name)} stands twice")
+    if not set(_COLUMNS) <= set(header):
+        raise TableFault(1, "the first row has no columns index and prediction")
 
 
 def _workbook_rows(data: bytes) -> Iterator[TableRow]:
+    import zipfile
+
     try:
         with warnings.catch_warnings(), zipfile.ZipFile(io.BytesIO(data)) as archive:
             warnings.simplefilter("ignore")  # openpyxl warns about styles and extensions that no score depends on
-            if sum(entry.file_size for entry in archive.infolist()) > _UNPACKED_LIMIT:
-                raise TableFault(1, f"the workbook unpacks to more than {_UNPACKED_LIMIT >> 30} GiB")
+            _check_unpacked(sum(entry.file_size for entry in archive.infolist()))
             yield from _sheet_rows(data)
-    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError, SyntaxError, OSError) as error:
+    except TableFault:
+        raise
+    except (
+        Exception
+    ) as error:  # openpyxl and zipfile raise anything at all on damaged archives: TypeError, zlib.error, ...
         reason = str(error) or type(error).__name__
         raise TableFault(1, f"not a readable .xlsx workbook ({reason}); was it cut off?") from error
+
+
+def _check_unpacked(size: int) -> None:
+    if size > _UNPACKED_LIMIT:
+        raise TableFault(1, f"the workbook unpacks to more than {_UNPACKED_LIMIT:,} bytes")
 
 
 def _sheet_rows(data: bytes) -> Iterator[TableRow]:
@@ -190,8 +203,8 @@ def _sheet_rows(data: bytes) -> Iterator[TableRow]:
         for sheet in book.worksheets:
             rows = sheet.iter_rows(values_only=True)
             header = [str(cell).strip() if cell is not None else "" for cell in next(rows, ())]
-            if {"index", "prediction"} <= set(header):
-                _check_header(header, 1)
+            if set(_COLUMNS) <= set(header):
+                _check_header(header)
                 yield from _filled_rows(header, rows)
                 return
             seen.append(", ".join(name for name in header if name) or "nothing")
@@ -285,7 +298,14 @@ def read_scored(data: Row) -> ScoredFile | None:
     """Return the content of Mr-Ben's scored result file, {subject: [rows with Evaluation_Result]}, or None."""
     if not any(_is_scored(rows) for rows in data.values()):
         return None
-    return None
+    from_scored_file = import_module("grader.reading.mr_ben_scored_file").from_scored_file
+    scored = from_scored_file(data)
+    if scored is None:
+        return None
+    predictions = {qid: [texts] if isinstance(texts, str) else list(texts) for qid, texts in scored.predictions.items()}
+    return ScoredFile(
+        predictions=predictions, judge_replies=dict(scored.judge_replies), rows=getattr(scored, "rows", None)
+    )
 
 
 def _is_scored(rows: object) -> bool:

@@ -83,7 +83,8 @@ class Event(NamedTuple):
 def quoted(text: str, limit: int = 60) -> str:
     """Return untrusted text for a message: bounded, and nothing in it that a terminal would obey."""
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
-    return f'"{shown}{"..." if len(text) > limit else ""}"'
+    mark = "'" if '"' in shown and "'" not in shown else '"'
+    return f"{mark}{shown}{'...' if len(text) > limit else ''}{mark}"
 
 
 def render_path(path: Sequence[str | int]) -> str:
@@ -126,7 +127,13 @@ class JsonWalker:
                 raise self._fault(start, f"expected a comma or {self._closer()!r}, found {self._shown(start)}")
         self.position = self._skip(_BLANKS)
         if self.position < self.end:
-            raise self._fault(self.position, f"{self._shown(self.position)} after the end of the value")
+            raise self._fault(
+                self.position, f"{self._shown(self.position)} after the end of the value{self._several()}"
+            )
+
+    def _several(self) -> str:
+        another = self.data[self.position] in b"[{" and self.unit == "file"
+        return " (one array around all records, or one record on each line, can be read)" if another else ""
 
     def _value(self, kind: str, start: int, end: int) -> Iterator[Event]:
         if kind in ("string", "number", "word"):
@@ -157,6 +164,8 @@ class JsonWalker:
             kind = inner
 
     def _next(self) -> Iterator[Event]:
+        if self._open[-1] == "}":
+            self.path[-1] = ""
         kind, start, end = self._token()
         if kind in "]}":
             raise self._fault(start, f"a comma before the closing {kind!r}")
@@ -220,7 +229,11 @@ class JsonWalker:
             return self._fault(
                 start, "single quotes; JSON strings need double quotes (json.dumps writes them, str() not)"
             )
-        return self._fault(start, f"expected a value, found {self._shown(start)}")
+        if self.data[start : start + 1] in b"-+.0123456789":
+            return self._fault(start, f"{self._shown(start)} is no JSON number")
+        return self._fault(
+            start, f"{'expected a key' if self._wants_key() else 'expected a value'}, found {self._shown(start)}"
+        )
 
     def _bad_string(self, start: int) -> JsonFault:
         whole = _WHOLE_STRING.match(self.data, start, self.end)
@@ -229,7 +242,7 @@ class JsonWalker:
         for found in _NOT_IN_STRING.finditer(self.data, start + 1, whole.end() - 1):
             at, text = found.start(), found[0]
             if text == b"\\":
-                return self._fault(at, f"a backslash that begins no escape: {quoted(self._text(at, 6))}")
+                return self._fault(at, f"a backslash that begins no escape: {quoted(self._text(at, 2))}")
             if text < b" ":
                 return self._fault(
                     at, f"a raw control character (0x{text[0]:02x}) in a string; JSON writes it \\u00{text[0]:02x}"
@@ -247,8 +260,12 @@ class JsonWalker:
         text = self.data[start : min(start + max(length, 4), self.end)].decode(errors="replace")
         return text[:length]
 
+    def _wants_key(self) -> bool:
+        """Whether the next token should be a key: it has none yet."""
+        return bool(self.path) and self.path[-1] == ""
+
     def _fault(self, offset: int, message: str) -> JsonFault:
-        return JsonFault(offset, tuple(self.path), message)
+        return JsonFault(offset, tuple(self.path[:-1] if self._wants_key() else self.path), message)
 
 
 def find_fault(data: bytes, span: Span, *, unit: str = "file") -> JsonFault | None:

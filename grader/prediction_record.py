@@ -38,17 +38,19 @@ def is_own(row: Row) -> bool:
 
 def is_executed(row: Row) -> bool:
     """Whether a record is of the official HumanEval-V `_executed.json`."""
-    return all(name in row for name in _EXECUTED_FIELDS)
+    return "results" in row and "processed_predictions" in row and "concatenated_predictions" in row
 
 
 def convert_own(row: Row) -> RawRecord | list[Flaw]:
-    """Check a record of our own format; the verdicts in an `_executed.json` are dropped, to be made again."""
+    """Check a record of our own format, which is used up; the verdicts in an `_executed.json` are dropped."""
     qid, predictions = row.get("qid"), row.get("predictions")
-    flaws = [*_qid_flaws(row), *_prediction_flaws(row)]
-    if flaws or not isinstance(predictions, list):
-        return flaws
-    dropped = {"qid", "predictions", *(_EXECUTED_FIELDS if is_executed(row) else ())}
-    fields = {name: value for name, value in row.items() if name not in dropped}
+    if not (type(qid) is str and qid and type(predictions) is list and set(map(type, predictions)) == {str}):
+        flaws = [*_qid_flaws(row), *_prediction_flaws(row)]
+        if flaws or not isinstance(predictions, list):
+            return flaws
+    for name in ("qid", "predictions", *(_EXECUTED_FIELDS if is_executed(row) else ())):
+        del row[name]
+    fields = row or {}  # a dict that was emptied keeps the memory of what it held
     return RawRecord(qid=str(qid), predictions=predictions, fields=fields, prompts=_prompts(fields, len(predictions)))
 
 
@@ -81,7 +83,7 @@ def _prediction_flaws(row: Row) -> Iterator[Flaw]:
         yield Flaw(path=path, message=f"expected a list of strings, found {kind(found)}")
     elif not found:
         yield Flaw(path=path, message="the list is empty; leave the record out if there is no prediction")
-    elif not all(type(text) is str for text in found):
+    else:
         yield from (_text_flaw(index, text) for index, text in enumerate(found) if not isinstance(text, str))
 
 
@@ -163,5 +165,5 @@ def _jq(program: str, label: str) -> str:
 
 def names(things: Collection[str]) -> str:
     """List untrusted names, but not all of a thousand."""
-    shown = ", ".join(quoted(name, 40) for name, _ in zip(things, range(_NAMES_SHOWN), strict=False))
+    shown = ", ".join(quoted(name) for name, _ in zip(things, range(_NAMES_SHOWN), strict=False))
     return f"{shown} and {len(things) - _NAMES_SHOWN} more" if len(things) > _NAMES_SHOWN else shown

@@ -14,7 +14,6 @@ Decisions that a reader of the figures may ask about:
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections import Counter
 from itertools import chain, islice
@@ -126,6 +125,8 @@ def _load(path: Path) -> bytes:
 
 
 def _near_file(path: Path) -> str:
+    import difflib
+
     try:
         there = [entry.name for entry in islice(path.parent.iterdir(), _CANDIDATES)]
     except OSError:
@@ -235,7 +236,7 @@ class _Reading:
         convert: Convert | None = None
         for entry in entries:
             if not isinstance(entry.value, dict):
-                found = f"expected a record, found {kind(entry.value)}; {EXPECTED}"
+                found = f'expected a record {{"qid": "...", "predictions": ["..."]}}, found {kind(entry.value)}'
                 self._add_flaws(entry, [Flaw(path=(), message=found)])
                 continue
             convert = convert or self._converter(entry.value)
@@ -285,6 +286,8 @@ def _is_record(value: object) -> bool:
 class _Parts:
     """The records of one qid."""
 
+    __slots__ = ("records", "where")  # there is one of these for each of 200,000 qids
+
     def __init__(self, where: str) -> None:
         self.where = where
         self.records: list[RawRecord] = []
@@ -315,15 +318,15 @@ class _Parts:
 
 def _sample_warnings(parts: dict[str, _Parts]) -> Iterator[str]:
     """Yield what is suspicious about the samples, one line each."""
+    sizes = {qid: sum(len(record.predictions) for record in part.records) for qid, part in parts.items()}
     joined = [qid for qid, part in parts.items() if part.has_repeated_record()]
     if joined:
         some = _count(len(joined), "qid")
         yield f"{some} with a record that repeats another word for word (joined twice?): {names(joined)}"
     equal = {qid: count for qid, part in parts.items() if (count := part.equal_samples())}
     if equal and not joined:
-        samples = _count(sum(equal.values()), "duplicated sample")
-        yield f"{samples} (the very text of an earlier one) in {_count(len(equal), 'qid')}: {names(equal)}"
-    sizes = {qid: sum(len(record.predictions) for record in part.records) for qid, part in parts.items()}
+        samples = f"{sum(equal.values())} of {_count(sum(sizes.values()), 'sample')}"
+        yield f"{samples} repeat the very text of an earlier one, in {_count(len(equal), 'qid')}: {names(equal)}"
     counts = Counter(sizes.values())
     if len(counts) > 1:
         usual = counts.most_common(1)[0][0]
@@ -366,14 +369,24 @@ def missing_problem(file: PredictionFile, check: QidCheck, known: Collection[str
 
 def _nearest(qid: str, known: Collection[str]) -> str | None:
     """Return a known qid that differs by case, blanks or leading zeros, else one that is spelled alike."""
+    import difflib
+
     plain = _plain(qid)
     for candidate in known:
         if _plain(candidate) == plain:
             return candidate
     if qid.isdigit():  # among numbers every one is spelled like some other
         return None
-    near = difflib.get_close_matches(qid[:200], list(islice(known, _CANDIDATES)), 1, 0.8)
+    near = difflib.get_close_matches(qid[:200], list(islice(_alike(qid, known), _CANDIDATES)), 1, 0.8)
     return near[0] if near else None
+
+
+def _alike(qid: str, known: Collection[str]) -> Iterator[str]:
+    """Yield known qids of about the same length with an end in common: cheap, and enough for a slip of the finger."""
+    for candidate in known:
+        same_end = candidate[:3] == qid[:3] or candidate[-3:] == qid[-3:]
+        if same_end and abs(len(candidate) - len(qid)) <= 3:
+            yield candidate
 
 
 def _plain(qid: str) -> str:

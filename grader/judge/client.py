@@ -36,6 +36,7 @@ _LONGEST_BACKOFF = 30.0
 _LONGEST_WAIT = 120.0
 """An endpoint that asks for more than this is not waited for."""
 _CONNECT_SECONDS = 10.0
+_GRACE_SECONDS = 0.5
 _REPLY_LIMIT = 100_000
 
 
@@ -103,6 +104,7 @@ class OpenAIJudge:
         self._temperatures = [min(0.5 * number, 1.0) for number in range(max(1, tries))]
         self._observer = observer or Silent()
         self._cached = self._failed = 0
+        self._threads: list[threading.Thread] = []
 
     def __repr__(self) -> str:
         return f"OpenAIJudge(model={self.model!r}, endpoint={self.endpoint!r})"
@@ -114,8 +116,11 @@ class OpenAIJudge:
         self.close()
 
     def close(self) -> None:
-        """Close the connections and the cache."""
+        """Close the connections and the cache; after an interrupt, replies about to arrive are kept still."""
         self._line.halt("the judge is closed")
+        deadline = time.monotonic() + _GRACE_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
         self._endpoint.close()
         if self._cache is not None:
             self._cache.close()
@@ -187,6 +192,7 @@ class OpenAIJudge:
         results: _Results = queue.SimpleQueue()
         for group in groups:
             jobs.put(group)
+        self._threads = []
         threads = [
             threading.Thread(target=self._work, args=(jobs, results), name=f"judge-{number}", daemon=True)
             for number in range(min(self._concurrency, len(groups)))
@@ -194,6 +200,7 @@ class OpenAIJudge:
         try:
             for thread in threads:
                 thread.start()
+                self._threads.append(thread)
             for _ in questions:
                 qid, reply = _take(results)
                 replies[qid] = reply
@@ -201,7 +208,7 @@ class OpenAIJudge:
         except BaseException:
             self._line.halt("the judge was interrupted")
             raise
-        for thread in threads:
+        for thread in self._threads:
             thread.join()
 
     def _work(self, jobs: _Jobs, results: _Results) -> None:

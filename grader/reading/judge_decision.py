@@ -148,7 +148,7 @@ _CHOICE = re.compile(
     r"|[\[<]\s*(?:input|insert|state|your)\b|正确\s*[/或]\s*(?:错误|不正确)"
 )
 _DECISION_HEADING = re.compile(
-    r"(?:final[ _-]?decision|\bdecision|\bverdict|(?:^|\n)\W*judge?ment|最终(?:判定|决定|结论))"
+    r"(?:final[ _-]?decision|\bdecision|\bverdict|\bjudge?ment|最终(?:判定|决定|结论))"
     r"[ \t]*(?:\([^()\n]{0,40}\))?[*_\"'` \t\])]{0,8}+(?:[:\uff1a=>]|[-\u2013—](?=\s)|(?=\n))"
 )
 

@@ -162,7 +162,8 @@ def difference_kind(gold: GoldRow, official: MrBenReading, careful: MrBenReading
     if gold.correct or careful.correctness != "incorrect":
         return ""
     scored = official_step_for_score(official.raw[1])
-    if gold.coding and not gold.step.strip() and scored == gold.step:
+    credited = reply is not None and credited_official(decision_official(reply))
+    if gold.coding and not gold.step.strip() and scored == gold.step and not credited:
         return "empty gold step"
     if not gold.coding and (scored == gold.step) != steps_match(careful.step, gold):
         return "bare digit" if official.raw[1].strip().isdigit() else "wording of the step"

@@ -89,7 +89,8 @@ _STEP = (
     r"(?:the[ _])?first[ _-]?(?:error|incorrect|wrong|erroneous|mistaken|mistake|faulty|flawed)"
     r"(?:[ _-]?(?:step|line[ _]of[ _]code|line|location|code[ _]line|code))?(?:[ _]number)?"
     r"|(?:location|step|line)[ _]of[ _](?:the[ _])?first[ _](?:error|mistake)"
-    r"|first[ _](?:step|line)[ _](?:of[ _]code|with|containing|that)[^:\n\uff1a]{0,40}?(?:error|incorrect|wrong|mistake)"
+    r"|first[ _](?:step|line)[ _](?:of[ _]code|with|containing|that)[^:\n\uff1a]{0,40}?"
+    r"(?:error|incorrect|wrong|mistake)"
     r"|(?:第一个|第一处|首个|首处|最早的?|首)(?:出现)?的?(?:错误|出错|错)的?(?:步骤|步|位置|代码行|行)?"
 )
 _REASON = (

@@ -110,3 +110,15 @@ def _compile(folder: Path) -> None:
     """Write byte code next to the sources: inside, the folder is read-only and every supervisor would compile anew."""
     command = [sys.executable, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash", str(folder)]
     subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - our own words
+
+
+def clean() -> list[str]:
+    """Remove every fetched set of packages; return their names."""
+    removed = []
+    for path in sorted(resources.cache_folder().glob("site-*")):
+        if path.is_dir():
+            shutil.rmtree(path)
+            removed.append(path.name)
+        else:
+            path.unlink()
+    return removed

@@ -8,7 +8,6 @@ nothing divides by zero: a share of nothing is 0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -140,14 +141,16 @@ def bootstrap_interval(
     Returns (subject or None for the mean, figure) -> interval. A question's rows stay together, and a subject's
     interval depends on nothing but its own rows and the seed.
     """
+    import numpy as np
+
     draws = {
         subject: _resampled(pairs, weights, resamples, [seed, *subject.encode()]) for subject, pairs in rows.items()
     }
-    intervals = {
+    intervals: dict[tuple[str | None, str], Interval] = {
         (subject, name): _interval(values, level) for subject, drawn in draws.items() for name, values in drawn.items()
     }
     for name in FIGURES if draws else ():
-        mean: NDArray[np.float64] = sum(drawn[name] for drawn in draws.values()) / len(draws)
+        mean = np.mean([drawn[name] for drawn in draws.values()], axis=0)
         intervals[None, name] = _interval(mean, level)
     return intervals
 

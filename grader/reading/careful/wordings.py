@@ -7,6 +7,31 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
+
+
+class Wording:
+    """A pattern that is compiled when first needed: most replies need few of them, and start-up none."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self.source)
+
+    def search(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """Find the wording anywhere in `text`."""
+        return self._compiled.search(text, start)
+
+    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """Find the wording at `start`."""
+        return self._compiled.match(text, start)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """Tell whether `text` is the wording and nothing else."""
+        return self._compiled.fullmatch(text)
+
 
 _FILLERS = (
     "the|an?|option|options|choice|alternative|letter|answer|number|item|clearly|definitely|certainly|likely|probably|most|simply|"
@@ -61,8 +86,16 @@ _STRONG = (
     r"(?:\uc815\ub2f5|\ub2f5\ubcc0|\ub2f5|\ud574\ub2f5)(?:\uc740|\ub294|\uc774|:|\s)",
     r"(?:\u0e04\u0e33\u0e15\u0e2d\u0e1a|\u0e02\u0e49\u0e2d|\u0909\u0924\u094d\u0924\u0930)[^.!?\n]{0,20}?",
 )
-STRONG_BEFORE = re.compile(rf"(?:{'|'.join(_STRONG)}){_FILL}$")
+STRONG_BEFORE = Wording(rf"(?:{'|'.join(_STRONG)}){_FILL}$")
 """An answer is being declared: "the answer is", "I choose", "\u7b54\u6848\u662f"."""
+
+_TEXT_GAP = r"[^.!?;,\n\u3002]{0,60}?"
+TEXT_BEFORE = Wording(
+    rf"(?:\b(?:{_NOUN_ANSWER})\b(?:{_TEXT_GAP}\b(?:{_IS})\b|'s)?"
+    rf"|\b(?:correct|right|best|final|chosen|my)\s+(?:\w+\s+)?(?:{_NOUN_OPTION})\b{_TEXT_GAP}(?:\b(?:{_IS})\b|[:=])"
+    rf"|\b(?:{_CHOOSE})\b|{_STRONG[3]}|{_STRONG[4]}|{_STRONG[5]}){_FILL}$"
+)
+"""An option's text is being declared: stricter, for texts also turn up in descriptions ("option A is red")."""
 
 _WEAK = (
     r"\b(?:so|thus|therefore|hence|ergo|consequently|accordingly|then|finally|overall|ultimately|in conclusion|to conclude|"
@@ -73,14 +106,18 @@ _WEAK = (
     r"(?:\u6240\u4ee5|\u56e0\u6b64|\u6545|\u90a3\u4e48|\u7efc\u4e0a|\u6700\u7ec8|\u3088\u3063\u3066|\u3057\u305f\u304c\u3063\u3066|\u306a\u306e\u3067|\u3060\u304b\u3089|\ub530\ub77c\uc11c|\uadf8\ub7ec\ubbc0\ub85c|\uadf8\ub798\uc11c|\uc989)",
     r"\b(?:it|that|this|which)(?:'s| is| was| must be| has to be| should be| would be| seems to be| looks like| appears to be)\b",
     r"\b(?:c'est|ce serait|es ist|das ist|\u044d\u0442\u043e|to jest|dat is|het is|must be|has to be|should be|gotta be)\b",
+    r"\bi(?: do|'d)? (?:think|believe|suppose|reckon|feel|assume|say)(?: that)?(?: it's| it is| it must be)?",
+    r"\b(?:ich (?:denke|glaube|meine)|je (?:pense|crois)(?: que c'est)?|creo que(?: es)?|penso (?:che sia|que \u00e9)|credo (?:che )?sia|acho que \u00e9|\u0434\u0443\u043c\u0430\u044e)",
+    r"(?:\u6211\u8ba4\u4e3a|\u6211\u89c9\u5f97|\u6211\u60f3)",
+    r"\b(?:actually|no|wait|correction|corrected|sorry|oops|hmm+)\b",
     r"\b(?:but|rather|instead|however|sondern|mais|plut\u00f4t|sino|pero|ma|bens\u00ec|mas|sim|\u0430|\u043d\u043e)\b",
     r"(?:\u800c\u662f|\u5c31\u662f|\u5e94\u8be5\u662f|\u5e94\u662f|\u5e94\u4e3a|\u9009|\u662f)",
 )
-WEAK_BEFORE = re.compile(rf"(?:{'|'.join(_WEAK)}){_FILL}$")
+WEAK_BEFORE = Wording(rf"(?:{'|'.join(_WEAK)}){_FILL}$")
 """A conclusion or contrast that declares only where the mention ends its clause: "so B.", "but B"."""
 
-CLAUSE_END = re.compile(
-    r"[\s\"'*)\]}]*(?:$|[.,;!\n\u3002]|[:(-]\s*(?!\w*\s*(?:no|not)\b)|because\b|since\b|as\b|for\b|due\b|given\b|weil\b|car\b|parce\b|porque\b|perch\u00e9\b|\u56e0\u4e3a|\u3067\u3059|\u3060(?!\w)|\uc785\ub2c8\ub2e4|\uc774\ub2e4|\uc774\uc5d0\uc694|\u5427|\u4e86|\u3002)"
+CLAUSE_END = Wording(
+    r"[\s\"'*)\]}]*(?:$|[.,;!\n\u3002]|[:(-]\s*(?!\w*\s*(?:no|not)\b)|because\b|since\b|as\b|for\b|due\b|given\b|weil\b|car\b|parce\b|porque\b|perch\u00e9\b|\u56e0\u4e3a|\u0939\u0948|\u3067\u3059|\u3060(?!\w)|\uc785\ub2c8\ub2e4|\uc774\ub2e4|\uc774\uc5d0\uc694|\u5427|\u4e86|\u3002)"
 )
 
 _NOT = (
@@ -89,7 +126,7 @@ _NOT = (
     r"dismiss(?:es|ed|ing)?|cross(?:ed|ing)? out|nicht|kein|keine|statt|pas|non|no es|no|nunca|n\u00e3o|nao|em vez de|en lugar de|"
     r"invece di|\u043d\u0435|\u043a\u0440\u043e\u043c\u0435|\u0438\u0441\u043a\u043b\u044e\u0447\u0430\u0435\u043c|nie|niet|inte|ikke|de\u011fil"
 )
-DENIED_BEFORE = re.compile(
+DENIED_BEFORE = Wording(
     rf"(?:\b(?:{_NOT})\b|n't(?: be)?\b|(?:\bwrong|\bincorrect|\bfalse)(?: answer| option| choice)?s?(?: is| are|:)"
     rf"|\u4e0d\u662f|\u5e76\u975e|\u975e|\u4e0d\u9009|\u4e0d\u80fd\u9009|\u4e0d\u5e94\u9009|\u4e0d\u5e94\u8be5\u9009|\u6392\u9664|\u800c\u975e|\u9664\u4e86|\u9519\u8bef\u7684\u662f|\[ \]|\u2610|\u274c){_FILL_CLOSE}$"
     rf"|(?:\bnot|n't|\bnever|\bcannot)\s+(?:\w+\s+){{0,2}}?(?:think|believe|say|mean|match|correspond|fit|choose|select|pick|support|agree|go)\b[^.,;!?\n]{{0,60}}$"
@@ -98,8 +135,8 @@ DENIED_BEFORE = re.compile(
 
 _ADVERBS = r"(?:(?:also|clearly|definitely|certainly|therefore|thus|actually|simply|just|obviously|likely|probably|most|really|indeed|both|all|too|partially|partly|completely|totally|then|hence|of course)\s+)*"
 _BE = r"(?:(?:is|are|was|were|seems?|appears?|looks?|would be|must be|should be|can be|could be|has to be|to be|remains?|'s|seems to be|appears to be|are both|are all)\s+)"
-DENIED_AFTER = re.compile(
-    rf"\s*(?:{_BE}{_ADVERBS}(?:not\b|n't|wrong|incorrect|false|invalid|out\b|eliminated|ruled out|excluded|rejected|discarded|impossible|unlikely|inaccurate|irrelevant|unsupported|"
+DENIED_AFTER = Wording(
+    rf"\s*(?:(?:no|nope|wrong|incorrect|false)\b(?=\s*(?:$|[.,;\n]))|{_BE}{_ADVERBS}(?:not\b|n't|wrong|incorrect|false|invalid|out\b|eliminated|ruled out|excluded|rejected|discarded|impossible|unlikely|inaccurate|irrelevant|unsupported|"
     r"too\s+\w+|(?:an?|the)\s+(?:distractor|wrong|incorrect|decoy|trap))"
     rf"|(?:is|are|was|were|does|do|did|would|could|ca|has|have|wo|should)n't\b|(?:does|do|did|can|could|would|will|should|must|may)\s+{_ADVERBS}not\b|cannot\b|can be (?:ruled out|eliminated|excluded)|"
     r"fails?\b|contradicts?\b|lacks?\b|"
@@ -116,7 +153,7 @@ DENIED_AFTER = re.compile(
 _GOOD = (
     r"correct|right|true|accurate|appropriate|suitable|plausible|answer|choice|option|match|best|valid|closest|fit|winner|solution|one|reasonable|logical|probable|likely"
 )
-CONFIRMED_AFTER = re.compile(
+CONFIRMED_AFTER = Wording(
     rf"\s*(?:(?:,\s*)?{_BE}{_ADVERBS}(?:(?:the|my|our|a|an|your)\s+)?(?:(?:most|more|only|best|correct|right|final|single|clear|obvious|logical|appropriate|likely|accurate|closest|intended|overall|good|better)\s+)*(?:{_GOOD})\b(?!\s+not\b)"
     rf"|{_ADVERBS}(?:best |accurately |correctly |perfectly |closely |exactly )*(?:match(?:es)?|fits?|corresponds?|describes?|represents?|works?|aligns?|wins|it is|is it|is best)\b"
     r"|would be my (?:choice|pick|answer|guess)|,?\s*final answer"
@@ -132,44 +169,44 @@ CONFIRMED_AFTER = re.compile(
 )
 """What precedes is confirmed: "is the correct answer", "matches", "\u6b63\u786e", "\u304c\u6b63\u89e3"."""
 
-DOUBTED_BEFORE = re.compile(
+DOUBTED_BEFORE = Wording(
     rf"\b(?:if|whether|unless|suppose|supposing|wenn|ob|falls|si|se|\u0435\u0441\u043b\u0438)\b[^.,;:!?\n]{{0,80}}$"
-    rf"|\b(?:initially|at first|at first glance|originally|first thought|first guess|one might|some might|some may|someone|people|you might|you may|might think|may think|tempted|tempting|appear at first|my initial|previously|zuerst|d'abord|al principio|inicialmente)\b[^.;!?\n]{{0,100}}$"
+    rf"|\b(?:initially|at first|at first glance|originally|first thought|first guess|one might|some might|some may|someone|people|you might|you may|might think|may think|tempted|tempting|appear at first|my initial|previously|zuerst|d'abord|al principio|inicialmente)\b(?:(?!\b(?:but|however|though|aber|mais|pero|ma|mas)\b)[^.;!?\n]){{0,100}}$"
     rf"|\b(?:could|might|may|can|k\u00f6nnte|pourrait|podr\u00eda|potrebbe|poderia)\s+(?:also\s+|possibly\s+|well\s+)*(?:be|sein|\u00eatre|ser|essere)\b{_FILL}$"
     rf"|\b(?:possibly|perhaps|maybe|consider(?:ing)?|check(?:ing)?|let's (?:see|check|look at|examine)|looking at|look at|compar(?:e|ing)|evaluat(?:e|ing)|regarding|about|examin(?:e|ing)|vielleicht|peut-\u00eatre|quiz\u00e1s?|forse|talvez)\b{_FILL}$"
     r"|(?:\u5982\u679c|\u5047\u5982|\u53ef\u80fd\u662f|\u4e00\u5f00\u59cb|\u8d77\u521d)[^,\u3002\n]{0,20}$"
 )
 """What follows is only considered: "if the answer were", "at first I thought", "it could be"."""
-DOUBTED_AFTER = re.compile(r"\s*,?\s*(?:if|unless)\b|\s+or\s+(?:maybe|perhaps|possibly)\b|\s*\?")
-COMPARED_BEFORE = re.compile(
+DOUBTED_AFTER = Wording(r"\s*,?\s*(?:if|unless)\b|\s+or\s+(?:maybe|perhaps|possibly)\b|\s*\?")
+COMPARED_BEFORE = Wording(
     rf"(?:\b(?:between|either|both|among|versus|vs|than|besides|unlike|and|options are|choices are|options|choices)\b|(?:\u5728|\u5230|\u6bd4)){_FILL_CLOSE}$"
 )
 """What follows is one of several being compared."""
 
-FINAL_BEFORE = re.compile(
+FINAL_BEFORE = Wording(
     r"\b(?:final|finally|therefore|thus|so|hence|conclusion|conclude|overall|ultimately|consequently|best|answer\s*:)|\u56e0\u6b64|\u6240\u4ee5|\u6700\u7ec8|\u7efc\u4e0a|\u6545|\u3088\u3063\u3066|\u3057\u305f\u304c\u3063\u3066|\ub530\ub77c\uc11c|\ucd5c\uc885|donc|daher|also|por (?:lo )?tanto|quindi|portanto|\u043f\u043e\u044d\u0442\u043e\u043c\u0443|\u0438\u0442\u0430\u043a"
 )
 """Words that say: this one is the conclusion."""
 
-RECONSIDERED = re.compile(
-    r"\b(?:wait|actually|however|hmm+|correction|on second thought|but|no,|nope|scratch that|strike that|sorry|apologi[sz]e|apologies|"
+RECONSIDERED = Wording(
+    r"\b(?:wait|actually|however|hmm+|correction|on second thought|but|nope|scratch that|strike that|sorry|apologi[sz]e|apologies|"
     r"re-?(?:check|examin|consider|evaluat|assess|count|read|think|visit|look)\w*|looking again|look again|looking closer|look closer|upon closer|on closer|"
     r"closer (?:look|inspection)|let me (?:check|verify|double|look|think|correct)|double.?check\w*|verify|verifying|mistake\w*|mistaken|revis(?:e|ed|ing)|"
     r"changed? my mind|instead|rather|in fact|oops|moment|warte|eigentlich|doch|korrektur|attends?|attendez|en fait|en r\u00e9alit\u00e9|espera|en realidad|mejor dicho|"
     r"aspetta|in realt\u00e0|anzi|na verdade|espere|\u043f\u043e\u0434\u043e\u0436\u0434\u0438\u0442\u0435|\u043f\u043e\u0441\u0442\u043e\u0439\u0442\u0435|\u043d\u0430 \u0441\u0430\u043c\u043e\u043c \u0434\u0435\u043b\u0435|\u0442\u043e\u0447\u043d\u0435\u0435)\b"
-    r"|\u4e0d\u5bf9|\u7b49\u7b49|\u7b49\u4e00\u4e0b|\u91cd\u65b0|\u66f4\u6b63|\u7ea0\u6b63|\u4ed4\u7ec6|\u518d\u770b|\u5b9e\u9645\u4e0a|\u5176\u5b9e|\u3044\u3084|\u5f85\u3063\u3066|\u5b9f\u969b|\u3084\u306f\u308a|\uc7a0\uae50|\uc544\ub2c8|\uc0ac\uc2e4"
+    r"|\bno, |\u4e0d\u5bf9|\u7b49\u7b49|\u7b49\u4e00\u4e0b|\u91cd\u65b0|\u66f4\u6b63|\u7ea0\u6b63|\u4ed4\u7ec6|\u518d\u770b|\u5b9e\u9645\u4e0a|\u5176\u5b9e|\u3044\u3084|\u5f85\u3063\u3066|\u5b9f\u969b|\u3084\u306f\u308a|\uc7a0\uae50|\uc544\ub2c8|\uc0ac\uc2e4"
 )
 """A change of mind between two declarations."""
 
-WITHDRAWN = re.compile(
+WITHDRAWN = Wording(
     r"\b(?:that|this|it|which|my answer|the above)(?:'s| is| was| would be| can't be| cannot be)(?: also| actually| clearly| probably| just)* (?:wrong|incorrect|not right|not correct|not quite right|a mistake|mistaken|an error|false)\b"
     r"|\bi (?:take (?:it|that) back|was wrong|am wrong|made (?:a mistake|an error)|misread|misspoke|retract)|\b(?:scratch|strike|ignore|disregard|forget) (?:that|the above|my)\b"
     r"|\b(?:wait|actually|hold on|hmm+)\b[^\n]{0,80}\b(?:cannot|can't|unable|impossible|not sure|unsure)\b|\bsorry, (?:no|that)\b|\u4e0d\u5bf9|\u6211\u9519\u4e86|\u64a4\u56de"
 )
-UNSETTLED = re.compile(r"\b(?:wait|hold on|hmm+|no, wait|on second thought)\b|\u7b49\u7b49|\u7b49\u4e00\u4e0b")
-SETTLED = re.compile(r"\b(?:yes|confirm\w*|indeed|still|stands?|right|correct|stick\w*)\b|\u786e\u8ba4|\u6ca1\u9519")
+UNSETTLED = Wording(r"\b(?:wait|hold on|hmm+|no, wait|on second thought)\b|\u7b49\u7b49|\u7b49\u4e00\u4e0b")
+SETTLED = Wording(r"\b(?:yes|confirm\w*|indeed|still|stands?|right|correct|stick\w*)\b|\u786e\u8ba4|\u6ca1\u9519")
 
-REFUSED = re.compile(
+REFUSED = Wording(
     r"\b(?:can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to|not possible to|impossible to|difficult to|hard to|don't|do not|didn't|did not)\s+(?:\w+\s+){0,3}?"
     r"(?:help|assist|determine|tell|identify|answer|see|find|provide|know|say|process|view|access|make out|confirm|conclude|decide|choose|select|comply|discern|locate|have (?:enough|sufficient)|be (?:determined|answered|identified))\b"
     r"|\b(?:unable to|not enough information|insufficient information|no information|not (?:clear|sure|certain|visible|provided)|unclear|unsure|no idea|n/a|unknown|impossible to|without the image|no image|not applicable)\b"
@@ -179,16 +216,19 @@ REFUSED = re.compile(
 )
 """The reply says that it has no answer."""
 
-CONNECTED = re.compile(
-    r"[\s,/&;|+*-]*(?:(?:and|or|nor|und|oder|et|ou|y|o|e|ed|\u0438|\u0438\u043b\u0438|and/or|as well as|option|options)\s+)*[\s(\[\"'*-]*|\s*(?:\u548c|\u6216|\u6216\u8005|\u53ca|\u4e0e|\u3068|\u307e\u305f\u306f|\u304a\u3088\u3073|\uc640|\uacfc|\ub610\ub294)\s*"
+CONNECTED = Wording(
+    r"[\s,/&;|+*]*(?:(?:and|or|nor|und|oder|et|ou|y|o|e|ed|\u0438|\u0438\u043b\u0438|and/or|as well as|option|options)\s+)*[\s(\[\"'*]*|\s*(?:\u548c|\u6216|\u6216\u8005|\u53ca|\u4e0e|\u3068|\u307e\u305f\u306f|\u304a\u3088\u3073|\uc640|\uacfc|\ub610\ub294)\s*"
 )
 """What stands between two mentions that form one list."""
 
-NEGATION = re.compile(r"\b(?:not|no|never|neither|without|cannot|none|isn't|aren't|doesn't|don't|wasn't|can't)\b|n't\b|\u4e0d|\u6ca1|\u672a")
-SUBORDINATE = re.compile(
+QUESTION = Wording(r"\W*(?:is|are|was|could|would|should|does|do|did|which|what|who|why|can|how)\b")
+"""A sentence that asks."""
+
+NEGATION = Wording(r"\b(?:not|no|never|neither|without|cannot|none|isn't|aren't|doesn't|don't|wasn't|can't)\b|n't\b|\u4e0d|\u6ca1|\u672a")
+SUBORDINATE = Wording(
     r",?\s*\b(?:as|because|since|while|whereas|given|considering|due to|although|though|even though|which|where|but|next to|near|behind|in front of|rather than|unlike|compared)\b"
 )
 """Where a sentence's main statement ends and its reasons or surroundings begin."""
-CONCLUDING = re.compile(
+CONCLUDING = Wording(
     r"^\W*(?:so|thus|therefore|hence|consequently|in conclusion|conclusion|overall|finally|ultimately|in summary|to conclude|based on|this means|that means|it follows|given|also|daher|donc|por (?:lo )?tanto|quindi|portanto|\u6240\u4ee5|\u56e0\u6b64|\u7efc\u4e0a|\u6545|\u3057\u305f\u304c\u3063\u3066|\u3088\u3063\u3066|\ub530\ub77c\uc11c|\u043f\u043e\u044d\u0442\u043e\u043c\u0443|\u0438\u0442\u0430\u043a)"
 )

@@ -1,0 +1,133 @@
+"""Verdicts by content: the same program under the same conditions is not run twice, which is also how a run resumes.
+
+SQLite in the user's cache folder; two graders may use it at once. Only what a supervisor really said is kept, never an
+infrastructure failure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader import resources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.sandbox.interface import Answer, Job, Limits
+
+FLUSH_ROWS = 64
+FLUSH_SECONDS = 2.0
+MAX_ROWS = 2_000_000
+_SCHEMA = "CREATE TABLE IF NOT EXISTS verdicts (key BLOB PRIMARY KEY, answer BLOB NOT NULL, at INTEGER NOT NULL)"
+
+
+def default_path() -> Path:
+    """Return the cache's file."""
+    return resources.cache_folder() / "verdicts.sqlite3"
+
+
+def key(job: Job, identity: str, limits: Limits) -> str:
+    """Return the name of a verdict: a hash of everything that can change it."""
+    content = msgspec.json.encode({**job, "id": 0}, order="sorted", enc_hook=str)
+    digest = hashlib.sha256(content)
+    digest.update(f"\0{identity}\0{limits.memory_bytes}".encode())
+    return digest.hexdigest()
+
+
+class VerdictCache:
+    """A persistent map from keys to answers; one thread's. A cache that cannot be used is one that has nothing."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Open the cache at `path`; None: keep nothing."""
+        self._pending: dict[str, bytes] = {}
+        self._flushed = time.monotonic()
+        self._connection: sqlite3.Connection | None = None
+        if path is not None:
+            with contextlib.suppress(sqlite3.Error, OSError):
+                self._connection = _open(path)
+
+    def get(self, name: str) -> Answer | None:
+        """Return a kept answer."""
+        if self._connection is None:
+            return None
+        with contextlib.suppress(sqlite3.Error, msgspec.DecodeError):
+            row = self._connection.execute("SELECT answer FROM verdicts WHERE key = ?", (bytes.fromhex(name),)).fetchone()
+            if row is not None:
+                return msgspec.json.decode(row[0], type=dict[str, object])
+        return None
+
+    def put(self, name: str, answer: Answer) -> None:
+        """Keep an answer; written within seconds, or at once by `flush`."""
+        if self._connection is None:
+            return
+        self._pending[name] = msgspec.json.encode(answer)
+        if len(self._pending) >= FLUSH_ROWS or time.monotonic() - self._flushed > FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is pending. A full disk loses the cache's rows, not the run."""
+        if self._connection is not None and self._pending:
+            now = int(time.time())
+            rows = [(bytes.fromhex(name), answer, now) for name, answer in self._pending.items()]
+            with contextlib.suppress(sqlite3.Error), self._connection:
+                self._connection.executemany("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)", rows)
+        self._pending.clear()
+        self._flushed = time.monotonic()
+
+    def close(self) -> None:
+        """Write what is pending and close."""
+        self.flush()
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def size(self) -> int:
+        """Return how many verdicts are kept."""
+        if self._connection is None:
+            return 0
+        with contextlib.suppress(sqlite3.Error):
+            return int(self._connection.execute("SELECT count(*) FROM verdicts").fetchone()[0])
+        return 0
+
+    def clear(self) -> int:
+        """Forget everything; return how many verdicts that were."""
+        count = self.size()
+        if self._connection is not None:
+            with self._connection:
+                self._connection.execute("DELETE FROM verdicts")
+            self._connection.execute("VACUUM")
+        return count
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """Open the file; one that is no data base, or a damaged one, is put aside and begun anew."""
+    for attempt in (1, 2):
+        connection = sqlite3.connect(path, timeout=30)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            with connection:
+                connection.execute(_SCHEMA)
+        except sqlite3.OperationalError:
+            connection.close()
+            raise
+        except sqlite3.DatabaseError:
+            connection.close()
+            if attempt == 2:
+                raise
+            path.replace(path.with_name(f"{path.name}.damaged"))
+        else:
+            return connection
+    raise AssertionError
+
+
+def known(cache: VerdictCache, names: Iterable[str]) -> dict[str, Answer]:
+    """Return the answers the cache has for these names."""
+    return {name: answer for name in names if (answer := cache.get(name)) is not None}

@@ -1,0 +1,73 @@
+"""Which part of a model's text is its code: the official rules (HumanEval-V evaluate.py), and a careful reader's."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from typing import Literal
+
+Protocol = Literal["v1", "v2"]
+FENCE, PYTHON_FENCE, SPACED_FENCE = "```", "```python", "``` python"
+NOTHING = "    pass"
+MAX_SOURCE = 2_000_000
+"""Characters; a longer text is not parsed (an honest answer is a thousandth of this)."""
+
+
+def extract(prediction: str, protocol: Protocol) -> str:
+    """Return the official code block of a prediction; the first rule that applies decides."""
+    if PYTHON_FENCE in prediction:
+        pieces = prediction.split(PYTHON_FENCE)
+        if len(pieces) == 2:
+            return pieces[1].split(FENCE)[0]
+        closed = [piece.split(FENCE)[0] for piece in pieces if piece.count(FENCE) == 1]
+        return "".join(closed) if protocol == "v1" else _last_solution(closed)
+    if SPACED_FENCE in prediction:
+        return prediction.split(SPACED_FENCE)[1].split(FENCE)[0]
+    fences = prediction.count(FENCE)
+    if fences == 0:
+        return NOTHING
+    return prediction.split(FENCE)[0 if fences == 1 else 1]
+
+
+def _last_solution(blocks: list[str]) -> str:
+    """Return the last block with a solution; without one the first block, which the official walk ends on."""
+    for block in reversed(blocks):
+        if "def solution" in block:
+            return block
+    return blocks[0] if blocks else NOTHING
+
+
+_BLOCK = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def extract_careful(prediction: str, stubs: tuple[str, ...]) -> str | None:
+    """Return the code a person would take where the official rules lose the solution, or None if there is none.
+
+    That is the last fenced block, of whatever fence, that defines one of `stubs`; or the whole text where it is a
+    bare program that does.
+    """
+    if len(prediction) > MAX_SOURCE:
+        return None
+    blocks = [match[2] for match in _BLOCK.finditer(prediction)]
+    for text in (*reversed(blocks), prediction):
+        if any(f"def {name}" in text for name in stubs) and _defines(text, stubs):
+            return text
+    return None
+
+
+def _defines(text: str, names: tuple[str, ...]) -> bool:
+    tree = parse(text)
+    return tree is not None and any(isinstance(node, ast.FunctionDef) and node.name in names for node in tree.body)
+
+
+def parse(source: str) -> ast.Module | None:
+    """Parse hostile source: None where it is no program, whatever way it breaks the parser."""
+    if len(source) > MAX_SOURCE:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return None

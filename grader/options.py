@@ -1,0 +1,61 @@
+"""What a grading run is asked to do: the command's options, and the arguments of `grader.grade`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from grader.errors import UsageError
+
+SandboxChoice = Literal["auto", "docker", "bubblewrap"]
+_UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a scorer may look at. None means: as the benchmark declares."""
+
+    benchmark: str = "humaneval-v"
+    split: str | None = None
+    protocol: str | None = None
+    data: Path | None = None
+    k: tuple[int, ...] = ()
+    score_only: bool = False
+    sandbox: SandboxChoice = "auto"
+    isolation: Literal["warm", "container"] = "warm"
+    runtime: str | None = None
+    """OCI runtime the Docker engine is to use, e.g. `runsc`."""
+    workers: int | None = None
+    timeout: float = 2.0
+    """CPU seconds a program may use."""
+    memory: int = 1 << 30
+    limit: int | None = None
+    """Grade only the first tasks of the data."""
+    ids: tuple[str, ...] = ()
+    missing: Literal["error", "wrong"] = "error"
+    cache: bool = True
+    judge_model: str | None = None
+    judge_base_url: str | None = None
+    judge_replies: Path | None = None
+    judge_prompt: Path | None = None
+    weights: dict[str, float] = {}
+
+    @property
+    def worker_count(self) -> int:
+        """Supervisors at a time: one a core this process may use, unless told otherwise."""
+        return self.workers or len(os.sched_getaffinity(0))
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes of a size such as `512m` or `2G`; raises UsageError."""
+    number = text.strip().lower().removesuffix("ib").removesuffix("b")
+    unit = number[-1:] if number[-1:] in _UNITS and not number[-1:].isdigit() else ""
+    try:
+        size = int(float(number.removesuffix(unit)) * _UNITS[unit])
+    except (ValueError, OverflowError):
+        raise UsageError(f"{text!r} is not a size; write it like 512m or 2g.") from None
+    if size < 64 << 20:
+        raise UsageError(f"{text!r}: a program needs at least 64m.")
+    return size

@@ -1,0 +1,102 @@
+"""Renders a run's events on standard error: a bar with time left and pass rate on a terminal, plain lines in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+LINE_SECONDS = 10.0
+
+
+class Lines:
+    """For logs: a line now and then, and one at the end of a phase."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._name, self._total = "", 0
+        self._done = self._passed = 0
+        self._started = self._said = time.monotonic()
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def phase(self, name: str, total: int | None) -> None:
+        """Begin a phase."""
+        self._name, self._total = name, total or 0
+        self._done = self._passed = 0
+        self._started = self._said = time.monotonic()
+
+    def advance(self, steps: int = 1, *, passed: int = 0) -> None:
+        """Count, and speak when it is time."""
+        self._done += steps
+        self._passed += passed
+        now = time.monotonic()
+        if now - self._said >= LINE_SECONDS or self._done == self._total:
+            self._said = now
+            left = (now - self._started) / self._done * (self._total - self._done) if self._done else 0
+            rate = f", {100 * self._passed / self._done:.0f} % pass" if self._passed else ""
+            ending = f", {left:.0f} s left" if self._done < self._total else f" in {now - self._started:.1f} s"
+            self.message(f"{self._name}: {self._done}/{self._total}{rate}{ending}")
+
+    def message(self, text: str) -> None:
+        """Say one line."""
+        if not self._quiet:
+            sys.stderr.write(text + "\n")
+            sys.stderr.flush()
+
+
+class Bar:
+    """For terminals."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
+        columns += [TextColumn("{task.fields[rate]}"), TimeElapsedColumn(), TimeRemainingColumn()]
+        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task: Any = None
+        self._passed = self._done = 0
+
+    def __enter__(self) -> Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def phase(self, name: str, total: int | None) -> None:
+        """Begin a phase."""
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+        self._passed = self._done = 0
+        self._task = self._progress.add_task(name, total=total, rate="")
+
+    def advance(self, steps: int = 1, *, passed: int = 0) -> None:
+        """Move the bar."""
+        self._done += steps
+        self._passed += passed
+        rate = f"{100 * self._passed / self._done:.0f} % pass" if self._passed else ""
+        self._progress.update(self._task, advance=steps, rate=rate)
+
+    def message(self, text: str) -> None:
+        """Say one line above the bar."""
+        self._progress.console.print(text, markup=False, highlight=False)
+
+
+def watcher(*, quiet: bool) -> Bar | Lines:
+    """Return what suits standard error."""
+    if sys.stderr.isatty() and not quiet:
+        return Bar()
+    return Lines(quiet=quiet)

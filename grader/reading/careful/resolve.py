@@ -1,0 +1,260 @@
+"""From what a reply says about each option to one conclusion."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from grader.reading.careful import wordings as say
+from grader.reading.careful.mentions import Group, Mention, find_mentions, group, judge
+from grader.reading.careful.statement import read_statement
+from grader.reading.choice import ChoiceReading
+
+if TYPE_CHECKING:
+    from grader.reading.careful.options import Options
+    from grader.reading.careful.text import Page
+    from grader.reading.careful.wrapped import Wrapped
+
+_SAID = ("declared", "concluded", "own_line", "leading")
+_NEAR = 12
+_SHORT = 400
+_FAR = 400
+
+
+def read_page(page: Page, options: Options, inner: list[tuple[Wrapped, ChoiceReading]]) -> ChoiceReading:
+    """Return the reading of a cleaned reply whose containers were read as `inner` (and blanked in the page)."""
+    groups = _judged(page, options)
+    said = _statements(groups, page, options)
+    said += [_from_container(*one) for one in inner]
+    said.sort(key=lambda g: g.start)
+    if said:
+        return _settle(said, groups, page, options)
+    return _without_declaration(groups, page, options)
+
+
+class _Said(Group):
+    """A container's content, standing as a statement among the others."""
+
+    reading: ChoiceReading
+
+
+def _from_container(container: Wrapped, reading: ChoiceReading) -> Group:
+    letters = frozenset(reading.letter or ())
+    one = _Said([Mention(letters, container.start, container.end, container.end, "label", marked=True)], "declared", True)
+    one.reading = reading
+    return one
+
+
+def _judged(page: Page, options: Options) -> list[Group]:
+    groups = group(find_mentions(page, options), page)
+    text = page.shown
+    end = len(text.rstrip())
+    last_line = page.line(end, end)
+    first = len(text) - len(text.lstrip())
+    for one in groups:
+        judge(one, page, last_line, first)
+    return groups
+
+
+def _statements(groups: list[Group], page: Page, options: Options) -> list[Group]:
+    """Return the groups that state an answer, in order."""
+    said = [g for g in groups if g.role in _SAID]
+    lines = [g for g in said if g.role in ("own_line", "leading") and g.members[0].kind != "text"]
+    headed = {k for g in groups if _heads(g, page) for k in g.letters}
+    if len(headed.union(*(g.letters for g in lines))) > 1:
+        # Labels as headings of an analysis of each option state nothing; the one on the last line may.
+        said = [g for g in said if g not in lines or (g.final and g.role == "own_line")]
+    return [g for g in said if not (g.role == "own_line" and g.members[0].kind == "text" and not g.final)]
+
+
+def _heads(one: Group, page: Page) -> bool:
+    """Tell whether the group is a label with a delimiter that opens a sentence ("A. The car ... B. The car ...")."""
+    first = one.members[0]
+    opens = not page.shown[page.sentence(first.start, first.end)[0] : first.start].strip(" \t-*(")
+    return first.kind == "label" and opens and page.shown[first.end : first.end + 1] in (".", ")", ":") and not one.echo
+
+
+def _settle(said: list[Group], groups: list[Group], page: Page, options: Options) -> ChoiceReading:
+    last = said[-1]
+    span = (last.members[0].start, last.members[-1].stop)
+    if isinstance(last, _Said) and last.reading.outcome != "letter":
+        return last.reading
+    problem = _problem_within(last, options)
+    if problem:
+        return _ambiguous(problem[0], span, problem[1])
+    (letter,) = last.letters
+    if letter not in options:
+        detail = f"{letter} is not among the options"
+        return ChoiceReading(outcome="no_answer", letter=None, rule="outside_options", span=span, detail=detail)
+    rival = next((g for g in reversed(said[:-1]) if g.letters != last.letters and not _replaced(g, last, page)), None)
+    if rival is None and said[0].role == "leading" and said[0].letters != last.letters:
+        rival = None if _replaced(said[0], last, page) else said[0]
+    if rival is not None:
+        named = " and ".join(sorted(rival.letters | last.letters))
+        return _ambiguous("several_answers", (rival.start, last.stop), f"declares {named}")
+    undone = _undone(last, letter, groups, page, options)
+    if undone is not None:
+        return undone
+    earlier = next((g for g in reversed(said[:-1]) if g.letters != last.letters), None)
+    detail = f"declares {', '.join(sorted(earlier.letters))}, then withdraws it for {letter}" if earlier else ""
+    rule = last.reading.rule if isinstance(last, _Said) else _rule_name(last)
+    span = last.reading.span or span if isinstance(last, _Said) else span
+    return ChoiceReading(outcome="letter", letter=letter, rule=rule, span=span, detail=detail)
+
+
+def _rule_name(one: Group) -> str:
+    if one.members[0].kind == "text":
+        return "option_text"
+    if one.members[0].kind == "ordinal":
+        return "ordinal"
+    return {"declared": "declaration", "concluded": "conclusion"}.get(one.role, one.role)
+
+
+def _ambiguous(rule: str, span: tuple[int, int], detail: str) -> ChoiceReading:
+    return ChoiceReading(outcome="ambiguous", letter=None, rule=rule, span=span, detail=detail)
+
+
+def _problem_within(one: Group, options: Options) -> tuple[str, str] | None:
+    """Return (rule, detail) where one statement does not name exactly one option."""
+    for mention in one.members:
+        if mention.conflict:
+            return "letter_and_text_disagree", f"names {'/'.join(mention.letters)} with the text of {mention.conflict}"
+    if len(one.letters) > 1:
+        kinds = {m.kind for m in one.members}
+        rule = "letter_and_text_disagree" if len(kinds) > 1 else "several_answers"
+        return rule, f"names {' and '.join(sorted(one.letters))}"
+    (letter,) = one.letters
+    other = options.named_letters.get(letter)
+    if other and one.members[0].kind == "label" and not any(m.marked for m in one.members):
+        return "letter_is_a_text", f"names option {letter}, or option {other}, whose text is that letter"
+    return None
+
+
+def _replaced(earlier: Group, last: Group, page: Page) -> bool:
+    """Tell whether `last` takes the place of `earlier` rather than standing beside it."""
+    between = page.low[earlier.stop : last.start]
+    if isinstance(earlier, _Said) and not earlier.letters:
+        return True
+    if len(earlier.letters) > 1 and last.final:
+        return True
+    if say.RECONSIDERED.search(between[:300]) or say.RECONSIDERED.search(between[-2000:]):
+        return True
+    gap = len(re.sub(r"[\W_]+", "", between[:1000]))
+    if gap < _NEAR or earlier.role == "leading":
+        return False
+    return (last.final and not earlier.final) or gap >= _FAR // 2
+
+
+def _undone(last: Group, letter: str, groups: list[Group], page: Page, options: Options) -> ChoiceReading | None:
+    """Return why the last statement does not stand, where it is denied, taken back or left open afterwards."""
+    later = [g for g in groups if g.start >= last.stop]
+    denial = next((g for g in later if g.role == "denied" and g.letters == last.letters and _is_label(g)), None)
+    if denial is not None:
+        return _ambiguous("denied_later", (last.start, denial.stop), f"declares {letter} and denies it")
+    reach = later[0].start if later else len(page.low)
+    back = say.WITHDRAWN.search(page.low[last.stop : min(reach, last.stop + 250)])
+    if back is not None:
+        span = (last.start, last.stop + back.end())
+        detail = f"declares {letter}, then withdraws it"
+        return ChoiceReading(outcome="no_answer", letter=None, rule="withdrawn", span=span, detail=detail)
+    tail_at = last.stop
+    if not last.final and last.start > _SHORT and _breaks_off(page, tail_at):
+        span = (last.start, tail_at)
+        detail = f"declares {letter} on the way, goes on and breaks off"
+        return ChoiceReading(outcome="no_answer", letter=None, rule="breaks_off", span=span, detail=detail)
+    contrary = _contrary_end(last, letter, later, page, options)
+    if contrary is not None:
+        return contrary
+    cue = say.UNSETTLED.search(page.low[tail_at : tail_at + 4000])
+    if cue is None or say.SETTLED.search(page.low[tail_at + cue.end() :]):
+        return None
+    statement = read_statement(page, options, [g for g in later if g.start >= tail_at + cue.end()], tail_at + cue.end())
+    if statement is not None and statement.letter == letter:
+        return None
+    span = (last.start, tail_at + cue.end())
+    return _ambiguous("left_open", span, f"declares {letter}, then reconsiders without a new conclusion")
+
+
+def _breaks_off(page: Page, at: int, most: int = 800) -> bool:
+    """Tell whether the reply goes on for long after `at` and ends within a sentence."""
+    rest = page.low[at:].rstrip()
+    return len(rest) > most and (rest[-1].isalnum() or rest.endswith(("...", ",", "(", "-")))
+
+
+def _contrary_end(
+    last: Group, letter: str, later: list[Group], page: Page, options: Options
+) -> ChoiceReading | None:
+    """Return `ambiguous` where the reply ends on a conclusion in words that contradicts the letter declared before."""
+    if last.role == "leading" or last.final or not any(g.members[0].kind == "text" for g in later):
+        return None
+    start, end = page.sentence(later[-1].start, later[-1].stop)
+    if page.low[end:].strip() or not say.CONCLUDING.search(page.low[start:end]):
+        return None
+    statement = read_statement(page, options, later, start)
+    if statement is None or statement.letter in (None, letter):
+        return None
+    detail = f"declares {letter}, then concludes with the text of {statement.letter}"
+    return _ambiguous("contrary_conclusion", (last.start, end), detail)
+
+
+def _is_label(one: Group) -> bool:
+    return one.members[0].kind != "text"
+
+
+def _without_declaration(groups: list[Group], page: Page, options: Options) -> ChoiceReading:
+    remaining = _left_by_elimination(groups, options)
+    if remaining is not None:
+        return remaining
+    refusal = say.REFUSED.search(page.low)
+    if refusal is not None and not _is_an_option(refusal, groups, page, options):
+        span = refusal.span()
+        return ChoiceReading(outcome="no_answer", letter=None, rule="refusal", span=span, detail="says that it has no answer")
+    return (
+        _only_label(groups, page, options)
+        or read_statement(page, options, groups, 0)
+        or ChoiceReading(outcome="no_answer", letter=None, rule="nothing_read", span=None)
+    )
+
+
+def _left_by_elimination(groups: list[Group], options: Options) -> ChoiceReading | None:
+    """Return the one option that is left where all others are denied."""
+    denied = [g for g in groups if g.role == "denied"]
+    out = frozenset().union(*(g.letters for g in denied))
+    left = [k for k in options.letters if k not in out]
+    if not denied or len(left) != 1 or len(out & set(options.letters)) != len(options.letters) - 1:
+        return None
+    span = (denied[0].start, denied[-1].stop)
+    return ChoiceReading(outcome="letter", letter=left[0], rule="elimination", span=span, detail="all others are denied")
+
+
+def _is_an_option(refusal: re.Match[str], groups: list[Group], page: Page, options: Options) -> bool:
+    """Tell whether the words of refusal are an option's own ("None of the above")."""
+    worded = [k for k, t in options.low.items() if say.REFUSED.search(t)]
+    return any(g.letters & set(worded) for g in groups) and len(page.low) < _SHORT
+
+
+def _only_label(groups: list[Group], page: Page, options: Options) -> ChoiceReading | None:
+    """Read a short reply by the only letter that it names, or say that it names several."""
+    labels = [g for g in groups if _is_label(g) and g.role != "denied" and not _loose(g)]
+    labels = [g for g in labels if g.letters & set(options.letters) and not _asked(g, page)]
+    if not labels or len(page.low.strip()) > _SHORT:
+        return None
+    span = (labels[0].start, labels[-1].stop)
+    letters = frozenset().union(*(g.letters for g in labels))
+    if len(labels) == 1 and labels[0].echo and letters == set(options.letters):
+        return ChoiceReading(outcome="no_answer", letter=None, rule="echo", span=span, detail="repeats the options")
+    if len(letters) > 1:
+        return _ambiguous("several_letters", span, f"names {' and '.join(sorted(letters))}")
+    problem = _problem_within(labels[0], options)
+    if problem:
+        return _ambiguous(problem[0], span, problem[1])
+    return ChoiceReading(outcome="letter", letter=next(iter(letters)), rule="only_letter", span=span)
+
+
+def _asked(one: Group, page: Page) -> bool:
+    start, end = page.sentence(one.start, one.stop)
+    return page.low[start:end].rstrip().endswith("?") and say.QUESTION.match(page.low, start) is not None
+
+
+def _loose(one: Group) -> bool:
+    return all(m.shaky for m in one.members)

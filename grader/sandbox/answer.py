@@ -1,0 +1,62 @@
+"""A supervisor's answer, typed: what was seen of one program."""
+
+from __future__ import annotations
+
+import msgspec
+
+from grader.sandbox.interface import Answer
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What the kernel and the watch say, nothing that the program said."""
+
+    stopped: str | None
+    """Why it was stopped: `cpu`, `blocked`, `wall`, `memory`, `garbage`; None: it ended by itself."""
+    status: int | None
+    """Exit code, or minus the signal that ended it; None after a result (it is killed then)."""
+    cpu: float
+    wall: float
+    waited: float
+    """Seconds it was ready to run and the machine was busy with something else."""
+    oom: bool
+    """The kernel killed for memory while it ran."""
+
+
+class Lint(msgspec.Struct, frozen=True, kw_only=True):
+    """The linter's word."""
+
+    messages: list[str] = []
+    broken: str = ""
+    """Why there is no word: the source hung or crashed the linter."""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """The official single-process run."""
+
+    evidence: Evidence
+    result: str | None = None
+    """The official result text; None where the process ended without one."""
+    kind: str = ""
+    """Type of the exception behind the text."""
+
+
+class Split(msgspec.Struct, frozen=True, kw_only=True):
+    """The split run."""
+
+    evidence: Evidence
+    confirmed: bool = False
+    reason: str = ""
+    kind: str = ""
+
+
+class Executed(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything about one job."""
+
+    lint: Lint | None = None
+    run: Run | None = None
+    split: Split | None = None
+
+
+def understand(answer: Answer) -> Executed:
+    """Convert an answer; raises msgspec.ValidationError where a supervisor said something else."""
+    return msgspec.convert(answer, Executed)

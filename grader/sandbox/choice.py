@@ -1,0 +1,35 @@
+"""Which backend runs: the one asked for, else Docker where an engine answers, else bubblewrap; never none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.errors import InfrastructureError
+from grader.sandbox import bubblewrap, docker
+
+if TYPE_CHECKING:
+    from grader.observer import Observer
+    from grader.options import Options
+    from grader.sandbox.interface import Backend, BackendName, Limits
+
+NEITHER = (
+    "There is nothing to run untrusted code in: no Docker engine answers and bubblewrap is not installed. "
+    "Install one of them (`apt-get install bubblewrap`, or docker.io) and run `grade doctor`. "
+    "Nothing was executed; grade never runs code without a sandbox."
+)
+
+
+def choose(asked: str) -> BackendName:
+    """Return the backend's name; raises InfrastructureError where there is none."""
+    if asked in {"auto", "docker"} and (asked == "docker" or docker.available()):
+        return "docker"
+    if bubblewrap.executable() is None:
+        raise InfrastructureError(NEITHER if asked == "auto" else f"bubblewrap is not installed. {NEITHER}")
+    return "bubblewrap"
+
+
+def open_backend(options: Options, limits: Limits, observer: Observer) -> Backend:
+    """Return a backend that is ready to start supervisors; raises InfrastructureError."""
+    if choose(options.sandbox) == "docker":
+        return docker.Docker(limits, observer, runtime=options.runtime)
+    return bubblewrap.Bubblewrap(limits, observer)

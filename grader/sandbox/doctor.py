@@ -1,0 +1,72 @@
+"""What would run untrusted code on this machine, with which versions and limits, and how to mend what is missing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+
+import msgspec
+
+from grader.errors import GradeError
+from grader.observer import Silent
+from grader.sandbox import bubblewrap, choice, docker, image
+from grader.sandbox.interface import Backend, Limits
+
+
+class Examination(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found."""
+
+    usable: bool
+    """Whether a program could be run here now."""
+    lines: list[str]
+
+
+def examine(asked: str) -> Examination:
+    """Look at both backends, then really start the one that would be used."""
+    lines = [f"grade runs on Python {platform.python_version()}, {len(os.sched_getaffinity(0))} cores"]
+    lines += [_docker_line(), _bubblewrap_line()]
+    try:
+        name = choice.choose(asked)
+    except GradeError as error:
+        return Examination(usable=False, lines=[*lines, f"none     {error}"])
+    lines.append(f"chosen   {name}" + (" (--sandbox auto: Docker where an engine answers)" if asked == "auto" else ""))
+    try:
+        backend = _open(name)
+        supervisor = backend.start(0)
+    except GradeError as error:
+        return Examination(usable=False, lines=[*lines, f"broken   {error}"])
+    greeting = supervisor.greeting
+    supervisor.close()
+    limits = Limits()
+    lines.append(
+        f"works    Python {greeting['python']} inside; programs are kept apart by {greeting['isolation']}; memory is "
+        f"watched by {'the kernel' if greeting['oom_counter'] else 'the supervisor'}; by default {limits.cpu_seconds:g} s "
+        f"of CPU time and {limits.memory_bytes >> 20} MB a program"
+    )
+    return Examination(usable=True, lines=lines)
+
+
+def _open(name: str) -> Backend:
+    return docker.Docker(Limits(), Silent()) if name == "docker" else bubblewrap.Bubblewrap(Limits(), Silent())
+
+
+def _docker_line() -> str:
+    if not docker.available():
+        return "docker   no engine answers (start it: `systemctl start docker`, or `dockerd`)"
+    try:
+        client = docker.connect()
+        version = client.version()
+        built = "built" if image.find(client) is not None else "not built yet (`grade image build`)"
+    except GradeError as error:
+        return f"docker   {error}"
+    return f"docker   engine {version.get('Version', '?')}; image {image.tag()} {built}"
+
+
+def _bubblewrap_line() -> str:
+    program = bubblewrap.executable()
+    if program is None:
+        return "bwrap    not installed (`apt-get install bubblewrap`)"
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 - its path
+    who = "root" if os.getuid() == 0 else "an ordinary user"
+    return f"bwrap    {said.stdout.strip()}, would run as {who}"

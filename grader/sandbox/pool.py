@@ -1,0 +1,250 @@
+"""Keeps supervisors busy: hands out jobs, replaces what breaks, and runs again alone what may have been starved."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import queue
+import threading
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import InfrastructureError
+from grader.sandbox.interface import Answer, Backend, Job, Supervisor, SupervisorLostError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+WINDOW = 2
+"""Jobs a supervisor has at a time: while it runs one, the next is already there."""
+STARVED = {"blocked", "wall"}
+MAX_ATTEMPTS = 2
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one job."""
+
+    key: str
+    answer: Answer | None
+    """None: infrastructure failed twice; nothing is known of the program."""
+    reason: str = ""
+
+
+class _Ticket:
+    """A job on its way: how often it was tried, and whether it must have the machine to itself."""
+
+    __slots__ = ("alone", "attempts", "job", "key")
+
+    def __init__(self, key: str, job: Job) -> None:
+        self.key, self.job, self.attempts, self.alone = key, job, 0, False
+
+
+class Pool:
+    """A fixed number of supervisors of one backend. Use as a context manager."""
+
+    def __init__(self, backend: Backend, workers: int, answer_seconds: float, *, fresh: bool = False) -> None:
+        """`fresh`: every program gets a supervisor, and so a sandbox, that has run nothing before."""
+        self._backend = backend
+        self.fresh = fresh
+        self._workers = workers
+        self._answer_seconds = answer_seconds
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._supervisors: dict[int, Supervisor] = {}
+        self._started = 0
+
+    def __enter__(self) -> Pool:
+        self._backend.reap()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every supervisor."""
+        self._stop.set()
+        with self._lock:
+            supervisors = list(self._supervisors.values())
+            self._supervisors.clear()
+        for supervisor in supervisors:
+            supervisor.close()
+
+    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
+        """Yield a verdict for every job, in the order they finish.
+
+        Jobs are drawn as they are needed. Raises InfrastructureError where no supervisor can be started.
+        """
+        starved: list[_Ticket] = []
+        tickets = (_Ticket(key, job) for key, job in jobs)
+        yield from self._round(tickets, self._workers, starved)
+        if starved:
+            # A program that used its wall time but not its CPU time may have been waiting for a busy machine.
+            for ticket in starved:
+                ticket.alone, ticket.attempts = True, 0
+                ticket.job = ticket.job | {"alone": True}
+            yield from self._round(iter(starved), 1, [])
+
+    def _round(self, tickets: Iterator[_Ticket], workers: int, starved: list[_Ticket]) -> Iterator[Verdict]:
+        source = _Source(tickets)
+        results: queue.SimpleQueue[Verdict | BaseException | None] = queue.SimpleQueue()
+        threads = [
+            threading.Thread(target=self._work, args=(index, source, results, starved), daemon=True)
+            for index in range(workers)
+        ]
+        for thread in threads:
+            thread.start()
+        running = len(threads)
+        failure: BaseException | None = None
+        while running:
+            item = results.get()
+            if item is None:
+                running -= 1
+            elif isinstance(item, BaseException):
+                failure = failure or item
+                self._stop.set()
+            else:
+                yield item
+        for thread in threads:
+            thread.join()
+        if failure is not None:
+            raise failure
+
+    def _work(
+        self,
+        index: int,
+        source: _Source,
+        results: queue.SimpleQueue[Verdict | BaseException | None],
+        starved: list[_Ticket],
+    ) -> None:
+        try:
+            _Worker(self, index, source, results, starved).loop()
+        except BaseException as error:  # noqa: BLE001 - handed to the thread that waits
+            results.put(error)
+        finally:
+            results.put(None)
+
+    # --- for the workers ---
+
+    def supervisor(self, index: int) -> Supervisor:
+        """Return worker `index`'s supervisor, started now if it has none."""
+        with self._lock:
+            existing = self._supervisors.get(index)
+            number = self._started
+            self._started += existing is None
+        if existing is not None:
+            return existing
+        fresh = self._backend.start(number)
+        with self._lock:
+            if not self._stop.is_set():
+                self._supervisors[index] = fresh
+                return fresh
+        fresh.close()
+        raise InfrastructureError("The run was stopped.")
+
+    def discard(self, index: int) -> None:
+        """End worker `index`'s supervisor; the next job gets a new one."""
+        with self._lock:
+            supervisor = self._supervisors.pop(index, None)
+        if supervisor is not None:
+            supervisor.close()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the run is being ended."""
+        return self._stop.is_set()
+
+    @property
+    def answer_seconds(self) -> float:
+        """How long an answer may take before its supervisor counts as lost."""
+        return self._answer_seconds
+
+
+class _Source:
+    """Hands tickets to several threads; what must be tried again comes first."""
+
+    def __init__(self, tickets: Iterator[_Ticket]) -> None:
+        self._tickets, self._again, self._lock = tickets, collections.deque[_Ticket](), threading.Lock()
+
+    def next(self) -> _Ticket | None:
+        with self._lock:
+            return self._again.popleft() if self._again else next(self._tickets, None)
+
+    def again(self, tickets: Iterable[_Ticket]) -> None:
+        with self._lock:
+            self._again.extend(tickets)
+
+
+class _Worker:
+    """One thread's loop: fill the window, take an answer, judge whether it counts."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        index: int,
+        source: _Source,
+        results: queue.SimpleQueue[Verdict | BaseException | None],
+        starved: list[_Ticket],
+    ) -> None:
+        self._pool, self._index, self._source, self._results = pool, index, source, results
+        self._starved = starved
+        self._outstanding: collections.deque[_Ticket] = collections.deque()
+
+    def loop(self) -> None:
+        while not self._pool.stopped:
+            try:
+                if not self._fill():
+                    return
+                answer = self._pool.supervisor(self._index).receive(self._pool.answer_seconds)
+            except SupervisorLostError as error:
+                if self._pool.stopped:
+                    return
+                self._lost(str(error))
+                continue
+            self._take(answer)
+
+    def _fill(self) -> bool:
+        """Send until the window is full; False where nothing is left to do."""
+        while len(self._outstanding) < (1 if self._pool.fresh else WINDOW):
+            ticket = self._source.next()
+            if ticket is None:
+                break
+            self._outstanding.append(ticket)
+            self._pool.supervisor(self._index).send(ticket.job)
+        return bool(self._outstanding)
+
+    def _take(self, answer: Answer) -> None:
+        ticket = self._outstanding.popleft()
+        if self._pool.fresh:
+            self._pool.discard(self._index)
+        if "damaged" in answer:
+            self._outstanding.appendleft(ticket)
+            self._lost(str(answer["damaged"]))
+        elif was_starved(answer) and not ticket.alone:
+            self._starved.append(ticket)
+        else:
+            self._results.put(Verdict(key=ticket.key, answer=answer))
+
+    def _lost(self, reason: str) -> None:
+        """Replace the supervisor. Only the job it was working on can be to blame; the others just go again."""
+        self._pool.discard(self._index)
+        outstanding, self._outstanding = self._outstanding, collections.deque()
+        if outstanding:
+            first = outstanding.popleft()
+            first.attempts += 1
+            if first.attempts < MAX_ATTEMPTS:
+                outstanding.appendleft(first)
+            else:
+                self._results.put(Verdict(key=first.key, answer=None, reason=reason))
+        self._source.again(outstanding)
+
+
+def was_starved(answer: Answer) -> bool:
+    """Tell whether a run was stopped although it had not used its CPU time."""
+    for part in ("run", "split"):
+        run = answer.get(part)
+        if isinstance(run, dict):
+            with contextlib.suppress(KeyError, TypeError):
+                if run["evidence"]["stopped"] in STARVED:
+                    return True
+    return False

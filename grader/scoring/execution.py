@@ -1,0 +1,308 @@
+"""Scoring by execution: assemble, gate, run, confirm; pass@k and the parsing success rate in both readings."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader import cache as verdicts
+from grader import stats
+from grader.code import jobs
+from grader.code.pass_at_k import pass_at_k
+from grader.errors import InputError, UsageError
+from grader.reading.execution import official_result, sample_result
+from grader.results import READINGS, Metric, Outcome, ReadingName, SampleResult
+from grader.sandbox import choice
+from grader.sandbox.answer import Executed, Split, understand
+from grader.sandbox.interface import Answer, Limits
+from grader.sandbox.pool import Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from grader.benchmark import Benchmark, Protocol
+    from grader.data import Rows
+    from grader.observer import Observer
+    from grader.options import Options
+    from grader.sandbox.interface import Backend, Job
+
+ANSWER_SECONDS = 180.0
+"""No job takes longer: lint, official run and confirmation each have a wall limit well below this."""
+
+
+class Executions(msgspec.Struct, kw_only=True):
+    """What came of a run, sample by sample."""
+
+    samples: list[SampleResult] = []
+    completions: dict[str, list[str]] = {}
+    programs: dict[str, list[str]] = {}
+    results: dict[str, list[tuple[bool, str]]] = {}
+    """qid -> (passed, official result text)."""
+    environment: dict[str, object] = {}
+
+
+def tasks_from(rows: Rows, benchmark: Benchmark) -> dict[str, jobs.Task]:
+    """Turn rows into tasks; raises InputError naming every row that lacks something."""
+    columns = benchmark.columns
+    assert columns.signature is not None
+    assert columns.tests is not None
+    tasks: dict[str, jobs.Task] = {}
+    problems = []
+    for number, row in enumerate(rows.rows, 1):
+        lacking = [name for name in (columns.id, columns.signature, columns.tests) if not isinstance(row.get(name), str)]
+        if lacking:
+            problems.append(f"{rows.origin}: row {number} has no text in {', '.join(lacking)}")
+            continue
+        qid = row[columns.id]
+        if qid in tasks:
+            problems.append(f"{rows.origin}: row {number}: task {qid!r} stands twice")
+        groups = {name: labels for name in columns.groups if (labels := _labels(row.get(name)))}
+        tasks[qid] = jobs.task(qid, row[columns.signature], row[columns.tests], groups)
+    if problems:
+        raise InputError(problems[:50])
+    return tasks
+
+
+def _labels(value: object) -> str | list[str] | None:
+    """Return a column's label or labels: of a mapping, the keys that have something."""
+    if isinstance(value, dict):
+        return [str(key) for key, item in value.items() if item] or None
+    if isinstance(value, list):
+        return [str(item) for item in value] or None
+    return str(value) if value not in (None, "") else None
+
+
+def wanted_k(asked: tuple[int, ...], counts: Iterable[int], protocol: Protocol) -> tuple[int, ...]:
+    """Return the ks to report; raises UsageError for an asked k that some task has too few samples for."""
+    fewest = min(counts, default=0)
+    if not asked:
+        return tuple(sorted({1, protocol.k if fewest >= protocol.k else 1}))
+    for k in asked:
+        if k > fewest:
+            raise UsageError(
+                f"pass@{k} needs at least {k} samples of every task, and some task has only {fewest}: "
+                f"there is no unbiased estimate. Give -k at most {fewest}."
+            )
+    return tuple(sorted(set(asked)))
+
+
+def execute(
+    tasks: dict[str, jobs.Task], predictions: dict[str, list[str]], words: jobs.Texts, options: Options, observer: Observer
+) -> Executions:
+    """Run every prediction and read it both ways; raises InfrastructureError where no sandbox can be had."""
+    limits = Limits(
+        cpu_seconds=options.timeout, wall_seconds=max(20.0, 10 * options.timeout), memory_bytes=options.memory
+    )
+    backend = choice.open_backend(options, limits, observer)
+    run = _Run(backend, limits, words, options, observer)
+    with _cache(options) as run.cache, _pool(backend, options, limits) as run.pool:
+        return run.all(list(jobs.attempts(tasks, predictions, words)))
+
+
+class _closing:  # noqa: N801 - a context manager, used like contextlib.closing
+    """Closes the verdict cache, interrupted or not: what is finished is what the next run resumes from."""
+
+    def __init__(self, cache: verdicts.VerdictCache) -> None:
+        self._cache = cache
+
+    def __enter__(self) -> verdicts.VerdictCache:
+        return self._cache
+
+    def __exit__(self, *_: object) -> None:
+        self._cache.close()
+
+
+def _cache(options: Options) -> _closing:
+    return _closing(verdicts.VerdictCache(verdicts.default_path() if options.cache else None))
+
+
+def _pool(backend: Backend, options: Options, limits: Limits) -> Pool:
+    seconds = ANSWER_SECONDS + 4 * limits.wall_seconds
+    return Pool(backend, options.worker_count, seconds, fresh=options.isolation == "container")
+
+
+class _Run:
+    """One execution of many attempts: identical programs once, verdicts from the cache where it has them."""
+
+    cache: verdicts.VerdictCache
+    pool: Pool
+
+    def __init__(
+        self, backend: Backend, limits: Limits, words: jobs.Texts, options: Options, observer: Observer
+    ) -> None:
+        self._backend, self._limits, self._words = backend, limits, words
+        self._options, self._observer = options, observer
+        self._cached = 0
+
+    def all(self, attempts: list[jobs.Attempt]) -> Executions:
+        official = [jobs.official_job(a, self._words, self._limits) for a in attempts]
+        first, lost = self._settle(official, "grading", len(attempts))
+        recoverable = [
+            a for a, key in zip(attempts, self._keys(official), strict=True)
+            if a.program.recovered is not None and key in first and not _passed(first[key])
+        ]  # fmt: skip
+        again = [jobs.recovery_job(a, self._words, self._limits) for a in recoverable]
+        second, _ = self._settle(again, "recovering dropped code", len(again)) if again else ({}, {})
+        recovered = {
+            (a.task.qid, a.sample): second[key].split
+            for a, key in zip(recoverable, self._keys(again), strict=True)
+            if key in second
+        }
+        return self._collect(attempts, self._keys(official), first, lost, recovered)
+
+    def _keys(self, batch: list[Job]) -> list[str]:
+        return [verdicts.key(job, self._backend.identity, self._limits) for job in batch]
+
+    def _settle(self, batch: list[Job], phase: str, total: int) -> tuple[dict[str, Executed], dict[str, str]]:
+        """Return key -> what was seen, and key -> why nothing was, of a batch."""
+        keys = self._keys(batch)
+        multiplicity: dict[str, int] = {}
+        for key in keys:
+            multiplicity[key] = multiplicity.get(key, 0) + 1
+        self._observer.phase(phase, total)
+        seen: dict[str, Executed] = {}
+        lost: dict[str, str] = {}
+        todo: dict[str, Job] = {}
+        for key, job in zip(keys, batch, strict=True):
+            if key in seen or key in todo:
+                continue
+            answer = self.cache.get(key)
+            if answer is not None:
+                self._take(seen, key, answer, multiplicity[key])
+                self._cached += multiplicity[key]
+            else:
+                todo[key] = job
+        for verdict in self.pool.run(todo.items()):
+            if verdict.answer is None:
+                lost[verdict.key] = verdict.reason
+                self._observer.advance(multiplicity[verdict.key])
+            else:
+                self.cache.put(verdict.key, verdict.answer)
+                self._take(seen, verdict.key, verdict.answer, multiplicity[verdict.key])
+        return seen, lost
+
+    def _take(self, seen: dict[str, Executed], key: str, answer: Answer, times: int) -> None:
+        seen[key] = understand(answer)
+        self._observer.advance(times, passed=times * _passed(seen[key]))
+
+    def _collect(
+        self,
+        attempts: list[jobs.Attempt],
+        keys: list[str],
+        first: dict[str, Executed],
+        lost: dict[str, str],
+        recovered: dict[tuple[str, int], Split | None],
+    ) -> Executions:
+        made = Executions()
+        for attempt, key in zip(attempts, keys, strict=True):
+            executed = first.get(key)
+            qid = attempt.task.qid
+            recovery = recovered.get((qid, attempt.sample))
+            sample = sample_result(attempt, executed, recovery, lost.get(key, ""), self._words)
+            made.samples.append(sample)
+            made.completions.setdefault(qid, []).append(attempt.program.completion)
+            made.programs.setdefault(qid, []).append(attempt.program.head + attempt.task.tests)
+            text = official_result(executed, self._words) if executed is not None else "unscored"
+            made.results.setdefault(qid, []).append((sample.official.outcome is Outcome.PASSED, text))
+        made.environment = {
+            **self._backend.describe(),
+            "workers": self._options.worker_count,
+            "cpu_seconds": self._limits.cpu_seconds,
+            "memory_bytes": self._limits.memory_bytes,
+            "programs": len(attempts),
+            "distinct_programs": len(set(keys)),
+            "verdicts_from_cache": self._cached,
+        }
+        return made
+
+
+def _passed(executed: Executed) -> bool:
+    return executed.run is not None and executed.run.result == "passed"
+
+
+# --- metrics ----------------------------------------------------------------------------------------------------
+
+
+def metrics(samples: list[SampleResult], ks: Iterable[int]) -> list[Metric]:
+    """Return pass@k for every k and the parsing success rate, overall and by group, in both readings."""
+    ks = tuple(ks)
+    rows: list[Metric] = []
+    for group, members in _groups(samples):
+        for reading in READINGS:
+            by_task = _by_task(members)
+            rows += [row for k in ks if (row := _pass_metric(by_task, k, reading, group)) is not None]
+            rows.append(_parse_metric(members, reading, group))
+    return rows
+
+
+def _groups(samples: list[SampleResult]) -> Iterator[tuple[str | None, list[SampleResult]]]:
+    yield None, samples
+    groups: dict[str, list[SampleResult]] = {}
+    for sample in samples:
+        if sample.groups is not msgspec.UNSET:
+            for name, labels in sample.groups.items():
+                for label in [labels] if isinstance(labels, str) else labels:
+                    groups.setdefault(f"{name}={label}", []).append(sample)
+    yield from sorted(groups.items())
+
+
+def _by_task(samples: list[SampleResult]) -> dict[str, list[SampleResult]]:
+    tasks: dict[str, list[SampleResult]] = {}
+    for sample in samples:
+        tasks.setdefault(sample.qid, []).append(sample)
+    return tasks
+
+
+def _pass_metric(tasks: dict[str, list[SampleResult]], k: int, reading: ReadingName, group: str | None) -> Metric | None:
+    """Return one pass@k: over scored samples, with bounds where some are unscored; None where no task has k."""
+    estimates, lowest, highest, unscored = [], [], [], 0
+    for members in tasks.values():
+        outcomes = [member.reading(reading) for member in members]
+        passed = sum(o.credit >= 1 for o in outcomes)
+        lost = sum(o.outcome is Outcome.UNSCORED for o in outcomes)
+        unscored += lost
+        if len(outcomes) - lost >= k:
+            estimates.append(pass_at_k(len(outcomes) - lost, passed, k))
+        if len(outcomes) >= k:
+            lowest.append(pass_at_k(len(outcomes), passed, k))
+            highest.append(pass_at_k(len(outcomes), passed + lost, k))
+    summary = stats.mean(estimates)
+    if summary is None:
+        return None
+    bounds = (100 * math.fsum(lowest) / len(lowest), 100 * math.fsum(highest) / len(highest)) if unscored else None
+    return Metric(
+        name=f"pass@{k}",
+        reading=reading,
+        group=group,
+        value=summary.value,
+        ci95=summary.ci95,
+        stderr=summary.stderr,
+        n=summary.n,
+        bounds=bounds or msgspec.UNSET,
+    )
+
+
+def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str | None) -> Metric:
+    """Return the parsing success rate. Official: failures over (samples of the last record x records)."""
+    failures = sum(s.reading(reading).outcome is Outcome.LINT_FAILED for s in samples)
+    tasks = _by_task(samples)
+    total = len(samples)
+    if reading == "official" and tasks:
+        total = len(tasks) * len(next(reversed(tasks.values())))
+    by_task = [
+        sum(s.reading(reading).outcome is not Outcome.LINT_FAILED for s in members) / len(members)
+        for members in tasks.values()
+    ]
+    spread = stats.mean(by_task)
+    assert spread is not None
+    return Metric(
+        name="parse_success_rate",
+        reading=reading,
+        group=group,
+        value=100 * (1 - failures / total),
+        ci95=spread.ci95,
+        stderr=spread.stderr,
+        n=spread.n,
+    )
