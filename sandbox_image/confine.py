@@ -155,11 +155,9 @@ def refuse_system_calls():
 # --- limits -----------------------------------------------------------------------------------------------------
 
 
-def limit_resources(*, cpu_seconds, memory_bytes, address_space):
+def limit_resources(*, memory_bytes, address_space):
     """Set the hard limits every program has; the supervisor's own watch is tighter than these."""
-    seconds = int(cpu_seconds) + 3
     limits = [
-        (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
         (resource.RLIMIT_NPROC, MAX_PROCESSES),
         (resource.RLIMIT_NOFILE, MAX_OPEN_FILES),
@@ -177,6 +175,22 @@ def limit_resources(*, cpu_seconds, memory_bytes, address_space):
         resource.setrlimit(which, (value, value))
 
 
+def limit_cpu(seconds):
+    """Let the kernel end this process some seconds after the watch should have."""
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 3, int(seconds) + 3))
+
+
+def restrict(*, memory_bytes, address_space):
+    """Take from this process, and all it will start, what no program may have. There is no way back."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_DFL)
+    prefer_for_oom()
+    silence_standard_streams()
+    os.umask(0o077)
+    limit_resources(memory_bytes=memory_bytes, address_space=address_space)
+    refuse_system_calls()
+
+
 def prefer_for_oom():
     """Make the kernel's out-of-memory killer choose this process before its supervisor."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
@@ -192,7 +206,8 @@ def close_all_but(keep):
     os.closerange(previous + 1, 1 << 20)
 
 
-def _silence_standard_streams():
+def silence_standard_streams():
+    """Point the standard descriptors to nowhere."""
     null = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(null, fd)
@@ -215,10 +230,15 @@ class Uids:
     """Programs are separated from the supervisor, and from each other, by user id."""
 
     name = "uid"
-    address_space = False
 
-    def __init__(self, first_uid):
+    def __init__(self, first_uid, memory_bytes):
         self.first_uid = first_uid
+        self.memory_bytes = memory_bytes
+
+    def prepare(self):
+        """Restrict the zygote itself: it changes user and forks, nothing more, and its forks inherit the rest."""
+        os.setgroups([])
+        restrict(memory_bytes=self.memory_bytes, address_space=False)
 
     def start(self, slot, body):
         """Fork a process that becomes program number `slot` of this moment and calls `body()`; return its pid."""
@@ -228,12 +248,10 @@ class Uids:
         return pid
 
     def _become(self, slot):
+        # The change of user also makes the process undumpable: its memory is closed to all others.
         uid = self.first_uid + slot
-        os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        os.umask(0o077)
         _enter_scratch(f"{SCRATCH}/{uid}")
 
     def clean(self, slots):
@@ -275,12 +293,13 @@ class Namespaces:
     """Programs are separated by namespaces; all it needs is that an ordinary user may create them."""
 
     name = "namespaces"
-    # There is no memory cgroup of ours here: the address space is bounded instead.
-    address_space = True
-
     def __init__(self, memory_bytes):
+        self.memory_bytes = memory_bytes
         self.scratch_bytes = min(memory_bytes // 4, 64 << 20)
         self.uid, self.gid = os.getuid(), os.getgid()
+
+    def prepare(self):
+        """Nothing: a zygote that makes namespaces needs the calls that programs are refused."""
 
     def start(self, slot, body):
         """As `Uids.start`; the pid is that of the namespace's first process, which reports the program's end."""
@@ -329,7 +348,8 @@ class Namespaces:
     def _become(self):
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         _drop_capabilities()
-        os.umask(0o077)
+        # There is no memory cgroup of ours here: the address space is bounded instead.
+        restrict(memory_bytes=self.memory_bytes, address_space=True)
         _enter_scratch(f"{SCRATCH}/program")
 
     def clean(self, slots):
@@ -372,10 +392,6 @@ def _wait_as_init(program):
 def _run_body(become, body):
     """Turn a fresh fork into the program; never returns."""
     try:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD, signal.SIGUSR1):
-            signal.signal(number, signal.SIG_DFL)
-        prefer_for_oom()
-        _silence_standard_streams()
         become()
         body()
     finally:

@@ -82,11 +82,9 @@ class LintProcess:
         if self.pid == 0:
             try:
                 ours.close()
-                confine.prefer_for_oom()
                 confine.close_all_but({theirs.fileno()})
                 folder = self._become()
-                confine.limit_resources(cpu_seconds=1 << 20, memory_bytes=512 << 20, address_space=True)
-                confine.refuse_system_calls()
+                confine.restrict(memory_bytes=512 << 20, address_space=True)
                 os.chdir(folder)
                 _serve_lint(theirs, folder)
             finally:
@@ -148,8 +146,8 @@ class Supervisor:
         self.settings = settings
         memory = settings["memory"]
         root = os.getuid() == 0
-        self.isolation = confine.Uids(settings["first_uid"]) if root else confine.Namespaces(memory)
-        self.zygote = Zygote(self.isolation, {"memory": memory})
+        self.isolation = confine.Uids(settings["first_uid"], memory) if root else confine.Namespaces(memory)
+        self.zygote = Zygote(self.isolation)
         self.linter = LintProcess(self.isolation)
         if settings["lint"]:
             self.linter.start()

@@ -25,7 +25,7 @@ PRELOAD = (
 )  # fmt: skip
 
 
-def serve(connection, isolation, limits):
+def serve(connection, isolation):
     """Fork and reap on request until the supervisor is gone; never returns."""
     try:
         confine.undumpable()
@@ -33,24 +33,24 @@ def serve(connection, isolation, limits):
         for name in PRELOAD:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
+        isolation.prepare()
         gc.collect()
         gc.freeze()
-        # A warm-up: the first fork of a process pays for pages that later ones find.
         while True:
             data, fds, _, _ = socket.recv_fds(connection, 4096, 8)
             if not data:
                 return
             request = json.loads(data)
-            reply = _fork(request, fds, isolation, limits) if "kind" in request else _reap(request)
+            reply = _fork(request, fds, isolation) if "kind" in request else _reap(request)
             connection.send(json.dumps(reply).encode())
     finally:
         os._exit(0)
 
 
-def _fork(request, fds, isolation, limits):
+def _fork(request, fds, isolation):
     kind, cpu = request["kind"], request["cpu"]
     try:
-        pid = isolation.start(request["slot"], lambda: _be(kind, fds, isolation, limits, cpu))
+        pid = isolation.start(request["slot"], lambda: _be(kind, fds, cpu))
     except OSError as error:
         return {"error": str(error)}
     finally:
@@ -59,16 +59,12 @@ def _fork(request, fds, isolation, limits):
     return {"pid": pid}
 
 
-def _be(kind, fds, isolation, limits, cpu):
+def _be(kind, fds, cpu):
     """Become one of the harness's processes: in the fork, already another user."""
     confine.close_all_but(fds)
     with os.fdopen(fds[0], "rb") as file:
         spec = wire.receive(file.read)
-    confine.undumpable() if kind == "tests" else confine.prctl(confine.PR_SET_DUMPABLE, 1)
-    confine.limit_resources(
-        cpu_seconds=cpu, memory_bytes=limits["memory"], address_space=isolation.address_space
-    )
-    confine.refuse_system_calls()
+    confine.limit_cpu(cpu)
     # The forks share their parent's state of `random`; the official evaluator's do as well.
     sys.argv = [""]
     getattr(harness, kind)(spec, *fds[1:])
@@ -86,14 +82,14 @@ def _reap(request):
 class Zygote:
     """The supervisor's end."""
 
-    def __init__(self, isolation, limits):
+    def __init__(self, isolation):
         self.isolation = isolation
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.pid = os.fork()
         if self.pid == 0:
             ours.close()
             confine.close_all_but({theirs.fileno()})
-            serve(theirs, isolation, limits)
+            serve(theirs, isolation)
         theirs.close()
         self._socket = ours
 

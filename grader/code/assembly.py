@@ -19,7 +19,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     """The signature completed to a program: `    pass` appended."""
     stubs: tuple[str, ...]
-    """Top-level functions without a body of their own: those that the candidate is to write."""
+    """Top-level functions that the candidate is to write: the one the signature ends in, and others without a body."""
     classes: tuple[str, ...]
     """Top-level classes: their instances may cross between candidate and tests."""
 
@@ -41,13 +41,13 @@ def read_signature(text: str) -> Signature:
     source = _terminated(text) + NOTHING + "\n"
     tree = parse(source) or ast.Module(body=[], type_ignores=[])
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    stubs = tuple(node.name for node in functions if all(map(_says_nothing, node.body)))
+    stubs = tuple(node.name for node in functions if all(map(_says_nothing, node.body)) or node is tree.body[-1])
     classes = tuple(node.name for node in tree.body if isinstance(node, ast.ClassDef))
     return Signature(source=source, stubs=stubs, classes=classes)
 
 
 def _says_nothing(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Pass):
+    if isinstance(statement, (ast.Pass, ast.Import, ast.ImportFrom)):
         return True
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 

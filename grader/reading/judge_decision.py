@@ -139,7 +139,7 @@ _STRUCK = re.compile(r"~~[^~]{1,200}~~")
 _WORD = re.compile(r"[^\W\d]+(?:'[a-z]+)?")
 REVISION = re.compile(
     r"\b(?:wait|actually|correction|on second thoughts?|scratch that|revis(?:ed|ing)|sorry"
-    r"|re-?(?:check|examin|consider)(?:ed|ing)?)\b|更正|等等"
+    r"|re-?(?:check|examin|consider)(?:ed|ing)?)\b|[-=]>|→|更正|等等"
 )
 """Words with which a writer takes back what they just said."""
 _LIMITED = re.compile(r"\b(?:but|however|except|although|though|despite|apart from|with)\b|但|不过")
@@ -154,7 +154,7 @@ _DECISION_HEADING = re.compile(
 
 _ADVERB = r"(?:be|been|being|considered|a|an|the|actually|really|at|all|deemed|very|so|\w{1,16}ly)"
 _ENTIRELY = r"(?:entirely|fully|completely|totally|wholly|quite|strictly|100%|perfectly|altogether)"
-_NOT = r"(?:\bnot|n't|\bisnt|\bnever|\bfar\s+from)"
+_NOT = r"(?:\bnot|\bcannot|n't|\bisnt|\bnever|\bfar\s+from)"
 _FAULT = r"(?:errors?|mistakes?|bugs?|flaws?)\b"
 _THING = (
     r"(?:final\s+)?(?:answers?|options?|choices?|values?|results?|formulas?|steps?|way|method|equations?|numbers?|expression|"
@@ -170,7 +170,7 @@ _MENTION = re.compile(
             r"(?P<doubt>\b(?:not\s+sure|unsure|uncertain|unclear|undetermined|neither|whether|unknown)\b"
             r"|\b(?:can\s?not|can't|unable\s+to|could\s+not|couldn't|hard\s+to|impossible\s+to|difficult\s+to)\s+"
             r"(?:be\s+)?(?:fully\s+)?(?:tell|told|say|determine|verify|judge|decide|confirm|assess|evaluate|conclude)\w*"
-            r"|\b(?:may|might|could)\s+(?:not\s+)?be\b|\b(?:maybe|perhaps|possibly)\b"
+            r"|\b(?:may|might|could)\s+(?:not\s+)?be\s+(?:\w{1,16}\s+)?(?:in)?correct\b|\b(?:maybe|perhaps|possibly)\b"
             r"|无法|不确定|不能确定|是否)",
             r"(?P<hedged>\b(?:mostly|largely|generally|almost|nearly|essentially|basically|mainly)\s+(?:correct|right)\b"
             rf"|{_NOT}\s+{_ENTIRELY}\s+(?:incorrect|wrong)\b|(?:基本|大致|大体)正确)",
@@ -178,7 +178,7 @@ _MENTION = re.compile(
             r"|部分正确|不完全正确)",
             rf"(?P<negated>{_NOT}\s+(?:{_ADVERB}\s+){{0,4}}?(?:correct|right|valid|accurate|true)\b"
             rf"|(?:{_NOT}|\bfails?(?:\s+to)?)\s+(?:\w{{1,20}}\s+){{0,5}}?correctly\b)",
-            rf"(?P<faulted>\b(?:contains?|has|have|there\s+(?:is|are)|makes?|includes?)\s+"
+            rf"(?P<faulted>\b(?:contains?|has|have|there\s+(?:is|are)|makes?|includes?|with)\s+"
             rf"(?:(?!no\b|any\b|zero\b)\w{{1,20}}\s+){{0,3}}?{_FAULT})",
             r"(?P<wrong>\b(?:in-?correct(?:ly)?|wrong(?:ly)?|erroneous|flawed|faulty|mistaken|inaccurate|invalid)\b"
             r"(?!\s*\?)(?!\s+(?:option|choice)s?\b)|不正确|不对|错误|有误|错)",

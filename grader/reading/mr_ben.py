@@ -117,9 +117,10 @@ def needs_judge_careful(gold: GoldRow, reading: MrBenReading) -> bool:
     """Tell whether the judge's decision can matter: an error seen, the step right (coding: any), a reason given."""
     if gold.correct or reading.correctness != "incorrect":
         return False
+    reason = not _NOT_APPLICABLE.fullmatch(reading.error_reason.lower()) and reading.error_reason
     if gold.coding:
-        return bool(reading.error_reason or reading.step)
-    return bool(reading.error_reason) and steps_match(reading.step, gold)
+        return bool(reason or reading.step)
+    return bool(reason) and steps_match(reading.step, gold)
 
 
 def credit_official(gold: GoldRow, reading: MrBenReading, reply: str | None) -> Credit:
@@ -238,6 +239,7 @@ _STEP_NUMBER = re.compile(
 _BARE_NUMBER = re.compile(
     r"(?:[\W_]*?(?<![\d.])|\W{0,3}(?:no\.?|number)\s*)(?P<digits>\d{1,3})(?![\d.]*\d)(?!,\d{3})(?=[\W_]*$|\s*[.):\uff1a;,\]|]|\s+(?:[-\u2013—(]|and\b|&|or\b))"
 )
+_ORDINAL_ALONE = re.compile(rf"[\W_]*(?:(?P<digits>\d{{1,3}})(?:st|nd|rd|th)|(?P<word>{_WORDED}))[\W_]*")
 _MORE_STEPS = re.compile(
     r"[\W_]{0,4}?(?P<link>,\s*and|,|&|\band\b|\bto\b|\bthrough\b|[-\u2013—]|至|到|和|、|\bor\b|/|或)\s*(?:or\s+)?"
     r"(?:the\s+)?(?:steps?\s*)?#?(?P<digits>\d{1,4})(?=[\W_]*$|\s*[.;:)\]&]|\s*,\s*(?!\d)|\s+(?:and|or|are|is|both)\b|\s+\()"
@@ -292,6 +294,9 @@ def _numbered(line: str) -> str | None:
     bare = _BARE_NUMBER.match(line)
     if bare:
         return _with_more(bare, line)
+    alone = _ORDINAL_ALONE.fullmatch(line)
+    if alone:
+        return _value(alone)
     mentions = [
         match
         for match in _STEP_NUMBER.finditer(line)

@@ -80,7 +80,7 @@ def _blanked(text: str, blocks: list[tuple[int, int]]) -> str:
 _CORRECTNESS = (
     r"(?:(?:overall|final|revised|corrected|updated|my|the)[ _-]+){0,3}"
     r"(?:solution|code|answer|program)(?:['\u2019]s)?[ _-]?correctness|(?:overall|final)[ _-]correctness"
-    r"|correctness[ _](?:of|for)[ _](?:the[ _])?(?:\w{1,16}[ _])?(?:solution|code|answer)"
+    r"|(?:the[ _])?correctness[ _](?:of|for)[ _](?:the[ _])?(?:\w{1,16}[ _])?(?:solution|code|answer)"
     r"|(?:overall|final|solution)[ _-](?:verdict|judge?ment|assessment)"
     r"|is[ _](?:the|this)[ _](?:\w{1,16}[ _])?(?:solution|code)[ _]correct\??"
     r"|(?:最终)?(?:解答|解决方案|解法|答案|方案|代码|解题|解)的?正确性|整体正确性"
@@ -224,8 +224,9 @@ _SAYS_SOMETHING = re.compile("[^\\W_]|[✓✔✅✗✘❌]")
 _SUBJECT = re.compile(
     r"\b(?:solution|code|program|implementation|function)(?: \w{1,20}){0,3}? (?:is|was)(n't)?\b([^.\n;]{0,80})"
 )
-_CLAUSE_END = re.compile(r"[\s*_\"'`)]*(?:$|[,:(\u2013—-]|because\b|since\b|as\b|due\b)")
-_RECONSIDERED = re.compile(r"\n[^a-z\n]{0,10}(?:wait|on second thoughts?|correction|hmm|actually)\b")
+_UNTICKED = re.compile(r"[^\w\[\n]*(?:\[\s?\]|☐)")
+_CLAUSE_END = re.compile(r"[\s*_\"'`)]*(?:$|[,:(\u2013—-]|because\b|since\b|as\b|due\b|overall\b|in fact\b)")
+_RECONSIDERED = re.compile(r"\n[^a-z\n]{0,10}(?:wait|on second thoughts?|correction|hmm|actually|however|but)\b")
 
 
 def read_verdict(lower: str, regions: list[Region], rule: str) -> Verdict:
@@ -254,6 +255,8 @@ def _stance_in(lower: str, region: Region) -> Stance | None:
     own_line_empty = True
     for number, (start, line) in enumerate(lines_of(lower, region)):
         own_line_empty = own_line_empty and "\n" in lower[region.start : start]
+        if _UNTICKED.match(line):
+            continue
         found = stance(line.partition("</")[0])
         if found is not None:
             return found._replace(start=start + found.start, end=start + found.end)

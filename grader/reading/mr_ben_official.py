@@ -59,7 +59,7 @@ def parse_official(text: str) -> RawFields:
 def _next_heading(text: str, name: str, begin: int) -> tuple[int, int] | None:
     """Return where a heading starts and ends, with up to two asterisks on either side and its colons.
 
-    The official `\\*?\\*?name:?\\*?\\*?:?` found by its name first, which is many times faster on long responses.
+    Equal to the official expression, but finds the name first, which is many times faster on long responses.
     """
     at = text.find(name, begin)
     if at < 0:

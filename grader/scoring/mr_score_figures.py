@@ -180,8 +180,7 @@ def _resampled(
 ) -> dict[str, NDArray[np.float64]]:
     """Return each figure's value in every resample.
 
-    Questions with the same counts are exchangeable, so resamples are drawn over the distinct counts (few) with their
-    multiplicities, which gives the same distribution as drawing questions.
+    Questions with the same counts are interchangeable, so each resample is tallied over the distinct counts (few).
     """
     import numpy as np
 
@@ -189,10 +188,12 @@ def _resampled(
     if not alike:
         return {name: np.zeros(resamples) for name in FIGURES}
     kinds = np.array([counts for counts, _ in alike], dtype=np.float64)
-    times = np.array([number for _, number in alike], dtype=np.float64)
-    total = int(times.sum())
-    drawn = np.random.default_rng(seed).multinomial(total, times / total, size=resamples)
-    return _vector_figures(drawn @ kinds, weights)
+    kind_of_question = np.repeat(np.arange(len(alike)), [number for _, number in alike])
+    questions = len(kind_of_question)
+    drawn = kind_of_question[np.random.default_rng(seed).integers(questions, size=(resamples, questions))]
+    drawn += len(alike) * np.arange(resamples)[:, None]
+    tally = np.bincount(drawn.ravel(), minlength=resamples * len(alike)).reshape(resamples, len(alike))
+    return _vector_figures(tally @ kinds, weights)
 
 
 def _counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> list[Counts]:
