@@ -21,6 +21,10 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     answer: str | None = None
     image: str | None = None
     hint: str | None = None
+    split: str | None = None
+    """A column that names the split a row belongs to."""
+    group_index: str | None = None
+    """Circular: a column that names the question a pass belongs to."""
     options: str | None = None
     """A column that holds the options together (a list, or letter -> text)."""
     signature: str | None = None
@@ -45,6 +49,8 @@ class Split(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     questions: int = 0
     data: str = ""
     """A file or folder beside the benchmark.toml."""
+    label: str = ""
+    """What the split column says in rows of this split."""
     scored: bool = True
     """False where the answers are not public: the product is a submission file."""
 
@@ -63,6 +69,13 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     lint_prefix: str = ""
     reader: str = ""
     """Version name of the official reader (multiple choice)."""
+
+
+class Derived(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A grouping that follows from a column."""
+
+    source: str
+    values: dict[str, str]
 
 
 class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -84,12 +97,12 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Letters that an option can have."""
     options_in_text: bool = False
     """The options stand in the question's text as "(A) ... (B) ..."."""
-    rotate: bool = False
-    """Circular: passes that the data lacks are made by rotation."""
     pass_stride: int = 1_000_000
     """Circular: a pass's index is the question's plus a multiple of this."""
     abbreviations: dict[str, str] = {}
     """Group value -> official abbreviation."""
+    derived: dict[str, Derived] = {}
+    """Name of a further grouping -> how it follows from a column."""
     weights: dict[str, float] = {}
     """Weights of a composed metric."""
     prompt: str = ""

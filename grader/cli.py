@@ -127,10 +127,27 @@ def sandbox_options(command: _Command) -> _Command:
     return command
 
 
+def judge_options(command: _Command) -> _Command:
+    """Add the options of the judge."""
+    for option in reversed(
+        [
+            click.option("--judge-model", metavar="M", help="Model that reads what the rules cannot."),
+            click.option("--judge-base-url", metavar="U", help="Its OpenAI-compatible endpoint."),
+            click.option("--judge-replies", type=click.Path(path_type=Path), metavar="FILE",
+                         help="Recorded replies ({qid: text}) instead of a judge."),
+            click.option("--judge-prompt", type=click.Path(path_type=Path), metavar="FILE",
+                         help="A template instead of our wording."),
+        ]
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
 @main.command("run", epilog=EXIT_CODES)
 @click.argument("predictions", metavar="PREDICTIONS")
 @benchmark_options
 @sandbox_options
+@judge_options
 @click.option("--score-only", is_flag=True, help="Score again from the files of an earlier run; execute nothing.")
 @click.option("-o", "--output", "outputs", multiple=True, metavar="FILE", help="Also write the report here (.json, `-`).")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
@@ -153,7 +170,7 @@ def run_command(
     if not quiet:
         for path in written:
             say(f"Wrote {path}")
-    return 3 if graded.report.unscored == len(graded.report.samples) else 0
+    return 3 if graded.report.samples and graded.report.unscored == len(graded.report.samples) else 0
 
 
 def _writing(write: Callable[[], list[Path]]) -> list[Path]:

@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
+class Wanted:
+    """Which columns to read."""
+
+    def __init__(self, columns: Iterable[str] | None, image: str | None) -> None:
+        self._columns = None if columns is None else set(columns)
+        self._image = image
+
+    def __contains__(self, name: object) -> bool:
+        return name != self._image and (self._columns is None or name in self._columns)
+
+
 class Rows(msgspec.Struct, frozen=True, kw_only=True):
     """Rows and where they came from."""
 
@@ -31,22 +42,23 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
     """A hash of the columns used; two runs are comparable only where it is the same."""
 
 
-def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, columns: Iterable[str]) -> Rows:
+def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, columns: Iterable[str] | None) -> Rows:
     """Load the rows of a split; raises InputError, DataUnavailableError.
 
-    `columns` limits what is read where the format allows it. Missing columns are the caller's to judge.
+    `columns` limits what is read where the format allows it (None: all but the image). Missing columns are the
+    caller's to judge.
     """
-    wanted = list(dict.fromkeys(columns))
+    wanted = Wanted(columns, benchmark.columns.image)
     if given is not None:
         rows, origin = read(given, wanted), given.name
     else:
         rows, origin = _declared(benchmark, split, protocol, wanted)
-    kept = [{key: row[key] for key in row if key in wanted} for row in rows]
+    kept = [{key: value for key, value in row.items() if key in wanted} for row in rows]
     digest = hashlib.sha256(msgspec.json.encode(kept, order="sorted", enc_hook=str)).hexdigest()[:16]
     return Rows(rows=kept, origin=origin, digest=digest)
 
 
-def _declared(benchmark: Benchmark, split: str, protocol: str, wanted: list[str]) -> tuple[list[Row], str]:
+def _declared(benchmark: Benchmark, split: str, protocol: str, wanted: Wanted) -> tuple[list[Row], str]:
     place = benchmark.split(split)[1]
     if place.data:
         path = Path(benchmark.folder) / place.data
@@ -60,7 +72,7 @@ def _declared(benchmark: Benchmark, split: str, protocol: str, wanted: list[str]
     )
 
 
-def read(path: Path, wanted: list[str]) -> list[Row]:
+def read(path: Path, wanted: Wanted) -> list[Row]:
     """Read JSON Lines, JSON, TSV, CSV, parquet, or a folder written by `datasets`; raises InputError."""
     if path.is_dir():
         return _folder(path, wanted)
@@ -125,7 +137,7 @@ def _table(path: Path, delimiter: str) -> list[Row]:
     return rows
 
 
-def _parquet(paths: list[Path], wanted: list[str]) -> list[Row]:
+def _parquet(paths: list[Path], wanted: Wanted) -> list[Row]:
     import pyarrow.parquet
 
     rows: list[Row] = []
@@ -139,7 +151,7 @@ def _parquet(paths: list[Path], wanted: list[str]) -> list[Row]:
     return rows
 
 
-def _folder(path: Path, wanted: list[str]) -> list[Row]:
+def _folder(path: Path, wanted: Wanted) -> list[Row]:
     """Read a folder: one written by `datasets`, or one of parquet files."""
     parquet = sorted(path.glob("*.parquet"))
     if parquet:
@@ -157,7 +169,7 @@ def _folder(path: Path, wanted: list[str]) -> list[Row]:
     return list(loaded.select_columns([n for n in loaded.column_names if n in wanted]).to_list())
 
 
-def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: list[str]) -> list[Row]:
+def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: Wanted) -> list[Row]:
     place = benchmark.split(split)[1]
     declared = benchmark.protocols[protocol]
     if declared.rows and not revision:

@@ -66,7 +66,7 @@ def grade(source: str | Path, options: Options, observer: Observer, *, stdin: Bi
     if options.score_only:
         return _rescore(source, declared, split, protocol, options)
     file = read_predictions(source, stdin=stdin)
-    rows = data.load(declared, split, protocol, options.data, _columns(declared))
+    rows = data.load(declared, split, protocol, options.data, _columns(declared, split))
     if not rows.rows:
         raise InputError([f"{rows.origin}: no rows"])
     selection = Selection(
@@ -92,16 +92,25 @@ def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None
     return [summary, *file.warnings, *notes]
 
 
-def _columns(declared: Benchmark) -> list[str]:
+def _columns(declared: Benchmark, split: str) -> list[str] | None:
+    """Return the columns that scoring needs; None: all but the image, which a submission carries on."""
     columns = declared.columns
-    single = [columns.id, columns.question, columns.answer, columns.hint, columns.options, columns.signature, columns.tests]
-    return [name for name in single if name] + columns.groups
+    if not declared.splits[split].scored:
+        return None
+    single = [
+        *(columns.id, columns.question, columns.answer, columns.options, columns.split, columns.group_index),
+        *(columns.signature, columns.tests),
+    ]
+    letters = [] if declared.scoring == "execution" else list(declared.letters)
+    return [name for name in single if name] + columns.groups + letters
 
 
 def _score(selection: Selection) -> Graded:
     match selection.benchmark.scoring:
         case "execution":
             from grader.scoring.run_execution import run
+        case "multiple_choice" | "circular":
+            from grader.scoring.run_choice import run
         case kind:
             raise UsageError(f"Scoring of kind {kind!r} is not in this version of grade.")
     return run(selection)
@@ -114,6 +123,8 @@ def _rescore(source: str | Path, declared: Benchmark, split: str, protocol: str,
     match declared.scoring:
         case "execution":
             from grader.scoring.run_execution import rescore
+        case "multiple_choice" | "circular":
+            from grader.scoring.run_choice import rescore
         case kind:
             raise UsageError(f"Scoring of kind {kind!r} is not in this version of grade.")
     return rescore(Path(source), declared, split, protocol, options)

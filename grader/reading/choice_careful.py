@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from grader.reading.careful.wrapped import Wrapped
 
-_BARE = re.compile(r"[\s\"'*(\[{<_`#$.:>-]{0,20}([A-Za-z])[\s\"'*)\]}>_`$.,:;!?\u3002-]*")
-_EDGE = " \t\n.,;:!?\"'*()[]{}<>_`$#\u3002-"
+_BARE = re.compile(r"[\s\"'*(\[{<_`#$.:>-]{0,20}([A-Za-z])[\s\"'*)\]}>_`$.,:;!?。-]*")
+_EDGE = " \t\n.,;:!?\"'*()[]{}<>_`$#。-"
 
 
 def read_choice(text: str, options: Mapping[str, str], question: str = "") -> ChoiceReading:
@@ -67,7 +67,7 @@ def _read_bare(text: str, options: Options) -> ChoiceReading | None:
     if match and match[1].upper() in options:
         return _read_letter(match[1].upper(), [], match, options)
     several = text[start:end]
-    if 1 < len(several) <= len(options.letters) and set(several) <= set(options.letters) and not options.same_text(text):
+    if 1 < len(set(several)) == len(several) and set(several) <= set(options.letters) and not options.same_text(text):
         detail = f"names {' and '.join(several)}"
         return ChoiceReading(outcome="ambiguous", letter=None, rule="several_letters", span=(start, end), detail=detail)
     same = [k for k in options.same_text(text) if not (match and k == match[1].upper())]
@@ -75,7 +75,9 @@ def _read_bare(text: str, options: Options) -> ChoiceReading | None:
         return _read_letter(match[1].upper(), same, match, options)
     if len(same) == 1 and several.startswith("A ") and options.takes_no_article(same[0]) and same[0] != "A":
         detail = f"names A, or the text of {same[0]} after an article"
-        return ChoiceReading(outcome="ambiguous", letter=None, rule="letter_and_text_disagree", span=(start, end), detail=detail)
+        return ChoiceReading(
+            outcome="ambiguous", letter=None, rule="letter_and_text_disagree", span=(start, end), detail=detail
+        )
     if len(same) == 1:
         return ChoiceReading(outcome="letter", letter=same[0], rule="option_text", span=(start, end))
     if len(same) > 1:

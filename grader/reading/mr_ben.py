@@ -13,7 +13,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from grader.reading.judge_decision import REVISION, credited_official, decision_careful, decision_official, lowered
+from grader.reading.judge_decision import (
+    REVISION,
+    credited_official,
+    decision_careful,
+    decision_official,
+    is_placeholder,
+    lowered,
+)
 from grader.reading.mr_ben_careful import (
     NOT_APPLICABLE,
     Region,
@@ -85,6 +92,9 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
         regions, source = headings(plain), plain
     lower = lowered(source)
     said, step_at, reason_at = (chosen(regions, field, lower) for field in ("correctness", "step", "reason"))
+    if coding and step_at is None:
+        # A line of punctuation (a docstring's quotes) is a value here, so the field is not empty for having no letters.
+        step_at = next((region for region in reversed(regions) if region.field == "step"), None)
     step = _step(source, lower, step_at, coding=coding, solution=solution)
     verdict = settle(read_verdict(lower, regions, rule), step, headed=step_at is not None)
     raw = tuple(source[at.start : at.end] if at else "" for at in (said, step_at, reason_at))
@@ -271,7 +281,7 @@ def _number(digits: str) -> str:
 
 def _step(source: str, lower: str, at: Region | None, *, coding: bool, solution: Solution) -> str | None:
     if coding:
-        return _code_line(source, at, solution) if at else None
+        return _code_line(source[at.start : min(at.end, at.start + _LONGEST_FIELD)], solution) if at else None
     if at is None:
         named = {_number(match[1] or match[2]) for match in _PROSE_STEP.finditer(lower)}
         return named.pop() if len(named) == 1 else None
@@ -371,9 +381,8 @@ _PAIRS = (("**", "**"), ("__", "__"), ("`", "`"), ('"', '"'), ("'", "'"), ("“"
 _LONGEST_FIELD = 4000
 
 
-def _code_line(source: str, at: Region, solution: Solution) -> str | None:
+def _code_line(field: str, solution: Solution) -> str | None:
     """Read the code line a field gives: plain, fenced, in backticks, quoted, or behind a line number."""
-    field = source[at.start : min(at.end, at.start + _LONGEST_FIELD)]
     lines = [line for line in field.split("\n") if line.strip(" \t\r*|-")]
     if not lines:
         return None
@@ -385,13 +394,13 @@ def _code_line(source: str, at: Region, solution: Solution) -> str | None:
     for candidate in candidates:
         if _squeezed(candidate) in known:
             return candidate
-    if _NUMBER_ONLY.fullmatch(lines[0]):
-        return None
     only = _LINE_ONLY.fullmatch(lines[0])
-    if only and len(candidates) <= 3:
+    if only:
         number = int(only[1] or only[2])
         return program[number - 1].strip() or None if 0 < number <= len(program) else None
-    return candidates[-1] if candidates else None
+    if _NUMBER_ONLY.fullmatch(lines[0]) or not candidates or is_placeholder(lowered(lines[0])):
+        return None
+    return candidates[-1] if any(map(str.isalnum, candidates[-1])) else None
 
 
 def _likely_lines(lines: list[str]) -> Iterator[str]:
@@ -410,17 +419,22 @@ def _likely_lines(lines: list[str]) -> Iterator[str]:
 def _spellings(line: str) -> Iterator[str]:
     """Yield a line with less and less of its wrapping, the barest last."""
     bare = line.strip()
-    yield bare
     span = _BACKTICKS.search(bare)
-    while True:
-        label = _LINE_LABEL.match(bare)
-        inner = bare[label.end() :] if label else bare
-        for opening, closing in _PAIRS:
-            if len(inner) > len(opening) + len(closing) and inner.startswith(opening) and inner.endswith(closing):
-                inner = inner[len(opening) : -len(closing)].strip()
-        if inner == bare or not inner:
-            break
+    inner: str | None = bare
+    while inner:
         bare = inner
         yield bare
+        inner = _unwrapped(bare)
     if span:
         yield span[2].strip()
+
+
+def _unwrapped(line: str) -> str | None:
+    """Take off one line number, or one pair of quotes, backticks, brackets or asterisks; None where there is none."""
+    label = _LINE_LABEL.match(line)
+    if label:
+        return line[label.end() :]
+    for opening, closing in _PAIRS:
+        if len(line) > len(opening) + len(closing) and line.startswith(opening) and line.endswith(closing):
+            return line[len(opening) : -len(closing)].strip()
+    return None

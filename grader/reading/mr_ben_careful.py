@@ -139,7 +139,8 @@ def headings(text: str) -> list[Region]:
         field: Field = name.removeprefix("weak_")  # type: ignore[assignment]  # the groups are named after the fields
         found.append((match.start(), match.end() - 1, field, not name.startswith("weak_")))
     found += _inline(lower, {end for _, end, _, _ in found})
-    found.sort()
+    full = {field for _, _, field, strong in found if strong}
+    found = sorted(entry for entry in found if entry[3] or entry[2] not in full)
     regions: list[Region] = []
     end = len(lower)
     for at, start, field, strong in reversed(found):

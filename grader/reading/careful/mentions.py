@@ -15,56 +15,64 @@ Role = Literal["declared", "concluded", "own_line", "leading", "denied", "doubte
 _WORDY = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _LABEL = re.compile(
     rf"(?<![{_WORDY}])[(\[{{<]\s?(?P<low1>[a-z])\s?[)\]}}>]|[(\[{{<\"']\s?(?P<up1>[A-Z])\s?[)\]}}>\"']"
-    rf"|(?<![{_WORDY}'\u00b0])(?<!\w\.)(?P<up>[A-Z])(?![{_WORDY}#\u00b0]|\+\+|'(?!s\b|d[i\u0131u\u00fc]r|t[i\u0131u\u00fc]r)[{_WORDY}]|-[{_WORDY}]|\.[A-Z]\b)"
-    rf"|(?<![{_WORDY}'\u00b0./-])(?P<low2>[a-z])(?=\s*(?:$|[).,:;!?\]}}\"'\n]))(?!\.[a-z])"
+    rf"|(?<![{_WORDY}'°])(?<!\w\.)(?P<up>[A-Z])(?![{_WORDY}#°]|\+\+|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_WORDY}]|"
+    rf"-[{_WORDY}]|\.[A-Z]\b)"
+    rf"|(?<![{_WORDY}'°./-])(?P<low2>[a-z])(?=\s*(?:$|[).,:;!?\]}}\"'\n。]))(?!\.[a-z])"
 )
 _ORDINAL = re.compile(
-    r"\b(?:option|choice|answer|alternative|opci\u00f3n|antwort|r\u00e9ponse)(?:\s+(?:number|no\.?))?\s*#?\s*(?P<digit>[1-9])(?![\w%]|[.,]\d)"
-    r"|\b(?P<word>first|second|third|fourth|fifth|erste|zweite|dritte|vierte|premi\u00e8re|deuxi\u00e8me|troisi\u00e8me|quatri\u00e8me|primera|segunda|tercera|cuarta)"
-    r"\s+(?:option|choice|answer|one|alternative|antwort|r\u00e9ponse|opci\u00f3n|respuesta)\b"
-    r"|\u7b2c(?P<han>[\u4e00\u4e8c\u4e09\u56db\u4e941-5])[\u4e2a\u500b]?(?:\u9009\u9879|\u9078\u9805|\u7b54\u6848|\u9879)"
+    r"\b(?:option|choice|answer|alternative|opción|antwort|réponse)(?:\s{1,3}(?:number|"
+    r"no\.?))?\s{0,3}#?\s?(?P<digit>[1-9])(?![\w%]|[.,]\d)"
+    r"|\b(?P<word>first|second|third|fourth|fifth|erste|zweite|dritte|vierte|première|deuxième|troisième|"
+    r"quatrième|primera|segunda|tercera|cuarta)"
+    r"\s{1,3}(?:option|choice|answer|one|alternative|antwort|réponse|opción|respuesta)\b"
+    r"|第(?P<han>[一二三四五1-5])[个個]?(?:选项|選項|答案|项)"
 )
 _RANK = {
     **dict(zip("123456789", range(9), strict=True)),
-    **dict(zip("\u4e00\u4e8c\u4e09\u56db\u4e94", range(5), strict=True)),
+    **dict(zip("一二三四五", range(5), strict=True)),
     **dict(zip(("first", "second", "third", "fourth", "fifth"), range(5), strict=True)),
     **dict(zip(("erste", "zweite", "dritte", "vierte"), range(4), strict=True)),
-    **dict(zip(("premi\u00e8re", "deuxi\u00e8me", "troisi\u00e8me", "quatri\u00e8me"), range(4), strict=True)),
+    **dict(zip(("première", "deuxième", "troisième", "quatrième"), range(4), strict=True)),
     **dict(zip(("primera", "segunda", "tercera", "cuarta"), range(4), strict=True)),
 }
 _VERBS = frozenset(
     "is isn't was are aren't would should must can cannot can't could does doesn't has have seems appears looks matches "
     "match fits fit describes depicts shows represents corresponds because since and or but nor not it though although "
     "might may will remains works indicates refers contains states mentions says makes suggests gives "
-    "ist w\u00e4re weil und oder aber passt stimmt est et ou car parce semble mais es y o porque corresponde parece pero "
-    "\u00e8 perch\u00e9 corrisponde \u00e9 ou \u044f\u0432\u043b\u044f\u0435\u0442\u0441\u044f \u0438 \u0438\u043b\u0438 \u0432\u0435\u0440\u043d\u043e \u0432\u0435\u0440\u043d\u044b\u0439 \u043f\u0440\u0430\u0432\u0438\u043b\u044c\u043d\u044b\u0439".split()
+    "ist wäre weil und oder aber passt stimmt est et ou car parce semble mais es y o porque corresponde parece pero "
+    "è perché corrisponde é ou является и или верно верный правильный".split()
 )
 _AFTERWORDS = frozenset(
     "as for which with best correctly accurately clearly definitely most correct right wrong incorrect only too also "
     "here there rather over only than if due given based in from instead again if on by to again all final answer please obviously".split()
 )
 _NAMED_THINGS = re.compile(
-    r"\b(?:vitamins?|points?|plan|figure|fig\.?|panel|team|groups?|types?|class|grade|room|gate|section|part|person|object|lines?|"
-    r"angle|side|box|region|area|hepatitis|images?|pictures?|photo|player|car|building|solutions?|magnets?|samples?|pairs?|terminal|block|"
+    r"\b(?:vitamins?|points?|plan|figure|fig\.?|panel|team|groups?|types?|class|grade|room|gate|section|"
+    r"part|person|object|lines?|"
+    r"angle|side|box|region|area|hepatitis|images?|pictures?|photo|player|car|building|solutions?|"
+    r"magnets?|samples?|pairs?|terminal|block|"
     r"zone|exit|level|row|column|step|appendix|table|chart|graph|diagram|map|city|country|house|item|lane|bus|route|"
-    r"appendix|version|model|series|drive|disk|minor|major|variable|circle|triangle|shape|arrow|location|position)\s+$"
+    r"appendix|version|model|series|drive|disk|minor|major|variable|circle|triangle|shape|arrow|location|"
+    r"position)\s+$"
 )
 _OPTION_WORD = re.compile(
-    r"(?:\b(?:option|choice|letter|answer|opci\u00f3n|opzione|op\u00e7\u00e3o|alternativa|letra|lettera|lettre|antwort|buchstabe|\u0432\u0430\u0440\u0438\u0430\u043d\u0442|r\u00e9ponse|optie|opcja|pilihan|\u0111\u00e1p \u00e1n)s?|\u9009\u9879|\u9078\u9805|\u9078\u629e\u80a2|\uc120\ud0dd\uc9c0|\ubcf4\uae30)\s*[\"'(\[]*$"
+    r"(?:\b(?:option|choice|letter|answer|opción|opzione|opção|alternativa|letra|lettera|lettre|antwort|"
+    r"buchstabe|вариант|réponse|optie|opcja|pilihan|đáp án)s?|选项|選項|選択肢|선택지|보기)\s*[\"'(\[]*$"
 )
 _NEXT_WORD = re.compile(r"[ \t]+([^\W\d_][^\W\d_']*(?:'\w+)?)")
 _CLOSERS = re.compile(r"[\s\"'*)\]}>]{0,8}")
 _DELIMITED = re.compile(
-    r"[ \t\"'*)\]}>]{0,6}(?P<delim>[.):,=-]|\s-|(?:is|was|says|reads|ist|est|es|\u00e8|\u00e9)(?= )|\u662f)?"
+    r"[ \t\"'*)\]}>]{0,6}(?P<delim>[.):,=-]|\s-|(?:is|was|says|reads|ist|est|es|è|é)(?= )|是)?"
     r"[ \t\"'(*\[{:=-]{0,6}(?:(?<= )(?:the|an?) )?"
 )
-_CLAUSE_STOP = re.compile(r"[ \t\"'*)\]}]*(?:$|[.,;!?\n\u3002(]|-\s)")
+_CLAUSE_STOP = re.compile(r"[ \t\"'*)\]}]*(?:$|[.,;!?\n。(]|-\s)")
 _LINE_BEFORE = re.compile(r"[\s\"'(\[{<*>:.=-]*$")
-_LINE_AFTER = re.compile(r"[\s\"')\]}>*.,:;!\u3002=-]*$")
+_LINE_AFTER = re.compile(r"[\s\"')\]}>*.,:;!。=-]*$")
 _LEAD_AFTER = re.compile(
-    r"[ \t\"')\]}>*]*(?:[.):,;!\u3002-]|\n|$|because\b|since\b|as\b|for\b|weil\b|car\b|porque\b|\u56e0\u4e3a)", re.IGNORECASE
+    r"[ \t\"')\]}>*]*(?:[.):,;!。-]|\n|$|because\b|since\b|as\b|for\b|weil\b|car\b|porque\b|因为)", re.IGNORECASE
 )
-_LEAD_TEXT_AFTER = re.compile(r"[ \t\"')\]}>*]*(?:[.:,;!\u3002]|\n|$|\s-|because\b|since\b)", re.IGNORECASE)
+_LEAD_TEXT_AFTER = re.compile(r"[ \t\"')\]}>*]*(?:[.:,;!。]|\n|$|\s-|because\b|since\b)", re.IGNORECASE)
+_MANY = re.compile(r"\b(?:each|every|all|these|following|options|choices|one by one)\b")
 _MOST = 1500
 _REACH = 140
 
@@ -150,14 +158,14 @@ def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
     return _extended(Mention(frozenset(letter), start, end, end, "label", marked=marked, shaky=shaky), page, options)
 
 
-def _lower_case_label(
-    letter: str, m: re.Match[str], left: str, marked: bool, page: Page, options: Options
-) -> bool:
+def _lower_case_label(letter: str, m: re.Match[str], left: str, marked: bool, page: Page, options: Options) -> bool:
     if letter not in options:
         return False
     if marked or not page.shown[: m.start()].strip(" \n\t\"'*-"):
         return True
-    return bool(say.STRONG_BEFORE.search(left) or say.WEAK_BEFORE.search(left) or not left.rpartition("\n")[2].strip(" -*"))
+    return bool(
+        say.STRONG_BEFORE.search(left) or say.WEAK_BEFORE.search(left) or not left.rpartition("\n")[2].strip(" -*")
+    )
 
 
 def _before_word(letter: str, word: str, marked: bool) -> bool | None:
@@ -166,7 +174,7 @@ def _before_word(letter: str, word: str, marked: bool) -> bool | None:
         return True if marked else None
     if not word or word in _VERBS:
         return True
-    if letter in "AEIOUY" or "\u0400" <= word[0] < "\u0530":
+    if letter in "AEIOUY" or "Ѐ" <= word[0] < "\u0530":
         return marked or None
     return marked or word in _AFTERWORDS or word[0].isupper()
 
@@ -309,7 +317,9 @@ def judge(one: Group, page: Page, last_line: tuple[int, int], first: int) -> Non
 def _heading_before(page: Page, at: int) -> str:
     """Return the line before `at` where it announces something ("Answer:"), else nothing."""
     above = page.low[max(0, at - _REACH) : at].rstrip().rpartition("\n")[2].rstrip(" \"'*")
-    return above + " " if above.endswith((":", "is", "\u662f", "answer")) else ""
+    if _MANY.search(above):
+        return ""
+    return above + " " if above.endswith((":", "is", "是", "answer")) else ""
 
 
 def _role(one: Group, left: str, right: str) -> Role:

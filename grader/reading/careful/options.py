@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _TOKEN = re.compile(
-    r"[^\W\d_\u3040-\u9fff\uac00-\ud7af]+|(?<![\w)])-?\d+(?:[.,:/]\d+)*|\d+(?:[.,:/]\d+)*|[\u3040-\u9fff\uac00-\ud7af]"
+    r"[^\W\d_\u3040-\u9fff\uac00-\ud7af]+|(?<![\w)])-?\d+(?:[.,:/]\d+)*|\d+(?:[.,:/]\d+)*|"
+    r"[\u3040-\u9fff\uac00-\ud7af]"
 )
 _ARTICLE = re.compile(r"\b(?:an?|the) (?=[\w\"'(])")
 _NO_ARTICLE = frozenset(
@@ -30,7 +31,7 @@ _COMMON = frozenset(
     "true false same different neither either left-over right-over nan na".split()
 ) - {"true", "false", "same", "different"}
 _COMMON_CJK = frozenset("是否不有无对错在的了没上下大小多少一二三")
-_EDGE = " .,;:!\"'*()[]\u3002"
+_EDGE = " .,;:!\"'*()[]。"
 _LIST_NUMBER = re.compile(r"(?:^|\n)[\s>*-]*$|\b(?:step|figure|fig\.?|option|image|line|part|item|point|no\.|#)\s*$")
 
 
@@ -54,7 +55,7 @@ class Options:
     @cached_property
     def low(self) -> dict[str, str]:
         """Letter to lower-cased text with single blanks and no final full stop; empty texts are left out."""
-        trimmed = {k: " ".join(t.lower().split()).rstrip(".\u3002") for k, t in self.texts.items()}
+        trimmed = {k: " ".join(t.lower().split()).rstrip(".。") for k, t in self.texts.items()}
         return {k: t for k, t in trimmed.items() if t}
 
     @cached_property
@@ -96,11 +97,12 @@ class Options:
 
     @cached_property
     def common(self) -> frozenset[str]:
-        """Letters whose text is made of words too common to find in running text ("no", "one", "\u662f")."""
+        """Letters whose text is made of words too common to find in running text ("no", "one", "是")."""
         return frozenset(
             k
             for k, w in self.words.items()
-            if not w or all(t in _COMMON or t in _COMMON_CJK or (len(t) == 1 and t.isascii() and t.isalpha()) for t in w)
+            if not w
+            or all(t in _COMMON or t in _COMMON_CJK or (len(t) == 1 and t.isascii() and t.isalpha()) for t in w)
         )
 
     def takes_no_article(self, letter: str) -> bool:
@@ -137,7 +139,8 @@ def _places(low: str, text: str, most: int = 400) -> Iterator[int]:
     while at >= 0 and most:
         if not (at and _joined(low[at - 1], text[0])) and not _inside_word(low, at + len(text), text):
             listed = text.isdigit() and (
-                _LIST_NUMBER.search(low[max(0, at - 12) : at]) and low[at + len(text) : at + len(text) + 1] in (".", ")", ":")
+                _LIST_NUMBER.search(low[max(0, at - 12) : at])
+                and low[at + len(text) : at + len(text) + 1] in (".", ")", ":")
             )
             if not listed:
                 yield at

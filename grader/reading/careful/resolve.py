@@ -40,7 +40,9 @@ class _Said(Group):
 
 def _from_container(container: Wrapped, reading: ChoiceReading) -> Group:
     letters = frozenset(reading.letter or ())
-    one = _Said([Mention(letters, container.start, container.end, container.end, "label", marked=True)], "declared", True)
+    one = _Said(
+        [Mention(letters, container.start, container.end, container.end, "label", marked=True)], "declared", True
+    )
     one.reading = reading
     return one
 
@@ -63,8 +65,18 @@ def _statements(groups: list[Group], page: Page, options: Options) -> list[Group
     headed = {k for g in groups if _heads(g, page) for k in g.letters}
     if len(headed.union(*(g.letters for g in lines))) > 1:
         # Labels as headings of an analysis of each option state nothing; the one on the last line may.
-        said = [g for g in said if g not in lines or (g.final and g.role == "own_line")]
+        said = [g for g in said if g not in lines or (g.final and g.role == "own_line") or _stands(g, lines, page)]
     return [g for g in said if not (g.role == "own_line" and g.members[0].kind == "text" and not g.final)]
+
+
+def _stands(line: Group, lines: list[Group], page: Page) -> bool:
+    """Tell whether a lone label contradicts the last line: it opens the reply, or stands right above it."""
+    last = lines[-1]
+    if line is last or line.letters == last.letters or any(m.stop > m.end for m in line.members):
+        return False
+    opens = line is lines[0] and not page.low[: line.start].strip(" \n\t\"'*(") and line.role == "own_line"
+    close = not re.sub(r"[\W_]+", "", page.low[line.stop : last.start])
+    return last.final and (close or (opens and len({k for g in lines for k in g.letters}) == 2))
 
 
 def _heads(one: Group, page: Page) -> bool:
@@ -181,9 +193,7 @@ def _breaks_off(page: Page, at: int, most: int = 800) -> bool:
     return len(rest) > most and (rest[-1].isalnum() or rest.endswith(("...", ",", "(", "-")))
 
 
-def _contrary_end(
-    last: Group, letter: str, later: list[Group], page: Page, options: Options
-) -> ChoiceReading | None:
+def _contrary_end(last: Group, letter: str, later: list[Group], page: Page, options: Options) -> ChoiceReading | None:
     """Return `ambiguous` where the reply ends on a conclusion in words that contradicts the letter declared before."""
     if last.role == "leading" or last.final or not any(g.members[0].kind == "text" for g in later):
         return None
@@ -208,7 +218,9 @@ def _without_declaration(groups: list[Group], page: Page, options: Options) -> C
     refusal = say.REFUSED.search(page.low)
     if refusal is not None and not _is_an_option(refusal, groups, page, options):
         span = refusal.span()
-        return ChoiceReading(outcome="no_answer", letter=None, rule="refusal", span=span, detail="says that it has no answer")
+        return ChoiceReading(
+            outcome="no_answer", letter=None, rule="refusal", span=span, detail="says that it has no answer"
+        )
     return (
         _only_label(groups, page, options)
         or read_statement(page, options, groups, 0)
@@ -224,7 +236,9 @@ def _left_by_elimination(groups: list[Group], options: Options) -> ChoiceReading
     if not denied or len(left) != 1 or len(out & set(options.letters)) != len(options.letters) - 1:
         return None
     span = (denied[0].start, denied[-1].stop)
-    return ChoiceReading(outcome="letter", letter=left[0], rule="elimination", span=span, detail="all others are denied")
+    return ChoiceReading(
+        outcome="letter", letter=left[0], rule="elimination", span=span, detail="all others are denied"
+    )
 
 
 def _is_an_option(refusal: re.Match[str], groups: list[Group], page: Page, options: Options) -> bool:
@@ -242,6 +256,9 @@ def _only_label(groups: list[Group], page: Page, options: Options) -> ChoiceRead
     span = (labels[0].start, labels[-1].stop)
     letters = frozenset().union(*(g.letters for g in labels))
     if len(labels) == 1 and labels[0].echo and letters == set(options.letters):
+        worded = read_statement(page, options, [g for g in groups if g.start >= labels[0].stop], labels[0].stop)
+        if worded is not None:
+            return worded
         return ChoiceReading(outcome="no_answer", letter=None, rule="echo", span=span, detail="repeats the options")
     if len(letters) > 1:
         return _ambiguous("several_letters", span, f"names {' and '.join(sorted(letters))}")

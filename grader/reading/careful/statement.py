@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from grader.reading.careful import wordings as say
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from grader.reading.careful.text import Page
 
 _SHORT = 240
-_COMPLETE = re.compile(r"[.!?\u3002)\"'\]:]\s*$")
+_COMPLETE = re.compile(r"[.!?。)\"'\]:]\s*$")
 _PRONOUN_ONE = re.compile(r"\bone of\b|\b(?:the|this|that|which|only|another|each|other|first|last|left|right) one\b")
 _STOP_WORDS = frozenset(
     "is are was were be been being of in on at to and or by with for from it its this that these those there he she they "
@@ -26,7 +27,9 @@ _STOP_WORDS = frozenset(
 
 def read_statement(page: Page, options: Options, groups: list[Group], start: int) -> ChoiceReading | None:
     """Return the option that the last full statement from `start` on names in words, or None."""
-    texts = [g for g in groups if g.members[0].kind == "text" and g.role not in ("denied", "doubted") and not _common(g)]
+    texts = [
+        g for g in groups if g.members[0].kind == "text" and g.role not in ("denied", "doubted") and not _common(g)
+    ]
     leading = next((g for g in groups if g.members[0].kind == "text" and g.role == "leading"), None)
     body = page.low[start:].strip()
     short = len(body) <= _SHORT
@@ -80,8 +83,9 @@ def _closing(texts: list[Group], page: Page, start: int) -> ChoiceReading | None
 
 
 def _sentence_start(page: Page, start: int, end: int) -> int:
-    stops = [e for e in page.ends if e < end and page.low[e:end].strip(" .!?\n\"'")]
-    return max(start, stops[-1] if stops else 0)
+    core = len(page.low[:end].rstrip(" .!?\n\"'。"))
+    before = bisect_left(page.ends, core)
+    return max(start, page.ends[before - 1] if before else 0)
 
 
 def _denied_elsewhere(sentence: str, main: list[Group], begin: int) -> bool:

@@ -9,9 +9,9 @@ from bisect import bisect_left, bisect_right
 _LATIN = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 
 _SAME = {
-    "\u0410": "A", "\u0412": "B", "\u0421": "C", "\u0415": "E", "\u041d": "H", "\u0406": "I", "\u0408": "J",
-    "\u0430": "a", "\u0441": "c", "\u0435": "e", "\u0391": "A", "\u0392": "B", "\u0395": "E", "\u0397": "H",
-    "\u0399": "I",
+    "А": "A", "В": "B", "С": "C", "Е": "E", "Н": "H", "І": "I", "Ј": "J",
+    "а": "a", "с": "c", "е": "e", "Α": "A", "Β": "B", "Ε": "E", "Η": "H",
+    "Ι": "I",
 }  # fmt: skip
 """Cyrillic and Greek letters that look like Latin option letters."""
 
@@ -19,8 +19,8 @@ _LOOKALIKE = re.compile(f"(?<![{_LATIN}])[{''.join(_SAME)}](?![{_LATIN}])")
 
 _PUNCTUATION = dict(
     zip(
-        "\u2018\u2019\u2032\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f\u3010\u3011\u3014\u3015\u300a\u300b\u3008\u3009\u2013\u2014\u2212\u2011\u2022\u25cf\u25aa\u00b7\u3001\r\u2028\u2029\x0b\x0c\x85",
-        "'''\"\"\"\"\"\"\"\"\"[][]<><>----****,\n\n\n\n\n\n",
+        "\u2018\u2019\u2032\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f\u3010\u3011\u3014\u3015\u300a\u300b\u3008\u3009\u2013\u2014\u2212\u2011\u2022●▪\u00b7\u3001\r\u2028\u2029\x0b\x0c\x85",
+        '\'\'\'"""""""""[][]<><>----****,\n\n\n\n\n\n',
         strict=True,
     )
 )
@@ -48,7 +48,7 @@ def _plainer(char: str) -> str:
     if len(folded) == 3 and folded[0] + folded[2] == "()":
         folded = folded[1]
     # Lower-casing must not change the length either, and only the dotted capital I would.
-    return "I" if folded == "\u0130" else folded if len(folded) == 1 else char
+    return "I" if folded == "İ" else folded if len(folded) == 1 else char
 
 
 _PLAIN = _Plain()
@@ -109,11 +109,14 @@ def hide_reasoning(text: str) -> tuple[str, bool]:
 
 
 _END_OF_TURN = re.compile(
-    r"<\|(?:im_end|endoftext|eot_id|end|end_of_text|eom_id|return)\|>|</s>|<end_of_turn>|<eos>|<\uff5cend[^<>]{0,30}>"
-    r"|\n\s*(?:user|human|### ?(?:instruction|human|user))\s*:|\n#{2,3} ?(?:instruction|human|user)\b",
+    r"<\|(?:im_end|endoftext|eot_id|end|end_of_text|eom_id|return)\|>|</s>|<end_of_turn>|<eos>|"
+    r"<\uff5cend[^<>]{0,30}>"
+    r"|\n[ \t]{0,8}(?:user|human|### ?(?:instruction|human|user))\s*:|\n#{2,3} ?(?:instruction|human|user)\b",
     re.IGNORECASE,
 )
-_SPECIAL = re.compile(r"<\|[A-Za-z_]{2,30}\|>|<(?:s|bos|pad|unk|start_of_turn)>|\[/?INST\]|(?<!\w)n/a(?!\w)", re.IGNORECASE)
+_SPECIAL = re.compile(
+    r"<\|[A-Za-z_]{2,30}\|>|<(?:s|bos|pad|unk|start_of_turn)>|\[/?INST\]|(?<!\w)n/a(?!\w)", re.IGNORECASE
+)
 _SPEAKER = re.compile(r"\s*(?:assistant|model|bot|ai)\s*[:\n]", re.IGNORECASE)
 
 
@@ -129,7 +132,8 @@ def end_turn(text: str) -> str:
 
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
 _LATEX = re.compile(
-    r"\\(?:text|textbf|textit|texttt|textrm|mathrm|mathbf|mathsf|mathit|bf|rm|bold|emph|underline|operatorname)\b\s*\{?"
+    r"\\(?:text|textbf|textit|texttt|textrm|mathrm|mathbf|mathsf|mathit|bf|rm|bold|emph|underline|"
+    r"operatorname)\b\s*\{?"
     r"|\\[()\[\],;:! ]|\\q?quad\b|\$"
 )
 _MARKUP = re.compile(
@@ -153,9 +157,7 @@ def without_markup(text: str) -> str:
     return _MARKUP.sub(blank, text)
 
 
-_BOUNDARY = re.compile(
-    r"\n|[!?\u3002]+(?!\w)|[!?\u3002]|\.(?=[\s\"')\]]|$)|\.(?=[\u3040-\u9fff])|;(?!\w)|\u2192(?=\s*$)"
-)
+_BOUNDARY = re.compile(r"\n|[!?。]+(?!\w)|[!?。]|\.(?=[\s\"')\]]|$)|\.(?=[\u3040-\u9fff])|;(?!\w)|→(?=\s*$)")
 
 
 class Page:

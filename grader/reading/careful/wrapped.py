@@ -20,8 +20,10 @@ _BOX_SIMPLE = re.compile(r"<\|begin_of_box\|>([^<]{0,400})<\|end_of_box\|>|\\f?b
 _NAMES = "answer|final_?answer|final|conclusion|choice|option|ans|output|response|solution"
 _TAG = re.compile(rf"(?:<(/?)({_NAMES})\s*>|\[(/?)(answer|final_?answer)\])", re.IGNORECASE)
 _FIELD = re.compile(
-    r"[{,\s][\"']?(?:(?:final|correct|my|model|best|selected|chosen)[_ ]?)?(?:answer|choice|option|letter|prediction|selection|label|\u7b54\u6848)"
-    r"(?:[_ ](?:letter|choice|option))?[\"']\s*:\s*(?:\[\s*)?(?:\"([^\"\n]{0,300})\"|'([^'\n]{0,300})'|([A-Za-z]\b))",
+    r"[{,\s][\"']?(?:(?:final|correct|my|model|best|selected|chosen)[_ ]?)?(?:answer|choice|option|letter|"
+    r"prediction|selection|label|答案)"
+    r"(?:[_ ](?:letter|choice|option))?[\"']\s*:\s*(?:\[\s*)?(?:\"([^\"\n]{0,300})\"|'([^'\n]{0,300})'|"
+    r"([A-Za-z]\b))",
     re.IGNORECASE,
 )
 _MOST = 60

@@ -1,0 +1,67 @@
+"""Which judge a run has: an endpoint, recorded replies, or none."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import UsageError
+from grader.judge import RecordedJudge, load_replies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from grader.judge import Judge
+    from grader.judge.prompts import PromptKind
+    from grader.observer import Observer
+    from grader.options import Options
+
+
+class Bench(msgspec.Struct, kw_only=True):
+    """A judge, the wording it is asked in, and what it cost so far."""
+
+    judge: Judge | None
+    template: str | None
+    facts: dict[str, object] = {}
+
+
+@contextlib.contextmanager
+def bench(
+    options: Options, observer: Observer, kind: PromptKind, replies: Mapping[str, str] | None = None
+) -> Iterator[Bench]:
+    """Give a run its judge; `replies` are recorded ones that came with the predictions. Raises UsageError, InputError."""
+    template = _template(options.judge_prompt, kind)
+    if options.judge_replies is not None:
+        recorded = RecordedJudge(load_replies(options.judge_replies))
+        yield Bench(judge=recorded, template=template, facts={"judge": f"replies from {options.judge_replies.name}"})
+    elif options.judge_model is not None:
+        yield from _endpoint(options, observer, template)
+    elif options.judge_base_url is not None:
+        raise UsageError("--judge-base-url needs --judge-model, the name of the model to ask there.")
+    elif replies:
+        yield Bench(judge=RecordedJudge(replies), template=template, facts={"judge": "replies from the predictions"})
+    else:
+        yield Bench(judge=None, template=template)
+
+
+def _template(path: Path | None, kind: PromptKind) -> str | None:
+    if path is None:
+        return None
+    from grader.judge.prompts import load_template
+
+    return load_template(path, kind)
+
+
+def _endpoint(options: Options, observer: Observer, template: str | None) -> Iterator[Bench]:
+    from grader.judge.cache import ReplyCache
+    from grader.judge.client import OpenAIJudge
+
+    assert options.judge_model is not None
+    cache = ReplyCache() if options.cache else None
+    with OpenAIJudge(options.judge_model, cache, base_url=options.judge_base_url, observer=observer) as judge:
+        seat = Bench(judge=judge, template=template)
+        yield seat
+        seat.facts = dict(judge.environment())
