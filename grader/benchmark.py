@@ -105,6 +105,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Name of a further grouping -> how it follows from a column."""
     weights: dict[str, float] = {}
     """Weights of a composed metric."""
+    subjects: list[str] = []
+    """Names of the files that hold one subject each."""
     prompt: str = ""
     baselines: bool = False
     """Report what chance and a constant letter would score."""

@@ -82,6 +82,13 @@ def _size(_context: click.Context, _parameter: click.Parameter, value: str) -> i
         raise click.BadParameter(str(error)) from None
 
 
+def _weights(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, float]:
+    try:
+        return {name: float(number) for name, _, number in (part.partition("=") for part in value)}
+    except ValueError:
+        raise click.BadParameter("write it like reason=0.5") from None
+
+
 _Command = Any
 
 
@@ -137,6 +144,8 @@ def judge_options(command: _Command) -> _Command:
                          help="Recorded replies ({qid: text}) instead of a judge."),
             click.option("--judge-prompt", type=click.Path(path_type=Path), metavar="FILE",
                          help="A template instead of our wording."),
+            click.option("--weight", "weights", multiple=True, metavar="PART=V", callback=_weights,
+                         help="Mr-Ben: weight of mcc, step or reason in MR-Score."),
         ]
     ):  # fmt: skip
         command = option(command)

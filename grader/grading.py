@@ -11,7 +11,7 @@ import msgspec
 
 import grader
 from grader import benchmark as declarations
-from grader import data
+from grader import data, subjects
 from grader.errors import InputError, UsageError
 from grader.observer import Silent
 from grader.predictions import PredictionFile, check_against, missing_problem, read_predictions, unknown_problems
@@ -66,7 +66,7 @@ def grade(source: str | Path, options: Options, observer: Observer, *, stdin: Bi
     if options.score_only:
         return _rescore(source, declared, split, protocol, options)
     file = read_predictions(source, stdin=stdin)
-    rows = data.load(declared, split, protocol, options.data, _columns(declared, split))
+    rows = _rows(declared, split, protocol, file, options)
     if not rows.rows:
         raise InputError([f"{rows.origin}: no rows"])
     selection = Selection(
@@ -75,17 +75,35 @@ def grade(source: str | Path, options: Options, observer: Observer, *, stdin: Bi
     return _score(selection)
 
 
+def _rows(declared: Benchmark, split: str, protocol: str, file: PredictionFile, options: Options) -> data.Rows:
+    """Return the benchmark's rows: given, declared, or those that came with the predictions."""
+    if declared.scoring != "mr_score":
+        return data.load(declared, split, protocol, options.data, _columns(declared, split))
+    if isinstance(file.rows, dict) and options.data is None:
+        return subjects.from_tables(file.rows, file.name)
+    return subjects.load(declared, split, options.data)
+
+
+def known_ids(declared: Benchmark, rows: data.Rows) -> list[str]:
+    """Return the ids of the benchmark's rows."""
+    if declared.scoring == "mr_score":
+        from grader.reading.mr_ben_scored_file import row_qids
+
+        return row_qids(rows.rows)
+    return [str(row.get(declared.columns.id)) for row in rows.rows]
+
+
 def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None) -> list[str]:
     """Return what there is to say of a prediction file; raises InputError with every problem."""
     declared = declarations.load(options.benchmark)
     split, _ = declared.split(options.split)
     protocol, _ = declared.protocol(options.protocol)
     file = read_predictions(source, stdin=stdin)
-    rows = data.load(declared, split, protocol, options.data, [declared.columns.id])
+    rows = _rows(declared, split, protocol, file, options)
     selection = Selection(
         benchmark=declared, split=split, protocol=protocol, rows=rows, file=file, options=options, observer=Silent()
     )
-    predictions, notes = select(selection, [str(row.get(declared.columns.id)) for row in rows.rows])
+    predictions, notes = select(selection, known_ids(declared, rows))
     counts = sorted({len(texts) for texts in predictions.values()})
     samples = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     summary = f"{file.name}: {len(file.records)} {declared.unit}s of {declared.id} ({file.format}), {samples} samples each"
@@ -111,8 +129,8 @@ def _score(selection: Selection) -> Graded:
             from grader.scoring.run_execution import run
         case "multiple_choice" | "circular":
             from grader.scoring.run_choice import run
-        case kind:
-            raise UsageError(f"Scoring of kind {kind!r} is not in this version of grade.")
+        case "mr_score":
+            from grader.scoring.run_mr_score import run
     return run(selection)
 
 
@@ -125,8 +143,8 @@ def _rescore(source: str | Path, declared: Benchmark, split: str, protocol: str,
             from grader.scoring.run_execution import rescore
         case "multiple_choice" | "circular":
             from grader.scoring.run_choice import rescore
-        case kind:
-            raise UsageError(f"Scoring of kind {kind!r} is not in this version of grade.")
+        case "mr_score":
+            from grader.scoring.run_mr_score import rescore
     return rescore(Path(source), declared, split, protocol, options)
 
 

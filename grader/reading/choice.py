@@ -19,3 +19,18 @@ class ChoiceReading(msgspec.Struct, frozen=True, kw_only=True):
     """Characters [start, end) of the raw prediction that the reading rests on."""
     detail: str = ""
     """One sentence for people, where it helps."""
+
+
+def read_as(letter: str, rule: str, span: tuple[int, int] | None, detail: str = "") -> ChoiceReading:
+    """Return the reading "this letter"."""
+    return ChoiceReading(outcome="letter", letter=letter, rule=rule, span=span, detail=detail)
+
+
+def no_answer(rule: str, span: tuple[int, int] | None = None, detail: str = "") -> ChoiceReading:
+    """Return the reading "no option is chosen"."""
+    return ChoiceReading(outcome="no_answer", letter=None, rule=rule, span=span, detail=detail)
+
+
+def ambiguous(rule: str, span: tuple[int, int], detail: str) -> ChoiceReading:
+    """Return the reading "more than one option may be meant"."""
+    return ChoiceReading(outcome="ambiguous", letter=None, rule=rule, span=span, detail=detail)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,7 @@ def spiral() -> Image.Image:
             canvas.text((left + 15, top + 15), str(row * 4 + column + 1), 16)
     at = lambda row, column: (25 + side * (column + 0.5), 25 + side * (row + 0.5))  # noqa: E731
     corners = [at(0, 0), at(0, 3), at(2, 3), at(2, 0), at(1, 0), at(1, 2)]
-    for start, end in zip(corners, corners[1:], strict=False):
+    for start, end in pairwise(corners):
         canvas.arrow(start, end)
     canvas.disc(corners[0], 6, colour=GREEN)
     return canvas.image
@@ -170,9 +171,9 @@ def gears() -> Image.Image:
 def gravity() -> Image.Image:
     """q7: blocks fall, walls stay."""
     canvas, side = Canvas(420, 260), 40
-    grids = ((25, ("o.o.", ".#..", "o..o", "..#.", "....")), (235, ("o...", ".#..", "..o.", "..#.", "o..o")))
+    before, after = ("o.o.", ".#..", "o..o", "..#.", "...."), ("....", ".#..", "..o.", "o.#.", "o..o")
     colours = {"o": YELLOW, "#": INK, ".": PAPER}
-    for left, rows in ((25, grids[0][1]), (235, ("....", ".#..", "..o.", "o.#.", "o..o"))):
+    for left, rows in ((25, before), (235, after)):
         for row, cells in enumerate(rows):
             for column, cell in enumerate(cells):
                 canvas.cell(left + column * side, 25 + row * side, side, "o" if cell == "o" else "", colours[cell])

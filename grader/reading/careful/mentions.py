@@ -1,14 +1,19 @@
 """Where a reply names an option, by letter, by number or by text, and what it says about it there."""
 
+# Foreign words are what this file is about, and lists of words read best as words.
+# ruff: noqa: RUF001, SIM905
+
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from grader.reading.careful import wordings as say
-from grader.reading.careful.options import Options
-from grader.reading.careful.text import Page
+
+if TYPE_CHECKING:
+    from grader.reading.careful.options import Options
+    from grader.reading.careful.text import Page
 
 Role = Literal["declared", "concluded", "own_line", "leading", "denied", "doubted", "listed", "named"]
 
@@ -36,15 +41,17 @@ _RANK = {
     **dict(zip(("primera", "segunda", "tercera", "cuarta"), range(4), strict=True)),
 }
 _VERBS = frozenset(
-    "is isn't was are aren't would should must can cannot can't could does doesn't has have seems appears looks matches "
-    "match fits fit describes depicts shows represents corresponds because since and or but nor not it though although "
-    "might may will remains works indicates refers contains states mentions says makes suggests gives "
-    "ist wäre weil und oder aber passt stimmt est et ou car parce semble mais es y o porque corresponde parece pero "
-    "è perché corrisponde é ou является и или верно верный правильный".split()
+    "is isn't was are aren't would should must can cannot can't could does doesn't has have seems appears "
+    "looks matches match fits fit describes depicts shows represents corresponds because since and or but "
+    "nor not it though although might may will remains works indicates refers contains states mentions "
+    "says makes suggests gives ist wäre weil und oder aber passt stimmt est et ou car parce semble mais "
+    "es y o porque corresponde parece pero è perché corrisponde é ou является и или верно верный "
+    "правильный".split()
 )
 _AFTERWORDS = frozenset(
-    "as for which with best correctly accurately clearly definitely most correct right wrong incorrect only too also "
-    "here there rather over only than if due given based in from instead again if on by to again all final answer please obviously".split()
+    "as for which with best correctly accurately clearly definitely most correct right wrong incorrect "
+    "only too also here there rather over than if due given based in from instead again on by to all "
+    "final answer please obviously".split()
 )
 _NAMED_THINGS = re.compile(
     r"\b(?:vitamins?|points?|plan|figure|fig\.?|panel|team|groups?|types?|class|grade|room|gate|section|"
@@ -105,7 +112,7 @@ def find_mentions(page: Page, options: Options) -> list[Mention]:
     covers = [(s, e, k) for s, e, k in places if e - s > 2]
     found = [m for m in labels if not _covered(m, covers)] if covers else labels
     taken = [(m.start, m.stop) for m in found if m.stop > m.end]
-    found += _texts(page, options, places, taken)
+    found += _texts(options, places, taken)
     found += _ordinals(page, options)
     found.sort(key=lambda m: (m.start, m.kind != "label"))
     if len(found) > _MOST:
@@ -142,9 +149,7 @@ def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
     start, end = m.span()
     left = low[max(0, start - 40) : start]
     marked = m.lastgroup in ("up1", "low1") or _OPTION_WORD.search(left) is not None
-    if m.lastgroup == "low2" and not _lower_case_label(letter, m, left, marked, page, options):
-        return None
-    if letter not in options and m.lastgroup in ("low1", "low2"):
+    if m.lastgroup in ("low1", "low2") and not (letter in options and (marked or _lower_case_label(left, start))):
         return None
     shaky = False
     if m.lastgroup == "up":
@@ -158,14 +163,10 @@ def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
     return _extended(Mention(frozenset(letter), start, end, end, "label", marked=marked, shaky=shaky), page, options)
 
 
-def _lower_case_label(letter: str, m: re.Match[str], left: str, marked: bool, page: Page, options: Options) -> bool:
-    if letter not in options:
-        return False
-    if marked or not page.shown[: m.start()].strip(" \n\t\"'*-"):
-        return True
-    return bool(
-        say.STRONG_BEFORE.search(left) or say.WEAK_BEFORE.search(left) or not left.rpartition("\n")[2].strip(" -*")
-    )
+def _lower_case_label(left: str, start: int) -> bool:
+    """Tell whether a bare small letter is a label: it opens the reply or a line, or something is declared there."""
+    opens = not left.rpartition("\n")[2].strip(" -*") and (start < 40 or "\n" in left)
+    return opens or bool(say.STRONG_BEFORE.search(left) or say.WEAK_BEFORE.search(left))
 
 
 def _before_word(letter: str, word: str, marked: bool) -> bool | None:
@@ -205,9 +206,7 @@ def _extended(mention: Mention, page: Page, options: Options) -> Mention:
     return mention
 
 
-def _texts(
-    page: Page, options: Options, places: list[tuple[int, int, str]], taken: list[tuple[int, int]]
-) -> list[Mention]:
+def _texts(options: Options, places: list[tuple[int, int, str]], taken: list[tuple[int, int]]) -> list[Mention]:
     found: list[Mention] = []
     next_taken = 0
     for start, end, letter in places:
@@ -332,18 +331,18 @@ def _role(one: Group, left: str, right: str) -> Role:
     # A text that is confirmed ("the dog is right there") is not thereby the answer; a label is.
     if one.members[0].kind == "text":
         return "declared" if say.TEXT_BEFORE.search(left) else "named"
-    if say.CONFIRMED_AFTER.match(right):
-        return "declared"
+    return "declared" if say.CONFIRMED_AFTER.match(right) else _role_by_left(one, left, right)
+
+
+def _role_by_left(one: Group, left: str, right: str) -> Role:
     if say.STRONG_BEFORE.search(left):
-        shaky_end = any(m.shaky for m in one.members) and not say.CLAUSE_END.match(right)
-        return "named" if shaky_end else "declared"
-    if say.WEAK_BEFORE.search(left) and say.CLAUSE_END.match(right):
-        return "concluded"
-    return "named"
+        cut_off = any(m.shaky for m in one.members) and not say.CLAUSE_END.match(right)
+        return "named" if cut_off else "declared"
+    return "concluded" if say.WEAK_BEFORE.search(left) and say.CLAUSE_END.match(right) else "named"
 
 
 def _judge_by_place(one: Group, page: Page, first: int) -> None:
-    """A label or text alone on its line, or at the very start before a delimiter, is a statement."""
+    """Take a label or text alone on its line, or at the very start before a delimiter, for a statement."""
     line_start, line_end = page.line(one.start, one.stop)
     if not page.low[one.stop : line_end].strip(" .*)!\"'") and not page.low[line_end:].strip():
         line_start = max(line_start, page.sentence(one.start, one.stop)[0])

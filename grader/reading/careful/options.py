@@ -1,5 +1,8 @@
 """A question's options as texts: what they say in plain form, and where a reply says the same."""
 
+# Lists of words read best as words.
+# ruff: noqa: SIM905
+
 from __future__ import annotations
 
 import re
@@ -17,8 +20,8 @@ _TOKEN = re.compile(
 )
 _ARTICLE = re.compile(r"\b(?:an?|the) (?=[\w\"'(])")
 _NO_ARTICLE = frozenset(
-    "red blue green yellow white black gray grey brown orange purple pink silver gold golden beige violet cyan magenta "
-    "left right up down above below yes no true false on in under over behind inside outside".split()
+    "red blue green yellow white black gray grey brown orange purple pink silver gold golden beige violet "
+    "cyan magenta left right up down above below yes no true false on in under over behind inside outside".split()
 )
 _NUMBERS = {
     word: str(value)
@@ -27,9 +30,9 @@ _NUMBERS = {
     )
 }
 _COMMON = frozenset(
-    "a an the no yes not none on in at of it is one i and or to both all other others some any more less than so "
-    "true false same different neither either left-over right-over nan na".split()
-) - {"true", "false", "same", "different"}
+    "a an the no yes not none on in at of it is one i and or to both all other others some any more less "
+    "than so neither either nan na".split()
+)
 _COMMON_CJK = frozenset("是否不有无对错在的了没上下大小多少一二三")
 _EDGE = " .,;:!\"'*()[]。"
 _LIST_NUMBER = re.compile(r"(?:^|\n)[\s>*-]*$|\b(?:step|figure|fig\.?|option|image|line|part|item|point|no\.|#)\s*$")
@@ -111,7 +114,7 @@ class Options:
         return not words or words[-1] in _NO_ARTICLE or words[0][0].isdigit() or words[0] in ("he", "she", "it", "they")
 
     def occurrences(self, low: str) -> list[tuple[int, int, str]]:
-        """Return every (start, end, letter) at which an option's text stands in `low`; longer texts hide shorter ones."""
+        """Return every (start, end, letter) at which an option's text stands in `low`; longer texts hide shorter."""
         found: list[tuple[int, int, str]] = []
         for letter, text in self.low.items():
             found += ((at, at + len(text), letter) for at in _places(low, text))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from grader.reading.careful import wordings as say
 from grader.reading.careful.mentions import Group, Mention, find_mentions, group, judge
 from grader.reading.careful.statement import read_statement
-from grader.reading.choice import ChoiceReading
+from grader.reading.choice import ChoiceReading, ambiguous, no_answer, read_as
 
 if TYPE_CHECKING:
     from grader.reading.careful.options import Options
@@ -24,7 +24,7 @@ _FAR = 400
 def read_page(page: Page, options: Options, inner: list[tuple[Wrapped, ChoiceReading]]) -> ChoiceReading:
     """Return the reading of a cleaned reply whose containers were read as `inner` (and blanked in the page)."""
     groups = _judged(page, options)
-    said = _statements(groups, page, options)
+    said = _statements(groups, page)
     said += [_from_container(*one) for one in inner]
     said.sort(key=lambda g: g.start)
     if said:
@@ -58,7 +58,7 @@ def _judged(page: Page, options: Options) -> list[Group]:
     return groups
 
 
-def _statements(groups: list[Group], page: Page, options: Options) -> list[Group]:
+def _statements(groups: list[Group], page: Page) -> list[Group]:
     """Return the groups that state an answer, in order."""
     said = [g for g in groups if g.role in _SAID]
     lines = [g for g in said if g.role in ("own_line", "leading") and g.members[0].kind != "text"]
@@ -93,17 +93,17 @@ def _settle(said: list[Group], groups: list[Group], page: Page, options: Options
         return last.reading
     problem = _problem_within(last, options)
     if problem:
-        return _ambiguous(problem[0], span, problem[1])
+        return ambiguous(problem[0], span, problem[1])
     (letter,) = last.letters
     if letter not in options:
         detail = f"{letter} is not among the options"
-        return ChoiceReading(outcome="no_answer", letter=None, rule="outside_options", span=span, detail=detail)
+        return no_answer("outside_options", span, detail)
     rival = next((g for g in reversed(said[:-1]) if g.letters != last.letters and not _replaced(g, last, page)), None)
     if rival is None and said[0].role == "leading" and said[0].letters != last.letters:
         rival = None if _replaced(said[0], last, page) else said[0]
     if rival is not None:
         named = " and ".join(sorted(rival.letters | last.letters))
-        return _ambiguous("several_answers", (rival.start, last.stop), f"declares {named}")
+        return ambiguous("several_answers", (rival.start, last.stop), f"declares {named}")
     undone = _undone(last, letter, groups, page, options)
     if undone is not None:
         return undone
@@ -111,7 +111,7 @@ def _settle(said: list[Group], groups: list[Group], page: Page, options: Options
     detail = f"declares {', '.join(sorted(earlier.letters))}, then withdraws it for {letter}" if earlier else ""
     rule = last.reading.rule if isinstance(last, _Said) else _rule_name(last)
     span = last.reading.span or span if isinstance(last, _Said) else span
-    return ChoiceReading(outcome="letter", letter=letter, rule=rule, span=span, detail=detail)
+    return read_as(letter, rule, span, detail)
 
 
 def _rule_name(one: Group) -> str:
@@ -120,10 +120,6 @@ def _rule_name(one: Group) -> str:
     if one.members[0].kind == "ordinal":
         return "ordinal"
     return {"declared": "declaration", "concluded": "conclusion"}.get(one.role, one.role)
-
-
-def _ambiguous(rule: str, span: tuple[int, int], detail: str) -> ChoiceReading:
-    return ChoiceReading(outcome="ambiguous", letter=None, rule=rule, span=span, detail=detail)
 
 
 def _problem_within(one: Group, options: Options) -> tuple[str, str] | None:
@@ -162,29 +158,26 @@ def _undone(last: Group, letter: str, groups: list[Group], page: Page, options: 
     later = [g for g in groups if g.start >= last.stop]
     denial = next((g for g in later if g.role == "denied" and g.letters == last.letters and _is_label(g)), None)
     if denial is not None:
-        return _ambiguous("denied_later", (last.start, denial.stop), f"declares {letter} and denies it")
+        return ambiguous("denied_later", (last.start, denial.stop), f"declares {letter} and denies it")
     reach = later[0].start if later else len(page.low)
     back = say.WITHDRAWN.search(page.low[last.stop : min(reach, last.stop + 250)])
     if back is not None:
-        span = (last.start, last.stop + back.end())
-        detail = f"declares {letter}, then withdraws it"
-        return ChoiceReading(outcome="no_answer", letter=None, rule="withdrawn", span=span, detail=detail)
-    tail_at = last.stop
-    if not last.final and last.start > _SHORT and _breaks_off(page, tail_at):
-        span = (last.start, tail_at)
-        detail = f"declares {letter} on the way, goes on and breaks off"
-        return ChoiceReading(outcome="no_answer", letter=None, rule="breaks_off", span=span, detail=detail)
-    contrary = _contrary_end(last, letter, later, page, options)
-    if contrary is not None:
-        return contrary
-    cue = say.UNSETTLED.search(page.low[tail_at : tail_at + 4000])
-    if cue is None or say.SETTLED.search(page.low[tail_at + cue.end() :]):
+        return no_answer("withdrawn", (last.start, last.stop + back.end()), f"declares {letter}, then withdraws it")
+    if not last.final and last.start > _SHORT and _breaks_off(page, last.stop):
+        return no_answer("breaks_off", (last.start, last.stop), f"declares {letter}, goes on and breaks off")
+    return _contrary_end(last, letter, later, page, options) or _left_open(last, letter, later, page, options)
+
+
+def _left_open(last: Group, letter: str, later: list[Group], page: Page, options: Options) -> ChoiceReading | None:
+    """Return `ambiguous` where a "wait" after the declaration leads to no new conclusion."""
+    cue = say.UNSETTLED.search(page.low[last.stop : last.stop + 4000])
+    if cue is None or say.SETTLED.search(page.low, last.stop + cue.end()):
         return None
-    statement = read_statement(page, options, [g for g in later if g.start >= tail_at + cue.end()], tail_at + cue.end())
+    after = last.stop + cue.end()
+    statement = read_statement(page, options, [g for g in later if g.start >= after], after)
     if statement is not None and statement.letter == letter:
         return None
-    span = (last.start, tail_at + cue.end())
-    return _ambiguous("left_open", span, f"declares {letter}, then reconsiders without a new conclusion")
+    return ambiguous("left_open", (last.start, after), f"declares {letter}, then reconsiders without a conclusion")
 
 
 def _breaks_off(page: Page, at: int, most: int = 800) -> bool:
@@ -204,7 +197,7 @@ def _contrary_end(last: Group, letter: str, later: list[Group], page: Page, opti
     if statement is None or statement.letter in (None, letter):
         return None
     detail = f"declares {letter}, then concludes with the text of {statement.letter}"
-    return _ambiguous("contrary_conclusion", (last.start, end), detail)
+    return ambiguous("contrary_conclusion", (last.start, end), detail)
 
 
 def _is_label(one: Group) -> bool:
@@ -216,16 +209,10 @@ def _without_declaration(groups: list[Group], page: Page, options: Options) -> C
     if remaining is not None:
         return remaining
     refusal = say.REFUSED.search(page.low)
-    if refusal is not None and not _is_an_option(refusal, groups, page, options):
+    if refusal is not None and not _is_an_option(groups, page, options):
         span = refusal.span()
-        return ChoiceReading(
-            outcome="no_answer", letter=None, rule="refusal", span=span, detail="says that it has no answer"
-        )
-    return (
-        _only_label(groups, page, options)
-        or read_statement(page, options, groups, 0)
-        or ChoiceReading(outcome="no_answer", letter=None, rule="nothing_read", span=None)
-    )
+        return no_answer("refusal", span, "says that it has no answer")
+    return _only_label(groups, page, options) or read_statement(page, options, groups, 0) or no_answer("nothing_read")
 
 
 def _left_by_elimination(groups: list[Group], options: Options) -> ChoiceReading | None:
@@ -241,7 +228,7 @@ def _left_by_elimination(groups: list[Group], options: Options) -> ChoiceReading
     )
 
 
-def _is_an_option(refusal: re.Match[str], groups: list[Group], page: Page, options: Options) -> bool:
+def _is_an_option(groups: list[Group], page: Page, options: Options) -> bool:
     """Tell whether the words of refusal are an option's own ("None of the above")."""
     worded = [k for k, t in options.low.items() if say.REFUSED.search(t)]
     return any(g.letters & set(worded) for g in groups) and len(page.low) < _SHORT
@@ -259,13 +246,13 @@ def _only_label(groups: list[Group], page: Page, options: Options) -> ChoiceRead
         worded = read_statement(page, options, [g for g in groups if g.start >= labels[0].stop], labels[0].stop)
         if worded is not None:
             return worded
-        return ChoiceReading(outcome="no_answer", letter=None, rule="echo", span=span, detail="repeats the options")
+        return no_answer("echo", span, "repeats the options")
     if len(letters) > 1:
-        return _ambiguous("several_letters", span, f"names {' and '.join(sorted(letters))}")
+        return ambiguous("several_letters", span, f"names {' and '.join(sorted(letters))}")
     problem = _problem_within(labels[0], options)
     if problem:
-        return _ambiguous(problem[0], span, problem[1])
-    return ChoiceReading(outcome="letter", letter=next(iter(letters)), rule="only_letter", span=span)
+        return ambiguous(problem[0], span, problem[1])
+    return read_as(next(iter(letters)), "only_letter", span)
 
 
 def _asked(one: Group, page: Page) -> bool:

@@ -1,5 +1,8 @@
 """Replies in words: the option that a reply's closing or only statement amounts to."""
 
+# Lists of words read best as words.
+# ruff: noqa: SIM905
+
 from __future__ import annotations
 
 import re
@@ -8,20 +11,21 @@ from typing import TYPE_CHECKING
 
 from grader.reading.careful import wordings as say
 from grader.reading.careful.options import tokens
-from grader.reading.choice import ChoiceReading
+from grader.reading.choice import ambiguous, read_as
 
 if TYPE_CHECKING:
     from grader.reading.careful.mentions import Group
     from grader.reading.careful.options import Options
     from grader.reading.careful.text import Page
+    from grader.reading.choice import ChoiceReading
 
 _SHORT = 240
 _COMPLETE = re.compile(r"[.!?。)\"'\]:]\s*$")
 _PRONOUN_ONE = re.compile(r"\bone of\b|\b(?:the|this|that|which|only|another|each|other|first|last|left|right) one\b")
 _STOP_WORDS = frozenset(
-    "is are was were be been being of in on at to and or by with for from it its this that these those there he she they "
-    "his her their has have had does do did will would can could not no as if so than then image picture photo shown "
-    "answer option choice correct would seems appears looks like".split()
+    "is are was were be been being of in on at to and or by with for from it its this that these those "
+    "there he she they his her their has have had does do did will would can could not no as if so than "
+    "then image picture photo shown answer option choice correct would seems appears looks like".split()
 )
 
 
@@ -34,7 +38,7 @@ def read_statement(page: Page, options: Options, groups: list[Group], start: int
     body = page.low[start:].strip()
     short = len(body) <= _SHORT
     if short:
-        return _only_text(texts, leading, page) or _by_words(page, options, groups, start)
+        return _only_text(texts, leading, page) or _by_words(page, options, start)
     return _closing(texts, page, start)
 
 
@@ -42,15 +46,11 @@ def _common(one: Group) -> bool:
     return all(m.shaky for m in one.members)
 
 
-def _found(letter: str, rule: str, span: tuple[int, int]) -> ChoiceReading:
-    return ChoiceReading(outcome="letter", letter=letter, rule=rule, span=span)
-
-
 def _only_text(texts: list[Group], leading: Group | None, page: Page) -> ChoiceReading | None:
     """Read a short reply by the one option whose text it says."""
     letters = frozenset().union(*(g.letters for g in texts))
     if len(letters) == 1 and not any(g.role == "listed" for g in texts):
-        return _found(next(iter(letters)), "option_text", (texts[0].start, texts[-1].stop))
+        return read_as(next(iter(letters)), "option_text", (texts[0].start, texts[-1].stop))
     if not letters:
         return None
     closing = _closing(texts, page, 0)
@@ -58,7 +58,7 @@ def _only_text(texts: list[Group], leading: Group | None, page: Page) -> ChoiceR
         return closing
     span = (texts[0].start, texts[-1].stop)
     detail = f"names the texts of {' and '.join(sorted(letters))}"
-    return ChoiceReading(outcome="ambiguous", letter=None, rule="several_texts", span=span, detail=detail)
+    return ambiguous("several_texts", span, detail)
 
 
 def _closing(texts: list[Group], page: Page, start: int) -> ChoiceReading | None:
@@ -79,7 +79,7 @@ def _closing(texts: list[Group], page: Page, start: int) -> ChoiceReading | None
         return None
     if _denied_elsewhere(sentence, main, begin):
         return None
-    return _found(next(iter(letters)), "final_statement", (main[0].start, main[-1].stop))
+    return read_as(next(iter(letters)), "final_statement", (main[0].start, main[-1].stop))
 
 
 def _sentence_start(page: Page, start: int, end: int) -> int:
@@ -92,7 +92,7 @@ def _denied_elsewhere(sentence: str, main: list[Group], begin: int) -> bool:
     return say.NEGATION.search(sentence[: main[-1].stop - begin]) is not None
 
 
-def _by_words(page: Page, options: Options, groups: list[Group], start: int) -> ChoiceReading | None:
+def _by_words(page: Page, options: Options, start: int) -> ChoiceReading | None:
     """Read a short reply that says an option's text in another order or form.
 
     Most of one option's words must be there, one of them at least its own, and no word that only other options have.
@@ -112,7 +112,7 @@ def _by_words(page: Page, options: Options, groups: list[Group], start: int) -> 
     if len(shared[letter]) < 0.6 * len(words[letter]) and not whole:
         return None
     lead = len(body) - len(body.lstrip())
-    return _found(letter, "words", (start + lead, start + len(body.rstrip())))
+    return read_as(letter, "words", (start + lead, start + len(body.rstrip())))
 
 
 def _stem(word: str) -> str:

@@ -1,4 +1,6 @@
-"""Clean a reply without moving a character: what is not the answer becomes blanks, so spans stay those of the raw text."""
+"""Clean a reply without moving a character: what is not the answer becomes blanks, so spans stay true."""
+
+# ruff: noqa: RUF001 - look-alike letters and foreign words are what this file is about
 
 from __future__ import annotations
 
@@ -161,7 +163,7 @@ _BOUNDARY = re.compile(r"\n|[!?。]+(?!\w)|[!?。]|\.(?=[\s\"')\]]|$)|\.(?=[\u30
 
 
 class Page:
-    """A cleaned reply with its sentences: `shown` keeps the case, `low` is lower-cased, both as long as the raw text."""
+    """A cleaned reply and its sentences: `shown` keeps the case, `low` is lower-cased, both as long as the raw text."""
 
     def __init__(self, shown: str) -> None:
         self.shown = shown

@@ -4,6 +4,8 @@
 `*_AFTER` patterns are matched at the mention's end.
 """
 
+# ruff: noqa: RUF001 - look-alike letters and foreign words are what this file is about
+
 from __future__ import annotations
 
 import re
@@ -229,8 +231,8 @@ COMPARED_BEFORE = Wording(
 
 FINAL_BEFORE = Wording(
     r"\b(?:final|finally|therefore|thus|so|hence|conclusion|conclude|overall|ultimately|consequently|best|"
-    r"answer\s*:)|因此|所以|最终|综上|故|よって|したがって|따라서|최종|donc|daher|also|por (?:lo )?tanto|quindi|portanto|"
-    r"поэтому|итак"
+    r"answer\s*:)|因此|所以|最终|综上|故|よって|したがって|따라서|최종|donc|daher|also|"
+    r"por (?:lo )?tanto|quindi|portanto|поэтому|итак"
 )
 """Words that say: this one is the conclusion."""
 
@@ -273,7 +275,8 @@ REFUSED = Wording(
     r"|\bnone of (?:the|these|those|them)\b|\b(?:no|neither|not any) (?:of the )?(?:\w+ )?(?:option|"
     r"choice|answer)s?\b|\bfailed to obtain\b|\bi'm sorry\b|\bi am sorry\b|\bsorry, \b|\bi refuse\b|"
     r"\bas an ai\b"
-    r"|无法|不能确定|不确定|不知道|抱歉|对不起|以上都不|都不是|没有正确|わかりません|分かりません|判断でき|申し訳|できません|알 수 없|모르|죄송|"
+    r"|无法|不能确定|不确定|不知道|抱歉|对不起|以上都不|都不是|没有正确|わかりません|分かりません|判断でき|申し訳|できません|"
+    r"알 수 없|모르|죄송|"
     r"\b(?:kann (?:ich )?nicht|kann das nicht|weiß (?:ich )?(?:es )?nicht|tut mir leid|keine der|"
     r"je ne (?:peux|sais)|désolé|aucune des|impossible de|no (?:puedo|sé|se puede)|lo siento|"
     r"ningun[ao] de|non (?:posso|so|è possibile)|mi dispiace|nessuna delle|não (?:posso|sei|consigo|"

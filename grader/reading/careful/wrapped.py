@@ -1,4 +1,4 @@
-"""Answers in containers: \\boxed{}, <answer> tags, JSON fields."""
+"""Answers in containers: LaTeX boxes, answer tags, JSON fields."""
 
 from __future__ import annotations
 
