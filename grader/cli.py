@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click_default_group import DefaultGroup
@@ -47,7 +47,7 @@ def say(text: str) -> None:
 
 
 @click.group(
-    cls=DefaultGroup,
+    cls=cast("type[click.Group]", DefaultGroup),
     default="run",
     default_if_no_args=False,
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "GRADE", "max_content_width": 100},

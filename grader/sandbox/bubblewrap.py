@@ -143,9 +143,9 @@ def command(site: Path) -> list[str]:
         words += ["--unshare-user", "--cap-drop", "ALL"]
     present = sorted(path for path in readable if path.exists())
     # Folders that bubblewrap makes on the way to a mount are closed to other users; programs are other users.
-    for place in sorted({p for path in (*present, Path(_INSIDE_CODE)) for p in path.parents} | {Path("/tmp")}):  # noqa: S108
-        if str(place) != "/":
-            words += ["--perms", "0755", "--dir", str(place)]
+    parents = {p for path in (*present, Path(_INSIDE_CODE)) for p in path.parents} | {Path("/tmp")}  # noqa: S108
+    for folder in sorted(parents - {Path("/")}):
+        words += ["--perms", "0755", "--dir", str(folder)]
     for path in present:
         words += ["--ro-bind", str(path), str(path)]
     for name in ("/bin", "/sbin", "/lib", "/lib64", "/lib32"):

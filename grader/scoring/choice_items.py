@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.errors import InputError
+from grader.data import Rows
+from grader.errors import InputError, UsageError
 from grader.results import Outcome, Reading, SampleResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from grader.benchmark import Benchmark
-    from grader.data import Row, Rows
+    from grader.data import Row
+    from grader.predictions import PredictionFile
     from grader.reading.choice import ChoiceReading
 
 _MARKED = re.compile(r"\(([A-Z])\)\s*")
@@ -37,30 +39,71 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 def items_from(rows: Rows, benchmark: Benchmark, split: str) -> dict[str, Item]:
     """Turn rows into items; raises InputError naming every row that is wrong."""
+    problems = _table_problems(rows, benchmark, split)
+    if problems:
+        raise InputError(problems)
     items: dict[str, Item] = {}
-    problems: list[str] = []
-    label = benchmark.splits[split].label
     for number, row in enumerate(rows.rows, 1):
         where = f"{rows.origin}: row {number}"
         try:
-            item = _item(row, benchmark, label)
+            item = _item(row, benchmark)
         except ValueError as error:
             problems.append(f"{where}: {error}")
             continue
         if item.qid in items:
             problems.append(f"{where}: {item.qid!r} stands twice")
         items[item.qid] = item
-    answered = sum(item.answer is not None for item in items.values())
-    if answered and answered < len(items):
-        lacking = [qid for qid, item in items.items() if item.answer is None]
-        problems.append(f"{rows.origin}: {len(lacking)} rows have no answer and the others do: {', '.join(lacking[:5])}")
+    problems += _answer_problems(items, rows, benchmark, split)
     if problems:
         hidden = [f"... and {len(problems) - 50} more problems"] if len(problems) > 50 else []
         raise InputError(problems[:50] + hidden)
     return items
 
 
-def _item(row: Row, benchmark: Benchmark, label: str) -> Item:
+def _table_problems(rows: Rows, benchmark: Benchmark, split: str) -> list[str]:
+    """Return what is wrong with the table as a whole, one line instead of one a row."""
+    columns, label = benchmark.columns, benchmark.splits[split].label
+    filled = {name for row in rows.rows for name, value in row.items() if cell(value) is not None}
+    problems = []
+    if columns.id not in filled:
+        problems.append(f"{rows.origin}: no column {columns.id}; the columns read are {', '.join(sorted(filled))}")
+    apart = not benchmark.options_in_text and columns.options is None
+    if apart and len(filled & set(benchmark.letters)) < 2:
+        first, second = benchmark.letters[:2]
+        problems.append(f"{rows.origin}: no option columns {first}, {second}, ...: without them no answer can be read")
+    if not apart and (source := columns.options or columns.question or "") not in filled:
+        problems.append(f"{rows.origin}: no column {source}, which has the options")
+    strangers = [(cell(row.get(columns.id)), said) for row in rows.rows if (said := _other_split(row, benchmark, label))]
+    if strangers:
+        said = ", ".join(sorted({repr(said) for _, said in strangers}))
+        some = ", ".join(str(qid) for qid, _ in strangers[:5]) + (", ..." if len(strangers) > 5 else "")
+        problems.append(
+            f"{rows.origin}: {len(strangers)} of {len(rows.rows)} rows belong to split {said}, and --split {split} "
+            f"has rows of {label!r}: {some}"
+        )
+    return problems
+
+
+def _other_split(row: Row, benchmark: Benchmark, label: str) -> str | None:
+    said = cell(row.get(benchmark.columns.split or "")) if label else None
+    return said if said != label else None
+
+
+def _answer_problems(items: Mapping[str, Item], rows: Rows, benchmark: Benchmark, split: str) -> list[str]:
+    lacking = [qid for qid, item in items.items() if item.answer is None]
+    if not lacking:
+        return []
+    if len(lacking) < len(items):
+        some = ", ".join(lacking[:5])
+        return [f"{rows.origin}: {len(lacking)} rows have no answer and the others do: {some}"]
+    if benchmark.splits[split].scored:
+        hidden = [name for name, place in benchmark.splits.items() if not place.scored]
+        instead = f"--split {' or '.join(hidden)}" if hidden else f"scored = false under [splits.{split}]"
+        return [f"{rows.origin}: no row has an answer (column {benchmark.columns.answer}); for a submission: {instead}"]
+    return []
+
+
+def _item(row: Row, benchmark: Benchmark) -> Item:
     """Return a row's item; raises ValueError saying what is wrong with it."""
     columns = benchmark.columns
     qid = cell(row.get(columns.id))
@@ -73,15 +116,13 @@ def _item(row: Row, benchmark: Benchmark, label: str) -> Item:
     answer = cell(row.get(columns.answer or ""))
     if answer is not None and answer not in options:
         raise ValueError(f"{qid}: the answer {answer!r} is none of its options {', '.join(options)}")
-    said = cell(row.get(columns.split or ""))
-    if label and said is not None and said != label:
-        raise ValueError(f"{qid}: belongs to split {said!r}, not to {label!r} (--split)")
     unit = qid
     if benchmark.scoring == "circular":
         unit = cell(row.get(columns.group_index or "")) or _base(qid, benchmark.pass_stride)
-    return Item(
-        qid=qid, unit=unit, question=question, options=options, answer=answer, groups=_groups(row, benchmark), row=row
-    )
+    groups = _groups(row, benchmark)
+    if benchmark.options_in_text:
+        groups["options"] = str(len(options))
+    return Item(qid=qid, unit=unit, question=question, options=options, answer=answer, groups=groups, row=row)
 
 
 def cell(value: object) -> str | None:
@@ -139,12 +180,15 @@ def _groups(row: Row, benchmark: Benchmark) -> dict[str, str | list[str]]:
 
 
 def official_reader(version: str) -> Callable[[str, Mapping[str, str]], ChoiceReading]:
-    """Return the official reader that a protocol names."""
-    from grader.reading.choice_official import read_lmms_eval, read_vlmevalkit
+    """Return the official reader that a protocol names; raises UsageError where there is none."""
+    from grader.reading import choice_official
 
-    if version.startswith("lmms-eval"):
-        return lambda text, _options: read_lmms_eval(text, version)
-    return lambda text, options: read_vlmevalkit(text, options, version)
+    if version in choice_official.LMMS_EVAL_VERSIONS:
+        return lambda text, _options: choice_official.read_lmms_eval(text, version)
+    if version in choice_official.VLMEVALKIT_VERSIONS:
+        return lambda text, options: choice_official.read_vlmevalkit(text, options, version)
+    known = ", ".join(choice_official.LMMS_EVAL_VERSIONS + choice_official.VLMEVALKIT_VERSIONS)
+    raise UsageError(f"The protocol's reader {version!r} is none that grade has: {known}.")
 
 
 class Reply(msgspec.Struct, kw_only=True):
@@ -184,16 +228,25 @@ def read_replies(items: Iterable[Item], predictions: Mapping[str, list[str]], ve
 
 def sample_of(reply: Reply) -> SampleResult:
     """Return a reply's sample result."""
-    item = reply.item
-    extra: dict[str, object] = {"gold": item.answer}
+    return sample(reply.item, reply.sample, _official(reply), _careful(reply))
+
+
+def absent(item: Item, number: int) -> SampleResult:
+    """Return the result of a reply that is not there, under `--missing wrong`."""
+    reading = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="there is no prediction", rule="missing")
+    return sample(item, number, reading, reading)
+
+
+def sample(item: Item, number: int, official: Reading, careful: Reading) -> SampleResult:
+    """Put an item's two readings together."""
     return SampleResult(
         qid=item.qid,
-        sample=reply.sample,
-        official=_official(reply),
-        careful=_careful(reply),
+        sample=number,
+        official=official,
+        careful=careful,
         unit=item.unit if item.unit != item.qid else msgspec.UNSET,
         groups=item.groups or msgspec.UNSET,
-        extra=extra,
+        extra={"gold": item.answer},
     )
 
 
@@ -203,8 +256,7 @@ def _official(reply: Reply) -> Reading:
 
 def _careful(reply: Reply) -> Reading:
     if reply.careful.outcome == "ambiguous":
-        read = reply.careful
-        return _reading(Outcome.AMBIGUOUS, 0, None, read.rule, read.span, read.detail)
+        return _reading(Outcome.AMBIGUOUS, None, reply.careful)
     return _settled(reply, "careful", reply.careful, reply.careful_judged)
 
 
@@ -212,50 +264,59 @@ def _settled(reply: Reply, name: str, read: ChoiceReading, judged: ChoiceReading
     if read.letter is None and name in reply.asked:
         if judged is None:
             return Reading(outcome=Outcome.UNSCORED, credit=0, detail=reply.lost, rule="judge")
-        letter = judged.letter if judged.letter in reply.item.options else None
-        return _verdict(reply, letter, "judge", None, "the judge's word")
-    return _verdict(reply, read.letter, read.rule, read.span, read.detail)
+        read = msgspec.structs.replace(judged, rule="judge", span=None, detail="the judge's word")
+    return _verdict(reply.item, read)
 
 
-def _verdict(reply: Reply, letter: str | None, rule: str, span: tuple[int, int] | None, detail: str) -> Reading:
-    if letter is None or letter not in reply.item.options:
-        return _reading(Outcome.NO_ANSWER, 0, letter, rule, span, detail)
-    right = letter == reply.item.answer
-    return _reading(Outcome.CORRECT if right else Outcome.WRONG, int(right), letter, rule, span, detail)
+def _verdict(item: Item, read: ChoiceReading) -> Reading:
+    """A letter that is not among the options is wrong; `Z` is how official rules and judges say "none"."""
+    if read.letter is None or (read.letter == "Z" and "Z" not in item.options):
+        return _reading(Outcome.NO_ANSWER, None, read)
+    return _reading(Outcome.CORRECT if read.letter == item.answer else Outcome.WRONG, read.letter, read)
 
 
-def _reading(
-    outcome: Outcome, credit: int, letter: str | None, rule: str, span: tuple[int, int] | None, detail: str
-) -> Reading:
+def _reading(outcome: Outcome, letter: str | None, read: ChoiceReading) -> Reading:
     return Reading(
-        outcome=outcome, credit=credit, answer=letter, detail=detail, rule=rule, span=span or msgspec.UNSET
+        outcome=outcome,
+        credit=int(outcome is Outcome.CORRECT),
+        answer=letter,
+        detail=read.detail,
+        rule=read.rule,
+        span=read.span or msgspec.UNSET,
     )
 
 
-def position_bias(samples: list[SampleResult]) -> dict[str, object]:
-    """Return, by reading and letter: how often it was chosen, how often it was right, and accuracy where it was."""
-    table: dict[str, object] = {}
-    for name in ("official", "careful"):
-        chosen: Counter[str] = Counter()
-        gold: Counter[str] = Counter()
-        hits: Counter[str] = Counter()
-        for sample in samples:
-            reading = sample.official if name == "official" else sample.careful
-            right = _gold(sample)
-            gold[right] += 1
-            hits[right] += reading.credit >= 1
-            if reading.answer:
-                chosen[reading.answer] += 1
-        table[name] = {
-            letter: {
-                "chosen": chosen[letter],
-                "right": gold[letter],
-                "accuracy": 100 * hits[letter] / gold[letter] if gold[letter] else None,
-            }
-            for letter in sorted(chosen.keys() | gold.keys())
+# --- baselines --------------------------------------------------------------------------------------------------
+
+
+def baselines(items: Iterable[Item]) -> dict[str, dict[str, float]]:
+    """Return, in percent and by group (`all`: every question), what chance and the first letter always would score."""
+    groups: dict[str, list[Item]] = {"all": list(items)}
+    for item in groups["all"]:
+        for name, labels in item.groups.items():
+            for label in [labels] if isinstance(labels, str) else labels:
+                groups.setdefault(f"{name}={label}", []).append(item)
+    return {
+        group: {
+            "chance": 100 * sum(1 / len(item.options) for item in members) / len(members),
+            "always_first_letter": 100 * sum(item.answer == next(iter(item.options)) for item in members) / len(members),
         }
-    return table
+        for group, members in groups.items()
+    }
 
 
-def _gold(sample: SampleResult) -> str:
-    return str(sample.extra.get("gold")) if isinstance(sample.extra, dict) else ""
+# --- rows that came with the predictions ------------------------------------------------------------------------
+
+
+def carried_rows(file: PredictionFile, benchmark: Benchmark) -> Rows | None:
+    """Return the questions that a VLMEvalKit result table carries beside its predictions; None where it has none.
+
+    pandas has lost what such a table says of options like "None", so data that is at hand is better.
+    """
+    columns = benchmark.columns
+    needed = {*benchmark.letters[:2], columns.answer}
+    if file.format != "vlmevalkit" or not all(needed <= record.fields.keys() for record in file.records):
+        return None
+    rows = [{columns.id: record.qid, **record.fields} for record in file.records]
+    digest = hashlib.sha256(msgspec.json.encode(rows, enc_hook=str)).hexdigest()[:16]
+    return Rows(rows=rows, origin=f"{file.name} (its own questions)", digest=digest)

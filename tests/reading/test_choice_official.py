@@ -103,7 +103,7 @@ def test_an_option_without_text_is_never_matched_by_text() -> None:
 
 
 def test_unknown_versions_are_refused() -> None:
-    with pytest.raises(ValueError, match="known: lmms-eval-0.6"):
+    with pytest.raises(ValueError, match=r"known: lmms-eval-0\.6"):
         read_lmms_eval("B", "lmms-eval-9")
     with pytest.raises(ValueError, match="known: vlmevalkit-2025-07"):
         read_vlmevalkit("B", COLOURS, "latest")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from grader.reading.choice import ChoiceReading, ambiguous, no_answer, read_as
@@ -10,7 +9,6 @@ from grader.reading.choice import ChoiceReading, ambiguous, no_answer, read_as
 if TYPE_CHECKING:
     from grader.reading.careful.options import Options
 
-_BARE = re.compile(r"[\s\"'*(\[{<_`#$.:>-]{0,20}([A-Za-z])[\s\"'*)\]}>_`$.,:;!?\u3002-]*")
 _EDGE = " \t\n.,;:!?\"'*()[]{}<>_`$#\u3002-"
 
 
@@ -22,14 +20,13 @@ def read_bare(text: str, options: Options) -> ChoiceReading | None:
     start = end - len(text[:end].lstrip(_EDGE))
     if start >= end:
         return None
-    match = _BARE.fullmatch(text)
-    if match:
-        return _letter(match, text, options)
+    if end - start == 1 and text[start].isascii() and text[start].isalpha():
+        return _letter(text, start, options)
     return _text(text, (start, end), options)
 
 
-def _letter(match: re.Match[str], text: str, options: Options) -> ChoiceReading:
-    letter, span = match[1].upper(), match.span(1)
+def _letter(text: str, at: int, options: Options) -> ChoiceReading:
+    letter, span = text[at].upper(), (at, at + 1)
     if letter not in options:
         same = options.same_text(text)
         if len(same) == 1:
@@ -37,7 +34,7 @@ def _letter(match: re.Match[str], text: str, options: Options) -> ChoiceReading:
         return no_answer("outside_options", span, f"{letter} is not among the options")
     other = options.named_letters.get(letter)
     # In brackets a letter is a label; bare it may as well be the text of the option that says it.
-    if other is not None and "(" not in match[0]:
+    if other is not None and "(" not in text[max(0, at - 8) : at]:
         return ambiguous(
             "letter_is_a_text", span, f"names option {letter}, or option {other}, whose text is that letter"
         )

@@ -6,25 +6,30 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
+
 from grader.reading.careful import wordings as say
+from grader.reading.careful.patterns import Pattern
 
 if TYPE_CHECKING:
     from grader.reading.careful.options import Options
     from grader.reading.careful.text import Page
+    from grader.reading.choice import ChoiceReading
 
 Role = Literal["declared", "concluded", "own_line", "leading", "denied", "doubted", "listed", "named"]
 
 _WORDY = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
-_LABEL = re.compile(
+_LABEL = Pattern(
     rf"(?<![{_WORDY}])[(\[{{<]\s?(?P<low1>[a-z])\s?[)\]}}>]|[(\[{{<\"']\s?(?P<up1>[A-Z])\s?[)\]}}>\"']"
     rf"|(?<![{_WORDY}'°])(?<!\w\.)(?P<up>[A-Z])(?![{_WORDY}#°]|\+\+|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_WORDY}]|"
     rf"-[{_WORDY}]|\.[A-Z]\b)"
+    r"|(?:(?<=option )|(?<=choice )|(?<=answer ))(?P<low3>[b-z]|a(?= (?:is|was|seems|because|matches)\b))"
+    rf"(?![{_WORDY}'-])"
     rf"|(?<![{_WORDY}'°./-])(?P<low2>[a-z])(?=\s*(?:$|[).,:;!?\]}}\"'\n。]))(?!\.[a-z])"
 )
-_ORDINAL = re.compile(
+_ORDINAL = Pattern(
     r"\b(?:option|choice|answer|alternative|opción|antwort|réponse)(?:\s{1,3}(?:number|"
     r"no\.?))?\s{0,3}#?\s?(?P<digit>[1-9])(?![\w%]|[.,]\d)"
     r"|\b(?P<word>first|second|third|fourth|fifth|erste|zweite|dritte|vierte|première|deuxième|troisième|"
@@ -53,7 +58,7 @@ _AFTERWORDS = frozenset(
     "only too also here there rather over than if due given based in from instead again on by to all "
     "final answer please obviously".split()
 )
-_NAMED_THINGS = re.compile(
+_NAMED_THINGS = Pattern(
     r"\b(?:vitamins?|points?|plan|figure|fig\.?|panel|team|groups?|types?|class|grade|room|gate|section|"
     r"part|person|object|lines?|"
     r"angle|side|box|region|area|hepatitis|images?|pictures?|photo|player|car|building|solutions?|"
@@ -62,30 +67,30 @@ _NAMED_THINGS = re.compile(
     r"appendix|version|model|series|drive|disk|minor|major|variable|circle|triangle|shape|arrow|location|"
     r"position)\s+$"
 )
-_OPTION_WORD = re.compile(
+_OPTION_WORD = Pattern(
     r"(?:\b(?:option|choice|letter|answer|opción|opzione|opção|alternativa|letra|lettera|lettre|antwort|"
     r"buchstabe|вариант|réponse|optie|opcja|pilihan|đáp án)s?|选项|選項|選択肢|선택지|보기)\s*[\"'(\[]*$"
 )
-_NEXT_WORD = re.compile(r"[ \t]+([^\W\d_][^\W\d_']*(?:'\w+)?)")
-_CLOSERS = re.compile(r"[\s\"'*)\]}>]{0,8}")
-_DELIMITED = re.compile(
+_NEXT_WORD = Pattern(r"[ \t]+([^\W\d_][^\W\d_']*(?:'\w+)?)")
+_CLOSERS = Pattern(r"[\s\"'*)\]}>]{0,8}")
+_DELIMITED = Pattern(
     r"[ \t\"'*)\]}>]{0,6}(?P<delim>[.):,=-]|\s-|(?:is|was|says|reads|ist|est|es|è|é)(?= )|是)?"
     r"[ \t\"'(*\[{:=-]{0,6}(?:(?<= )(?:the|an?) )?"
 )
-_CLAUSE_STOP = re.compile(r"[ \t\"'*)\]}]*(?:$|[.,;!?\n。(]|-\s)")
-_LINE_BEFORE = re.compile(r"[\s\"'(\[{<*>:.=-]*$")
-_LINE_AFTER = re.compile(r"[\s\"')\]}>*.,:;!。=-]*$")
-_LEAD_AFTER = re.compile(
+_CLAUSE_STOP = Pattern(r"[ \t\"'*)\]}]*(?:$|[.,;!?\n。(]|-\s)")
+_LINE_BEFORE = Pattern(r"[\s\"'(\[{<*>:.=-]*$")
+_LINE_AFTER = Pattern(r"[\s\"')\]}>*.,;!。=-]*$")
+_LEAD_AFTER = Pattern(
     r"[ \t\"')\]}>*]*(?:[.):,;!。-]|\n|$|because\b|since\b|as\b|for\b|weil\b|car\b|porque\b|因为)", re.IGNORECASE
 )
-_LEAD_TEXT_AFTER = re.compile(r"[ \t\"')\]}>*]*(?:[.:,;!。]|\n|$|\s-|because\b|since\b)", re.IGNORECASE)
-_MANY = re.compile(r"\b(?:each|every|all|these|following|options|choices|one by one)\b")
+_LEAD_TEXT_AFTER = Pattern(r"[ \t\"')\]}>*]*(?:[.:,;!。]|\n|$|\s-|because\b|since\b)", re.IGNORECASE)
+_MANY = Pattern(r"\b(?:each|every|all|these|following|options|choices|one by one)\b")
+_OPTIONS_FOLLOW = Pattern(r"\b(?:options?|choices?)(?: are)?[ \t]*:[ \t]*$")
 _MOST = 1500
 _REACH = 140
 
 
-@dataclass(slots=True)
-class Mention:
+class Mention(msgspec.Struct):
     """One naming of an option."""
 
     letters: frozenset[str]
@@ -149,7 +154,9 @@ def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
     start, end = m.span()
     left = low[max(0, start - 40) : start]
     marked = m.lastgroup in ("up1", "low1") or _OPTION_WORD.search(left) is not None
-    if m.lastgroup in ("low1", "low2") and not (letter in options and (marked or _lower_case_label(left, start))):
+    if m.lastgroup in ("low1", "low2", "low3") and not (
+        letter in options and (marked or _lower_case_label(left, start, len(low.rstrip())))
+    ):
         return None
     shaky = False
     if m.lastgroup == "up":
@@ -163,10 +170,12 @@ def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
     return _extended(Mention(frozenset(letter), start, end, end, "label", marked=marked, shaky=shaky), page, options)
 
 
-def _lower_case_label(left: str, start: int) -> bool:
+def _lower_case_label(left: str, start: int, length: int) -> bool:
     """Tell whether a bare small letter is a label: it opens the reply or a line, or something is declared there."""
     opens = not left.rpartition("\n")[2].strip(" -*") and (start < 40 or "\n" in left)
-    return opens or bool(say.STRONG_BEFORE.search(left) or say.WEAK_BEFORE.search(left))
+    # A long text that ends in a single small letter was cut off inside a word.
+    cut = start > 100 and start + 1 >= length
+    return opens or (not cut and bool(say.STRONG_BEFORE.search(left) or say.WEAK_BEFORE.search(left)))
 
 
 def _before_word(letter: str, word: str, marked: bool) -> bool | None:
@@ -201,6 +210,9 @@ def _extended(mention: Mention, page: Page, options: Options) -> Mention:
         return mention
     if found[0] == letter or options.low.get(letter) == options.low[found[0]]:
         mention.stop, mention.marked, mention.shaky = found[1], True, False
+        if found[1] - match.end() == 1 and page.low[match.end() - 1] == "(":
+            # "B (A)" where A says "B" and B says "A": either may be the label.
+            mention.conflict = options.named_letters.get(letter)
     elif _CLAUSE_STOP.match(page.low, found[1]) and letter in options:
         mention.conflict, mention.stop = found[0], found[1]
     return mention
@@ -237,8 +249,7 @@ def _ordinals(page: Page, options: Options) -> list[Mention]:
     return found
 
 
-@dataclass(slots=True)
-class Group:
+class Group(msgspec.Struct):
     """Mentions that form one list ("A and B"), judged together."""
 
     members: list[Mention]
@@ -247,6 +258,8 @@ class Group:
     """Worded or placed as the reply's conclusion."""
     echo: bool = False
     """An echoed list of options, not a statement."""
+    reading: ChoiceReading | None = None
+    """What a container was read as, where the group stands for one."""
 
     @property
     def start(self) -> int:
@@ -289,7 +302,7 @@ def _continues(so_far: Group, mention: Mention, page: Page) -> bool:
         # A list of options runs in order; a blank line or a step back begins something new.
         if between.count("\n") > 1 or min(mention.letters) <= max(last.letters) or last.kind == "text":
             return False
-        between = between.replace(".", " ")
+        between = between.replace(".", " ").replace("-", " ")
     elif last.stop > last.end and mention.stop > mention.end:
         between = between.replace(".", " ")
     if last.kind == mention.kind or "text" not in (last.kind, mention.kind):
@@ -348,7 +361,8 @@ def _judge_by_place(one: Group, page: Page, first: int) -> None:
         line_start = max(line_start, page.sentence(one.start, one.stop)[0])
     before, after = page.shown[line_start : one.start], page.shown[one.stop : line_end]
     if len(before) < 60 and len(after) < 60 and _LINE_BEFORE.fullmatch(before) and _LINE_AFTER.fullmatch(after):
-        one.role = "own_line"
+        announced = page.low[max(0, line_start - _REACH) : line_start].removesuffix("\n")
+        one.role = "listed" if _OPTIONS_FOLLOW.search(announced) else "own_line"
     elif one.start <= first + 3 and not page.shown[first : one.start].strip("\"'([{<*- "):
         pattern = _LEAD_TEXT_AFTER if one.members[0].kind == "text" else _LEAD_AFTER
         if pattern.match(page.shown, one.stop):

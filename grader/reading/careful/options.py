@@ -9,16 +9,17 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from grader.reading.careful.patterns import Pattern
 from grader.reading.careful.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_TOKEN = re.compile(
+_TOKEN = Pattern(
     r"[^\W\d_\u3040-\u9fff\uac00-\ud7af]+|(?<![\w)])-?\d+(?:[.,:/]\d+)*|\d+(?:[.,:/]\d+)*|"
     r"[\u3040-\u9fff\uac00-\ud7af]"
 )
-_ARTICLE = re.compile(r"\b(?:an?|the) (?=[\w\"'(])")
+_ARTICLE = Pattern(r"\b(?:an?|the) (?=[\w\"'])")
 _NO_ARTICLE = frozenset(
     "red blue green yellow white black gray grey brown orange purple pink silver gold golden beige violet "
     "cyan magenta left right up down above below yes no true false on in under over behind inside outside".split()
@@ -35,7 +36,7 @@ _COMMON = frozenset(
 )
 _COMMON_CJK = frozenset("是否不有无对错在的了没上下大小多少一二三")
 _EDGE = " .,;:!\"'*()[]。"
-_LIST_NUMBER = re.compile(r"(?:^|\n)[\s>*-]*$|\b(?:step|figure|fig\.?|option|image|line|part|item|point|no\.|#)\s*$")
+_LIST_NUMBER = Pattern(r"(?:^|\n)[\s>*-]*$|\b(?:step|figure|fig\.?|option|image|line|part|item|point|no\.|#)\s*$")
 
 
 def tokens(text: str) -> tuple[str, ...]:
@@ -89,6 +90,8 @@ class Options:
         if found:
             return found
         said = tokens(text)
+        if all(len(t) == 1 and t.isascii() and t.isalpha() for t in said):
+            return []
         # Most texts differ in their last word already, which is quicker to see than all words of all options.
         close = [k for k, t in self.low.items() if said and (said[-1] in t or said[-1].isdigit())]
         return [k for k in close if self.words[k] == said and self._only_words(k)]

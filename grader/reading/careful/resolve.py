@@ -32,19 +32,10 @@ def read_page(page: Page, options: Options, inner: list[tuple[Wrapped, ChoiceRea
     return _without_declaration(groups, page, options)
 
 
-class _Said(Group):
-    """A container's content, standing as a statement among the others."""
-
-    reading: ChoiceReading
-
-
 def _from_container(container: Wrapped, reading: ChoiceReading) -> Group:
     letters = frozenset(reading.letter or ())
-    one = _Said(
-        [Mention(letters, container.start, container.end, container.end, "label", marked=True)], "declared", True
-    )
-    one.reading = reading
-    return one
+    label = Mention(letters, container.start, container.end, container.end, "label", marked=True)
+    return Group([label], "declared", final=True, reading=reading)
 
 
 def _judged(page: Page, options: Options) -> list[Group]:
@@ -60,13 +51,22 @@ def _judged(page: Page, options: Options) -> list[Group]:
 
 def _statements(groups: list[Group], page: Page) -> list[Group]:
     """Return the groups that state an answer, in order."""
-    said = [g for g in groups if g.role in _SAID]
+    said = [g for i, g in enumerate(groups) if g.role in _SAID and not _lists_on(groups[:i], g, page)]
     lines = [g for g in said if g.role in ("own_line", "leading") and g.members[0].kind != "text"]
     headed = {k for g in groups if _heads(g, page) for k in g.letters}
     if len(headed.union(*(g.letters for g in lines))) > 1:
         # Labels as headings of an analysis of each option state nothing; the one on the last line may.
         said = [g for g in said if g not in lines or (g.final and g.role == "own_line") or _stands(g, lines, page)]
     return [g for g in said if not (g.role == "own_line" and g.members[0].kind == "text" and not g.final)]
+
+
+def _lists_on(earlier: list[Group], one: Group, page: Page) -> bool:
+    """Tell whether a lone label is but the next item of a list of options ("- (A) red: no", "- (B) blue")."""
+    before = next((g for g in reversed(earlier[-8:]) if _is_label(g)), None)
+    if before is None or one.role != "own_line" or page.low[before.stop : one.start].count("\n") != 1:
+        return False
+    line = page.shown[page.line(before.start, before.stop)[0] : before.start]
+    return _is_label(one) and not line.strip(" \t-*([") and max(before.letters) < min(one.letters)
 
 
 def _stands(line: Group, lines: list[Group], page: Page) -> bool:
@@ -89,7 +89,7 @@ def _heads(one: Group, page: Page) -> bool:
 def _settle(said: list[Group], groups: list[Group], page: Page, options: Options) -> ChoiceReading:
     last = said[-1]
     span = (last.members[0].start, last.members[-1].stop)
-    if isinstance(last, _Said) and last.reading.outcome != "letter":
+    if last.reading is not None and last.reading.outcome != "letter":
         return last.reading
     problem = _problem_within(last, options)
     if problem:
@@ -109,8 +109,8 @@ def _settle(said: list[Group], groups: list[Group], page: Page, options: Options
         return undone
     earlier = next((g for g in reversed(said[:-1]) if g.letters != last.letters), None)
     detail = f"declares {', '.join(sorted(earlier.letters))}, then withdraws it for {letter}" if earlier else ""
-    rule = last.reading.rule if isinstance(last, _Said) else _rule_name(last)
-    span = last.reading.span or span if isinstance(last, _Said) else span
+    rule = last.reading.rule if last.reading else _rule_name(last)
+    span = (last.reading.span if last.reading else None) or span
     return read_as(letter, rule, span, detail)
 
 
@@ -141,7 +141,7 @@ def _problem_within(one: Group, options: Options) -> tuple[str, str] | None:
 def _replaced(earlier: Group, last: Group, page: Page) -> bool:
     """Tell whether `last` takes the place of `earlier` rather than standing beside it."""
     between = page.low[earlier.stop : last.start]
-    if isinstance(earlier, _Said) and not earlier.letters:
+    if not earlier.letters:
         return True
     if len(earlier.letters) > 1 and last.final:
         return True
@@ -205,7 +205,7 @@ def _is_label(one: Group) -> bool:
 
 
 def _without_declaration(groups: list[Group], page: Page, options: Options) -> ChoiceReading:
-    remaining = _left_by_elimination(groups, options)
+    remaining = None if page.breaks_off else _left_by_elimination(groups, options)
     if remaining is not None:
         return remaining
     refusal = say.REFUSED.search(page.low)
@@ -238,7 +238,7 @@ def _only_label(groups: list[Group], page: Page, options: Options) -> ChoiceRead
     """Read a short reply by the only letter that it names, or say that it names several."""
     labels = [g for g in groups if _is_label(g) and g.role != "denied" and not _loose(g)]
     labels = [g for g in labels if g.letters & set(options.letters) and not _asked(g, page)]
-    if not labels or len(page.low.strip()) > _SHORT:
+    if not labels or len(page.low.strip()) > _SHORT or page.breaks_off:
         return None
     span = (labels[0].start, labels[-1].stop)
     letters = frozenset().union(*(g.letters for g in labels))

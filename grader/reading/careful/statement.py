@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from grader.reading.careful import wordings as say
 from grader.reading.careful.options import tokens
+from grader.reading.careful.patterns import Pattern
 from grader.reading.choice import ambiguous, read_as
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from grader.reading.choice import ChoiceReading
 
 _SHORT = 240
-_COMPLETE = re.compile(r"[.!?。)\"'\]:]\s*$")
-_PRONOUN_ONE = re.compile(r"\bone of\b|\b(?:the|this|that|which|only|another|each|other|first|last|left|right) one\b")
+_COMPLETE = Pattern(r"[.!?。)\"'\]:]\s*$")
+_PRONOUN_ONE = Pattern(r"\bone of\b|\b(?:the|this|that|which|only|another|each|other|first|last|left|right) one\b")
 _STOP_WORDS = frozenset(
     "is are was were be been being of in on at to and or by with for from it its this that these those "
     "there he she they his her their has have had does do did will would can could not no as if so than "
@@ -37,9 +37,11 @@ def read_statement(page: Page, options: Options, groups: list[Group], start: int
     leading = next((g for g in groups if g.members[0].kind == "text" and g.role == "leading"), None)
     body = page.low[start:].strip()
     short = len(body) <= _SHORT
-    if short:
-        return _only_text(texts, leading, page) or _by_words(page, options, start)
-    return _closing(texts, page, start)
+    if page.breaks_off:
+        return None
+    if not short or say.PLANNED.match(body):
+        return _closing(texts, page, start)
+    return _only_text(texts, leading, page) or _by_words(page, options, start)
 
 
 def _common(one: Group) -> bool:
@@ -72,10 +74,14 @@ def _closing(texts: list[Group], page: Page, start: int) -> ChoiceReading | None
         return None
     sentence = page.low[begin:end]
     # "The car is red, as the sign next to it is blue": reasons and surroundings come after the statement.
-    cut = say.SUBORDINATE.search(sentence, max(1, named[0].stop - begin))
-    main = [g for g in named if cut is None or g.stop <= begin + cut.start()] or named
+    if say.SUBORDINATE.match(sentence.lstrip()) and "," in sentence:
+        named = [g for g in named if g.start > begin + sentence.index(",")]
+    cut = say.SUBORDINATE.search(sentence, max(1, named[0].stop - begin)) if named else None
+    main = [g for g in named if cut is None or g.stop <= begin + cut.start()]
     letters = frozenset().union(*(g.letters for g in main))
-    if len(letters) != 1 or sentence.endswith("?") or any(g.role == "listed" for g in main):
+    if len(letters) != 1 or any(g.role == "listed" for g in main):
+        return None
+    if sentence.endswith("?") or say.INTENDED.search(sentence) or not _concludes(page, start, begin, sentence):
         return None
     if _denied_elsewhere(sentence, main, begin):
         return None
@@ -86,6 +92,14 @@ def _sentence_start(page: Page, start: int, end: int) -> int:
     core = len(page.low[:end].rstrip(" .!?\n\"'。"))
     before = bisect_left(page.ends, core)
     return max(start, page.ends[before - 1] if before else 0)
+
+
+def _concludes(page: Page, start: int, begin: int, sentence: str) -> bool:
+    """Tell whether the last sentence of a long reply is its conclusion: it says so, or has a paragraph to itself."""
+    if len(page.low[start:].strip()) <= _SHORT and not say.PLANNED.match(page.low[start:].lstrip()):
+        return True
+    alone = page.low[:begin].rstrip(" \t").endswith("\n\n") or begin == start
+    return say.CONCLUDING.match(sentence) is not None or (alone and not say.OBSERVED.search(sentence))
 
 
 def _denied_elsewhere(sentence: str, main: list[Group], begin: int) -> bool:
@@ -104,7 +118,7 @@ def _by_words(page: Page, options: Options, start: int) -> ChoiceReading | None:
     words = {k: {_stem(t) for t in w} - _STOP_WORDS for k, w in options.words.items()}
     shared = {k: w & said for k, w in words.items()}
     own = {k: s - set().union(*(w for j, w in words.items() if j != k)) for k, s in shared.items()}
-    holders = [k for k in own if own[k]]
+    holders = [k for k in own if own[k] and k not in options.common]
     if len(holders) != 1:
         return None
     letter = holders[0]

@@ -7,6 +7,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
+from functools import cached_property
+
+from grader.reading.careful.patterns import Pattern
 
 _LATIN = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 
@@ -17,7 +20,7 @@ _SAME = {
 }  # fmt: skip
 """Cyrillic and Greek letters that look like Latin option letters."""
 
-_LOOKALIKE = re.compile(f"(?<![{_LATIN}])[{''.join(_SAME)}](?![{_LATIN}])")
+_LOOKALIKE = Pattern(f"(?<![{_LATIN}])[{''.join(_SAME)}](?![{_LATIN}])")
 
 _PUNCTUATION = dict(
     zip(
@@ -54,7 +57,7 @@ def _plainer(char: str) -> str:
 
 
 _PLAIN = _Plain()
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROL = Pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def plain(raw: str) -> str:
@@ -71,7 +74,7 @@ def blank(match: re.Match[str]) -> str:
 
 
 _TAGS = r"think(?:ing)?|analysis|reason(?:ing)?|thoughts?|reflection|scratchpad|rationale|cot|seed:think"
-_REASONING = re.compile(
+_REASONING = Pattern(
     rf"<(?P<close>/?)(?P<name>{_TAGS})\s*>|\[(?P<close2>/?)(?P<name2>think)\]"
     rf"|\u25c1(?P<close3>/?)(?P<name3>think)\u25b7"
     r"|<\|(?P<open4>begin|end)_of_(?P<name4>thought)\|>",
@@ -110,16 +113,16 @@ def hide_reasoning(text: str) -> tuple[str, bool]:
     return "".join(pieces) + text[done:], False
 
 
-_END_OF_TURN = re.compile(
+_END_OF_TURN = Pattern(
     r"<\|(?:im_end|endoftext|eot_id|end|end_of_text|eom_id|return)\|>|</s>|<end_of_turn>|<eos>|"
     r"<\uff5cend[^<>]{0,30}>"
     r"|\n[ \t]{0,8}(?:user|human|### ?(?:instruction|human|user))\s*:|\n#{2,3} ?(?:instruction|human|user)\b",
     re.IGNORECASE,
 )
-_SPECIAL = re.compile(
+_SPECIAL = Pattern(
     r"<\|[A-Za-z_]{2,30}\|>|<(?:s|bos|pad|unk|start_of_turn)>|\[/?INST\]|(?<!\w)n/a(?!\w)", re.IGNORECASE
 )
-_SPEAKER = re.compile(r"\s*(?:assistant|model|bot|ai)\s*[:\n]", re.IGNORECASE)
+_SPEAKER = Pattern(r"\s*(?:assistant|model|bot|ai)\s*[:\n]", re.IGNORECASE)
 
 
 def end_turn(text: str) -> str:
@@ -132,19 +135,19 @@ def end_turn(text: str) -> str:
     return _SPECIAL.sub(blank, text)
 
 
-_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
-_LATEX = re.compile(
+_STRUCK = Pattern(r"~~[^~\n]{1,200}~~")
+_LATEX = Pattern(
     r"\\(?:text|textbf|textit|texttt|textrm|mathrm|mathbf|mathsf|mathit|bf|rm|bold|emph|underline|"
     r"operatorname)\b\s*\{?"
     r"|\\[()\[\],;:! ]|\\q?quad\b|\$"
 )
-_MARKUP = re.compile(
+_MARKUP = Pattern(
     r"```[A-Za-z]*|`|\*+|(?<![^\W_])_+|_+(?![^\W_])|^[ \t]*(?:#{1,6}|>+)(?=[ \t])"
     r"|</?(?:strong|em|br|p|div|span|center|h[1-6]|code|pre|mark|font|ul|ol|li)\b[^<>\n]{0,80}>",
     re.MULTILINE | re.IGNORECASE,
 )
-_BOLD_TAG = re.compile(r"</?[biu]>", re.IGNORECASE)
-_HAS_MARKUP = re.compile(r"[`*_#<>~\\$]")
+_BOLD_TAG = Pattern(r"</?[biu]>", re.IGNORECASE)
+_HAS_MARKUP = Pattern(r"[`*_#<>~\\$]")
 
 
 def without_markup(text: str) -> str:
@@ -159,7 +162,7 @@ def without_markup(text: str) -> str:
     return _MARKUP.sub(blank, text)
 
 
-_BOUNDARY = re.compile(r"\n|[!?。]+(?!\w)|[!?。]|\.(?=[\s\"')\]]|$)|\.(?=[\u3040-\u9fff])|;(?!\w)|→(?=\s*$)")
+_BOUNDARY = Pattern(r"\n|[!?。]+(?!\w)|[!?。]|\.(?=[\s\"')\]]|$)|\.(?=[\u3040-\u9fff])|;(?!\w)|→(?=\s*$)")
 
 
 class Page:
@@ -181,6 +184,14 @@ class Page:
             self.ends[left - 1] if left else 0,
             self.ends[right] if right < len(self.ends) else len(self.shown),
         )
+
+    @cached_property
+    def breaks_off(self) -> bool:
+        """Whether the text is more than a sentence long and ends inside one: most likely cut off."""
+        body = self.shown.strip()
+        whole = body.endswith((".", "!", "?", "\u3002", ")", "]", "}", '"', "'", ":", ";"))
+        several = len(body) > 100 or (len(body) > 60 and bool(self.ends and self.shown[: self.ends[-1]].strip()))
+        return several and not whole
 
     def line(self, start: int, end: int) -> tuple[int, int]:
         """Return the [start, end) of the line or lines that hold [start, end), without the newline."""

@@ -8,32 +8,7 @@
 
 from __future__ import annotations
 
-import re
-from functools import cached_property
-
-
-class Wording:
-    """A pattern that is compiled when first needed: most replies need few of them, and start-up none."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-
-    @cached_property
-    def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self.source)
-
-    def search(self, text: str, start: int = 0) -> re.Match[str] | None:
-        """Find the wording anywhere in `text`."""
-        return self._compiled.search(text, start)
-
-    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
-        """Find the wording at `start`."""
-        return self._compiled.match(text, start)
-
-    def fullmatch(self, text: str) -> re.Match[str] | None:
-        """Tell whether `text` is the wording and nothing else."""
-        return self._compiled.fullmatch(text)
-
+from grader.reading.careful.patterns import Pattern
 
 _FILLERS = (
     "the|an?|option|options|choice|alternative|letter|answer|number|item|clearly|definitely|certainly|"
@@ -92,11 +67,11 @@ _STRONG = (
     r"(?:정답|답변|답|해답)(?:은|는|이|:|\s)",
     r"(?:คำตอบ|ข้อ|उत्तर)[^.!?\n]{0,20}?",
 )
-STRONG_BEFORE = Wording(rf"(?:{'|'.join(_STRONG)}){_FILL}$")
+STRONG_BEFORE = Pattern(rf"(?:{'|'.join(_STRONG)}){_FILL}$")
 """An answer is being declared: "the answer is", "I choose", "答案是"."""
 
 _TEXT_GAP = r"[^.!?;,\n。]{0,60}?"
-TEXT_BEFORE = Wording(
+TEXT_BEFORE = Pattern(
     rf"(?:\b(?:{_NOUN_ANSWER})\b(?:{_TEXT_GAP}\b(?:{_IS})\b|'s)?"
     rf"|\b(?:correct|right|best|final|chosen|my)\s+(?:\w+\s+)?(?:{_NOUN_OPTION})\b{_TEXT_GAP}(?:\b(?:{_IS})\b|[:=])"
     rf"|\b(?:{_CHOOSE})\b|{_STRONG[3]}|{_STRONG[4]}|{_STRONG[5]}){_FILL}$"
@@ -122,10 +97,10 @@ _WEAK = (
     r"\b(?:but|rather|instead|however|sondern|mais|plutôt|sino|pero|ma|bensì|mas|sim|а|но)\b",
     r"(?:而是|就是|应该是|应是|应为|选|是)",
 )
-WEAK_BEFORE = Wording(rf"(?:{'|'.join(_WEAK)}){_FILL}$")
+WEAK_BEFORE = Pattern(rf"(?:{'|'.join(_WEAK)}){_FILL}$")
 """A conclusion or contrast that declares only where the mention ends its clause: "so B.", "but B"."""
 
-CLAUSE_END = Wording(
+CLAUSE_END = Pattern(
     r"[\s\"'*)\]}]*(?:$|[.,;!\n。]|[:(-]\s*(?!\w*\s*(?:no|not)\b)|because\b|since\b|as\b|for\b|due\b|"
     r"given\b|weil\b|car\b|parce\b|porque\b|perché\b|因为|है|です|だ(?!\w)|입니다|이다|이에요|吧|了|。)"
 )
@@ -138,7 +113,7 @@ _NOT = (
     r"em vez de|en lugar de|"
     r"invece di|не|кроме|исключаем|nie|niet|inte|ikke|değil"
 )
-DENIED_BEFORE = Wording(
+DENIED_BEFORE = Pattern(
     rf"(?:\b(?:{_NOT})\b|n't(?: be)?\b|(?:\bwrong|\bincorrect|\bfalse)(?: answer| option| choice)?s?(?: is| are|:)"
     rf"|不是|并非|非|不选|不能选|不应选|不应该选|排除|而非|除了|错误的是|\[ \]|☐|❌){_FILL_CLOSE}$"
     rf"|(?:\bnot|n't|\bnever|\bcannot)\s+(?:\w+\s+){{0,2}}?(?:think|believe|say|mean|match|correspond|fit|"
@@ -155,7 +130,7 @@ _BE = (
     r"(?:(?:is|are|was|were|seems?|appears?|looks?|would be|must be|should be|can be|could be|has to be|"
     r"to be|remains?|'s|seems to be|appears to be|are both|are all)\s+)"
 )
-DENIED_AFTER = Wording(
+DENIED_AFTER = Pattern(
     rf"\s*(?:[)\].]*\s*(?:no|nope|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))|{_BE}{_ADVERBS}(?:not\b|"
     r"n't|wrong|incorrect|false|invalid|out\b|eliminated|ruled out|excluded|rejected|discarded|impossible|"
     r"unlikely|inaccurate|irrelevant|unsupported|"
@@ -182,7 +157,7 @@ _GOOD = (
     r"(?:correct|right|true|accurate|answer|match|best|better|closest|winner|solution|(?<=(?:most|best|"
     r"tter|ight|rect|only)\s)\w+)"
 )
-CONFIRMED_AFTER = Wording(
+CONFIRMED_AFTER = Pattern(
     rf"\s*(?:(?:,\s*)?{_BE}{_ADVERBS}(?:(?:the|my|our|your)\s+)?(?:(?:most|only|best|better|correct|right|"
     rf"final|single|clear|obvious|logical|closest|intended|overall)\s+){{0,3}}{_GOOD}\b(?!\s+not\b)"
     rf"|[)\].]*\s*(?:yes|correct|right|true)\b(?=\s*(?:$|[.,;(\n]))"
@@ -206,13 +181,13 @@ CONFIRMED_AFTER = Wording(
 )
 """What precedes is confirmed: "is the correct answer", "matches", "正确", "が正解"."""
 
-DOUBTED_BEFORE = Wording(
+DOUBTED_BEFORE = Pattern(
     rf"\b(?:if|whether|unless|suppose|supposing|wenn|ob|falls|si|se|если)\b[^.,;:!?\n]{{0,80}}$"
     r"|\b(?:initially|at first|at first glance|originally|first thought|first guess|appear at first|"
     r"my initial|previously|zuerst|d'abord|al principio|inicialmente)\b(?:(?!\b(?:but|however|though|aber|"
     rf"mais|pero|ma|mas)\b)[^.;!?\n]){{0,100}}$"
-    r"|\b(?:one might|some might|some may|someone|people|you might|you may|might think|may think|tempted|"
-    r"tempting)\b[^.,;!?\n]{0,80}$"
+    r"|\b(?:one might|some might|some may|someone might|people (?:might|may)|you might|"
+    r"you may|might think|may think|tempted|tempting)\b[^.,;!?\n]{0,80}$"
     r"|\b(?:although|though|while|whereas|despite|obwohl|bien que|aunque|sebbene|embora|хотя)\b[^.,;!?\n]{0,60}$"
     r"|\b(?:could|might|may|can|könnte|pourrait|podría|potrebbe|poderia)\s+(?:also\s+|possibly\s+|"
     rf"well\s+)*(?:be|sein|être|ser|essere)\b{_FILL}$"
@@ -222,21 +197,21 @@ DOUBTED_BEFORE = Wording(
     r"|(?:如果|假如|可能是|一开始|起初)[^,。\n]{0,20}$"
 )
 """What follows is only considered: "if the answer were", "at first I thought", "it could be"."""
-DOUBTED_AFTER = Wording(r"\s*,?\s*(?:if|unless)\b|\s+or\s+(?:maybe|perhaps|possibly)\b|\s*\?")
-COMPARED_BEFORE = Wording(
+DOUBTED_AFTER = Pattern(r"\s*,?\s*(?:if|unless)\b|\s+or\s+(?:maybe|perhaps|possibly)\b|\s*\?")
+COMPARED_BEFORE = Pattern(
     r"(?:\b(?:between|either|both|among|versus|vs|than|besides|unlike|and|options are|choices are|options|"
     rf"choices)\b|比){_FILL_CLOSE}$"
 )
 """What follows is one of several being compared."""
 
-FINAL_BEFORE = Wording(
+FINAL_BEFORE = Pattern(
     r"\b(?:final|finally|therefore|thus|so|hence|conclusion|conclude|overall|ultimately|consequently|best|"
     r"answer\s*:)|因此|所以|最终|综上|故|よって|したがって|따라서|최종|donc|daher|also|"
     r"por (?:lo )?tanto|quindi|portanto|поэтому|итак"
 )
 """Words that say: this one is the conclusion."""
 
-RECONSIDERED = Wording(
+RECONSIDERED = Pattern(
     r"\b(?:wait|actually|however|hmm+|correction|on second thought|but|nope|scratch that|strike that|"
     r"sorry|apologi[sz]e|apologies|"
     r"re-?(?:check|examin|consider|evaluat|assess|count|read|think|visit|look)\w*|looking again|"
@@ -250,7 +225,7 @@ RECONSIDERED = Wording(
 )
 """A change of mind between two declarations."""
 
-WITHDRAWN = Wording(
+WITHDRAWN = Pattern(
     r"\b(?:that|this|it|which|my answer|the above)(?:'s| is| was| would be| can't be| cannot be)(?: also|"
     r" actually| clearly| probably| just)* (?:wrong|incorrect|not right|not correct|not quite right|"
     r"a mistake|mistaken|an error|false)\b"
@@ -260,10 +235,10 @@ WITHDRAWN = Wording(
     r"unsure)\b|\bsorry, (?:no|that)\b|\b(?:cannot|can't|unable to) (?:provide|give) (?:an?|any|"
     r"the) (?:\w+ )?answer|\b(?:cannot|can't) answer\b|不对|我错了|撤回"
 )
-UNSETTLED = Wording(r"\b(?:wait|hold on|hmm+|no, wait|on second thought)\b|等等|等一下")
-SETTLED = Wording(r"\b(?:yes|confirm\w*|indeed|still|stands?|right|correct|stick\w*)\b|确认|没错")
+UNSETTLED = Pattern(r"\b(?:wait|hold on|hmm+|no, wait|on second thought)\b|等等|等一下")
+SETTLED = Pattern(r"\b(?:yes|confirm\w*|indeed|still|stands?|right|correct|stick\w*)\b|确认|没错")
 
-REFUSED = Wording(
+REFUSED = Pattern(
     r"\b(?:can(?:no|')?t|can not|could(?: not|n't)|(?:am|is|are) not able to|unable to|not possible to|"
     r"impossible to|difficult to|hard to|don't|do not|didn't|did not)\s+(?:\w+\s+){0,3}?"
     r"(?:help|assist|determine|tell|identify|answer|see|find|provide|know|say|process|view|access|"
@@ -284,24 +259,39 @@ REFUSED = Wording(
 )
 """The reply says that it has no answer."""
 
-CONNECTED = Wording(
+CONNECTED = Pattern(
     r"[\s,/&;|+*\"']*(?:(?:and|or|nor|und|oder|et|ou|y|o|e|ed|и|или|and/or|as well as|option|"
     r"options)\s+)*[\s(\[\"'*]*|\s*(?:和|或|或者|及|与|と|または|および|와|과|또는)\s*"
 )
 """What stands between two mentions that form one list."""
 
-QUESTION = Wording(r"\W*(?:is|are|was|could|would|should|does|do|did|which|what|who|why|can|how)\b")
+QUESTION = Pattern(r"\W*(?:is|are|was|could|would|should|does|do|did|which|what|who|why|can|how)\b")
 """A sentence that asks."""
 
-NEGATION = Wording(
+NEGATION = Pattern(
     r"\b(?:not|no|never|neither|without|cannot|none|isn't|aren't|doesn't|don't|wasn't|can't)\b|n't\b|不|没|未"
 )
-SUBORDINATE = Wording(
+SUBORDINATE = Pattern(
     r",?\s?\b(?:as|because|since|while|whereas|given|considering|due to|although|though|even though|which|"
     r"where|but|next to|near|behind|in front of|rather than|unlike|compared)\b"
 )
 """Where a sentence's main statement ends and its reasons or surroundings begin."""
-CONCLUDING = Wording(
+PLANNED = Pattern(
+    r"(?:okay|ok|well|alright|first|so)?,?\s?(?:i need to|i'll|i will|let me|let's|let us|we need to|"
+    r"to determine|to find|to answer|to identify|looking at|step 1|step by step|first,|"
+    r"the question asks|1\.|我需要|首先|让我)"
+)
+"""How a chain of thought begins: what it names on the way is not its answer."""
+INTENDED = Pattern(
+    r"\b(?:need to|let me|let's|let us|we should|i should|i'll|i will|"
+    r"must (?:determine|find|look|identify|check|choose))\b"
+)
+"""A sentence that says what comes next instead of what is so."""
+OBSERVED = Pattern(
+    r"^\W*(?:\d|step\b|in the\b|on the\b|looking\b|first)|\b(?:i|we) (?:can |also )?(?:see|spot|identify|notice)\b"
+)
+"""A sentence that reports what is seen on the way."""
+CONCLUDING = Pattern(
     r"^\W*(?:so|thus|therefore|hence|consequently|in conclusion|conclusion|overall|finally|ultimately|"
     r"in summary|to conclude|based on|this means|that means|it follows|given|also|daher|donc|"
     r"por (?:lo )?tanto|quindi|portanto|所以|因此|综上|故|したがって|よって|따라서|поэтому|итак)"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from grader.reading.careful.patterns import Pattern
+
 
 class Wrapped(NamedTuple):
     """One container and its content."""
@@ -15,11 +17,11 @@ class Wrapped(NamedTuple):
     inner: tuple[int, int]
 
 
-_BOX = re.compile(r"\\f?boxed\s*\{")
-_BOX_SIMPLE = re.compile(r"<\|begin_of_box\|>([^<]{0,400})<\|end_of_box\|>|\\f?boxed\s+([A-Za-z])\b")
+_BOX = Pattern(r"\\f?boxed\s*\{")
+_BOX_SIMPLE = Pattern(r"<\|begin_of_box\|>([^<]{0,400})<\|end_of_box\|>|\\f?boxed\s+([A-Za-z])\b")
 _NAMES = "answer|final_?answer|final|conclusion|choice|option|ans|output|response|solution"
-_TAG = re.compile(rf"(?:<(/?)({_NAMES})\s*>|\[(/?)(answer|final_?answer)\])", re.IGNORECASE)
-_FIELD = re.compile(
+_TAG = Pattern(rf"(?:<(/?)({_NAMES})\s*>|\[(/?)(answer|final_?answer)\])", re.IGNORECASE)
+_FIELD = Pattern(
     r"[{,\s][\"']?(?:(?:final|correct|my|model|best|selected|chosen)[_ ]?)?(?:answer|choice|option|letter|"
     r"prediction|selection|label|答案)"
     r"(?:[_ ](?:letter|choice|option))?[\"']\s*:\s*(?:\[\s*)?(?:\"([^\"\n]{0,300})\"|'([^'\n]{0,300})'|"

@@ -1,0 +1,53 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 3
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench image clean sandbox
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "grade needs Python 3.11 or later; name one with PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq python3-venv; \
+	  else echo "Python's venv is missing. Run: sudo apt-get install python3-venv"; exit 1; fi
+	@echo "Setting up $(VENV) (once)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.ready
+	@$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+# Something to run untrusted code in: an engine that answers, or bubblewrap.
+sandbox:
+	@if docker info >/dev/null 2>&1 || command -v bwrap >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing bubblewrap (the sandbox)"; apt-get update -qq && apt-get install -y -qq bubblewrap >/dev/null; \
+	else echo "No sandbox on this machine. Run: sudo apt-get install bubblewrap"; exit 1; fi
+
+demo: $(VENV)/.ready sandbox ## Grade the bundled HumanEval-V sample in a sandbox
+	@mkdir -p demo && cp benchmarks/humaneval-v/sample/predictions.json demo/
+	$(BIN)/grade demo/predictions.json --data benchmarks/humaneval-v/sample/tasks.jsonl -k 1,3
+
+test: $(VENV)/.dev sandbox ## Run the tests
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+
+lint: $(VENV)/.dev ## Check types and style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own)
+	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA))
+
+image: $(VENV)/.ready ## Build the sandbox image
+	$(BIN)/grade image build
+
+clean: ## Remove what the targets above made here
+	rm -rf demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(VENV)

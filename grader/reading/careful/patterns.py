@@ -1,0 +1,46 @@
+"""Regular expressions that are compiled when first needed: start-up needs none, most replies few."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Pattern:
+    """A regular expression, compiled at its first use."""
+
+    def __init__(self, source: str, flags: int = 0) -> None:
+        self.source = source
+        self.flags = flags
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self.source, self.flags)
+
+    def search(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """Find the first match from `start` on."""
+        return self._compiled.search(text, start)
+
+    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """Find a match at `start`."""
+        return self._compiled.match(text, start)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """Find a match that is the whole text."""
+        return self._compiled.fullmatch(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Iterate over all matches."""
+        return self._compiled.finditer(text)
+
+    def findall(self, text: str) -> list[str]:
+        """Return all matches (of a pattern without groups)."""
+        return self._compiled.findall(text)
+
+    def sub(self, replacement: str | Callable[[re.Match[str]], str], text: str, count: int = 0) -> str:
+        """Replace matches."""
+        return self._compiled.sub(replacement, text, count)

@@ -1,0 +1,104 @@
+"""The command around the grading: help, lists, checks, errors, exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import click
+from command import grade
+
+
+def test_help_names_every_command_and_the_exit_codes():
+    said = grade("--help")
+    assert said.returncode == 0
+    for word in ("run", "check", "list", "doctor", "image", "cache", "Exit codes"):
+        assert word in said.stdout
+
+
+def test_help_loads_nothing_heavy():
+    import subprocess
+    import sys
+
+    code = "import sys; from grader.cli import run; run(['--help']); print([m for m in sys.modules if m in " \
+           "{'numpy', 'docker', 'datasets', 'rich', 'pylint', 'scipy', 'openai', 'openpyxl', 'pyarrow'}])"  # fmt: skip
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.rstrip().endswith("[]")
+
+
+def test_every_option_is_in_the_readme_and_every_option_of_the_readme_exists(root):
+    from grader.cli import main
+
+    groups = [main, *(c for c in main.commands.values() if isinstance(c, click.Group))]
+    real = {
+        name
+        for group in groups
+        for command in group.commands.values()
+        for parameter in command.params
+        for name in (*parameter.opts, *parameter.secondary_opts)
+        if name.startswith("--")
+    }
+    written = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", (root / "README.md").read_text()))
+    assert real - written == set()
+    assert written - real - {"--help", "--version"} == set()
+
+
+def test_a_benchmark_that_does_not_exist_is_named_with_those_that_do(tmp_path):
+    path = tmp_path / "p.json"
+    path.write_text("[]")
+    said = grade(path, "-b", "nonsense")
+    assert said.returncode == 2
+    assert "There is no benchmark 'nonsense'" in said.stderr
+    assert "humaneval-v, mmbench, mr-ben, vstar" in said.stderr
+
+
+def test_all_problems_of_a_file_are_reported_at_once_with_their_places(tmp_path):
+    path = tmp_path / "p.json"
+    path.write_text('[\n {"qid": "q1", "predictions": "text"},\n {"predictions": []},\n {"qid": "q1"}\n]\n')
+    said = grade(path, "--data", tmp_path / "none.jsonl")
+    assert said.returncode == 2
+    lines = [line for line in said.stderr.splitlines() if "p.json:" in line]
+    assert [re.search(r"p\.json:(\d+): (\$\S*):", line).groups() for line in lines][:1] == [("2", "$[0].predictions")]
+    assert {re.search(r"p\.json:(\d+)", line)[1] for line in lines} == {"2", "3", "4"}
+
+
+def test_check_tells_what_a_file_holds_and_grades_nothing(sample):
+    path, folder = sample("vstar")
+    said = grade("check", path, "-b", "vstar", "--data", folder / "questions.jsonl")
+    assert said.returncode == 0, said.stderr
+    assert "questions of vstar" in said.stdout
+    assert sorted(p.name for p in path.parent.iterdir()) == ["predictions.json"]
+
+
+def test_list_shows_the_benchmarks():
+    said = grade("list")
+    assert said.returncode == 0
+    assert [line.split()[0] for line in said.stdout.splitlines()] == ["humaneval-v", "mmbench", "mr-ben", "vstar"]
+
+
+def test_without_a_network_the_error_names_the_option_to_use(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps([{"qid": "0", "predictions": ["A"]}]))
+    said = grade(path, "-b", "vstar")
+    assert said.returncode == 2
+    assert "--data FILE" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_nowhere_to_run_code_is_exit_3_and_says_how_to_get_a_sandbox(sample, monkeypatch):
+    path, folder = sample("humaneval-v")
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
+    monkeypatch.setenv("PATH", "/nonexistent")
+    said = grade(path, "--data", folder / "tasks.jsonl")
+    assert said.returncode == 3
+    assert "apt-get install bubblewrap" in said.stderr
+    assert not path.with_name("predictions_results.json").exists()
+
+
+def test_v1_without_its_recorded_revision_says_what_to_do(sample):
+    path, _ = sample("humaneval-v")
+    said = grade(path, "--protocol", "v1")
+    assert said.returncode == 2
+    assert "not publicly recorded" in said.stderr

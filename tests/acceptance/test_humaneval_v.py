@@ -1,0 +1,148 @@
+"""HumanEval-V from file to report, as a user runs it, in each sandbox."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from command import grade
+
+from tests.conftest import BACKENDS
+
+
+def _outcomes(results: dict, reading: str) -> dict[str, list[str]]:
+    table: dict[str, list[str]] = {}
+    for row in results["samples"]:
+        table.setdefault(row["qid"], []).append(row[reading]["outcome"])
+    return table
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+class TestSample:
+    """The bundled sample: right, wrong, unparsable, slow and hostile answers."""
+
+    @pytest.fixture
+    def graded(self, backend, sample):
+        path, folder = sample("humaneval-v")
+        words = [path, "--data", folder / "tasks.jsonl", "-k", "1,3", "--sandbox", backend, "--no-cache"]
+        # Less memory than by default: on a busy machine a program's two seconds end before it has filled a gigabyte.
+        words += ["--memory", "256m"]
+        process = grade(*words)
+        assert process.returncode == 0, process.stderr
+        return path, folder, words, process
+
+    def test_every_sample_gets_both_expected_readings(self, graded):
+        path, folder, _, process = graded
+        expected = json.loads((folder / "expected.json").read_text())
+        results = json.loads(path.with_name("predictions_results.json").read_text())
+        for reading in ("official", "careful"):
+            assert _outcomes(results, reading) == expected["outcomes"][reading]
+        assert "Official and careful differ on" in process.stderr
+        assert process.stdout == ""
+
+    def test_score_only_gives_the_same_figures_and_another_k_without_a_sandbox(self, graded):
+        path, _, words, _ = graded
+        results = path.with_name("predictions_results.json")
+        before = json.loads(results.read_text())
+        again = grade(*words[:3], "--score-only", "-k", "1,2,3")
+        assert again.returncode == 0, again.stderr
+        after = json.loads(results.read_text())
+        kept = [m for m in after["metrics"] if m["name"] != "pass@2"]
+        assert kept == before["metrics"]
+        assert any(m["name"] == "pass@2" for m in after["metrics"])
+        assert after["samples"] == before["samples"]
+
+    def test_the_executed_file_has_the_official_layout(self, graded):
+        path, folder, _, _ = graded
+        records = json.loads(path.with_name("predictions_executed.json").read_text())
+        source = {r["qid"]: r["predictions"] for r in json.loads(path.read_text())}
+        assert {r["qid"]: r["predictions"] for r in records} == source
+        for record in records:
+            assert list(record) == [
+                "qid", "prompts", "predictions", "processed_predictions", "concatenated_predictions", "results",
+            ]  # fmt: skip
+            assert [row["task_id"] for row in record["results"]] == list(range(len(record["predictions"])))
+            assert all(set(row) == {"qid", "task_id", "passed", "result"} for row in record["results"])
+            assert all((row["result"] == "passed") == bool(row["passed"]) for row in record["results"])
+
+
+@pytest.mark.bubblewrap
+class TestRun:
+    """What surrounds the grading."""
+
+    def _task(self, folder):
+        tasks = folder / "tasks.jsonl"
+        tasks.write_text(
+            json.dumps({"qid": "q1", "function_signature": "def solution(x):\n", "test_script": "assert solution(2) == 4\n"})
+            + "\n"
+            + json.dumps({"qid": "q2", "function_signature": "def solution(x):\n", "test_script": "assert solution(2) == 5\n"})
+            + "\n"
+        )
+        return tasks
+
+    def _predictions(self, folder, **texts):
+        path = folder / "p.json"
+        path.write_text(json.dumps([{"qid": qid, "predictions": [text]} for qid, text in texts.items()]))
+        return path
+
+    def test_standard_input_is_graded_and_the_report_goes_to_standard_output(self, tmp_path):
+        tasks = self._task(tmp_path)
+        text = json.dumps([{"qid": "q1", "predictions": ["```python\ndef solution(x):\n    return x * 2\n```"]}])
+        process = grade("-", "--data", tasks, "--id", "q1", "--sandbox", "bubblewrap", "-o", "-", "-q", stdin=text, cwd=tmp_path)
+        assert (process.returncode, process.stderr) == (0, "")
+        report = json.loads(process.stdout)
+        assert [m["value"] for m in report["metrics"] if m["name"] == "pass@1"] == [100, 100]
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["tasks.jsonl"]
+
+    def test_a_missing_task_is_an_error_and_nothing_is_written(self, tmp_path):
+        tasks = self._task(tmp_path)
+        path = self._predictions(tmp_path, q1="```python\ndef solution(x):\n    return 4\n```")
+        process = grade(path, "--data", tasks, "--sandbox", "bubblewrap")
+        assert process.returncode == 2
+        assert "1 of 2 tasks without a prediction" in process.stderr
+        assert "--missing wrong" in process.stderr
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["p.json", "tasks.jsonl"]
+
+    def test_a_missing_task_counts_as_not_passed_where_that_is_asked_for(self, tmp_path):
+        tasks = self._task(tmp_path)
+        path = self._predictions(tmp_path, q1="```python\ndef solution(x):\n    return 4\n```")
+        process = grade(path, "--data", tasks, "--sandbox", "bubblewrap", "--missing", "wrong")
+        assert process.returncode == 0, process.stderr
+        results = json.loads((tmp_path / "p_results.json").read_text())
+        assert [m["value"] for m in results["metrics"] if m["name"] == "pass@1"] == [50, 50]
+
+    def test_a_k_with_too_few_samples_is_an_error_that_says_so(self, tmp_path):
+        tasks = self._task(tmp_path)
+        path = self._predictions(tmp_path, q1="a", q2="b")
+        process = grade(path, "--data", tasks, "-k", "1,10", "--sandbox", "bubblewrap")
+        assert process.returncode == 2
+        assert "pass@10 needs at least 10 samples of every task, and some task has only 1" in process.stderr
+
+    def test_score_only_refuses_predictions_that_changed(self, tmp_path):
+        tasks = self._task(tmp_path)
+        words = ["--data", tasks, "--sandbox", "bubblewrap", "--no-cache"]
+        path = self._predictions(tmp_path, q1="```python\ndef solution(x):\n    return 4\n```", q2="nothing")
+        assert grade(path, *words).returncode == 0
+        self._predictions(tmp_path, q1="other", q2="nothing")
+        process = grade(path, *words, "--score-only")
+        assert process.returncode == 2
+        assert "has changed since it was graded" in process.stderr
+
+    def test_an_interrupted_run_resumes_from_the_cache(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        from grader.resources import cache_folder
+
+        # The packages are the machine's; only the verdicts are this test's own.
+        monkeypatch.undo()
+        shared = cache_folder()
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        for entry in shared.glob("site-*"):
+            (tmp_path / "cache/grade").mkdir(parents=True, exist_ok=True)
+            (tmp_path / "cache/grade" / entry.name).symlink_to(entry)
+        tasks = self._task(tmp_path)
+        path = self._predictions(tmp_path, q1="```python\ndef solution(x):\n    return 4\n```", q2="nothing")
+        words = [path, "--data", tasks, "--sandbox", "bubblewrap"]
+        first, second = grade(*words), grade(*words)
+        assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+        environment = json.loads((tmp_path / "p_results.json").read_text())["environment"]
+        assert environment["verdicts_from_cache"] == environment["programs"] == 2

@@ -1,0 +1,191 @@
+"""Measures execution: programs a second, CPU a program, and the ratio to the floor. Run by `make bench`.
+
+CPU is the whole machine's busy time (/proc/stat), so that the engine's share counts as well: run it on a quiet machine.
+The floor is the same lint and the same exec in a bare forked process: no sandbox, no confirmation, no watch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import re
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from grader import benchmark, data
+from grader.code import jobs
+from grader.observer import Silent
+from grader.options import Options
+from grader.predictions import read_predictions
+from grader.sandbox import choice, pool
+from grader.sandbox.interface import Limits
+from grader.scoring import execution
+
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+def machine_cpu() -> float:
+    """Return the machine's busy CPU seconds so far."""
+    fields = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
+    return sum(int(fields[i]) for i in (0, 1, 2, 5, 6)) / _TICK
+
+
+class Timer:
+    """Wall and CPU seconds of a block."""
+
+    def __enter__(self) -> Timer:
+        self._start = time.perf_counter(), machine_cpu()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.wall = time.perf_counter() - self._start[0]
+        self.cpu = machine_cpu() - self._start[1]
+
+
+def corpus(folder: Path, protocol: str) -> list[jobs.Attempt]:
+    """Assemble every prediction of a folder with tasks.jsonl and predictions.json."""
+    declared = benchmark.load("humaneval-v")
+    rows = data.load(declared, "test", protocol, folder / "tasks.jsonl", ["qid", "function_signature", "test_script"])
+    tasks = execution.tasks_from(rows, declared)
+    files = [p for p in sorted(folder.glob("*.json")) if not p.stem.endswith(("_results", "_executed", "expected"))]
+    predictions = {r.qid: r.predictions for r in read_predictions(files[0]).records}
+    words = jobs.texts(protocol, declared.protocols[protocol], 2.0)
+    return list(jobs.attempts(tasks, predictions, words))
+
+
+def distinct(attempts: list[jobs.Attempt], count: int) -> list[jobs.Attempt]:
+    """Return `count` attempts of which no two are the same program."""
+    from msgspec.structs import replace
+
+    made = []
+    for number in range(count):
+        attempt = attempts[number % len(attempts)]
+        mark = f"\n\ndef _bench_{number}():\n    return {number}\n\n"
+        program = replace(attempt.program, head=attempt.program.head + mark, completion=attempt.program.completion + mark)
+        made.append(replace(attempt, program=program))
+    return made
+
+
+def run(attempts: list[jobs.Attempt], backend: str, *, workers: int = 2, confirm: bool = True, fresh: bool = False) -> Timer:
+    """Run the distinct programs among the attempts; nothing is taken from a cache."""
+    limits = Limits()
+    declared = benchmark.load("humaneval-v")
+    words = jobs.texts("v1", declared.protocols["v1"], 2.0)
+    opened = choice.open_backend(Options(sandbox=backend), limits, Silent())  # type: ignore[arg-type]
+    batch: dict[str, Any] = {}
+    for attempt in attempts:
+        job = jobs.official_job(attempt, words, limits)
+        if not confirm:
+            job = {**job, "split": None}
+        batch.setdefault(attempt.program.head + attempt.task.tests, job)
+    with Timer() as timer, pool.Pool(opened, workers, 300, fresh=fresh) as supervisors:
+        lost = sum(verdict.answer is None for verdict in supervisors.run(batch.items()))
+    assert not lost
+    return timer
+
+
+def _floor_share(programs: list[str]) -> None:
+    sys.path.insert(0, str(ROOT / "sandbox_image"))
+    import gc
+
+    import numpy  # noqa: F401
+    from linter import Linter
+
+    with tempfile.TemporaryDirectory() as folder:
+        linter = Linter(folder)
+        linter.warm()
+        for number, program in enumerate(programs):
+            if not linter.messages(program):
+                pid = os.fork()
+                if pid == 0:
+                    sys.stdout = sys.stderr = open(os.devnull, "w")
+                    try:
+                        resource.setrlimit(resource.RLIMIT_CPU, (2, 2))
+                        exec(program, {})
+                    finally:
+                        os._exit(0)
+                os.waitpid(pid, 0)
+            if number % 64 == 63:
+                gc.collect()
+
+
+def floor(attempts: list[jobs.Attempt], workers: int) -> Timer:
+    """Lint and exec the distinct programs in bare forks."""
+    programs = list(dict.fromkeys(a.program.head + a.task.tests for a in attempts))
+    context = multiprocessing.get_context("spawn")
+    with Timer() as timer:
+        shares = [context.Process(target=_floor_share, args=(programs[i::workers],)) for i in range(workers)]
+        for share in shares:
+            share.start()
+        for share in shares:
+            share.join()
+    return timer
+
+
+def line(name: str, timer: Timer, programs: int, base: Timer | None = None) -> None:
+    """Print one row."""
+    ratio = f"{timer.cpu / base.cpu:5.2f} x floor CPU" if base else ""
+    print(f"{name:44} {timer.wall:7.2f} s  {programs / timer.wall:7.0f} programs/s  "
+          f"{1000 * timer.cpu / programs:6.1f} ms CPU each  {ratio}", flush=True)  # fmt: skip
+
+
+def command(folder: Path, attempts: int) -> None:
+    """Time the whole command, cold and from the cache."""
+    import subprocess
+
+    files = [p for p in sorted(folder.glob("*.json")) if not p.stem.endswith(("_results", "_executed", "expected"))]
+    with tempfile.TemporaryDirectory() as place:
+        target = Path(place) / "p.json"
+        target.write_bytes(files[0].read_bytes())
+        words = [sys.executable, "-m", "grader", str(target), "--data", str(folder / "tasks.jsonl"), "--protocol", "v1", "-q"]
+        for name, more in (("whole command, cold", ["--no-cache"]), ("", []), ("whole command, warm cache", [])):
+            with Timer() as timer:
+                subprocess.run([*words, *more], check=True)
+            if name:
+                line(name, timer, attempts)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", type=Path, default=ROOT / "benchmarks/humaneval-v/sample")
+    parser.add_argument("--full", action="store_true", help="also 16,400 programs, and a container a program")
+    options = parser.parse_args()
+    attempts = corpus(options.data, "v1")
+    if options.data == parser.get_default("data"):
+        honest = [a for a in attempts if not re.search(r"while True|sleep|mmap|fork|_exit|os\.|Exit", a.program.head)]
+        attempts = distinct(honest, 400)
+    cores = len(os.sched_getaffinity(0))
+    number = len({a.program.head + a.task.tests for a in attempts})
+    print(f"{len(attempts)} samples, {number} distinct programs, {cores} cores, load {os.getloadavg()[0]:.1f}")
+    base = floor(attempts, cores)
+    line("floor: lint and exec in a bare fork", base, number)
+    from grader.sandbox import bubblewrap, docker
+
+    backends = [name for name, there in (("docker", docker.available()), ("bubblewrap", bubblewrap.executable())) if there]
+    for backend in backends:
+        line(f"{backend}, with confirmation", run(attempts, backend, workers=cores), number, base)
+        line(f"{backend}, without", run(attempts, backend, workers=cores, confirm=False), number, base)
+    for workers in (1, 2, 3, 4):
+        line(f"{backends[0]}, {workers} workers", run(attempts, backends[0], workers=workers), number, base)
+    some = attempts[:20]
+    few = len({a.program.head + a.task.tests for a in some})
+    line(f"{backends[0]}, a fresh sandbox a program", run(some, backends[0], workers=cores, fresh=True), few)
+    for count in (164, 1640, *((16400,) if options.full else ())):
+        timer = run(distinct(attempts, count), backends[0], workers=cores)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        line(f"{backends[0]}, {count} distinct programs ({peak:.0f} MB here)", timer, count)
+    if options.data != parser.get_default("data"):
+        command(options.data, len(attempts))
+
+
+if __name__ == "__main__":
+    main()
