@@ -58,7 +58,9 @@ class VerdictCache:
         if self._connection is None:
             return None
         with contextlib.suppress(sqlite3.Error, msgspec.DecodeError):
-            row = self._connection.execute("SELECT answer FROM verdicts WHERE key = ?", (bytes.fromhex(name),)).fetchone()
+            row = self._connection.execute(
+                "SELECT answer FROM verdicts WHERE key = ?", (bytes.fromhex(name),)
+            ).fetchone()
             if row is not None:
                 return msgspec.json.decode(row[0], type=dict[str, object])
         return None

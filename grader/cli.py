@@ -158,11 +158,17 @@ def judge_options(command: _Command) -> _Command:
 @sandbox_options
 @judge_options
 @click.option("--score-only", is_flag=True, help="Score again from the files of an earlier run; execute nothing.")
-@click.option("-o", "--output", "outputs", multiple=True, metavar="FILE", help="Also write the report here (.json, `-`).")
+@click.option(
+    "-o", "--output", "outputs", multiple=True, metavar="FILE", help="Also write the report here (.json, `-`)."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
 @click.option("-v", "--verbose", is_flag=True, help="Also say what every sample's verdict rests on.")
 def run_command(
-    predictions: str, outputs: tuple[str, ...], quiet: bool, verbose: bool, **given: Any  # noqa: FBT001 - click's way
+    predictions: str,
+    outputs: tuple[str, ...],
+    quiet: bool,
+    verbose: bool,
+    **given: Any,
 ) -> int:
     """Grade PREDICTIONS (a file, or `-` for standard input)."""
     from grader.grading import grade
@@ -280,7 +286,7 @@ def image_build(base: Any, sandbox: str) -> None:
 
 @image_group.command("clean")
 @click.option("--all", "everything", is_flag=True, help="The base made here, and the fetched packages, as well.")
-def image_clean(everything: bool) -> None:  # noqa: FBT001 - click's way
+def image_clean(everything: bool) -> None:
     """Remove the sandbox images."""
     from grader.sandbox import docker, image, packages
 
@@ -293,7 +299,7 @@ def image_clean(everything: bool) -> None:  # noqa: FBT001 - click's way
 
 @main.command("cache")
 @click.option("--clear", is_flag=True, help="Forget every verdict.")
-def cache_command(clear: bool) -> None:  # noqa: FBT001 - click's way
+def cache_command(clear: bool) -> None:
     """Show the cache of verdicts, or clear it."""
     from grader import cache
 

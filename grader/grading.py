@@ -106,7 +106,9 @@ def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None
     predictions, notes = select(selection, known_ids(declared, rows))
     counts = sorted({len(texts) for texts in predictions.values()})
     samples = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    summary = f"{file.name}: {len(file.records)} {declared.unit}s of {declared.id} ({file.format}), {samples} samples each"
+    summary = (
+        f"{file.name}: {len(file.records)} {declared.unit}s of {declared.id} ({file.format}), {samples} samples each"
+    )
     return [summary, *file.warnings, *notes]
 
 

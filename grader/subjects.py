@@ -46,7 +46,11 @@ def load(benchmark: Benchmark, split: str, given: Path | None) -> Rows:
 def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows:
     """Take the rows that came with the predictions; raises InputError."""
     problems: list[str] = []
-    rows = [_checked({**row, SUBJECT: name}, f"{origin}: {name}", problems) for name, table in tables.items() for row in table]
+    rows = [
+        _checked({**row, SUBJECT: name}, f"{origin}: {name}", problems)
+        for name, table in tables.items()
+        for row in table
+    ]
     if problems:
         raise InputError(problems[:50])
     digest = hashlib.sha256(msgspec.json.encode(rows)).hexdigest()[:16]
@@ -57,7 +61,9 @@ def _paths(place: Path, subjects: list[str]) -> list[Path]:
     if place.is_file() and place.stem in subjects:
         return [place]
     if not place.is_dir():
-        raise UsageError(f"--data {place}: no such folder (expected one with {subjects[0]}.json, {subjects[1]}.json, ...).")
+        raise UsageError(
+            f"--data {place}: no such folder (expected one with {subjects[0]}.json, {subjects[1]}.json, ...)."
+        )
     paths = [place / f"{name}.json" for name in subjects if (place / f"{name}.json").is_file()]
     if not paths:
         raise UsageError(f"--data {place}: has none of {', '.join(f'{name}.json' for name in subjects)}.")

@@ -46,7 +46,7 @@ def _check(result, what):
 
 
 def prctl(option, value):
-    """Call prctl(2); raises OSError."""
+    """Set a process attribute; raises OSError."""
     _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl {option}")
 
 
@@ -169,9 +169,9 @@ def limit_resources(*, memory_bytes, address_space):
     if address_space:
         # Between two looks of the watch a program can grow; this is what it can never pass.
         limits.append((resource.RLIMIT_AS, 2 * memory_bytes + (1 << 30)))
-    for which, value in limits:
+    for which, wanted in limits:
         _, hard = resource.getrlimit(which)
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(which, (value, value))
 
 
@@ -293,6 +293,7 @@ class Namespaces:
     """Programs are separated by namespaces; all it needs is that an ordinary user may create them."""
 
     name = "namespaces"
+
     def __init__(self, memory_bytes):
         self.memory_bytes = memory_bytes
         self.scratch_bytes = min(memory_bytes // 4, 64 << 20)

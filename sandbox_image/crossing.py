@@ -76,7 +76,7 @@ class MalformedError(Exception):
 
 
 def _numpy():
-    import sys  # noqa: PLC0415 - numpy counts only where the program has it loaded
+    import sys
 
     return sys.modules.get("numpy")
 
@@ -144,6 +144,8 @@ class Encoder:
             return [name, text(value)]
         if kind in _ITERATORS:
             return self._iterator(value)
+        if kind in _VIEWS:
+            return ["view", _VIEWS[kind], self.atoms(value)]
         if kind is type and _BUILTIN_TYPES.get(value.__name__) is value:
             return ["type", value.__name__]
         if isinstance(value, BaseException):
@@ -225,7 +227,6 @@ _NODES = {
     datetime.timedelta: lambda e, v: ["timedelta", [v.days, v.seconds, v.microseconds]],
     type(...): lambda e, v: ["ellipsis"],
     type(NotImplemented): lambda e, v: ["notimplemented"],
-    **{kind: (lambda name: lambda e, v: ["view", name, e.atoms(v)])(name) for kind, name in _VIEWS.items()},
 }
 
 
@@ -451,7 +452,7 @@ def _shape(node):
 
 
 def _empty_array(node):
-    import numpy  # noqa: PLC0415 - only where an array crosses
+    import numpy
 
     size = 1
     for length in _shape(node):
@@ -467,7 +468,7 @@ def _empty_array(node):
 
 
 def _scalar(node):
-    import numpy  # noqa: PLC0415 - only where a scalar crosses
+    import numpy
 
     dtype = _dtype(numpy, node[1])
     return numpy.frombuffer(base64.b64decode(node[2], validate=True), dtype=dtype, count=1)[0]

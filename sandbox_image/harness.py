@@ -81,7 +81,7 @@ def unsafe_execute(check_program, result, prefix, timed_out):
         result.append("passed")
     except TimeoutException:
         result.append(timed_out, "timeout")
-    except BaseException as e:  # noqa: BLE001 - as the official evaluator
+    except BaseException as e:
         result.append(f"{prefix}{e}", type(e).__name__)
 
 
@@ -112,7 +112,7 @@ def candidate(spec, channel_fd):
         exec(compile(spec["signature"], "<signature>", "exec"), namespace)
         originals = _signature_classes(spec["classes"], namespace)
         exec(compile(spec["source"], "<candidate>", "exec"), namespace)
-    except BaseException as error:  # noqa: BLE001 - whatever the candidate does is reported
+    except BaseException as error:
         channel.send({"failed": clip(f"{type(error).__name__}: {error}")})
         return
     classes = originals | _signature_classes(spec["classes"], namespace)
@@ -134,12 +134,12 @@ def _answer(call, namespace, classes, names):
     positional = decoder.values(call["v"])
     named = {key: decoder.value(atom) for key, atom in call["k"]}
     known = decoder.built
-    mutable = [i for i, node in enumerate(call["n"]) if node[0] in crossing._MUTABLE]  # noqa: SLF001
+    mutable = [i for i, node in enumerate(call["n"]) if node[0] in crossing._MUTABLE]
     before = crossing.Encoder(names, known)
     contents = {i: before.node(known[i]) for i in mutable}
     try:
         outcome = {"v": namespace[call["f"]](*positional, **named)}
-    except Exception as error:  # noqa: BLE001 - the tests decide what an exception means
+    except Exception as error:
         outcome = {"e": error}
     try:
         after = crossing.Encoder(names, known)
@@ -154,7 +154,7 @@ def _answer(call, namespace, classes, names):
     return reply
 
 
-class Unconfirmed(BaseException):  # noqa: N818 - not an Exception: no `except Exception` of a test may swallow it
+class Unconfirmed(BaseException):
     """The split harness cannot vouch for the candidate; the text says why."""
 
 
@@ -178,7 +178,7 @@ class _Proxy:
             reply = self._channel.receive()
         except (wire.ClosedError, OSError):
             raise Unconfirmed("the candidate's process ended during a call") from None
-        return self._understand(reply, encoder._alive)  # noqa: SLF001
+        return self._understand(reply, encoder._alive)
 
     def _understand(self, reply, known):
         if "x" in reply:
@@ -223,7 +223,7 @@ def _run_tests(spec, channel):
         return "the candidate's process ended while its code was loading", "ended"
     except AssertionError as error:
         return f"a test fails: {error}" if str(error) else "a test fails", "assertion"
-    except BaseException as error:  # noqa: BLE001 - anything but the end of the tests is no confirmation
+    except BaseException as error:
         return f"{type(error).__name__}: {error}", "error"
     return "", ""
 

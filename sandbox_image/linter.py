@@ -16,9 +16,9 @@ class Linter:
     """`messages(source)` returns the texts of pylint's error and fatal messages, `function-redefined` left out."""
 
     def __init__(self, folder):
-        from astroid import MANAGER  # noqa: PLC0415 - with pylint
-        from pylint.lint import PyLinter  # noqa: PLC0415 - 0.2 s, and only this process needs it
-        from pylint.reporters import CollectingReporter  # noqa: PLC0415
+        from astroid import MANAGER
+        from pylint.lint import PyLinter
+        from pylint.reporters import CollectingReporter
 
         self.known = MANAGER.astroid_cache
         self.path = os.path.join(folder, f"{NAME}.py")
@@ -54,7 +54,9 @@ class Linter:
 
     def warm(self):
         """Load the parts that pylint loads on first use, then keep the garbage collector away from them."""
-        self.messages("import typing\nimport numpy as np\nfrom typing import List\n\ndef f(x: List[int]):\n    return x\n")
+        self.messages(
+            "import typing\nimport numpy as np\nfrom typing import List\n\ndef f(x: List[int]):\n    return x\n"
+        )
         gc.collect()
         gc.freeze()
         gc.disable()

@@ -57,7 +57,7 @@ def assemble(prediction: str, signature_text: str, protocol: Protocol) -> Progra
     signature = _terminated(signature_text)
     content = _with_signature(extract(prediction, protocol), signature)
     completion = official_completion(content)
-    recovered, lost = _recover(prediction, content, completion, read_signature(signature_text), signature)
+    recovered, lost = _recover(prediction, content, completion, read_signature(signature_text))
     return Program(
         completion=completion,
         head=f"{signature}{NOTHING}\n\n{completion}\n\n",
@@ -85,10 +85,10 @@ class _Collector(ast.NodeVisitor):
         self.parts: list[str] = []
         self._depth = 0
 
-    def visit_Import(self, node: ast.Import) -> None:  # noqa: N802 - ast's name
+    def visit_Import(self, node: ast.Import) -> None:
         self.parts += [f"import {_alias(name)}" for name in node.names]
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:  # noqa: N802 - ast's name
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         self.parts += [f"from {node.module or ''} import {_alias(name)}" for name in node.names]
 
     def _visit_scope(self, node: _Scope) -> None:
@@ -118,9 +118,7 @@ def official_completion(content: str) -> str:
     return "\n".join(collector.parts)
 
 
-def _recover(
-    prediction: str, content: str, completion: str, declared: Signature, signature: str
-) -> tuple[str | None, str]:
+def _recover(prediction: str, content: str, completion: str, declared: Signature) -> tuple[str | None, str]:
     """Return the completion that keeps what the official one drops (None if it drops nothing), and what that is."""
     tree = parse(content)
     if tree is None or not _functions(tree, declared.stubs):
@@ -149,7 +147,9 @@ def _functions(tree: ast.Module, names: tuple[str, ...]) -> bool:
 def _is_kept(node: ast.stmt) -> bool:
     """Definitions and what computes constants; calls for their effect, demonstrations and main guards are not."""
     if isinstance(node, (ast.If, ast.Try)):
-        guard = isinstance(node, ast.If) and "__name__" in {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
+        guard = isinstance(node, ast.If) and "__name__" in {
+            n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)
+        }
         return not guard and all(map(_is_kept, node.body))
     return isinstance(node, _KEPT)
 

@@ -69,7 +69,7 @@ def samples_of(records: list[Record], words: Texts) -> list[SampleResult]:
     return samples
 
 
-def _reading(passed: bool, text: str, words: Texts) -> Reading:  # noqa: FBT001 - a verdict
+def _reading(passed: bool, text: str, words: Texts) -> Reading:
     if passed:
         return Reading(outcome=Outcome.PASSED, credit=1)
     if text.startswith(words.lint_prefix.rstrip("\n")):

@@ -23,7 +23,7 @@ def extract(prediction: str, protocol: Protocol) -> str:
         closed = [piece.split(FENCE)[0] for piece in pieces if piece.count(FENCE) == 1]
         return "".join(closed) if protocol == "v1" else _last_solution(closed)
     if SPACED_FENCE in prediction:
-        return prediction.split(SPACED_FENCE)[1].split(FENCE)[0]
+        return prediction.split(SPACED_FENCE)[1].split(FENCE, maxsplit=1)[0]
     fences = prediction.count(FENCE)
     if fences == 0:
         return NOTHING

@@ -74,9 +74,7 @@ def _end_words(status: int | None) -> str:
     return f"the process was ended by {name}"
 
 
-def careful_reading(
-    official: Reading, executed: Executed, recovery: Split | None, attempt: Attempt
-) -> Reading:
+def careful_reading(official: Reading, executed: Executed, recovery: Split | None, attempt: Attempt) -> Reading:
     """Return what an attentive person would conclude from the same output."""
     if official.outcome is Outcome.PASSED:
         return _confirmed(executed.split)
@@ -108,7 +106,9 @@ def unscored(reason: str) -> Reading:
     return _reading(Outcome.UNSCORED, reason, "infrastructure")
 
 
-def sample_result(attempt: Attempt, executed: Executed | None, recovery: Split | None, reason: str, words: Texts) -> SampleResult:
+def sample_result(
+    attempt: Attempt, executed: Executed | None, recovery: Split | None, reason: str, words: Texts
+) -> SampleResult:
     """Put both readings of a sample together."""
     if executed is None:
         lost = unscored(reason)

@@ -17,7 +17,7 @@ def write_submission(path: Path, rows: list[dict[str, Any]]) -> Path:
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
 
-    columns = list(dict.fromkeys(name for row in rows for name in row if name != "prediction")) + ["prediction"]
+    columns = [*dict.fromkeys(name for row in rows for name in row if name != "prediction"), "prediction"]
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Sheet1")
     sheet.append(columns)

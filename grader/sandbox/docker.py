@@ -69,7 +69,7 @@ class ContainerSupervisor:
             self._container = client.containers.create(image_id, **options)
             attached = self._container.attach_socket(params={"stdin": 1, "stdout": 1, "stream": 1})
             # The SDK hands out a file object; the socket beneath it is what can be waited for.
-            self._attached, self._socket = attached, attached._sock  # noqa: SLF001
+            self._attached, self._socket = attached, attached._sock
             self._container.start()
             self.greeting = self._channel.receive(READY_SECONDS)
         except SupervisorLostError as error:

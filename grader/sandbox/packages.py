@@ -108,7 +108,17 @@ def _for_python(lock: Path, python: tuple[int, int], path: Path) -> Path:
 
 def _compile(folder: Path) -> None:
     """Write byte code next to the sources: inside, the folder is read-only and every supervisor would compile anew."""
-    command = [sys.executable, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "compileall",
+        "-q",
+        "-j",
+        "0",
+        "--invalidation-mode",
+        "unchecked-hash",
+        str(folder),
+    ]
     subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - our own words
 
 

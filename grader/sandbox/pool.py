@@ -119,7 +119,7 @@ class Pool:
     ) -> None:
         try:
             _Worker(self, index, source, results, starved).loop()
-        except BaseException as error:  # noqa: BLE001 - handed to the thread that waits
+        except BaseException as error:
             results.put(error)
         finally:
             results.put(None)

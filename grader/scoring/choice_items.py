@@ -73,7 +73,9 @@ def _table_problems(rows: Rows, benchmark: Benchmark, split: str) -> list[str]:
         problems.append(f"{rows.origin}: no option columns {first}, {second}, ...: without them no answer can be read")
     if not apart and (source := columns.options or columns.question or "") not in filled:
         problems.append(f"{rows.origin}: no column {source}, which has the options")
-    strangers = [(cell(row.get(columns.id)), said) for row in rows.rows if (said := _other_split(row, benchmark, label))]
+    strangers = [
+        (cell(row.get(columns.id)), said) for row in rows.rows if (said := _other_split(row, benchmark, label))
+    ]
     if strangers:
         said = ", ".join(sorted({repr(said) for _, said in strangers}))
         some = ", ".join(str(qid) for qid, _ in strangers[:5]) + (", ..." if len(strangers) > 5 else "")
@@ -82,11 +84,6 @@ def _table_problems(rows: Rows, benchmark: Benchmark, split: str) -> list[str]:
             f"has rows of {label!r}: {some}"
         )
     return problems
-
-
-def _other_split(row: Row, benchmark: Benchmark, label: str) -> str | None:
-    said = cell(row.get(benchmark.columns.split or "")) if label else None
-    return said if said != label else None
 
 
 def _answer_problems(items: Mapping[str, Item], rows: Rows, benchmark: Benchmark, split: str) -> list[str]:
@@ -269,7 +266,7 @@ def _settled(reply: Reply, name: str, read: ChoiceReading, judged: ChoiceReading
 
 
 def _verdict(item: Item, read: ChoiceReading) -> Reading:
-    """A letter that is not among the options is wrong; `Z` is how official rules and judges say "none"."""
+    """Mark a letter: one that is not among the options is wrong; `Z` is how official rules and judges say "none"."""
     if read.letter is None or (read.letter == "Z" and "Z" not in item.options):
         return _reading(Outcome.NO_ANSWER, None, read)
     return _reading(Outcome.CORRECT if read.letter == item.answer else Outcome.WRONG, read.letter, read)
@@ -299,7 +296,9 @@ def baselines(items: Iterable[Item]) -> dict[str, dict[str, float]]:
     return {
         group: {
             "chance": 100 * sum(1 / len(item.options) for item in members) / len(members),
-            "always_first_letter": 100 * sum(item.answer == next(iter(item.options)) for item in members) / len(members),
+            "always_first_letter": 100
+            * sum(item.answer == next(iter(item.options)) for item in members)
+            / len(members),
         }
         for group, members in groups.items()
     }

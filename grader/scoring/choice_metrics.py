@@ -1,7 +1,8 @@
-"""Accuracy over questions and over circular groups, overall and by group, in both readings."""
+"""Accuracy over questions and over circular groups, overall and by group, in both readings; position bias."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -30,7 +31,7 @@ def by_group(samples: Iterable[SampleResult]) -> dict[str | None, list[SampleRes
             for name, labels in sample.groups.items():
                 for label in [labels] if isinstance(labels, str) else labels:
                     groups.setdefault(f"{name}={label}", []).append(sample)
-    return {None: groups.pop(None), **dict(sorted(groups.items()))}  # type: ignore[type-var]
+    return {None: groups.pop(None), **{name: groups[name] for name in sorted(filter(None, groups))}}
 
 
 def metric_rows(
@@ -74,7 +75,8 @@ def each_question(samples: list[SampleResult], reading: ReadingName) -> list[Obs
 
 def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """One observation a question: its first pass alone (vanilla evaluation)."""
-    return each_question([s for s in samples if s.qid == s.cluster], reading)
+    lead = {s.cluster: s.qid for s in reversed(samples)} | {s.cluster: s.qid for s in samples if s.qid == s.cluster}
+    return each_question([s for s in samples if s.qid == lead[s.cluster]], reading)
 
 
 def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
@@ -91,8 +93,23 @@ def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Obse
     return observations
 
 
+def mark_questions(samples: Iterable[SampleResult]) -> None:
+    """Write into every pass's `extra` what became of its question, so that a right letter marked wrong explains itself."""
+    trials: dict[tuple[str, int], list[SampleResult]] = {}
+    for sample in samples:
+        trials.setdefault((sample.cluster, sample.sample), []).append(sample)
+    for trial in trials.values():
+        said = {
+            name: {1: Outcome.CORRECT, 0: Outcome.WRONG, None: Outcome.UNSCORED}[_all_right(trial, name).value]
+            for name in READINGS
+        }
+        for sample in trial:
+            assert isinstance(sample.extra, dict)
+            sample.extra["question"] = said
+
+
 def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:
-    """A pass read wrong decides at once; an unscored one leaves the question open; official ignores absent ones."""
+    """Decide a question: one wrong pass is enough, an unscored one leaves it open, official ignores absent ones."""
     present = [r for s in trial if not ((r := s.reading(reading)).rule == "missing" and reading == "official")]
     if any(r.credit < 1 and r.outcome is not Outcome.UNSCORED for r in present) or not present:
         return Observation(value=0, low=0, high=0)
@@ -126,3 +143,33 @@ def _by(samples: list[SampleResult], key: Callable[[SampleResult], str]) -> dict
     for sample in samples:
         groups.setdefault(key(sample), []).append(sample)
     return groups
+
+
+def position_bias(samples: list[SampleResult]) -> dict[str, object]:
+    """Return, by reading and letter: how often it was chosen, how often right, and accuracy (percent) where right.
+
+    Unscored samples are in none of it.
+    """
+    table: dict[str, object] = {}
+    for name in READINGS:
+        chosen: Counter[str] = Counter()
+        gold: Counter[str] = Counter()
+        hits: Counter[str] = Counter()
+        for sample in samples:
+            reading = sample.reading(name)
+            if reading.outcome is Outcome.UNSCORED:
+                continue
+            right = str(sample.extra["gold"]) if isinstance(sample.extra, dict) else ""
+            gold[right] += 1
+            hits[right] += reading.credit >= 1
+            if reading.answer:
+                chosen[reading.answer] += 1
+        table[name] = {
+            letter: {
+                "chosen": chosen[letter],
+                "right": gold[letter],
+                "accuracy": 100 * hits[letter] / gold[letter] if gold[letter] else None,
+            }
+            for letter in sorted(chosen.keys() | gold.keys())
+        }
+    return table

@@ -51,7 +51,9 @@ def tasks_from(rows: Rows, benchmark: Benchmark) -> dict[str, jobs.Task]:
     tasks: dict[str, jobs.Task] = {}
     problems = []
     for number, row in enumerate(rows.rows, 1):
-        lacking = [name for name in (columns.id, columns.signature, columns.tests) if not isinstance(row.get(name), str)]
+        lacking = [
+            name for name in (columns.id, columns.signature, columns.tests) if not isinstance(row.get(name), str)
+        ]
         if lacking:
             problems.append(f"{rows.origin}: row {number} has no text in {', '.join(lacking)}")
             continue
@@ -89,7 +91,11 @@ def wanted_k(asked: tuple[int, ...], counts: Iterable[int], protocol: Protocol) 
 
 
 def execute(
-    tasks: dict[str, jobs.Task], predictions: dict[str, list[str]], words: jobs.Texts, options: Options, observer: Observer
+    tasks: dict[str, jobs.Task],
+    predictions: dict[str, list[str]],
+    words: jobs.Texts,
+    options: Options,
+    observer: Observer,
 ) -> Executions:
     """Run every prediction and read it both ways; raises InfrastructureError where no sandbox can be had."""
     limits = Limits(
@@ -255,7 +261,9 @@ def _by_task(samples: list[SampleResult]) -> dict[str, list[SampleResult]]:
     return tasks
 
 
-def _pass_metric(tasks: dict[str, list[SampleResult]], k: int, reading: ReadingName, group: str | None) -> Metric | None:
+def _pass_metric(
+    tasks: dict[str, list[SampleResult]], k: int, reading: ReadingName, group: str | None
+) -> Metric | None:
     """Return one pass@k: over scored samples, with bounds where some are unscored; None where no task has k."""
     estimates, lowest, highest, unscored = [], [], [], 0
     for members in tasks.values():

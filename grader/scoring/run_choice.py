@@ -182,7 +182,9 @@ def _judge(replies: list[Reply], seat: Bench, version: str, *, circular: bool) -
     decided = {name: _decided(replies, name) if circular else set() for name in ("official", "careful")}
     asked: dict[str, Reply] = {}
     for reply in replies:
-        needs = frozenset(name for name in decided if _needs(reply, name, version) and _round(reply) not in decided[name])
+        needs = frozenset(
+            name for name in decided if _needs(reply, name, version) and _round(reply) not in decided[name]
+        )
         if needs and reply.text.strip():
             reply.asked = needs
             asked[reply.item.qid if not reply.sample else f"{reply.item.qid}#{reply.sample}"] = reply
@@ -261,7 +263,9 @@ def _submission(selection: Selection, items: list[Item], predictions: dict[str, 
     """Answers are not public: the product is the table that the benchmark's server scores."""
     several = [qid for qid, texts in predictions.items() if len(texts) > 1]
     if several:
-        raise InputError([f"{qid}: a submission has one prediction a row, not {len(predictions[qid])}" for qid in several[:50]])
+        raise InputError(
+            [f"{qid}: a submission has one prediction a row, not {len(predictions[qid])}" for qid in several[:50]]
+        )
     report = Report(
         benchmark=selection.benchmark.id,
         split=selection.split,
@@ -276,7 +280,10 @@ def _submission(selection: Selection, items: list[Item], predictions: dict[str, 
     def write(stem: Path) -> Path:
         from grader.reports.submission import write_submission
 
-        rows = [{k: v for k, v in item.row.items() if k != image} | {"prediction": "".join(predictions[item.qid])} for item in items]
+        rows = [
+            {k: v for k, v in item.row.items() if k != image} | {"prediction": "".join(predictions[item.qid])}
+            for item in items
+        ]
         return write_submission(stem.with_name(f"{stem.name}_submission.xlsx"), rows)
 
     return Graded(report=report, stem=stem_of(selection.file), write_more=write)

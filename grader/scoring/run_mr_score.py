@@ -194,7 +194,10 @@ def _official_credit(reply: Reply, said: str | None) -> Credit:
     credit = mr_ben.credit_official(reply.gold, reply.official, said)
     if said is not None or mr_ben.official_letters(reply.official.raw[0]) != "incorrect":
         return credit
-    return Credit(step=credit.step or (None if reply.gold.coding else False), reason=None if credit.step or reply.gold.coding else False)
+    return Credit(
+        step=credit.step or (None if reply.gold.coding else False),
+        reason=None if credit.step or reply.gold.coding else False,
+    )
 
 
 def _decision(answer: JudgeReply | None) -> str | None:
@@ -345,6 +348,4 @@ def rescore(path: Path, declared: Benchmark, split: str, protocol: str, options:
     except (KeyError, TypeError, AssertionError) as error:
         raise InputError([f"{path.name}: its results file lacks what Mr-Ben needs ({error})"]) from error
     facts = report.environment | {"weights": weights._asdict()}
-    return Graded(
-        report=msgspec.structs.replace(report, metrics=again, environment=facts), stem=stem_of_path(path)
-    )
+    return Graded(report=msgspec.structs.replace(report, metrics=again, environment=facts), stem=stem_of_path(path))

@@ -53,7 +53,7 @@ class TestSample:
         assert after["samples"] == before["samples"]
 
     def test_the_executed_file_has_the_official_layout(self, graded):
-        path, folder, _, _ = graded
+        path, _, _, _ = graded
         records = json.loads(path.with_name("predictions_executed.json").read_text())
         source = {r["qid"]: r["predictions"] for r in json.loads(path.read_text())}
         assert {r["qid"]: r["predictions"] for r in records} == source
@@ -73,9 +73,13 @@ class TestRun:
     def _task(self, folder):
         tasks = folder / "tasks.jsonl"
         tasks.write_text(
-            json.dumps({"qid": "q1", "function_signature": "def solution(x):\n", "test_script": "assert solution(2) == 4\n"})
+            json.dumps(
+                {"qid": "q1", "function_signature": "def solution(x):\n", "test_script": "assert solution(2) == 4\n"}
+            )
             + "\n"
-            + json.dumps({"qid": "q2", "function_signature": "def solution(x):\n", "test_script": "assert solution(2) == 5\n"})
+            + json.dumps(
+                {"qid": "q2", "function_signature": "def solution(x):\n", "test_script": "assert solution(2) == 5\n"}
+            )
             + "\n"
         )
         return tasks
@@ -88,7 +92,9 @@ class TestRun:
     def test_standard_input_is_graded_and_the_report_goes_to_standard_output(self, tmp_path):
         tasks = self._task(tmp_path)
         text = json.dumps([{"qid": "q1", "predictions": ["```python\ndef solution(x):\n    return x * 2\n```"]}])
-        process = grade("-", "--data", tasks, "--id", "q1", "--sandbox", "bubblewrap", "-o", "-", "-q", stdin=text, cwd=tmp_path)
+        process = grade(
+            "-", "--data", tasks, "--id", "q1", "--sandbox", "bubblewrap", "-o", "-", "-q", stdin=text, cwd=tmp_path
+        )
         assert (process.returncode, process.stderr) == (0, "")
         report = json.loads(process.stdout)
         assert [m["value"] for m in report["metrics"] if m["name"] == "pass@1"] == [100, 100]

@@ -69,12 +69,16 @@ def distinct(attempts: list[jobs.Attempt], count: int) -> list[jobs.Attempt]:
     for number in range(count):
         attempt = attempts[number % len(attempts)]
         mark = f"\n\ndef _bench_{number}():\n    return {number}\n\n"
-        program = replace(attempt.program, head=attempt.program.head + mark, completion=attempt.program.completion + mark)
+        program = replace(
+            attempt.program, head=attempt.program.head + mark, completion=attempt.program.completion + mark
+        )
         made.append(replace(attempt, program=program))
     return made
 
 
-def run(attempts: list[jobs.Attempt], backend: str, *, workers: int = 2, confirm: bool = True, fresh: bool = False) -> Timer:
+def run(
+    attempts: list[jobs.Attempt], backend: str, *, workers: int = 2, confirm: bool = True, fresh: bool = False
+) -> Timer:
     """Run the distinct programs among the attempts; nothing is taken from a cache."""
     limits = Limits()
     declared = benchmark.load("humaneval-v")
@@ -145,7 +149,17 @@ def command(folder: Path, attempts: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         target = Path(place) / "p.json"
         target.write_bytes(files[0].read_bytes())
-        words = [sys.executable, "-m", "grader", str(target), "--data", str(folder / "tasks.jsonl"), "--protocol", "v1", "-q"]
+        words = [
+            sys.executable,
+            "-m",
+            "grader",
+            str(target),
+            "--data",
+            str(folder / "tasks.jsonl"),
+            "--protocol",
+            "v1",
+            "-q",
+        ]
         for name, more in (("whole command, cold", ["--no-cache"]), ("", []), ("whole command, warm cache", [])):
             with Timer() as timer:
                 subprocess.run([*words, *more], check=True)
@@ -170,7 +184,9 @@ def main() -> None:
     line("floor: lint and exec in a bare fork", base, number)
     from grader.sandbox import bubblewrap, docker
 
-    backends = [name for name, there in (("docker", docker.available()), ("bubblewrap", bubblewrap.executable())) if there]
+    backends = [
+        name for name, there in (("docker", docker.available()), ("bubblewrap", bubblewrap.executable())) if there
+    ]
     for backend in backends:
         line(f"{backend}, with confirmation", run(attempts, backend, workers=cores), number, base)
         line(f"{backend}, without", run(attempts, backend, workers=cores, confirm=False), number, base)

@@ -243,7 +243,11 @@ def test_instances_of_the_signatures_classes_cross_with_their_slots_and_without_
     assert received[3] is Colour.BLUE
 
 
-@pytest.mark.parametrize("make", [set, frozenset, tuple, list, lambda p: {next(iter(p)): 1}], ids=str)
+@pytest.mark.parametrize(
+    "make",
+    [set, frozenset, tuple, list, lambda p: {p[0]: 1}],
+    ids=["set", "frozenset", "tuple", "list", "dict"],
+)
 def test_instances_that_hash_by_their_attributes_cross_inside_every_container(make: Any) -> None:
     value = make([Point(1, 2)])
     received = cross([value, value])
@@ -286,7 +290,9 @@ def test_a_default_dictionary_keeps_a_plain_factory_and_loses_any_other() -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["\x00", "\ud800", "a\udfffb", "\u2028", "\U0001f600"], ids=lambda text: text.encode("unicode_escape").decode()
+    "text",
+    ["\x00", "\ud800", "a\udfffb", "\u2028", "\U0001f600"],
+    ids=lambda text: text.encode("unicode_escape").decode(),
 )
 def test_strange_text_crosses_as_it_is(text: str) -> None:
     assert cross([text, {text: text}]) == [text, {text: text}]
@@ -297,7 +303,9 @@ def test_two_lone_surrogates_stay_two_characters() -> None:
     assert len(cross(text)) == 2
 
 
-@pytest.mark.parametrize("error", [ValueError("bad", 1), KeyError("k"), StopIteration(), ZeroDivisionError("x")], ids=repr)
+@pytest.mark.parametrize(
+    "error", [ValueError("bad", 1), KeyError("k"), StopIteration(), ZeroDivisionError("x")], ids=repr
+)
 def test_built_in_exceptions_cross_with_their_arguments(error: Exception) -> None:
     received = cross([error])[0]
     assert (type(received), received.args) == (type(error), error.args)
@@ -408,7 +416,11 @@ class OwnArray(np.ndarray):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-@pytest.mark.parametrize("wrap", [lambda v: v, lambda v: [1, (v,)], lambda v: {"k": v}, Node], ids=str)
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda v: v, lambda v: [1, (v,)], lambda v: {"k": v}, Node],
+    ids=["bare", "in a tuple in a list", "in a dict", "as an attribute"],
+)
 def test_what_may_not_cross_is_refused_wherever_it_hides_and_its_type_is_named(
     value: object, named: str, wrap: Any
 ) -> None:
@@ -461,7 +473,9 @@ ATOMS = (
     st.none() | st.booleans() | st.integers(-3, 9) | st.integers() | st.floats() | WORDS | st.text(max_size=3)
     | st.tuples(st.sampled_from(["r", "a", "i", "c", "b", "z"]), st.integers(-2, 6) | WORDS).map(list)
 )  # fmt: skip
-JUNK = st.recursive(ATOMS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=2), max_leaves=6)
+JUNK = st.recursive(
+    ATOMS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=2), max_leaves=6
+)
 TABLES = st.lists(st.builds(lambda kind, rest: [kind, *rest], KINDS, st.lists(JUNK, max_size=3)) | JUNK, max_size=6)
 
 
@@ -515,7 +529,9 @@ def test_a_method_of_the_signatures_class_cannot_be_hidden_by_an_attribute() -> 
         def valid(self) -> bool:
             return False
 
-    decoder = crossing.Decoder([["instance", "Checked", [["valid", ["r", 1]]]], ["type", "object"]], {"Checked": Checked})
+    decoder = crossing.Decoder(
+        [["instance", "Checked", [["valid", ["r", 1]]]], ["type", "object"]], {"Checked": Checked}
+    )
     with pytest.raises(crossing.MalformedError):
         decoder.decode_all()
 
