@@ -250,6 +250,21 @@ def check_command(predictions: str, **given: Any) -> None:
         click.echo(line)
 
 
+@main.command("fetch")
+@click.argument("benchmark", metavar="ID|DIR")
+@click.option("--split", metavar="S", help="Split of the benchmark.")
+def fetch_command(benchmark: str, split: str | None) -> None:
+    """Fetch a benchmark's data once, for grading without --data."""
+    from grader import benchmark as declarations
+    from grader.fetch import fetch
+    from grader.progress import watcher
+
+    declared = declarations.load(benchmark)
+    with watcher(quiet=False) as observer:
+        path = fetch(declared, declared.split(split)[0], observer)
+    click.echo(path)
+
+
 @main.command("doctor")
 @click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto", show_default=True)
 def doctor_command(sandbox: str) -> int:

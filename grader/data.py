@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from grader import fetch
 from grader.errors import DataUnavailableError, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -66,10 +67,11 @@ def _declared(benchmark: Benchmark, split: str, protocol: str, wanted: Wanted) -
     if place.hub:
         revision = benchmark.protocols[protocol].revision or place.revision
         return _hub(benchmark, split, protocol, revision, wanted), f"{place.hub}@{revision or 'latest'}"
-    raise DataUnavailableError(
-        f"The data of {benchmark.id} ({split}) is not bundled. Get it with `grade fetch {benchmark.id}`, "
-        "or give a local copy with --data FILE."
-    )
+    fetched = fetch.kept(benchmark, split)
+    if fetched is not None:
+        return read(fetched, wanted), place.url.rpartition("/")[2]
+    way = f"Get it with `grade fetch {benchmark.id} --split {split}`, or give" if place.url else "Give"
+    raise DataUnavailableError(f"The data of {benchmark.id} ({split}) is not here. {way} a local copy with --data FILE.")
 
 
 def read(path: Path, wanted: Wanted) -> list[Row]:

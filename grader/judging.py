@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.judge import Judge
+    from grader.judge.client import OpenAIJudge
     from grader.judge.prompts import PromptKind
     from grader.observer import Observer
     from grader.options import Options
@@ -26,14 +27,19 @@ class Bench(msgspec.Struct, kw_only=True):
     judge: Judge | None
     template: str | None
     facts: dict[str, object] = {}
+    """For the report's environment; complete once the run has left the bench."""
+    notes: list[str] = []
+    """What a reader of the figures must know of the judge; complete likewise."""
 
 
 @contextlib.contextmanager
 def bench(
     options: Options, observer: Observer, kind: PromptKind, replies: Mapping[str, str] | None = None
 ) -> Iterator[Bench]:
-    """Give a run its judge; `replies` are recorded ones that came with the predictions. Raises UsageError, InputError."""
+    """Give a run its judge, `replies` being those that came with the predictions; raises UsageError, InputError."""
     template = _template(options.judge_prompt, kind)
+    if options.judge_replies is not None and options.judge_model is not None:
+        raise UsageError("--judge-replies and --judge-model: replies are either recorded or asked for; give one.")
     if options.judge_replies is not None:
         recorded = RecordedJudge(load_replies(options.judge_replies))
         yield Bench(judge=recorded, template=template, facts={"judge": f"replies from {options.judge_replies.name}"})
@@ -61,7 +67,18 @@ def _endpoint(options: Options, observer: Observer, template: str | None) -> Ite
 
     assert options.judge_model is not None
     cache = ReplyCache() if options.cache else None
-    with OpenAIJudge(options.judge_model, cache, base_url=options.judge_base_url, observer=observer) as judge:
+    judge = OpenAIJudge(model=options.judge_model, cache=cache, base_url=options.judge_base_url, observer=observer)
+    with judge:
         seat = Bench(judge=judge, template=template)
         yield seat
-        seat.facts = dict(judge.environment())
+    seat.facts = {"judge": judge.environment()}
+    seat.notes = [_cost(judge)]
+
+
+def _cost(judge: OpenAIJudge) -> str:
+    usage = judge.usage
+    failed = f", {usage.failed} without a readable reply" if usage.failed else ""
+    return (
+        f"Judge {judge.model} at {judge.endpoint}: {usage.calls} calls, {usage.cached} replies kept from before{failed}; "
+        f"{usage.prompt_tokens} prompt and {usage.completion_tokens} completion tokens."
+    )

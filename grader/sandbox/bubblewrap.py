@@ -40,7 +40,7 @@ class ProcessSupervisor:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={"GRADE_SETTINGS": json.dumps(settings), "PYTHONPATH": _INSIDE_SITE},
+            env=_environment(settings),
             start_new_session=True,
             bufsize=0,
         )
@@ -164,9 +164,14 @@ def command(site: Path) -> list[str]:
     return [*words, str(python), "-u", "-B", f"{_INSIDE_CODE}/runner.py"]
 
 
+def _environment(settings: dict[str, object]) -> dict[str, str]:
+    """Nothing of the grader's own environment; one hash seed, so that a verdict does not hang on set order."""
+    return {"GRADE_SETTINGS": json.dumps(settings), "PYTHONPATH": _INSIDE_SITE, "PYTHONHASHSEED": "0"}
+
+
 def _why_not(words: list[str], settings: dict[str, object]) -> str:
     """Run the failing command once more to catch what it says, and put that into a sentence."""
-    environment = {"GRADE_SETTINGS": json.dumps(settings), "PYTHONPATH": _INSIDE_SITE}
+    environment = _environment(settings)
     try:
         again = subprocess.run(  # noqa: S603 - our own words
             words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False, env=environment

@@ -161,7 +161,12 @@ class Docker:
         }
         options: dict[str, Any] = {
             "labels": {image.LABEL: "supervisor", OWNER_LABEL: owner()},
-            "environment": {"GRADE_SETTINGS": json.dumps(settings), "PYTHONPATH": "/opt/grade-site"},
+            "environment": {
+                "GRADE_SETTINGS": json.dumps(settings),
+                "PYTHONPATH": "/opt/grade-site",
+                # One hash seed, so that a verdict does not hang on the order of a set.
+                "PYTHONHASHSEED": "0",
+            },
             "stdin_open": True,
             "auto_remove": True,
             "network_mode": "none",

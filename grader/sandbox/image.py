@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from grader.observer import Observer
 
 REPOSITORY = "grade-sandbox"
-OFFICIAL_BASE = "python:3.12-slim-bookworm"
-# The digest of the multi-platform index of that tag; `grade image build --base` overrides it.
-OFFICIAL_PINNED = "python:3.12.11-slim-bookworm"
+# python:3.12-slim-bookworm, by the digest under which public Dockerfiles pin it.
+OFFICIAL_PINNED = "python@sha256:782412e85d0f0984994c290652577d4018aff08145c85b262bb63dc0c7522254"
 DEBIAN_SUITE = "bookworm"
 DEBIAN_BASE = f"grade-base-debian:{DEBIAN_SUITE}"
 LABEL = "org.grade.sandbox"

@@ -24,11 +24,10 @@ _ABOUT_OTHERS = re.compile(r"\b(?:all|both|none|neither|above|others?)\b|以上|
 
 def with_rotations(items: dict[str, Item], selection: Selection, notes: list[str]) -> dict[str, Item]:
     """Add the passes that the data lacks and the predictions have, by rotating the options."""
-    first_only = all(item.qid == item.unit and item.qid.isdigit() for item in items.values())
-    strangers = {record.qid for record in selection.file.records if record.qid not in items} if first_only else set()
-    made = {
-        rolled.qid: rolled for item in items.values() for rolled in _rotations(item, selection, strangers) if strangers
-    }
+    strangers = {record.qid for record in selection.file.records if record.qid not in items}
+    if not strangers or not all(item.qid == item.unit and item.qid.isdigit() for item in items.values()):
+        return items
+    made = {rolled.qid: rolled for item in items.values() for rolled in _rotations(item, selection, strangers)}
     if strangers.isdisjoint(made):
         return items
     notes.append("The data has first passes only; the other passes were made by rotating their options.")
@@ -90,11 +89,11 @@ def notes_on_passes(items: Iterable[Item]) -> list[str]:
     twice = [unit for unit, members in passes.items() if len(_orders(members)) < len(members)]
     strange = [unit for unit, members in passes.items() if len({frozenset(m.options.values()) for m in members}) > 1]
     reported = (
-        (few, "have fewer passes in the data than their options need; they count by those they have"),
-        (twice, "have two passes in the data with the same order of options"),
-        (strange, "have passes in the data with different options"),
+        (few, "fewer passes in the data than their options need, counted by those they have"),
+        (twice, "two passes in the data with the same order of options"),
+        (strange, "passes in the data that do not have the same options"),
     )
-    return [f"{len(units)} questions {what} ({_some(units)})." for units, what in reported if units]
+    return [f"Questions with {what}: {len(units)} ({_some(units)})." for units, what in reported if units]
 
 
 def _passes_due(members: list[Item]) -> int:
@@ -128,4 +127,4 @@ def check_rounds(items: Iterable[Item], predictions: Mapping[str, list[str]], no
         raise InputError(problems[:50])
     several = sum(max(passes.values()) > 1 for passes in counts.values())
     if several:
-        notes.append(f"{several} questions have several predictions a pass; each round of passes counts as one trial.")
+        notes.append(f"Questions with several predictions a pass: {several}; each round of passes counts as one trial.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,17 +11,19 @@ import msgspec
 from grader.errors import InputError, UsageError
 from grader.grading import Graded, check_unchanged, earlier_report, environment, select, stem_of, stem_of_path
 from grader.judging import Bench, bench
-from grader.results import Metric, Outcome, Reading, Report, SampleResult
-from grader.scoring import choice_items, choice_metrics
-from grader.scoring.choice_items import Item, Reply
+from grader.results import Metric, Outcome, Report, SampleResult
+from grader.scoring import choice_items, choice_metrics, choice_passes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from grader.benchmark import Benchmark
     from grader.grading import Selection
+    from grader.judge import JudgeReply
     from grader.options import Options
+    from grader.reading.choice import ChoiceReading
+    from grader.scoring.choice_items import Item, Reply
 
 _CJK = re.compile(r"[\u4e00-\u9fff]")
 
@@ -28,26 +31,39 @@ _CJK = re.compile(r"[\u4e00-\u9fff]")
 def run(selection: Selection) -> Graded:
     """Read every reply and score; raises a GradeError."""
     declared = selection.benchmark
+    circular = declared.scoring == "circular"
     items = choice_items.items_from(selection.rows, declared, selection.split)
-    notes: list[str] = []
-    if declared.scoring == "circular":
-        items = _with_rotations(items, selection, notes)
+    made: list[str] = []
+    if circular:
+        items = choice_passes.with_groups_of_first(choice_passes.with_rotations(items, selection, made))
+        selection = choice_passes.of_whole_questions(selection, items)
     predictions, missing = select(selection, list(items))
-    notes = [*selection.file.warnings, *missing, *notes]
+    notes = [*selection.file.warnings, *missing, *made]
     wanted = [items[qid] for qid in predictions]
     if all(item.answer is None for item in wanted):
         return _submission(selection, wanted, predictions, notes)
-    if declared.scoring == "circular":
-        _check_passes(wanted, predictions, notes)
+    if circular:
+        notes += choice_passes.notes_on_passes(wanted)
+        choice_passes.check_rounds(wanted, predictions, notes)
     version = declared.protocols[selection.protocol].reader
     replies = choice_items.read_replies(wanted, predictions, version)
+    absent = [item for item in wanted if not predictions[item.qid]]
     with bench(selection.options, selection.observer, "choice", selection.file.judge_replies) as seat:
-        _judge(replies, seat, version, circular=declared.scoring == "circular")
-    samples = [choice_items.sample_of(reply) for reply in replies] + _absent(wanted, predictions)
-    facts = environment(selection, predictions) | seat.facts | {"position_bias": choice_items.position_bias(samples)}
+        _judge(replies, absent, seat, version, circular=circular)
+    samples = _samples(replies, absent, predictions)
+    if circular:
+        choice_metrics.mark_questions(samples)
+    facts = environment(selection, predictions) | seat.facts
+    facts["position_bias"] = choice_metrics.position_bias(samples)
+    if declared.abbreviations:
+        facts["abbreviations"] = declared.abbreviations
     if declared.baselines:
-        facts["baselines"] = _baselines(wanted)
-        notes.append(_baseline_note(wanted))
+        facts["baselines"] = choice_items.baselines(wanted)
+        notes.append(
+            "Baselines: chance {chance:.1f}, always the first letter {always_first_letter:.1f}.".format(
+                **choice_items.baselines(wanted)["all"]
+            )
+        )
     report = Report(
         benchmark=declared.id,
         split=selection.split,
@@ -56,9 +72,20 @@ def run(selection: Selection) -> Graded:
         samples=samples,
         unscored=sum(Outcome.UNSCORED in (s.official.outcome, s.careful.outcome) for s in samples),
         environment=facts,
-        notes=notes,
+        notes=[*notes, *seat.notes],
     )
     return Graded(report=report, stem=stem_of(selection.file))
+
+
+def _samples(
+    replies: Iterable[Reply], absent: Iterable[Item], predictions: Mapping[str, list[str]]
+) -> list[SampleResult]:
+    """Return the results of the replies and of those that are absent, in the benchmark's order."""
+    rounds = max(map(len, predictions.values()), default=0) or 1
+    samples = [choice_items.sample_of(reply) for reply in replies]
+    samples += [choice_items.absent(item, number) for item in absent for number in range(rounds)]
+    order = {qid: number for number, qid in enumerate(predictions)}
+    return sorted(samples, key=lambda sample: order[sample.qid])
 
 
 def metrics(samples: list[SampleResult], declared: Benchmark) -> list[Metric]:
@@ -72,122 +99,47 @@ def metrics(samples: list[SampleResult], declared: Benchmark) -> list[Metric]:
     return choice_metrics.metric_rows(samples, "accuracy", choice_metrics.each_question)
 
 
-def rescore(path: Path, declared: Benchmark, split: str, protocol: str, options: Options) -> Graded:
-    """Score again from the results file."""
+def rescore(path: Path, declared: Benchmark, split: str, protocol: str, options: Options) -> Graded:  # noqa: ARG001
+    """Score again from the results file (`options` as every scorer takes them)."""
     report = earlier_report(path, declared, split, protocol)
     if report is None:
         raise UsageError(
             f"--score-only: there is no {stem_of_path(path).name}_results.json beside {path.name}; "
             "grade it once without --score-only."
         )
+    if not report.samples:
+        raise UsageError(f"--score-only: {split} has no public answers, so there is nothing to score again.")
     check_unchanged(path, report)
     again = msgspec.structs.replace(report, metrics=metrics(report.samples, declared))
     return Graded(report=again, stem=stem_of_path(path))
 
 
-# --- circular groups --------------------------------------------------------------------------------------------
-
-
-def _with_rotations(items: dict[str, Item], selection: Selection, notes: list[str]) -> dict[str, Item]:
-    """Add the passes that the data lacks and the predictions have, by rotating the options."""
-    base = {qid: item for qid, item in items.items() if qid == item.unit}
-    strangers = [record.qid for record in selection.file.records if record.qid not in items]
-    if len(base) == len(items) and strangers:
-        stride = selection.benchmark.pass_stride
-        made = {rolled.qid: rolled for item in base.values() for rolled in _rotations(item, stride)}
-        if any(qid in made for qid in strangers):
-            notes.append("The data has first passes only; the other passes were made by rotating their options.")
-            return items | made
-    incomplete = _incomplete(items.values())
-    if len(base) == len(items):
-        notes.append("Data and predictions have one pass a question: circular accuracy is that of a single pass.")
-    elif incomplete:
-        some = ", ".join(incomplete[:5]) + (", ..." if len(incomplete) > 5 else "")
-        notes.append(f"{len(incomplete)} questions have fewer passes in the data than options ({some}).")
-    return items
-
-
-def _rotations(item: Item, stride: int) -> Iterable[Item]:
-    """Yield the passes 1, 2, ... of a question: in each, every option has moved one letter on."""
-    letters, texts = list(item.options), list(item.options.values())
-    for number in range(1, len(letters)):
-        turned = texts[-number:] + texts[:-number]
-        answer = item.answer
-        if answer is not None:
-            answer = letters[(letters.index(answer) + number) % len(letters)]
-        yield msgspec.structs.replace(
-            item,
-            qid=str(int(item.qid) + number * stride),
-            options=dict(zip(letters, turned, strict=True)),
-            answer=answer,
-        )
-
-
-def _incomplete(items: Iterable[Item]) -> list[str]:
-    passes: dict[str, list[Item]] = {}
-    for item in items:
-        passes.setdefault(item.unit, []).append(item)
-    return [unit for unit, members in passes.items() if len(members) < len(members[0].options)]
-
-
-def _check_passes(items: list[Item], predictions: dict[str, list[str]], notes: list[str]) -> None:
-    """Raise InputError where passes of one question have different numbers of samples."""
-    counts: dict[str, dict[str, int]] = {}
-    for item in items:
-        if predictions[item.qid]:
-            counts.setdefault(item.unit, {})[item.qid] = len(predictions[item.qid])
-    problems = [
-        f"question {unit}: its passes have different numbers of predictions "
-        f"({', '.join(f'{qid}: {n}' for qid, n in passes.items())})"
-        for unit, passes in counts.items()
-        if len(set(passes.values())) > 1
-    ]
-    if problems:
-        raise InputError(problems[:50])
-    several = sum(max(passes.values()) > 1 for passes in counts.values())
-    if several:
-        notes.append(f"{several} questions have several predictions a pass; each round of passes counts as one trial.")
-
-
-def _absent(items: list[Item], predictions: dict[str, list[str]]) -> list[SampleResult]:
-    """Items without a prediction, under `--missing wrong`: official scorers do not notice, a careful person does."""
-    reading = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="there is no prediction", rule="missing")
-    rounds = max(map(len, predictions.values()), default=1)
-    return [
-        SampleResult(
-            qid=item.qid,
-            sample=number,
-            official=reading,
-            careful=reading,
-            unit=item.unit if item.unit != item.qid else msgspec.UNSET,
-            groups=item.groups or msgspec.UNSET,
-            extra={"gold": item.answer},
-        )
-        for item in items
-        if not predictions[item.qid]
-        for number in range(rounds)
-    ]
-
-
 # --- the judge --------------------------------------------------------------------------------------------------
 
+_READ_FOR_SURE = frozenset(
+    ("empty", "unclosed_reasoning", "refusal", "withdrawn", "breaks_off", "echo", "outside_options")
+)
+"""Rules by which the careful reading knows that there is no answer: nothing is left for a judge to find."""
 
-def _judge(replies: list[Reply], seat: Bench, version: str, *, circular: bool) -> None:
+
+def _judge(replies: list[Reply], absent: Iterable[Item], seat: Bench, version: str, *, circular: bool) -> None:
     """Ask the judge about what the rules could not read, where it can still matter."""
     if seat.judge is None:
         return
     from grader.judge import JudgeQuestion
     from grader.judge.prompts import choice_prompt
 
-    decided = {name: _decided(replies, name) if circular else set() for name in ("official", "careful")}
+    decided: dict[str, set[tuple[str, int]]] = {"official": set(), "careful": set()}
+    if circular:
+        decided = {name: {_round(reply) for reply in replies if _is_lost(reply, name, version)} for name in decided}
+        gone = {item.unit for item in absent}
+        decided["careful"] |= {_round(reply) for reply in replies if reply.item.unit in gone}
     asked: dict[str, Reply] = {}
     for reply in replies:
-        needs = frozenset(
-            name for name in decided if _needs(reply, name, version) and _round(reply) not in decided[name]
-        )
-        if needs and reply.text.strip():
-            reply.asked = needs
-            asked[reply.item.qid if not reply.sample else f"{reply.item.qid}#{reply.sample}"] = reply
+        needs = (n for n in decided if _is_open(reply, n, version) and _round(reply) not in decided[n])
+        reply.asked = frozenset(needs)
+        if reply.asked:
+            asked[reply.item.qid if not reply.sample else f"{reply.item.qid}@{reply.sample}"] = reply
     questions = [
         JudgeQuestion(
             qid=key,
@@ -198,74 +150,69 @@ def _judge(replies: list[Reply], seat: Bench, version: str, *, circular: bool) -
                 chinese=bool(_CJK.search(reply.item.question)),
                 template=seat.template,
             ),
-            accept=_acceptable(reply.item),
+            accept=partial(_is_readable, reply, version),
         )
         for key, reply in asked.items()
     ]
     for key, answer in seat.judge.ask(questions).items():
-        _apply(asked[key], answer.text, answer.error, version)
+        _apply(asked[key], answer, version)
 
 
-def _needs(reply: Reply, name: str, version: str) -> bool:
+def _is_open(reply: Reply, name: str, version: str) -> bool:
+    """Whether rules leave it open what a reply says, so that a judge may find it."""
+    if not reply.text.strip():
+        return False
     if name == "careful":
-        return reply.careful.outcome == "no_answer"
+        return reply.careful.outcome == "no_answer" and reply.careful.rule not in _READ_FOR_SURE
     return version.startswith("vlmevalkit") and reply.official.letter is None
+
+
+def _is_lost(reply: Reply, name: str, version: str) -> bool:
+    """Whether rules alone have found that a reply is not right."""
+    read = reply.official if name == "official" else reply.careful
+    return read.letter != reply.item.answer and not _is_open(reply, name, version)
 
 
 def _round(reply: Reply) -> tuple[str, int]:
     return reply.item.unit, reply.sample
 
 
-def _decided(replies: list[Reply], name: str) -> set[tuple[str, int]]:
-    """Return the rounds of passes that a wrong letter has decided already."""
-    found = set()
-    for reply in replies:
-        read = reply.official if name == "official" else reply.careful
-        if read.outcome == "ambiguous" or (read.letter is not None and read.letter != reply.item.answer):
-            found.add(_round(reply))
-    return found
+def _is_readable(reply: Reply, version: str, text: str) -> bool:
+    return all(_judged(name, reply, version, text) is not None for name in reply.asked)
 
 
-def _acceptable(item: Item):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a closure
-    from grader.reading.choice_official import read_vlmevalkit
+def _apply(reply: Reply, answer: JudgeReply, version: str) -> None:
+    """Take the judge's word; a reply that only one reading can read is still that reading's."""
+    text = answer.text if answer.text is not None else answer.unreadable
+    reply.lost = f"the rules read no letter, and the judge gave none ({answer.error})"
+    reply.official_judged = _judged("official", reply, version, text)
+    reply.careful_judged = _judged("careful", reply, version, text)
 
-    return lambda text: read_vlmevalkit(text, item.options).letter is not None
 
-
-def _apply(reply: Reply, text: str | None, error: str, version: str) -> None:
+def _judged(name: str, reply: Reply, version: str, text: str) -> ChoiceReading | None:
+    """Read what the judge said: a letter, or `Z` for none of the options; None where it cannot be read."""
     from grader.reading.choice_careful import read_choice
     from grader.reading.choice_official import read_vlmevalkit
 
-    if text is None:
-        reply.lost = f"the rules read no letter, and the judge gave none ({error})"
-        return
-    matching = version if version.startswith("vlmevalkit") else "vlmevalkit-2026-06"
-    reply.official_judged = read_vlmevalkit(text, reply.item.options, matching)
-    reply.careful_judged = read_choice(text, reply.item.options | {"Z": "none of the options"})
+    options = reply.item.options
+    if name == "official":
+        read = read_vlmevalkit(text, options, version if version.startswith("vlmevalkit") else "vlmevalkit-2026-06")
+    else:
+        # A letter alone is a letter, even where it is the text of another option as well.
+        read = read_choice(text, dict.fromkeys([*options, "Z"], ""))
+        if read.letter is None:
+            read = read_choice(text, options | {"Z": "none of the options"})
+    return read if read.letter is not None else None
 
 
-# --- baselines and submissions ----------------------------------------------------------------------------------
-
-
-def _baselines(items: list[Item]) -> dict[str, float]:
-    """Return, in percent, what chance and a constant first letter would score."""
-    chance = sum(1 / len(item.options) for item in items) / len(items)
-    first = sum(item.answer == next(iter(item.options)) for item in items) / len(items)
-    return {"chance": 100 * chance, "always_first_letter": 100 * first}
-
-
-def _baseline_note(items: list[Item]) -> str:
-    figures = _baselines(items)
-    return f"Baselines: chance {figures['chance']:.1f}, always A {figures['always_first_letter']:.1f}."
+# --- submissions ------------------------------------------------------------------------------------------------
 
 
 def _submission(selection: Selection, items: list[Item], predictions: dict[str, list[str]], notes: list[str]) -> Graded:
     """Answers are not public: the product is the table that the benchmark's server scores."""
-    several = [qid for qid, texts in predictions.items() if len(texts) > 1]
+    several = [f"{qid}: a submission has one prediction a row, not {len(p)}" for qid, p in predictions.items() if p[1:]]
     if several:
-        raise InputError(
-            [f"{qid}: a submission has one prediction a row, not {len(predictions[qid])}" for qid in several[:50]]
-        )
+        raise InputError(several[:50])
     report = Report(
         benchmark=selection.benchmark.id,
         split=selection.split,
@@ -275,15 +222,16 @@ def _submission(selection: Selection, items: list[Item], predictions: dict[str, 
         environment=environment(selection, predictions),
         notes=[*notes, f"{selection.split} has no public answers: there is no score, but a submission file."],
     )
-    image = selection.benchmark.columns.image
+    columns = selection.benchmark.columns
 
     def write(stem: Path) -> Path:
         from grader.reports.submission import write_submission
 
         rows = [
-            {k: v for k, v in item.row.items() if k != image} | {"prediction": "".join(predictions[item.qid])}
+            {name: value for name, value in item.row.items() if name != columns.image}
+            | {"prediction": "".join(predictions[item.qid])}
             for item in items
         ]
-        return write_submission(stem.with_name(f"{stem.name}_submission.xlsx"), rows)
+        return write_submission(stem.with_name(f"{stem.name}_submission.xlsx"), rows, index=columns.id)
 
     return Graded(report=report, stem=stem_of(selection.file), write_more=write)

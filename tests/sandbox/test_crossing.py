@@ -125,7 +125,7 @@ def same(sent: Any, received: Any) -> bool:
 
 def identical(a: Any, b: Any) -> bool:
     if isinstance(a, float):
-        return math.copysign(1, a) == math.copysign(1, b) and (a == b or (math.isnan(a) and math.isnan(b)))
+        return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
     if isinstance(a, complex):
         return identical(a.real, b.real) and identical(a.imag, b.imag)
     return bool(a == b)

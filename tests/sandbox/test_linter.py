@@ -1,0 +1,121 @@
+"""The linter that is kept alive says what a fresh `pylint` says of every program, whatever came before it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import inside
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOURCES = {
+    "clean": "import math\n\n\ndef solution(a):\n    return math.gcd(*a)\n\n\nassert solution([4, 6]) == 2\n",
+    "undefined name": "def solution(a):\n    return deque(a)\n",
+    "used before assignment": "def solution(a):\n    b = c\n    c = a\n    return b\n",
+    "no member": "import math\n\n\ndef solution(a):\n    return math.square(a) + a.anything\n",
+    "no member of numpy": "import numpy as np\n\n\ndef solution(a):\n    return np.arrange(a)\n",
+    "no such module": "import strings\nfrom os import nothing_such\n\n\ndef solution(a):\n    return strings, nothing_such\n",
+    "syntax error": "def solution(a:\n    return a\n",
+    "bad indentation": "def solution(a):\n    b = 1\n  return b\n",
+    "return outside a function": "return 1\n",
+    "too many arguments": "def solution(a):\n    return a\n\n\nsolution(1, 2, 3)\nsolution(b=1)\n",
+    "result of nothing": "def solution(a):\n    print(a)\n\n\nX = solution(1)\nX.y = 2\n",
+    "not callable": "X = 5\nX()\nX[0]\nfor i in X:\n    pass\n",
+    "method without self": "class A:\n    def f():\n        return 1\n\n    def g(self):\n        return self.missing\n",
+    "bad format string": "print('%s %s' % ('a',), '%d' % 'x', '{}'.format())\n",
+    "redefinition alone": "def solution(a):\n    pass\n\n\ndef solution(a):\n    return a\n",
+    "silenced": "# pylint: disable=undefined-variable\nprint(nowhere)\n",
+    "silenced in one line": "print(nowhere)  # pylint: disable=E0602\nprint(elsewhere)\n",
+    "told to skip": "# pylint: skip-file\ndef solution(a:\n",
+    "unknown option": "# pylint: disable=no-such-message\n# pylint: no-such-option\nprint(nowhere)\n",
+    "star arguments": "def solution(*a, **b):\n    return solution(*a, **b, **c)\n",
+    "text that is not ASCII": "def solution(a):\n    return 'дом 家' + ünknown\n",
+    "null byte": "def solution(a):\n    return '\x00'\n",
+    "nothing": "",
+}
+DRIVER = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import linter
+linter = linter.Linter(sys.argv[2])
+linter.warm()
+json.dump([linter.messages(source) for source in json.load(sys.stdin)], sys.stdout)
+"""
+
+
+def kept_alive(sources: list[str], folder: Path) -> list[list[str]]:
+    """Lint programs one after another in one process."""
+    work = folder / "linter"
+    work.mkdir(exist_ok=True)
+    command = [sys.executable, "-I", "-c", DRIVER, inside.FOLDER, str(work)]
+    done = subprocess.run(command, input=json.dumps(sources), capture_output=True, text=True, cwd=folder, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def fresh(source: str, folder: Path) -> list[str]:
+    """Lint one program with a new pylint in its default configuration; errors and fatal messages only."""
+    path = folder / "program.py"
+    path.write_text(source, encoding="utf-8", newline="")
+    command = [sys.executable, "-I", "-m", "pylint", "--rcfile=", "--output-format=json", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+    messages = json.loads(done.stdout) if done.stdout.strip() else []
+    return [
+        message["message"]
+        for message in messages
+        if message["type"] in {"error", "fatal"} and message["symbol"] != "function-redefined"
+    ]
+
+
+@pytest.fixture(scope="module")
+def one_after_another(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """Messages of every program, each linted after all the programs before it."""
+    messages = kept_alive(list(SOURCES.values()), tmp_path_factory.mktemp("alive"))
+    return dict(zip(SOURCES, messages, strict=True))
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_messages_are_those_of_a_fresh_pylint(
+    name: str, one_after_another: dict[str, list[str]], tmp_path: Path
+) -> None:
+    assert one_after_another[name] == fresh(SOURCES[name], tmp_path)
+
+
+def test_the_order_of_programs_does_not_matter(one_after_another: dict[str, list[str]], tmp_path: Path) -> None:
+    names = list(SOURCES)[::-1]
+    assert dict(zip(names, kept_alive([SOURCES[name] for name in names], tmp_path), strict=True)) == one_after_another
+
+
+LEAVERS = {
+    "a name": ("leftover = 1\n", "print(leftover)\n"),
+    "a module's attribute": ("import math\nmath.square = abs\n", "import math\nprint(math.square(2))\n"),
+    "an attribute of a built-in class": ("import fractions\nfractions.Fraction.halved = 1\n",
+                                         "import fractions\nprint(fractions.Fraction(1).halved)\n"),
+    "a disabled message": ("# pylint: disable=all\n", "print(leftover)\n"),
+    "a file to skip": ("# pylint: skip-file\n", "print(leftover)\n"),
+    "a broken file": ("def solution(:\n", "print(leftover)\n"),
+    "a module of its own name": ("import program\nprogram.x = 1\n", "import program\nprint(program.x)\n"),
+    "a changed import path": ("import sys\nsys.path.insert(0, '/tmp')\n", "import strings\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEAVERS)
+def test_nothing_a_program_says_changes_what_is_said_of_the_next(name: str, tmp_path: Path) -> None:
+    first, second = LEAVERS[name]
+    assert kept_alive([first, second], tmp_path)[1] == kept_alive([second], tmp_path)[0] == fresh(second, tmp_path)
+
+
+def test_no_file_stays_behind(tmp_path: Path) -> None:
+    kept_alive([SOURCES["clean"], SOURCES["syntax error"]], tmp_path)
+    assert list((tmp_path / "linter").iterdir()) == []
+
+
+def test_lone_surrogates_do_not_stop_the_linter(tmp_path: Path) -> None:
+    broken, after = kept_alive(["x = '\ud800'\n", "print(nowhere)\n"], tmp_path)
+    assert len(broken) == 1
+    assert after == ["Undefined variable 'nowhere'"]
