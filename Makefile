@@ -16,12 +16,12 @@ $(VENV)/.ready: pyproject.toml
 	  else echo "Python's venv is missing. Run: sudo apt-get install python3-venv"; exit 1; fi
 	@echo "Setting up $(VENV) (once)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m pip install -qq --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install -qq --editable .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.ready
-	@$(BIN)/python -m pip install --quiet --group dev
+	@$(BIN)/python -m pip install -qq --group dev
 	@touch $@
 
 # Something to run untrusted code in: an engine that answers, or bubblewrap.

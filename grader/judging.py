@@ -79,6 +79,6 @@ def _cost(judge: OpenAIJudge) -> str:
     usage = judge.usage
     failed = f", {usage.failed} without a readable reply" if usage.failed else ""
     return (
-        f"Judge {judge.model} at {judge.endpoint}: {usage.calls} calls, {usage.cached} replies kept from before{failed}; "
-        f"{usage.prompt_tokens} prompt and {usage.completion_tokens} completion tokens."
+        f"Judge {judge.model} at {judge.endpoint}: {usage.calls} calls, {usage.cached} replies kept from before"
+        f"{failed}; {usage.prompt_tokens} prompt and {usage.completion_tokens} completion tokens."
     )

@@ -35,7 +35,10 @@ def load(benchmark: Benchmark, split: str, given: Path | None) -> Rows:
     digest = hashlib.sha256()
     problems: list[str] = []
     for path in paths:
-        data = path.read_bytes()
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
         digest.update(path.name.encode() + b"\0" + data)
         rows += _rows(path, data, problems)
     if problems:
@@ -47,9 +50,9 @@ def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows
     """Take the rows that came with the predictions; raises InputError."""
     problems: list[str] = []
     rows = [
-        _checked({**row, SUBJECT: name}, f"{origin}: {name}", problems)
+        _checked({**row, SUBJECT: name}, f"{origin}: $.{name}[{number}]", problems)
         for name, table in tables.items()
-        for row in table
+        for number, row in enumerate(table)
     ]
     if problems:
         raise InputError(problems[:50])
@@ -61,9 +64,8 @@ def _paths(place: Path, subjects: list[str]) -> list[Path]:
     if place.is_file() and place.stem in subjects:
         return [place]
     if not place.is_dir():
-        raise UsageError(
-            f"--data {place}: no such folder (expected one with {subjects[0]}.json, {subjects[1]}.json, ...)."
-        )
+        some = ", ".join(f"{name}.json" for name in subjects[:2])
+        raise UsageError(f"--data {place}: no such folder (expected one with {some}, ...).")
     paths = [place / f"{name}.json" for name in subjects if (place / f"{name}.json").is_file()]
     if not paths:
         raise UsageError(f"--data {place}: has none of {', '.join(f'{name}.json' for name in subjects)}.")
@@ -72,7 +74,7 @@ def _paths(place: Path, subjects: list[str]) -> list[Path]:
 
 def _rows(path: Path, data: bytes, problems: list[str]) -> list[Row]:
     try:
-        questions = msgspec.json.decode(data, type=dict[str, list[Row]])
+        questions = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=dict[str, list[Row]])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         problems.append(f"{path.name}: {error}; expected {{question id: [rows]}}")
         return []
@@ -84,9 +86,13 @@ def _rows(path: Path, data: bytes, problems: list[str]) -> list[Row]:
 
 
 def _checked(row: Row, where: str, problems: list[str]) -> Row:
-    lacking = [name for name in _NEEDED if name not in row]
+    lacking = [name for name in _NEEDED if row.get(name) is None]
     if lacking:
         problems.append(f"{where}: lacks {', '.join(lacking)}")
-    elif row["Model_Solution_Correctness"] not in {"correct", "incorrect"}:
+        return row
+    if row["Model_Solution_Correctness"] not in {"correct", "incorrect"}:
         problems.append(f"{where}: Model_Solution_Correctness is {row['Model_Solution_Correctness']!r}")
+    steps = row["Model_Solution_Steps"]
+    if not isinstance(steps, str) and not (isinstance(steps, list) and all(isinstance(step, str) for step in steps)):
+        problems.append(f"{where}: Model_Solution_Steps is neither a text nor a list of texts")
     return row

@@ -26,8 +26,10 @@ import watch
 import wire
 from zygote import Zygote
 
-# What runs here is nothing that a program should find when it imports.
-sys.path.pop(0)
+# What a program, or the linter, may find when it imports: the standard library and the locked packages. Neither this
+# code nor what else is installed with the interpreter, which differs from one machine to the next.
+_HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [p for p in sys.path if p != _HERE and not p.endswith(("site-packages", "dist-packages"))]
 
 VERSION = 1
 LEASE_SECONDS = 900

@@ -69,16 +69,14 @@ def _table_problems(rows: Rows, benchmark: Benchmark, split: str) -> list[str]:
         problems.append(f"{rows.origin}: no column {columns.id}; the columns read are {', '.join(sorted(filled))}")
     apart = not benchmark.options_in_text and columns.options is None
     if apart and len(filled & set(benchmark.letters)) < 2:
-        first, second = benchmark.letters[:2]
-        problems.append(f"{rows.origin}: no option columns {first}, {second}, ...: without them no answer can be read")
+        some = ", ".join(benchmark.letters[:2])
+        problems.append(f"{rows.origin}: no option columns {some}, ...: without them no answer can be read")
     if not apart and (source := columns.options or columns.question or "") not in filled:
         problems.append(f"{rows.origin}: no column {source}, which has the options")
-    strangers = [
-        (cell(row.get(columns.id)), said) for row in rows.rows if (said := _other_split(row, benchmark, label))
-    ]
+    strangers = [row for row in rows.rows if label and cell(row.get(columns.split or "")) not in {None, label}]
     if strangers:
-        said = ", ".join(sorted({repr(said) for _, said in strangers}))
-        some = ", ".join(str(qid) for qid, _ in strangers[:5]) + (", ..." if len(strangers) > 5 else "")
+        said = ", ".join(sorted({repr(cell(row.get(columns.split or ""))) for row in strangers}))
+        some = ", ".join(str(row.get(columns.id)) for row in strangers[:5]) + (", ..." if len(strangers) > 5 else "")
         problems.append(
             f"{rows.origin}: {len(strangers)} of {len(rows.rows)} rows belong to split {said}, and --split {split} "
             f"has rows of {label!r}: {some}"

@@ -94,13 +94,17 @@ def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Obse
 
 
 def mark_questions(samples: Iterable[SampleResult]) -> None:
-    """Write into every pass's `extra` what became of its question, so that a right letter marked wrong explains itself."""
+    """Write into every pass's `extra` what became of its question: it is why a right letter may earn nothing."""
     trials: dict[tuple[str, int], list[SampleResult]] = {}
     for sample in samples:
         trials.setdefault((sample.cluster, sample.sample), []).append(sample)
     for trial in trials.values():
         said = {
-            name: {1: Outcome.CORRECT, 0: Outcome.WRONG, None: Outcome.UNSCORED}[_all_right(trial, name).value]
+            name: Outcome.UNSCORED
+            if (value := _all_right(trial, name).value) is None
+            else Outcome.CORRECT
+            if value
+            else Outcome.WRONG
             for name in READINGS
         }
         for sample in trial:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from grader.judging import Bench, bench
 from grader.reading import mr_ben
 from grader.reading.judge_decision import decision_careful
 from grader.reading.mr_ben import Credit, GoldRow, MrBenReading
+from grader.reading.mr_ben_official import official_letters
 from grader.reading.mr_ben_scored_file import row_qids
 from grader.results import READINGS, Metric, Outcome, Reading, ReadingName, Report, SampleResult
 from grader.scoring import mr_score_figures as figures
@@ -68,15 +70,17 @@ def run(selection: Selection) -> Graded:
     predictions, notes = select(selection, list(rows))
     weights = weights_of(declared, selection.options)
     replies = _read(rows, predictions)
+    by_person = selection.options.judge_replies is not None
     facts = environment(selection, predictions) | {"weights": weights._asdict()}
     with bench(selection.options, selection.observer, "error_reason", selection.file.judge_replies) as seat:
-        answers = _judge(replies, seat)
+        answers = _judge(replies, seat, by_person=by_person)
     needed = sum(reply.asks_official or reply.asks_careful for reply in replies)
     if seat.judge is None and needed:
         notes.append(NO_JUDGE)
-    samples = [_sample(reply, answers.get(reply.key)) for reply in replies]
-    samples += [_absent(qid, rows[qid]) for qid, texts in predictions.items() if not texts]
-    kinds = _difference_kinds(replies, answers)
+    samples = _samples(rows, predictions, replies, answers)
+    kinds = Counter(
+        str(s.extra["difference"]) for s in samples if isinstance(s.extra, dict) and "difference" in s.extra
+    )
     report = Report(
         benchmark=declared.id,
         split=selection.split,
@@ -84,8 +88,10 @@ def run(selection: Selection) -> Graded:
         metrics=metrics(samples, weights),
         samples=samples,
         unscored=sum(Outcome.UNSCORED in (s.official.outcome, s.careful.outcome) for s in samples),
-        environment=facts | seat.facts | {"judged": needed, "difference_kinds": dict(kinds)},
-        notes=[*selection.file.warnings, *notes, *_kind_notes(kinds)],
+        environment=facts
+        | seat.facts
+        | {"judged": needed, "difference_kinds": dict(kinds.most_common()), "counts": tally(samples)},
+        notes=[*selection.file.warnings, *notes, *seat.notes, *_kind_notes(kinds)],
     )
     return Graded(report=report, stem=stem_of(selection.file))
 
@@ -96,6 +102,9 @@ def weights_of(declared: Benchmark, options: Options) -> Weights:
     strangers = given.keys() - set(Weights._fields)
     if strangers:
         raise UsageError(f"--weight {sorted(strangers)[0]}: the parts of MR-Score are {', '.join(Weights._fields)}.")
+    senseless = [name for name, weight in given.items() if not 0 <= weight < math.inf]
+    if senseless:
+        raise UsageError(f"--weight {senseless[0]}={given[senseless[0]]:g}: a weight is 0 or more.")
     return Weights(**given)
 
 
@@ -129,11 +138,25 @@ def _gold(row: Row) -> GoldRow:
 # --- the judge --------------------------------------------------------------------------------------------------
 
 
-def _judge(replies: list[Reply], seat: Bench) -> Mapping[str, JudgeReply]:
+_VERDICTS = {"correct": "Correct", "right": "Correct", "wrong": "Wrong", "incorrect": "Wrong"}
+"""A person's verdict, given in one word, and the decision it is."""
+
+
+def _judge(replies: list[Reply], seat: Bench, *, by_person: bool) -> Mapping[str, JudgeReply]:
     """Ask about the error reasons that matter in either reading."""
     if seat.judge is None:
         return {}
-    return seat.judge.ask([_question(r, seat.template) for r in replies if r.asks_official or r.asks_careful])
+    answers = seat.judge.ask([_question(r, seat.template) for r in replies if r.asks_official or r.asks_careful])
+    return {key: _as_judged(answer) for key, answer in answers.items()} if by_person else answers
+
+
+def _as_judged(answer: JudgeReply) -> JudgeReply:
+    """Give a person's one word the form of a judge's reply, so that it holds in both readings."""
+    verdict = _VERDICTS.get((answer.text or "").strip(" \t\r\n.!*").lower())
+    if verdict is None:
+        return answer
+    form = f"Step-by-Step Reasoning: -\nStudent Error Reason Analysis: -\nFinal Decision: {verdict}"
+    return msgspec.structs.replace(answer, text=form)
 
 
 def _question(reply: Reply, template: str | None) -> JudgeQuestion:
@@ -163,6 +186,19 @@ def _plain(value: object) -> str:
 # --- samples ----------------------------------------------------------------------------------------------------
 
 
+def _samples(
+    rows: Mapping[str, Row],
+    predictions: Mapping[str, list[str]],
+    replies: list[Reply],
+    answers: Mapping[str, JudgeReply],
+) -> list[SampleResult]:
+    """Return the results of the replies and of those that are absent, in the benchmark's order."""
+    samples = [_sample(reply, answers.get(reply.key)) for reply in replies]
+    samples += [_absent(qid, rows[qid]) for qid, texts in predictions.items() if not texts]
+    order = {qid: number for number, qid in enumerate(predictions)}
+    return sorted(samples, key=lambda sample: order[sample.qid])
+
+
 def _sample(reply: Reply, answer: JudgeReply | None) -> SampleResult:
     said = None if answer is None else answer.text if answer.text is not None else answer.unreadable or None
     official = _official_credit(reply, said)
@@ -176,6 +212,9 @@ def _sample(reply: Reply, answer: JudgeReply | None) -> SampleResult:
     }
     if said is not None:
         extra["judge"] = said[:4000]
+    kind = mr_ben.difference_kind(reply.gold, reply.official, reply.careful, said)
+    if kind:
+        extra["difference"] = kind
     return SampleResult(
         qid=reply.qid,
         sample=reply.sample,
@@ -192,12 +231,11 @@ def _official_credit(reply: Reply, said: str | None) -> Credit:
     if not reply.asks_official:
         return mr_ben.credit_official(reply.gold, reply.official, None)
     credit = mr_ben.credit_official(reply.gold, reply.official, said)
-    if said is not None or mr_ben.official_letters(reply.official.raw[0]) != "incorrect":
+    if said is not None or official_letters(reply.official.raw[0]) != "incorrect":
         return credit
-    return Credit(
-        step=credit.step or (None if reply.gold.coding else False),
-        reason=None if credit.step or reply.gold.coding else False,
-    )
+    if reply.gold.coding:
+        return Credit(step=credit.step or None, reason=None)
+    return Credit(step=credit.step, reason=None if credit.step else False)
 
 
 def _decision(answer: JudgeReply | None) -> str | None:
@@ -209,9 +247,11 @@ def _facts(reading: MrBenReading, credit: Credit) -> dict[str, object]:
 
 
 def _reading(reply: Reply, reading: MrBenReading, credit: Credit, why: str) -> Reading:
-    answer = reading.correctness
-    if answer == "incorrect":
-        answer = f"incorrect; {reading.step or '-'}"
+    answer: str | None = reading.correctness
+    if answer == "incorrect" and not reply.gold.correct:
+        # Officially a line of code is not read but compared as it stands.
+        step = reading.raw[1].strip() if reply.gold.coding and reading is reply.official else reading.step
+        answer = f"incorrect; {step or '-'}"
     outcome, detail = _outcome(reply.gold, reading, credit)
     if outcome is Outcome.UNSCORED:
         detail = f"the judge's word on the error reason is missing ({why or 'no judge'})"
@@ -226,7 +266,7 @@ def _reading(reply: Reply, reading: MrBenReading, credit: Credit, why: str) -> R
 
 
 def _outcome(gold: GoldRow, reading: MrBenReading, credit: Credit) -> tuple[Outcome, str]:
-    """A row is correct where all that is asked of it is right."""
+    """Judge a whole row: it is correct where all that is asked of it is right."""
     if reading.correctness is None:
         return Outcome.NO_ANSWER, reading.detail
     if (reading.correctness == "correct") != gold.correct:
@@ -254,17 +294,6 @@ def _absent(qid: str, row: Row) -> SampleResult:
     )
 
 
-def _difference_kinds(replies: list[Reply], answers: Mapping[str, JudgeReply]) -> Counter[str]:
-    kinds: Counter[str] = Counter()
-    for reply in replies:
-        answer = answers.get(reply.key)
-        said = (answer.text or answer.unreadable or None) if answer is not None else None
-        kind = mr_ben.difference_kind(reply.gold, reply.official, reply.careful, said)
-        if kind:
-            kinds[kind] += 1
-    return kinds
-
-
 def _kind_notes(kinds: Counter[str]) -> list[str]:
     if not kinds:
         return []
@@ -285,6 +314,20 @@ def metrics(samples: list[SampleResult], weights: Weights) -> list[Metric]:
             table.setdefault(str(sample.groups[SUBJECT]), []).append((sample.cluster, facts))
         rows += _reading_metrics(table, weights, reading)
     return rows
+
+
+def tally(samples: list[SampleResult]) -> dict[str, dict[str, dict[str, int]]]:
+    """Return, by reading and subject, what the figures are made of (positive class: a correct solution)."""
+    table: dict[str, dict[str, dict[str, int]]] = {}
+    for reading in READINGS:
+        by_subject: dict[str, list[RowFacts]] = {}
+        for sample in samples:
+            assert isinstance(sample.groups, dict)
+            by_subject.setdefault(str(sample.groups[SUBJECT]), []).append(_row_facts(sample, reading))
+        table[reading] = {
+            subject: {"rows": len(rows), **figures.count(rows)._asdict()} for subject, rows in by_subject.items()
+        }
+    return table
 
 
 def _row_facts(sample: SampleResult, reading: ReadingName) -> RowFacts:
@@ -312,7 +355,7 @@ def _reading_metrics(
     everything += [(s, by_subject[s], *extremes[s], len({q for q, _ in table[s]})) for s in table]
     rows = []
     for subject, value, low, high, questions in everything:
-        unscored = value.counts.step_unscored or value.counts.reason_unscored
+        uncertain = {name for name in figures.FIGURES if getattr(low, name) != getattr(high, name)}
         group = None if subject is None else f"{SUBJECT}={subject}"
         for name in figures.FIGURES:
             interval = intervals[subject, name]
@@ -325,7 +368,7 @@ def _reading_metrics(
                     ci95=(interval.low, interval.high),
                     stderr=interval.stderr,
                     n=questions,
-                    bounds=(getattr(low, name), getattr(high, name)) if unscored else msgspec.UNSET,
+                    bounds=(getattr(low, name), getattr(high, name)) if name in uncertain else msgspec.UNSET,
                 )
             )
         unread = 100 * (1 - value.counts.unread / value.rows) if value.rows else 0.0

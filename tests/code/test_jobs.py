@@ -1,0 +1,68 @@
+"""What a supervisor is asked to do for a sample."""
+
+from __future__ import annotations
+
+from grader.benchmark import Protocol
+from grader.code import jobs
+from grader.sandbox.interface import Limits
+
+SIGNATURE = "class Node:\n    v = 0\n\ndef solution(a):"
+TASK = jobs.task("q1", SIGNATURE, "assert solution(1) == 3\n", {})
+WORDS = jobs.texts("v2", Protocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"), 2.0)
+LIMITS = Limits(cpu_seconds=2.0, wall_seconds=20.0, memory_bytes=1 << 30)
+
+
+def attempt(prediction: str) -> jobs.Attempt:
+    return next(jobs.attempts({"q1": TASK}, {"q1": [prediction]}, WORDS))
+
+
+COMMON = {
+    "id": 0,
+    "test": "assert solution(1) == 3\n",
+    "timed_out": "out of 2",
+    "failed_prefix": "",
+    "cpu": 2.0,
+    "wall": 20.0,
+}
+
+
+def test_the_official_job_gates_runs_and_confirms_what_passed() -> None:
+    code = "def solution(a):\n    return a + 2"
+    assert jobs.official_job(attempt(f"```python\n{code}\n```"), WORDS, LIMITS) == COMMON | {
+        "head": f"{SIGNATURE}\n    pass\n\n{code}\n\n",
+        "lint": True,
+        "run": True,
+        "split": {
+            "when": "passed",
+            "signature": f"{SIGNATURE}\n    pass\n",
+            "source": code,
+            "classes": ["Node"],
+            "stubs": ["solution"],
+        },
+    }
+
+
+def test_the_recovery_job_only_tries_the_kept_code_against_the_tests() -> None:
+    code = "N = 2\ndef solution(a):\n    return a + N"
+    job = jobs.recovery_job(attempt(f"```python\n{code}\n```"), WORDS, LIMITS)
+    assert (job["lint"], job["run"]) == (False, False)
+    assert job["split"] == {
+        "when": "always",
+        "signature": f"{SIGNATURE}\n    pass\n",
+        "source": code,
+        "classes": ["Node"],
+        "stubs": ["solution"],
+    }
+
+
+def test_the_candidates_source_never_holds_the_tests() -> None:
+    job = jobs.official_job(attempt("```python\ndef solution(a):\n    return 3\n```"), WORDS, LIMITS)
+    split = job["split"]
+    assert isinstance(split, dict)
+    assert "assert solution" not in split["source"] + split["signature"]
+
+
+def test_samples_are_numbered_within_their_task() -> None:
+    tasks = {"q1": TASK, "q2": jobs.task("q2", SIGNATURE, "", {"task_type": "A"})}
+    made = [(a.task.qid, a.sample) for a in jobs.attempts(tasks, {"q2": ["", ""], "q1": [""]}, WORDS)]
+    assert made == [("q2", 0), ("q2", 1), ("q1", 0)]

@@ -1,0 +1,230 @@
+"""Watching a program from outside: what it used, why it was stopped, and what it had said by then."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import inside
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+watch = inside.load("watch")
+
+SAY = """
+import json, os, signal, struct, sys, time
+def say(message, pause=0):
+    data = json.dumps(message).encode()
+    for part in (struct.pack(">I", len(data)), data[:3], data[3:]):
+        os.write(int(sys.argv[1]), part)
+        time.sleep(pause)
+"""
+WAIT = "\ntime.sleep(60)\n"
+
+
+class Watched:
+    """One program under watch, and only that one: what else the machine runs is not looked at."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self.read_end = -1
+
+    def __call__(self, program: str, *, cpu: float = 30, wall: float = 30, memory: int = 0, alarm: bool = False) -> Any:
+        self.read_end, write_end = os.pipe()
+        command = [sys.executable, "-I", "-c", SAY + program, str(write_end)]
+        self.process = subprocess.Popen(command, pass_fds=[write_end])
+        os.close(write_end)
+        limits = watch.Limits(cpu, wall, memory)
+        observed = watch.Watch(self.process.pid, self.read_end, limits, set(), alarm=alarm, nested=False, baseline=0)
+        observed.wait()
+        return observed
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            os.close(self.read_end)
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
+    one = Watched()
+    monkeypatch.setattr(watch, "processes", lambda known: [one.process.pid] if one.process else [])
+    yield one
+    one.close()
+
+
+def test_a_result_ends_the_watch_although_the_program_goes_on(watched: Watched) -> None:
+    observed = watched(f"say({{'result': 'passed'}}){WAIT}")
+    assert (observed.result, observed.reason) == ({"result": "passed"}, None)
+    assert observed.wall < 10
+
+
+def test_a_result_that_comes_in_pieces_is_put_together(watched: Watched) -> None:
+    observed = watched(f"say({{'result': 'x' * 200_000}}, 0.1){WAIT}")
+    assert observed.result == {"result": "x" * 200_000}
+
+
+def test_a_result_written_just_before_the_end_is_not_lost(watched: Watched) -> None:
+    assert watched("say({'result': 'passed'})").result == {"result": "passed"}
+
+
+@pytest.mark.parametrize("program", ["", "os._exit(3)", "os.kill(os.getpid(), signal.SIGSEGV)", "1 / 0"])
+def test_an_end_without_a_result_is_no_result(
+    program: str, watched: Watched, capfd: pytest.CaptureFixture[str]
+) -> None:
+    observed = watched(program)
+    assert (observed.result, observed.reason) == (None, None)
+
+
+def test_closing_the_channel_is_not_the_end_of_the_program(watched: Watched) -> None:
+    observed = watched("os.close(int(sys.argv[1]))\ntime.sleep(0.5)")
+    assert (observed.result, observed.reason) == (None, None)
+    assert observed.wall >= 0.4
+
+
+def test_only_the_first_message_counts(watched: Watched) -> None:
+    observed = watched(f"say({{'result': 'first'}}); say({{'result': 'second'}}){WAIT}")
+    assert observed.result == {"result": "first"}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "os.write(int(sys.argv[1]), struct.pack('>I', 1 << 30))",
+        "os.write(int(sys.argv[1]), b'\\xff' * 100)",
+        "say(['passed'])",
+        "say('passed')",
+        "os.write(int(sys.argv[1]), struct.pack('>I', 3) + b'{]}')",
+    ],
+)
+def test_what_is_no_result_is_garbage_and_not_read_any_further(program: str, watched: Watched) -> None:
+    observed = watched(program + WAIT)
+    assert (observed.result, observed.reason) == (None, "garbage")
+
+
+def test_a_program_that_works_too_long_is_stopped_for_its_cpu_time(watched: Watched) -> None:
+    observed = watched("while True: pass", cpu=0.3)
+    assert (observed.result, observed.reason) == (None, "cpu")
+    assert 0.3 <= observed.cpu < 3
+
+
+def test_a_program_that_sleeps_too_long_is_stopped_as_blocked(watched: Watched) -> None:
+    observed = watched("time.sleep(60)", cpu=0.3)
+    assert observed.reason == "blocked"
+    assert observed.cpu < 0.3
+    assert observed.wall < 10
+
+
+def test_no_program_passes_the_wall_limit(watched: Watched) -> None:
+    observed = watched("time.sleep(60)", wall=0.5)
+    assert observed.reason == "wall"
+
+
+def test_a_program_that_takes_too_much_memory_is_stopped(watched: Watched) -> None:
+    observed = watched(f"x = b'm' * (200 << 20){WAIT}", memory=100 << 20)
+    assert observed.reason == "memory"
+
+
+def test_the_alarm_lets_a_program_say_that_its_time_is_up(watched: Watched) -> None:
+    handler = "signal.signal(signal.SIGALRM, lambda *_: (say({'result': 'timed out'}), os._exit(0)))\n"
+    observed = watched(handler + "time.sleep(60)", cpu=0.5, alarm=True)
+    assert (observed.result, observed.reason, observed.alarmed) == ({"result": "timed out"}, None, "blocked")
+
+
+def test_a_program_that_ignores_the_alarm_is_stopped_a_second_later(watched: Watched) -> None:
+    observed = watched("signal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass", cpu=0.3, alarm=True)
+    assert (observed.result, observed.alarmed) == (None, observed.reason)
+    assert observed.reason == "cpu"
+    assert observed.cpu >= 1.2
+
+
+def test_time_in_the_kernel_alone_does_not_use_up_a_programs_time(watched: Watched) -> None:
+    """The first touch of memory is slow on a virtual machine: not the program's fault, and no reason for a time-out."""
+    busy_kernel = "data = open('/dev/zero', 'rb', buffering=0)\nroom = bytearray(1 << 26)\n"
+    count = f"end = time.process_time() + 1.0\nwhile time.process_time() < end: data.readinto(room)\nsay({{}}){WAIT}"
+    observed = watched(busy_kernel + count, cpu=0.7)
+    assert (observed.result, observed.reason) == ({}, None)
+
+
+def test_the_processes_of_a_program_are_all_that_are_not_known() -> None:
+    known = {int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()}
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        assert child.pid in watch.processes(known)
+        assert child.pid not in watch.processes(known | {child.pid})
+        assert watch.parent(child.pid) == os.getpid()
+    finally:
+        child.communicate(b"\n")
+    assert child.pid not in watch.processes(known)
+    assert watch.parent(child.pid) == 0
+
+
+def test_cpu_time_is_the_time_used_and_nothing_for_a_process_that_is_gone() -> None:
+    code = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True); input()"
+    child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert child.stdout is not None
+        child.stdout.readline()
+        assert 0.45 <= watch.cpu_seconds([child.pid]) < 2
+    finally:
+        child.communicate(b"\n")
+    assert watch.cpu_seconds([child.pid]) == 0
+
+
+def test_memory_is_counted_beyond_what_was_inherited() -> None:
+    code = "x = b'm' * (64 << 20); print(flush=True); input()"
+    child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert child.stdout is not None
+        child.stdout.readline()
+        own = watch.own_anonymous_bytes(child.pid)
+        assert own >= 64 << 20
+        assert watch.memory_bytes([child.pid], 32 << 20) == own - (32 << 20)
+        assert watch.memory_bytes([child.pid], 1 << 40) == 0
+    finally:
+        child.communicate(b"\n")
+    assert watch.memory_bytes([child.pid], 0) == 0
+
+
+def test_a_process_that_slept_waited_for_no_cpu() -> None:
+    child = subprocess.Popen([sys.executable, "-I", "-c", "import time; time.sleep(60)"])
+    try:
+        time.sleep(0.5)
+        assert watch.waited_seconds(child.pid) < 0.4
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    assert watch.waited_seconds(child.pid) == 0
+
+
+def test_messages_are_a_length_and_json() -> None:
+    wire = inside.load("wire")
+    sent: list[bytes] = []
+    wire.send(lambda view: sent.append(bytes(view[:3])) or len(view[:3]), {"a": "é"})
+    data = b"".join(sent)
+    assert data == struct.pack(">I", len(data) - 4) + json.dumps({"a": "é"}, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("data", [b"", b"\0\0", b"\0\0\0\5{}", b"\xff\xff\xff\xff", b"\0\0\0\1{"])
+def test_a_stream_that_ends_or_is_no_message_is_closed(data: bytes) -> None:
+    wire = inside.load("wire")
+    rest = bytearray(data)
+
+    def read(count: int) -> bytes:
+        part = bytes(rest[:count])
+        del rest[:count]
+        return part
+
+    with pytest.raises((wire.ClosedError, struct.error)) as caught:
+        wire.receive(read)
+    assert caught.type is wire.ClosedError
