@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import sqlite3
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from grader import resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from grader.sandbox.interface import Answer, Job, Limits
 
@@ -35,8 +34,7 @@ def default_path() -> Path:
 
 def key(job: Job, identity: str, limits: Limits) -> str:
     """Return the name of a verdict: a hash of everything that can change it."""
-    content = msgspec.json.encode({**job, "id": 0}, order="sorted", enc_hook=str)
-    digest = hashlib.sha256(content)
+    digest = hashlib.sha256(json.dumps({**job, "id": 0}, sort_keys=True).encode())
     digest.update(f"\0{identity}\0{limits.memory_bytes}".encode())
     return digest.hexdigest()
 
@@ -57,19 +55,20 @@ class VerdictCache:
         """Return a kept answer."""
         if self._connection is None:
             return None
-        with contextlib.suppress(sqlite3.Error, msgspec.DecodeError):
+        with contextlib.suppress(sqlite3.Error, ValueError):
             row = self._connection.execute(
                 "SELECT answer FROM verdicts WHERE key = ?", (bytes.fromhex(name),)
             ).fetchone()
             if row is not None:
-                return msgspec.json.decode(row[0], type=dict[str, object])
+                answer: Answer = json.loads(row[0])
+                return answer
         return None
 
     def put(self, name: str, answer: Answer) -> None:
         """Keep an answer; written within seconds, or at once by `flush`."""
         if self._connection is None:
             return
-        self._pending[name] = msgspec.json.encode(answer)
+        self._pending[name] = json.dumps(answer, separators=(",", ":")).encode()
         if len(self._pending) >= FLUSH_ROWS or time.monotonic() - self._flushed > FLUSH_SECONDS:
             self.flush()
 

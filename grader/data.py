@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,7 +70,9 @@ def _declared(benchmark: Benchmark, split: str, protocol: str, wanted: Wanted) -
     if fetched is not None:
         return read(fetched, wanted), place.url.rpartition("/")[2]
     way = f"Get it with `grade fetch {benchmark.id} --split {split}`, or give" if place.url else "Give"
-    raise DataUnavailableError(f"The data of {benchmark.id} ({split}) is not here. {way} a local copy with --data FILE.")
+    raise DataUnavailableError(
+        f"The data of {benchmark.id} ({split}) is not here. {way} a local copy with --data FILE."
+    )
 
 
 def read(path: Path, wanted: Wanted) -> list[Row]:
@@ -88,7 +89,7 @@ def read(path: Path, wanted: Wanted) -> list[Row]:
             case ".json":
                 return _json(path)
             case ".tsv" | ".csv":
-                return _table(path, "\t" if suffix == ".tsv" else ",")
+                return _table(path, "\t" if suffix == ".tsv" else ",", wanted)
             case ".parquet":
                 return _parquet([path], wanted)
             case _:
@@ -121,19 +122,28 @@ def _json(path: Path) -> list[Row]:
         raise InputError([f"{path.name}: {error}; expected a list of objects"]) from error
 
 
-def _table(path: Path, delimiter: str) -> list[Row]:
-    """Read a table. Cells are text as they stand: "None", "NA" and "nan" are options, an empty cell is none."""
+def _table(path: Path, delimiter: str, wanted: Wanted) -> list[Row]:
+    """Read a table. Cells are text as they stand: "None", "NA" and "nan" are options, an empty cell is None.
+
+    Line by line, and only the wanted columns: nine tenths of MMBench's files are images.
+    """
     csv.field_size_limit(min(sys.maxsize, (1 << 31) - 1))
-    text = path.read_bytes().removeprefix(b"\xef\xbb\xbf").decode("utf-8")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    header = next(reader, None)
-    if not header:
-        raise InputError([f"{path.name}: empty"])
-    rows, problems = [], []
-    for cells in reader:
-        if len(cells) > len(header):
-            problems.append(f"{path.name}:{reader.line_num}: {len(cells)} cells, the header has {len(header)}")
-        rows.append({name: cell for name, cell in zip(header, cells, strict=False) if cell != ""})
+    rows: list[Row] = []
+    problems: list[str] = []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=delimiter)
+        header = next(reader, None)
+        if not header:
+            raise InputError([f"{path.name}: empty"])
+        columns = [(place, name) for place, name in enumerate(header) if name in wanted]
+        try:
+            for cells in reader:
+                if len(cells) > len(header):
+                    problems.append(f"{path.name}:{reader.line_num}: {len(cells)} cells, the header has {len(header)}")
+                if cells:
+                    rows.append({name: (cells[at] if at < len(cells) else "") or None for at, name in columns})
+        except csv.Error as error:
+            problems.append(f"{path.name}:{reader.line_num}: {error}")
     if problems:
         raise InputError(problems[:20])
     return rows

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import resources
 from grader.errors import DataUnavailableError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grader.benchmark import Benchmark
     from grader.observer import Observer
 
@@ -31,7 +32,9 @@ def fetch(benchmark: Benchmark, split: str, observer: Observer) -> Path:
     place = benchmark.splits[split]
     if not place.url:
         hub = f" It is on the hub ({place.hub}) and is loaded when it is graded." if place.hub else ""
-        raise DataUnavailableError(f"{benchmark.id} ({split}) has no address to fetch from.{hub} Give a copy with --data.")
+        raise DataUnavailableError(
+            f"{benchmark.id} ({split}) has no address to fetch from.{hub} Give a copy with --data."
+        )
     path = _path(benchmark, split)
     if path.is_file():
         return path

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import UsageError
-from grader.judge import RecordedJudge, load_replies
+from grader.judge import Judge, RecordedJudge, load_replies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from grader.judge import Judge
     from grader.judge.client import OpenAIJudge
     from grader.judge.prompts import PromptKind
     from grader.observer import Observer

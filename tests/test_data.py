@@ -25,9 +25,17 @@ COLUMNS = ["qid", "text", "number", "labels"]
 HUMANEVAL_V = benchmark.load("humaneval-v")
 
 
+ALL = data.Wanted(None, None)
+
+
+def cells(path: Path) -> list[dict[str, Any]]:
+    """A table's rows, each with the cells that have something."""
+    return [{name: cell for name, cell in row.items() if cell is not None} for row in data.read(path, ALL)]
+
+
 def problems(path: Path) -> list[str]:
     with pytest.raises(InputError) as caught:
-        data.read(path, COLUMNS)
+        data.read(path, ALL)
     return caught.value.problems
 
 
@@ -101,6 +109,7 @@ def test_columns_that_nobody_asked_for_are_not_kept_and_not_in_the_digest(tmp_pa
     assert data.load(HUMANEVAL_V, "test", "v2", path, ["qid"]).digest != one.digest
 
 
+EVERYTHING = data.Wanted(None, None)
 CELLS = st.sampled_from(
     ["None", "NA", "nan", "NULL", "null", "true", "1", "1.0", "007", "-", " x ", 'a"b', "a,b", "é", "1e5"]
 )
@@ -121,19 +130,19 @@ def test_a_tables_cells_are_text_as_it_stands_and_an_empty_cell_is_none(
         writer = csv.DictWriter(file, ["index", *"ABCD"], delimiter=delimiter, restval="")
         writer.writeheader()
         writer.writerows(row | {"index": "1"} for row in rows)
-    assert data.read(path, []) == [{"index": "1"} | dict(sorted(row.items())) for row in rows]
+    assert cells(path) == [{"index": "1"} | dict(sorted(row.items())) for row in rows]
 
 
 def test_a_table_may_begin_with_a_mark_and_end_lines_as_windows_does(tmp_path: Path) -> None:
     path = tmp_path / "rows.tsv"
     path.write_bytes(b"\xef\xbb\xbfindex\tA\r\n1\tNone\r\n2\r\n")
-    assert data.read(path, []) == [{"index": "1", "A": "None"}, {"index": "2"}]
+    assert cells(path) == [{"index": "1", "A": "None"}, {"index": "2"}]
 
 
 def test_a_cell_of_megabytes_is_read(tmp_path: Path) -> None:
     path = tmp_path / "rows.tsv"
     path.write_text("index\timage\n1\t" + "A" * 5_000_000 + "\n")
-    assert len(data.read(path, [])[0]["image"]) == 5_000_000
+    assert len(cells(path)[0]["image"]) == 5_000_000
 
 
 # --- what is refused --------------------------------------------------------------------------------------------
@@ -190,10 +199,10 @@ def test_a_damaged_datasets_folder_is_an_error_that_names_it(tmp_path: Path) -> 
 
 def test_a_file_that_is_not_there_and_a_format_nobody_reads_are_usage_errors(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"^--data .*gone\.jsonl: there is no such file\.$"):
-        data.read(tmp_path / "gone.jsonl", [])
+        data.read(tmp_path / "gone.jsonl", ALL)
     (tmp_path / "rows.pickle").write_bytes(b"")
     with pytest.raises(UsageError, match=r"^--data rows\.pickle: not a format grade reads \(\.jsonl, "):
-        data.read(tmp_path / "rows.pickle", [])
+        data.read(tmp_path / "rows.pickle", ALL)
 
 
 def test_without_a_recorded_revision_the_error_says_how_to_give_the_tasks() -> None:

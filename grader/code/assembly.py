@@ -55,9 +55,10 @@ def _says_nothing(statement: ast.stmt) -> bool:
 def assemble(prediction: str, signature_text: str, protocol: Protocol) -> Program:
     """Assemble one prediction as the official evaluator does, and note what that loses."""
     signature = _terminated(signature_text)
-    content = _with_signature(extract(prediction, protocol), signature)
+    block = extract(prediction, protocol)
+    content = _with_signature(block, signature)
     completion = official_completion(content)
-    recovered, lost = _recover(prediction, content, completion, read_signature(signature_text))
+    recovered, lost = _recover(prediction, content, completion, read_signature(signature_text), empty=block == NOTHING)
     return Program(
         completion=completion,
         head=f"{signature}{NOTHING}\n\n{completion}\n\n",
@@ -118,10 +119,12 @@ def official_completion(content: str) -> str:
     return "\n".join(collector.parts)
 
 
-def _recover(prediction: str, content: str, completion: str, declared: Signature) -> tuple[str | None, str]:
+def _recover(
+    prediction: str, content: str, completion: str, declared: Signature, *, empty: bool
+) -> tuple[str | None, str]:
     """Return the completion that keeps what the official one drops (None if it drops nothing), and what that is."""
     tree = parse(content)
-    if tree is None or not _functions(tree, declared.stubs):
+    if tree is None or empty or not _functions(tree, declared.stubs):
         found = extract_careful(prediction, declared.stubs)
         if found is not None and found != content:
             tree, lost = parse(found), "the code block, which the official extraction does not find"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from grader.sandbox.interface import Answer
+if TYPE_CHECKING:
+    from grader.sandbox.interface import Answer
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):

@@ -43,9 +43,13 @@ class Channel:
         (length,) = struct.unpack(">I", self._take(4, deadline))
         if length > MAX_FRAME:
             raise SupervisorLostError(f"a message of {length} bytes")
+        data = self._take(length, deadline)
         try:
-            message = json.loads(self._take(length, deadline))
-        except ValueError as error:
+            message = json.loads(data)
+            if b"\\ud" in data.lower():
+                # Half a character in a program's text: nothing could print or write it.
+                message = json.loads(json.dumps(message, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        except (ValueError, RecursionError) as error:
             raise SupervisorLostError(f"not a message: {error}") from error
         if not isinstance(message, dict):
             raise SupervisorLostError("not a message")

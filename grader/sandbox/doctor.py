@@ -39,10 +39,11 @@ def examine(asked: str) -> Examination:
     greeting = supervisor.greeting
     supervisor.close()
     limits = Limits()
+    watcher = "the kernel" if greeting["oom_counter"] else "the supervisor"
     lines.append(
-        f"works    Python {greeting['python']} inside; programs are kept apart by {greeting['isolation']}; memory is "
-        f"watched by {'the kernel' if greeting['oom_counter'] else 'the supervisor'}; by default {limits.cpu_seconds:g} s "
-        f"of CPU time and {limits.memory_bytes >> 20} MB a program"
+        f"works    Python {greeting['python']} inside; programs are kept apart by {greeting['isolation']}; "
+        f"{watcher} watches memory; by default {limits.cpu_seconds:g} s of CPU time and "
+        f"{limits.memory_bytes >> 20} MB a program"
     )
     return Examination(usable=True, lines=lines)
 

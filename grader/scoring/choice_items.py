@@ -10,6 +10,7 @@ import msgspec
 
 from grader.data import Rows
 from grader.errors import InputError, UsageError
+from grader.reading.choice import ChoiceReading
 from grader.results import Outcome, Reading, SampleResult
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from grader.benchmark import Benchmark
     from grader.data import Row
     from grader.predictions import PredictionFile
-    from grader.reading.choice import ChoiceReading
 
 _MARKED = re.compile(r"\(([A-Z])\)\s*")
 

@@ -16,8 +16,8 @@ from grader.errors import InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from grader.grading import Selection
     from grader.scoring.choice_items import Item
+    from grader.selection import Selection
 
 _ABOUT_OTHERS = re.compile(r"\b(?:all|both|none|neither|above|others?)\b|以上|都", re.IGNORECASE)
 

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import InputError, UsageError
-from grader.grading import Graded, check_unchanged, earlier_report, environment, select, stem_of, stem_of_path
 from grader.judging import Bench, bench
 from grader.results import Metric, Outcome, Report, SampleResult
 from grader.scoring import choice_items, choice_metrics, choice_passes
+from grader.selection import Graded, check_unchanged, earlier_report, environment, select, stem_of, stem_of_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from grader.benchmark import Benchmark
-    from grader.grading import Selection
     from grader.judge import JudgeReply
     from grader.options import Options
     from grader.reading.choice import ChoiceReading
     from grader.scoring.choice_items import Item, Reply
+    from grader.selection import Selection
 
 _CJK = re.compile(r"[\u4e00-\u9fff]")
 

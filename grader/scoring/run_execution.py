@@ -9,17 +9,17 @@ import msgspec
 
 from grader.code import executed, jobs
 from grader.errors import InputError, UsageError
-from grader.grading import Graded, check_unchanged, earlier_report, environment, select, stem_of, stem_of_path
 from grader.results import Outcome, Reading, Report, SampleResult
 from grader.scoring import execution
+from grader.selection import Graded, check_unchanged, earlier_report, environment, select, stem_of, stem_of_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from grader.benchmark import Benchmark
-    from grader.grading import Selection
     from grader.options import Options
+    from grader.selection import Selection
 
 
 def run(selection: Selection) -> Graded:

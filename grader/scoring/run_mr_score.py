@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from grader.data import Row
 from grader.errors import InputError, UsageError
-from grader.grading import Graded, check_unchanged, earlier_report, environment, select, stem_of, stem_of_path
 from grader.judging import Bench, bench
 from grader.reading import mr_ben
 from grader.reading.judge_decision import decision_careful
@@ -19,6 +19,7 @@ from grader.reading.mr_ben_scored_file import row_qids
 from grader.results import READINGS, Metric, Outcome, Reading, ReadingName, Report, SampleResult
 from grader.scoring import mr_score_figures as figures
 from grader.scoring.mr_score_figures import RowFacts, Weights
+from grader.selection import Graded, check_unchanged, earlier_report, environment, select, stem_of, stem_of_path
 from grader.subjects import SUBJECT
 
 if TYPE_CHECKING:
@@ -26,10 +27,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.benchmark import Benchmark
-    from grader.data import Row
-    from grader.grading import Selection
     from grader.judge import JudgeQuestion, JudgeReply
     from grader.options import Options
+    from grader.selection import Selection
 
 NO_JUDGE = (
     "No judge: rows whose error reason had to be judged are unscored. Give --judge-model (and --judge-base-url), "

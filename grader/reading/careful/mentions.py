@@ -12,11 +12,11 @@ import msgspec
 
 from grader.reading.careful import wordings as say
 from grader.reading.careful.patterns import Pattern
+from grader.reading.choice import ChoiceReading
 
 if TYPE_CHECKING:
     from grader.reading.careful.options import Options
     from grader.reading.careful.text import Page
-    from grader.reading.choice import ChoiceReading
 
 Role = Literal["declared", "concluded", "own_line", "leading", "denied", "doubted", "listed", "named"]
 
