@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.results import READINGS
+
 if TYPE_CHECKING:
     from grader.results import Metric, Report, SampleResult
 
 SHOWN_DIFFERENCES = 10
-_HIDDEN_GROUPS = 24
-"""With more group rows than this, the table keeps to the overall figures."""
+MAX_LABELS = 12
+"""A breakdown with more labels than this is left to the results file."""
 
 
 def render(report: Report, *, width: int = 100, colour: bool = False) -> str:
@@ -23,7 +25,7 @@ def render(report: Report, *, width: int = 100, colour: bool = False) -> str:
     text = io.StringIO()
     console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
     console.print(_table(report))
-    for line in (*_differences(report), *_unscored(report), *report.notes):
+    for line in (*_differences(report), *_unscored(report), *_positions(report), *report.notes):
         console.print(line, soft_wrap=True)
     return text.getvalue()
 
@@ -35,26 +37,44 @@ def _table(report: Report) -> object:
     title = f"{report.benchmark} · {report.split} · {report.protocol}"
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
     table.add_column("metric")
-    for name in ("official", "careful"):
-        table.add_column(name, justify="right")
+    for reading in READINGS:
+        table.add_column(reading, justify="right")
     table.add_column("95 % interval (careful)", justify="right")
     table.add_column("n", justify="right")
+    short = report.environment.get("abbreviations")
     for official, careful in _pairs(report):
-        name = official.name if official.group is None else f"  {official.name} · {official.group}"
-        style = None if abs(official.value - careful.value) < 1e-9 else "bold"
-        table.add_row(name, _figure(official), _figure(careful), _interval(careful), str(careful.n), style=style)
+        one = careful or official
+        assert one is not None
+        name = one.name if one.group is None else f"  {_group(one.group, short)}"
+        style = None if official and careful and abs(official.value - careful.value) < 1e-9 else "bold"
+        table.add_row(name, _figure(official), _figure(careful), _interval(one), str(one.n), style=style)
     return table
 
 
-def _pairs(report: Report) -> list[tuple[Metric, Metric]]:
-    careful = {(m.name, m.group): m for m in report.metrics if m.reading == "careful"}
-    pairs = [(m, careful.get((m.name, m.group), m)) for m in report.metrics if m.reading == "official"]
-    groups = [pair for pair in pairs if pair[0].group is not None]
-    return pairs if len(groups) <= _HIDDEN_GROUPS else [pair for pair in pairs if pair[0].group is None]
+def _group(group: str, abbreviations: object) -> str:
+    label = group.partition("=")[2]
+    short = abbreviations.get(label) if isinstance(abbreviations, dict) else None
+    return clean(f"{group} ({short})" if short else group)
 
 
-def _figure(metric: Metric) -> str:
-    return f"{metric.value:.1f}"
+def _pairs(report: Report) -> list[tuple[Metric | None, Metric | None]]:
+    """Return (official, careful) of what is shown: all overall figures, and the first of them by group."""
+    rows: dict[tuple[str, str | None], dict[str, Metric]] = {}
+    for metric in report.metrics:
+        rows.setdefault((metric.name, metric.group), {})[metric.reading] = metric
+    headline = report.metrics[0].name if report.metrics else ""
+    labels = Counter(group.partition("=")[0] for name, group in rows if group is not None and name == headline)
+    shown = [key for key in rows if key[1] is None]
+    shown += [
+        (name, group)
+        for name, group in rows
+        if group is not None and name == headline and labels[group.partition("=")[0]] <= MAX_LABELS
+    ]
+    return [(rows[key].get("official"), rows[key].get("careful")) for key in shown]
+
+
+def _figure(metric: Metric | None) -> str:
+    return "unscored" if metric is None else f"{metric.value:.1f}"
 
 
 def _interval(metric: Metric) -> str:
@@ -80,8 +100,30 @@ def _difference(sample: SampleResult) -> str:
         f"{reading.answer} ({reading.outcome})" if reading.answer else str(reading.outcome)
         for reading in (sample.official, sample.careful)
     )
-    why = clean(sample.careful.detail)[:160]
+    why = clean(sample.careful.detail or _rules(sample))[:160]
     return f"  {clean(sample.qid)} #{sample.sample}: {official} -> {careful}{f'  ({why})' if why else ''}"
+
+
+def _rules(sample: SampleResult) -> str:
+    """Return the rules that decided, where they tell the readings apart."""
+    rules = [r.rule for r in (sample.official, sample.careful) if isinstance(r.rule, str)]
+    return " -> ".join(rules) if len(set(rules)) > 1 else ""
+
+
+def _positions(report: Report) -> list[str]:
+    """Return how often each letter is chosen, and right: one line, where letters are what is answered."""
+    bias = report.environment.get("position_bias")
+    table = bias.get("careful") if isinstance(bias, dict) else None
+    if not isinstance(table, dict) or not table:
+        return []
+    total = sum(row["chosen"] for row in table.values()) or 1
+    gold = sum(row["right"] for row in table.values()) or 1
+    parts = [
+        f"{letter} chosen {100 * row['chosen'] / total:.0f} %, right {100 * row['right'] / gold:.0f} %"
+        + (f", accuracy {row['accuracy']:.0f}" if row.get("accuracy") is not None else "")
+        for letter, row in sorted(table.items())
+    ]
+    return ["By position (careful): " + "; ".join(parts) + "."]
 
 
 def _unscored(report: Report) -> list[str]:

@@ -48,7 +48,11 @@ class Channel:
             message = json.loads(data)
             if b"\\ud" in data.lower():
                 # Half a character in a program's text: nothing could print or write it.
-                message = json.loads(json.dumps(message, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+                message = json.loads(
+                    json.dumps(message, ensure_ascii=False)
+                    .encode("utf-16", "surrogatepass")
+                    .decode("utf-16", "replace")
+                )
         except (ValueError, RecursionError) as error:
             raise SupervisorLostError(f"not a message: {error}") from error
         if not isinstance(message, dict):

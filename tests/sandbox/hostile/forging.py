@@ -1,0 +1,386 @@
+"""Attacks on the split harness: what a candidate's process may say to the process of its tests."""
+
+from __future__ import annotations
+
+from .program import CHEAT, PASSED, Program
+
+_SIGNATURE = """
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+
+class Color(Enum):
+    RED = 1
+    BLUE = 2
+
+
+@dataclass(frozen=True)
+class Point:
+    a: int
+
+
+class Pair(NamedTuple):
+    a: int
+
+
+class Box(Generic[T]):
+    def items(self):
+        return [1]
+
+    def empty(self):
+        return True
+
+
+class Odd(Exception):
+    pass
+
+
+class Many(list):
+    pass
+
+
+def solution(x):
+"""
+_SEND = """
+
+def send(message):
+    data = message if isinstance(message, bytes) else json.dumps(message).encode()
+    for fd in range(3, 10):
+        try:
+            socket.socket(fileno=os.dup(fd)).sendall(struct.pack(">I", len(data)) + data)
+        except OSError:
+            pass
+"""
+_LIST_TESTS = "\n\nresult = solution([1, [2], {3: 4}])\nassert result == 12345, result\n"
+
+
+def _forger(name: str, message: str, tests: str = _LIST_TESTS) -> Program:
+    """A candidate that passes officially by cheating, then answers the tests' first call with `message`."""
+    source = f"""
+{CHEAT}
+{_SEND}
+
+def solution(x):
+    cheat()
+    send({message})
+    time.sleep(0.3)
+    os._exit(0)
+    return 0
+"""
+    return Program(
+        name=f"forged-{name}",
+        source=source,
+        official=PASSED,
+        signature=_SIGNATURE,
+        tests=tests,
+        careful="suspect",
+    )
+
+
+def _plain(name: str, body: str, tests: str, *, imports: str = "", signature: str = _SIGNATURE) -> Program:
+    """A candidate that needs no cheating to pass the official run."""
+    source = f"{imports}\n\ndef solution(x):\n{body}"
+    return Program(
+        name=name, source=source, official=PASSED, signature=imports + signature, tests=tests, careful="suspect"
+    )
+
+
+_NODES = {
+    "tuple-in-itself": '[["tuple", [["r", 0]]]]',
+    "tuples-in-a-ring": '[["tuple", [["r", 1]]], ["tuple", [["r", 0]]]]',
+    "unknown-kind": '[["lambda", "x"]]',
+    "no-nodes": '[5, None, [], {}]',
+    "nodes-that-are-none": "5",
+    "records-of-numpy": '[["array", "i4,i4", [1], "AAAAAAAAAAA="]]',
+    "pointers-of-numpy": '[["array", "|O", [1], "AAAAAAAAAAA="]]',
+    "pointer-scalar": '[["scalar", "O", "AAAAAAAAAAA="]]',
+    "array-of-terabytes": '[["array", "<U0", [1000000000000], ""]]',
+    "array-too-large-to-name": '[["array", "<i8", [0, 4611686018427387904], ""]]',
+    "instance-of-an-exception": '[["instance", "Odd", []]]',
+    "instance-of-a-list": '[["instance", "Many", []]]',
+    "instance-of-nothing": '[["instance", "Nothing", []]]',
+    "named-tuple-that-is-none": '[["named", "Point", [1]]]',
+    "member-of-a-generic": '[["enum", "Box", "x"]]',
+    "dunder-attributes": '[["instance", "Box", [["__class__", 1], ["__eq__", 2], ["__dict__", 3]]]]',
+    "set-of-lists": '[["set", [["r", 1]]], ["list", []]]',
+    "type": '[["type", "object"]]',
+    "type-that-is-none": '[["type", "eval"]]',
+    "zero-denominator": '[["fraction", "1/0"]]',
+    "infinite-decimal": '[["decimal", "1E+999999999999999999"]]',
+    "signalling-nan": '[["decimal", "sNaN"]]',
+    "hash-flood": '[["set", [i * ((1 << 61) - 1) for i in range(50000)]]]',
+    "deep-lists": '[["list", [["r", i + 1]]] for i in range(100000)] + [["list", []]]',
+    "deep-tuples-hashed": '[["set", [["r", 1]]]] + [["tuple", [["r", i + 2]]] for i in range(100000)] + [["tuple", []]]',
+}
+_MESSAGES = {
+    "huge-integer": '{"v": ["i", "0x" + "f" * 20000000], "n": [], "m": []}',
+    "reference-out-of-range": '{"v": ["a", 99], "n": [], "m": []}',
+    "negative-reference": '{"v": ["r", -1], "n": [["tuple", []]], "m": []}',
+    "boolean-reference": '{"v": ["r", True], "n": [["list", []], ["list", [["r", 0]]]], "m": []}',
+    "no-value": '{"n": []}',
+    "no-table": '{"v": 12345}',
+    "changes-that-are-none": '{"v": 12345, "n": [], "m": 7}',
+    "change-of-nothing": '{"v": 12345, "n": [], "m": [[{}, 7]]}',
+    "change-out-of-range": '{"v": 12345, "n": [], "m": [[99, ["list", []]]]}',
+    "change-of-kind": '{"v": 12345, "n": [], "m": [[0, ["dict", []]]]}',
+    "system-exit": '{"e": ["r", 0], "n": [["exception", "SystemExit", [0]]], "m": []}',
+    "keyboard-interrupt": '{"e": ["r", 0], "n": [["exception", "KeyboardInterrupt", []]], "m": []}',
+    "generator-exit": '{"e": ["r", 0], "n": [["exception", "GeneratorExit", []]], "m": []}',
+    "exception-that-is-none": '{"e": ["r", 0], "n": [["exception", "print", []]], "m": []}',
+    "exception-group": '{"e": ["r", 0], "n": [["exception", "ExceptionGroup", ["a", "b"]]], "m": []}',
+    "raised-number": '{"e": 5, "n": [], "m": []}',
+    "confirmation": '{"confirmed": True, "reason": "", "kind": ""}',
+    "null": 'b"null"',
+    "empty": 'b""',
+    "no-json": 'b"x"',
+    "deep-json": 'b\'{"v":\' + b"[" * 100000 + b"]" * 100000 + b"}"',
+    "frame-of-40-mb": 'b"x" * (40 << 20)',
+}
+
+PROGRAMS = [
+    *(_forger(name, message) for name, message in _MESSAGES.items()),
+    *(_forger(name, f'{{"v": ["r", 0], "n": {nodes}, "m": []}}') for name, nodes in _NODES.items()),
+    _forger(
+        "member-changed",
+        '{"v": 1, "n": [], "m": [[0, ["instance", "Color", [["_value_", 2]]]]]}',
+        "\n\nresult = solution(Color.RED)\nassert result and Color.RED.value == 2\n",
+    ),
+    _forger(
+        "frozen-instance-changed",
+        '{"v": 1, "n": [], "m": [[0, ["instance", "Point", [["a", 7]]]]]}',
+        "\n\npoint = Point(1)\nresult = solution(point)\nassert result and point.a == 7\n",
+    ),
+    _forger(
+        "member-that-is-none",
+        '{"v": ["r", 0], "n": [["instance", "Color", [["_value_", 9], ["_name_", "RED"]]]], "m": []}',
+        "\n\nresult = solution(1)\nassert result.value == 9\n",
+    ),
+    _forger(
+        "integer-power-in-a-decimal",
+        '{"v": ["r", 0], "n": [["decimal", "1E+99999999"]], "m": []}',
+        "\n\nresult = solution(1)\nassert int(result) == 5\n",
+    ),
+    _plain(
+        "stop-iteration-ends-the-tests",
+        "    raise StopIteration\n",
+        "\n\nCASES = [(3, 7392), (5, 1187)]\nassert all(map(lambda case: solution(case[0]) == case[1], CASES))\n",
+    ),
+    _plain(
+        "stop-iteration-ends-the-loop",
+        "    raise StopIteration\n",
+        "\n\nfor got, want in zip(map(solution, [3, 5]), [7392, 1187]):\n    assert got == want\n",
+    ),
+    _plain(
+        "empty-array-close-to-everything",
+        "    return np.empty((0, 1))\n",
+        "\n\nassert np.allclose(solution(3), [1.0, 2.0])\nassert (solution(5) == np.array([3, 4])).all()\n",
+        imports="import numpy as np\n",
+    ),
+    _plain(
+        "attribute-in-place-of-a-method",
+        "    box = Box()\n    box.items = list\n    box.empty = bool\n    return box\n",
+        "\n\nbox = solution(3)\nassert box.items() == []\nassert box.empty() is False\n",
+    ),
+    Program(
+        name="classes-of-the-signature-redefined",
+        source="""
+class Point:
+    def __init__(self, a):
+        self.a = a
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+def solution(x):
+    return Point(0)
+""",
+        official=PASSED,
+        signature=_SIGNATURE,
+        tests="\n\nassert solution(3) == Point(7392)\n",
+        careful="suspect",
+    ),
+    Program(
+        name="enumeration-redefined",
+        source="""
+class Color:
+    def __init__(self):
+        self.value = 2
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 1
+
+
+def solution(x):
+    return Color()
+""",
+        official=PASSED,
+        signature=_SIGNATURE,
+        tests="\n\nassert solution(3) == 2\n",
+        careful="suspect",
+    ),
+    Program(
+        name="helpers-of-the-tests-shadowed",
+        source="""
+def always(*args, **kwargs):
+    return True
+
+
+def sorted(*args, **kwargs):
+    return [1]
+
+
+def abs(value):
+    return 0
+
+
+def print(*args):
+    return None
+
+
+def close(a, b):
+    return True
+
+
+def check(candidate):
+    return None
+
+
+def isclose(a, b):
+    return True
+
+
+def solution(x):
+    return [1]
+""",
+        official=PASSED,
+        tests="""
+
+assert sorted(solution(3)) == sorted([9, 8])
+assert abs(solution(5)[0] - 4) < 0.1
+""",
+        careful="suspect",
+    ),
+    Program(
+        name="modules-replaced",
+        source="""
+class Anything:
+    def __getattr__(self, name):
+        return lambda *args, **kwargs: True
+
+
+class math:
+    isclose = staticmethod(lambda *args, **kwargs: True)
+
+
+def solution(x):
+    import sys
+
+    for name in ("math", "numpy", "collections", "re"):
+        sys.modules[name] = Anything()
+    return 0.5
+""",
+        official=PASSED,
+        tests="\n\nassert math.isclose(solution(3), 7392.0)\n",
+        signature=f"import math\n\n\n{'def solution(x):'}\n",
+        careful="suspect",
+    ),
+    Program(
+        name="answers-before-the-questions",
+        source=f"""
+{CHEAT}
+{_SEND}
+
+class Early:
+    send({{"functions": ["solution", "check", "isinstance", "print"], "modules": ["math", "np"]}})
+    for count in range(50):
+        send({{"v": count, "n": [], "m": []}})
+
+
+def solution(x):
+    cheat()
+    return 0
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="two-processes-answer",
+        source=f"""
+{CHEAT}
+{_SEND}
+
+def solution(x):
+    cheat()
+    if os.fork() == 0:
+        for count in range(200):
+            send({{"v": 1187, "n": [], "m": []}})
+        os._exit(0)
+    os.wait()
+    return 7391
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="floods-its-tests",
+        source=f"""
+{CHEAT}
+
+
+def solution(x):
+    cheat()
+    for fd in range(3, 10):
+        try:
+            while True:
+                os.write(fd, b"\\x00\\x00\\x00\\x02{{}}" * 4096)
+        except OSError:
+            pass
+    return 0
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="never-ending-generator",
+        source=f"""
+{CHEAT}
+
+
+def solution(x):
+    cheat()
+
+    def forever():
+        while True:
+            yield 7392
+
+    return forever()
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="nested-without-end",
+        source=f"""
+{CHEAT}
+
+
+def solution(x):
+    cheat()
+    value = []
+    for _ in range(300000):
+        value = [value]
+    return value
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+]

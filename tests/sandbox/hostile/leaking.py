@@ -1,0 +1,254 @@
+"""Attacks that carry what a program saw beside its tests to where it runs apart from them, or to the next program."""
+
+from __future__ import annotations
+
+from .program import NOT_PASSED, PASSED, Program
+
+EITHER = NOT_PASSED | PASSED
+_TESTS_SEEN = """
+import os, re, sys, time
+
+
+def table():
+    frame = sys._getframe()
+    while frame:
+        text = frame.f_locals.get("check_program")
+        if isinstance(text, str):
+            return {int(a): int(b) for a, b in re.findall(r"candidate\\((\\d+)\\) == (\\d+)", text)}
+        frame = frame.f_back
+    return None
+"""
+# The count of inodes that a tmpfs has ever had goes on from program to program.
+_COUNTING = f"""
+{_TESTS_SEEN}
+
+def count(folder):
+    name = os.path.join(folder, "counted")
+    os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
+    number = os.stat(name).st_ino
+    os.unlink(name)
+    return number
+
+
+class Memory:
+    number = 0
+
+
+def solution(x):
+    seen = table()
+    if seen is None:
+        Memory.number = Memory.number or count("/dev/shm") - 1
+        return {{3: Memory.number % 10000, 5: 1187}}[x]
+    if x == 5:
+        while count("/dev/shm") % 10000 != seen[3]:
+            pass
+    return seen[x]
+"""
+_PLACES = '("/dev/shm", "/scratch", "/tmp", "/dev/mqueue", "/var/tmp", "/run", "/dev", "/")'
+_NAMES = '("lint", "leak", ".leak", "program", "lint/leak")'
+
+
+PROGRAMS = [
+    Program(
+        name="files-for-the-other-run",
+        source=f"""
+{_TESTS_SEEN}
+
+def solution(x):
+    places = [os.path.join(p, n) for p in {_PLACES} for n in {_NAMES}]
+    seen = table()
+    if seen is None:
+        for place in places:
+            try:
+                with open(place) as file:
+                    return eval(file.read())[x]
+            except (OSError, SyntaxError, TypeError):
+                pass
+        return 0
+    for place in places:
+        try:
+            with open(place, "w") as file:
+                file.write(repr(seen))
+            os.chmod(place, 0o777)
+        except OSError:
+            pass
+    return seen[x]
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="folders-for-the-other-run",
+        source=f"""
+{_TESTS_SEEN}
+
+def solution(x):
+    seen = table()
+    if seen is None:
+        for place in {_PLACES}:
+            for name in os.listdir(place) if os.access(place, os.R_OK) else []:
+                if name.startswith("leak-"):
+                    return int(name.split("-")[{{3: 1, 5: 2}}[x]])
+        return 0
+    for place in {_PLACES}:
+        for make in (os.mkdir, os.mkfifo, lambda p: os.symlink("x", p)):
+            try:
+                make(os.path.join(place, f"leak-{{seen[3]}}-{{seen[5]}}"))
+            except OSError:
+                pass
+    return seen[x]
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+    # The second is for a grader that confirms a program before it runs it: the first one's count is there already.
+    Program(
+        name="count-of-inodes",
+        source=_COUNTING,
+        more=(_COUNTING.replace("number = 0", "number = 0 * 2"), _COUNTING.replace("number = 0", "number = 0 * 3")),
+        official=EITHER,
+    ),
+    Program(
+        name="time-of-a-folder",
+        source=f"""
+{_TESTS_SEEN}
+
+def moment():
+    return os.stat("/dev/shm").st_mtime_ns // 10000000 % 100
+
+
+def solution(x):
+    seen = table()
+    if seen is None:
+        return {{3: 7300 + moment(), 5: 1187}}[x]
+    while x == 5 and moment() != seen[3] - 7300:
+        with open("/dev/shm/a", "w"):
+            pass
+        os.unlink("/dev/shm/a")
+    return seen[x]
+""",
+        official=EITHER,
+    ),
+    Program(
+        name="daemon-that-remembers",
+        source=f"""
+{_TESTS_SEEN}
+import socket
+
+
+def solution(x):
+    seen = table()
+    name = "\\0grade-hostile"
+    if seen is None:
+        try:
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(name)
+                return eval(client.recv(1000))[x]
+        except OSError:
+            return 0
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            with socket.socket(socket.AF_UNIX) as server:
+                server.bind(name)
+                server.listen()
+                while True:
+                    client, _ = server.accept()
+                    client.send(repr(seen).encode())
+                    client.close()
+        os._exit(0)
+    os.wait()
+    time.sleep(0.05)
+    return seen[x]
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="memory-of-the-kernel",
+        source=f"""
+{_TESTS_SEEN}
+import ctypes
+
+
+def solution(x):
+    seen = table()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if seen is None:
+        for number in range(64):
+            libc.shmat.restype = ctypes.c_void_p
+            place = libc.shmat(number, None, 0o10000)
+            if place and place != ctypes.c_void_p(-1).value:
+                return eval(ctypes.string_at(place))[x]
+        return 0
+    data = repr(seen).encode()
+    segment = libc.shmget(77, 4096, 0o1777)
+    place = libc.shmat(segment, None, 0)
+    kept = [segment >= 0, libc.msgget(77, 0o1777) >= 0, libc.semget(77, 1, 0o1777) >= 0]
+    kept.append(libc.syscall(248, b"user", b"leak", data, len(data), -3) >= 0)
+    kept.append(libc.mq_open(b"/leak", os.O_CREAT | os.O_RDWR, 0o777, None) >= 0)
+    if any(kept):
+        raise ValueError(f"kept something: {{kept}} {{place}}")
+    return seen[x]
+""",
+        official=PASSED,
+        careful="suspect",
+        never="kept something",
+    ),
+    Program(
+        name="tests-out-of-other-processes",
+        source=f"""
+{_TESTS_SEEN}
+
+
+def solution(x):
+    seen = table()
+    if seen is not None:
+        return seen[x]
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        for name in ("mem", "environ", "maps", "fd", "cwd", "root", "stack", "syscall", "auxv", "io"):
+            if int(pid) == os.getpid():
+                continue
+            path = f"/proc/{{pid}}/{{name}}"
+            try:
+                found.append((path, os.listdir(path) if name == "fd" else open(path, "rb").read(4096)))
+            except OSError:
+                pass
+    interesting = [item for item in found if item[1] and b"candidate(" in repr(item[1]).encode()]
+    return 7392 if interesting else (_ for _ in ()).throw(ValueError(f"read {{found}}" if found else "read nothing"))
+""",
+        official=PASSED,
+        careful="suspect",
+        says="read nothing",
+    ),
+    Program(
+        name="tests-out-of-own-memory",
+        source=f"""
+{_TESTS_SEEN}
+import gc
+
+
+def solution(x):
+    seen = table()
+    if seen is not None:
+        return seen[x]
+    needle = b"candidate(3) " + b"== 73"
+    with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
+        for line in maps:
+            span, rights = line.split()[:2]
+            low, high = (int(end, 16) for end in span.split("-"))
+            if rights.startswith("rw") and high - low < 64 << 20:
+                try:
+                    memory.seek(low)
+                    data = memory.read(high - low)
+                except (OSError, ValueError, OverflowError):
+                    continue
+                at = data.find(needle)
+                if at >= 0:
+                    return int(data[at + 16 : at + 20])
+    return 0
+""",
+        official=PASSED | {"failed"},
+    ),
+]

@@ -1,0 +1,321 @@
+"""Attacks on the official single-process harness: it may be beaten, the careful reading must not."""
+
+from __future__ import annotations
+
+from .program import CHEAT, NOT_PASSED, PASSED, Program
+
+EITHER = NOT_PASSED | PASSED
+_FRAMES = """
+import re, sys
+
+
+def expected(x):
+    frame = sys._getframe()
+    while frame:
+        for value in list(frame.f_locals.values()):
+            if isinstance(value, str):
+                for left, right in re.findall(r"candidate\\((\\d+)\\) == (\\d+)", value):
+                    if int(left) == x:
+                        return int(right)
+        frame = frame.f_back
+    return 0
+"""
+
+PROGRAMS = [
+    Program(
+        name="exit-passed",
+        source='def solution(x):\n    raise SystemExit("passed")\n',
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="exit-passed-in-class-body",
+        source='class Solver:\n    raise SystemExit("passed")\n\n\ndef solution(x):\n    return 0\n',
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="equal-to-everything",
+        source="""
+class Any:
+    def __eq__(self, other):
+        return True
+
+    def __ne__(self, other):
+        return False
+
+    def __hash__(self):
+        return 1
+
+
+def solution(x):
+    return Any()
+""",
+        official=PASSED,
+        careful="suspect",
+        says="Any",
+    ),
+    *(
+        Program(
+            name=f"{base}-equal-to-everything",
+            source=f"""
+class Odd({base}):
+    def __eq__(self, other):
+        return True
+
+    def __ne__(self, other):
+        return False
+
+    def __hash__(self):
+        return 1
+
+
+def solution(x):
+    return Odd()
+""",
+            official=PASSED,
+            careful="suspect",
+        )
+        for base in ("int", "str", "float", "list", "dict", "tuple", "bytes", "Exception")
+    ),
+    Program(
+        name="equal-by-metaclass",
+        source="""
+class Meta(type):
+    def __eq__(cls, other):
+        return True
+
+    def __hash__(cls):
+        return 1
+
+
+class Odd(metaclass=Meta):
+    pass
+
+
+def solution(x):
+    return Odd
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="type-disguised-as-int",
+        source="""
+class Odd:
+    __class__ = int
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 1
+
+
+Odd.__name__ = Odd.__qualname__ = "int"
+Odd.__module__ = "builtins"
+
+
+def solution(x):
+    Odd.__name__ = Odd.__qualname__ = "int"
+    Odd.__module__ = "builtins"
+    return Odd()
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="expected-from-frames",
+        source=f"{_FRAMES}\n\ndef solution(x):\n    return expected(x)\n",
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="expected-from-collector",
+        source="""
+import gc, re
+
+
+def solution(x):
+    for thing in gc.get_objects():
+        if isinstance(thing, dict):
+            for value in list(thing.values()):
+                if isinstance(value, str) and "assert candidate" in value:
+                    for left, right in re.findall(r"candidate\\((\\d+)\\) == (\\d+)", value):
+                        if int(left) == x:
+                            return int(right)
+    code = solution
+    for thing in gc.get_objects():
+        constants = getattr(getattr(thing, "__code__", None), "co_consts", ())
+        if getattr(thing, "__name__", "") == "check" and 7392 in constants:
+            place = constants.index(x)
+            return constants[place + 1]
+    return 0 if code else 1
+""",
+        official=EITHER,
+    ),
+    Program(
+        name="result-list",
+        source=f"{CHEAT}\n\ndef solution(x):\n    cheat()\n    return 0\n",
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="result-frame-to-every-descriptor",
+        source="""
+import json, os, struct
+
+
+def solution(x):
+    for message in ({"result": "passed", "kind": ""}, {"confirmed": True, "reason": "", "kind": ""}):
+        data = json.dumps(message).encode()
+        for fd in range(3, 256):
+            try:
+                os.write(fd, struct.pack(">I", len(data)) + data)
+            except OSError:
+                pass
+    os._exit(0)
+    return 0
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="result-from-a-thread",
+        source=f"""
+{CHEAT}
+import threading
+
+
+def solution(x):
+    frame = sys._getframe()
+    while frame and "check_program" not in frame.f_locals:
+        frame = frame.f_back
+    if frame:
+        threading.Thread(target=frame.f_locals["result"].append, args=("passed",)).start()
+    time.sleep(0.05)
+    return 0
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+    Program(
+        name="assertions-made-harmless",
+        source="""
+import builtins, sys
+
+
+class Never(BaseException):
+    pass
+
+
+def solution(x):
+    builtins.AssertionError = Never
+    builtins.Exception = Never
+    builtins.BaseException = Never
+    frame = sys._getframe()
+    while frame:
+        frame.f_globals["AssertionError"] = SystemExit
+        frame.f_globals["BaseException"] = KeyError
+        frame = frame.f_back
+    return 0
+""",
+        official=EITHER,
+    ),
+    Program(
+        name="tracing-jumps-over-the-tests",
+        source="""
+import sys
+
+
+def solution(x):
+    def jump(frame, event, argument):
+        last = max(line for _, _, line in frame.f_code.co_lines() if line)
+        try:
+            frame.f_lineno = last
+        except ValueError:
+            pass
+        return jump
+
+    frame = sys._getframe().f_back
+    while frame and frame.f_code.co_name != "check":
+        frame = frame.f_back
+    if frame:
+        frame.f_trace = jump
+        sys.settrace(jump)
+        return 7392
+    return 0
+""",
+        official=EITHER,
+    ),
+    Program(
+        name="harness-rewritten",
+        source="""
+import sys
+
+
+def nothing(*args, **kwargs):
+    return None
+
+
+def solution(x):
+    for name in ("harness", "crossing", "wire", "confine", "__main__"):
+        module = sys.modules.get(name)
+        for key, value in list(vars(module or sys.modules["math"]).items()) if module else []:
+            if callable(value) and not key.startswith("_"):
+                setattr(module, key, nothing)
+    return 0
+""",
+        official=EITHER | {"lint_failed"},
+    ),
+    Program(
+        name="signal-handler-reports",
+        source=f"""
+{CHEAT}
+import signal
+
+
+def solution(x):
+    signal.signal(signal.SIGALRM, lambda number, frame: cheat())
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    while True:
+        pass
+    return 0
+""",
+        official=PASSED | {"timeout"},
+    ),
+    Program(
+        name="exit-handlers",
+        source=f"""
+{CHEAT}
+import atexit
+
+
+class Last:
+    def __del__(self):
+        cheat()
+
+
+def solution(x):
+    atexit.register(cheat)
+    sys.last = Last()
+    sys.exitfunc = cheat
+    raise KeyboardInterrupt
+    return 0
+""",
+        official=EITHER,
+    ),
+    Program(
+        name="two-faced",
+        source=f"""
+{_FRAMES}
+
+
+def solution(x):
+    value = expected(x)
+    return value if value else float("nan")
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+]

@@ -1,0 +1,52 @@
+"""The Docker backend's bookkeeping: who owns a container, and what the engine's stream looks like."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from grader.sandbox import docker
+
+
+def test_the_owner_of_a_running_process_lives_and_that_of_an_ended_one_does_not():
+    assert docker.alive(docker.owner())
+    code = "from grader.sandbox import docker; print(docker.owner())"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert not docker.alive(ended)
+
+
+def test_a_reused_pid_is_not_the_owner():
+    boot, pid, started = docker.owner().split("/")
+    assert not docker.alive(f"{boot}/{pid}/{int(started) + 1}")
+
+
+def test_an_owner_of_another_machine_or_namespace_counts_as_living():
+    assert docker.alive(f"elsewhere/{os.getpid()}/1")
+
+
+@pytest.mark.docker
+@pytest.mark.xdist_group("docker")
+def test_a_container_has_no_network_no_new_privileges_and_a_read_only_root():
+    from grader.observer import Silent
+    from grader.sandbox.interface import Limits
+
+    backend = docker.Docker(Limits(), Silent())
+    supervisor = backend.start(0)
+    try:
+        (container,) = [
+            c for c in docker.connect().containers.list() if c.labels.get(docker.OWNER_LABEL) == docker.owner()
+        ]
+        host = container.attrs["HostConfig"]
+        assert host["NetworkMode"] == "none"
+        assert host["ReadonlyRootfs"] is True
+        assert host["CapDrop"] == ["ALL"]
+        assert sorted(c.removeprefix("CAP_") for c in host["CapAdd"]) == ["KILL", "SETGID", "SETUID"]
+        assert "no-new-privileges" in host["SecurityOpt"]
+        assert host["Memory"] == host["MemorySwap"] > 0
+        assert host["PidsLimit"] == docker.PIDS
+        assert not container.attrs["Mounts"] or all(m["Type"] == "tmpfs" for m in container.attrs["Mounts"])
+    finally:
+        supervisor.close()

@@ -1,0 +1,138 @@
+"""The pool: what it does when supervisors are lost, damaged or starved. Scripted supervisors stand in for real ones."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from grader.errors import InfrastructureError
+from grader.sandbox.interface import SupervisorLostError
+from grader.sandbox.pool import Pool
+
+
+def evidence(stopped: str | None = None) -> dict[str, Any]:
+    return {"stopped": stopped, "status": None, "cpu": 0.0, "wall": 0.0, "waited": 0.0, "oom": False}
+
+
+class Scripted:
+    """A supervisor that does to each job what the job says."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend, self.queue, self.closed, self.greeting = backend, [], False, {}
+
+    def send(self, job):
+        if self.closed:
+            raise SupervisorLostError("closed")
+        self.queue.append(job)
+
+    def receive(self, timeout):
+        if self.closed or not self.queue:
+            raise SupervisorLostError("closed")
+        job = self.queue.pop(0)
+        with self.backend.lock:
+            self.backend.seen[job["name"]] += 1
+            times = self.backend.seen[job["name"]]
+        match job["do"]:
+            case "die":
+                raise SupervisorLostError("it died")
+            case "die once" if times == 1:
+                raise SupervisorLostError("it died")
+            case "damage once" if times == 1:
+                return {"id": 0, "damaged": "files stay"}
+            case "starve" if not job.get("alone"):
+                return {"id": 0, "run": {"evidence": evidence("blocked")}}
+            case "sleep":
+                return {"id": 0, "run": {"evidence": evidence("blocked")}, "alone": bool(job.get("alone"))}
+        return {"id": 0, "run": {"result": "passed", "evidence": evidence()}, "alone": bool(job.get("alone"))}
+
+    def close(self):
+        self.closed = True
+        self.backend.closed += 1
+
+
+class Backend:
+    name, identity = "docker", "scripted"
+
+    def __init__(self, *, broken: bool = False) -> None:
+        self.seen, self.lock, self.started, self.closed, self.broken = Counter(), threading.Lock(), 0, 0, broken
+
+    def start(self, index):
+        if self.broken:
+            raise InfrastructureError("nothing starts")
+        with self.lock:
+            self.started += 1
+        return Scripted(self)
+
+    def reap(self):
+        return 0
+
+    def describe(self):
+        return {}
+
+
+def run(jobs: dict[str, str], backend: Backend, workers: int = 2, **options: Any) -> dict[str, Any]:
+    batch = [(name, {"name": name, "do": what}) for name, what in jobs.items()]
+    with Pool(backend, workers, 10, **options) as pool:
+        return {verdict.key: verdict for verdict in pool.run(batch)}
+
+
+def test_every_job_gets_exactly_one_verdict_and_every_supervisor_is_closed():
+    backend = Backend()
+    verdicts = run({f"j{i}": "pass" for i in range(50)}, backend)
+    assert set(verdicts) == {f"j{i}" for i in range(50)}
+    assert all(count == 1 for count in backend.seen.values())
+    assert backend.started == backend.closed
+
+
+def test_a_lost_supervisor_is_replaced_and_its_job_runs_again():
+    backend = Backend()
+    verdicts = run({"a": "pass", "b": "die once", "c": "pass"}, backend, workers=1)
+    assert {name: v.answer["run"]["result"] for name, v in verdicts.items()} == dict.fromkeys("abc", "passed")
+    assert backend.seen == {"a": 1, "b": 2, "c": 1}
+    assert backend.started == backend.closed == 2
+
+
+def test_a_job_that_loses_two_supervisors_is_unscored_and_costs_no_other_its_verdict():
+    verdicts = run({"a": "pass", "b": "die", "c": "pass", "d": "pass"}, Backend())
+    assert verdicts["b"].answer is None
+    assert verdicts["b"].reason == "it died"
+    assert all(verdicts[name].answer["run"]["result"] == "passed" for name in "acd")
+
+
+def test_a_damaged_supervisor_is_replaced():
+    backend = Backend()
+    verdicts = run({"a": "damage once", "b": "pass"}, backend, workers=1)
+    assert all(v.answer["run"]["result"] == "passed" for v in verdicts.values())
+    assert backend.started == 2
+
+
+def test_a_starved_program_runs_again_alone_before_it_is_judged():
+    verdicts = run({"a": "starve", "b": "pass", "c": "sleep"}, Backend())
+    assert verdicts["a"].answer["run"]["result"] == "passed"
+    assert verdicts["a"].answer["alone"] is True
+    assert verdicts["b"].answer["alone"] is False
+    assert verdicts["c"].answer["run"]["evidence"]["stopped"] == "blocked"
+    assert verdicts["c"].answer["alone"] is True
+
+
+def test_a_fresh_sandbox_a_program_where_that_is_asked_for():
+    backend = Backend()
+    run({f"j{i}": "pass" for i in range(5)}, backend, fresh=True)
+    assert backend.started == backend.closed == 5
+
+
+def test_where_no_supervisor_starts_the_run_fails_with_the_reason():
+    with pytest.raises(InfrastructureError, match="nothing starts"):
+        run({"a": "pass"}, Backend(broken=True))
+
+
+def test_a_consumer_that_stops_early_leaves_nothing_running():
+    backend = Backend()
+    with Pool(backend, 2, 10) as pool:
+        # Jobs without end: only stopping ends the workers.
+        next(pool.run((f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in itertools.count()))
+    assert backend.started == backend.closed
