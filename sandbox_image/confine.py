@@ -177,7 +177,8 @@ def limit_resources(*, memory_bytes, address_space):
 
 def limit_cpu(seconds):
     """Let the kernel end this process some seconds after the watch should have."""
-    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 3, int(seconds) + 3))
+    bound = int(4 * seconds) + 3
+    resource.setrlimit(resource.RLIMIT_CPU, (bound, bound))
 
 
 def restrict(*, memory_bytes, address_space):

@@ -5,7 +5,8 @@ graph anew. Aliases and cycles survive. Objects that came with a call keep their
 and carries the new contents of those that the call changed.
 
 An atom is what JSON has (None, bool, int, float, str) or a list: ``["i", hex]`` a long integer, ``["c", re, im]`` a
-complex, ``["b", text]`` bytes, ``["r", n]`` node n of this table, ``["a", n]`` node n of the call being answered.
+complex, ``["s", codes]`` a text that JSON would change, ``["b", text]`` bytes, ``["r", n]`` node n of this table,
+``["a", n]`` node n of the call being answered.
 A node is ``[kind, payload...]``.
 """
 
@@ -18,12 +19,15 @@ import fractions
 import itertools
 import json
 import operator
+import re
 import types
 
 MAX_BYTES = 32 << 20
 MAX_NODES = 2_000_000
 MAX_ITERATOR_ITEMS = 100_000
 _SMALL = 1 << 63
+_ROUTINES = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.WrapperDescriptorType)
+_SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 _DATETIME = {
     "datetime": datetime.datetime.fromisoformat,
@@ -55,7 +59,27 @@ _ITERATORS = (
     itertools.starmap,
     itertools.zip_longest,
     itertools.pairwise,
-    *(type(iter(x)) for x in ([], (), set(), {}, "", b"", range(0), {}.values(), {}.items())),
+    itertools.compress,
+    itertools.filterfalse,
+    *(
+        type(iter(x))
+        for x in (
+            [],
+            (),
+            set(),
+            {},
+            "",
+            "\u00e9",
+            b"",
+            bytearray(),
+            range(0),
+            range(1 << 70),
+            {}.values(),
+            {}.items(),
+            collections.deque(),
+        )
+    ),
+    *(type(reversed(x)) for x in ([], {}, {}.values(), {}.items(), range(1), collections.deque())),
 )
 _VIEWS = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
 _BUILTIN_TYPES = {
@@ -64,6 +88,7 @@ _BUILTIN_TYPES = {
 }
 _FACTORIES = {name: _BUILTIN_TYPES[name] for name in ("int", "float", "str", "bool", "list", "dict", "set", "tuple")}
 _MUTABLE = {"list", "dict", "set", "deque", "counter", "ordered", "default", "bytearray", "array", "instance"}
+_HASHING = {"frozenset", "view"}
 _NUMPY_KINDS = "biufcSUMm"
 
 
@@ -110,8 +135,11 @@ class Encoder:
 
     def atom(self, value):
         kind = type(value)
-        if value is None or kind is bool or kind is str or kind is float:
+        if value is None or kind is bool or kind is float:
             return value
+        if kind is str:
+            # JSON reads a pair of lone surrogates as one character.
+            return ["s", [ord(c) for c in value]] if _SURROGATE_PAIR.search(value) else value
         if kind is int:
             return value if -_SMALL < value < _SMALL else ["i", hex(value)]
         if kind is complex:
@@ -274,12 +302,16 @@ class Decoder:
         if atom is None or isinstance(atom, (bool, int, float, str)):
             return atom
         tag = atom[0]
+        if tag in {"r", "a"} and not (type(atom[1]) is int and atom[1] >= 0):
+            raise MalformedError("a reference that is none")
         if tag == "r":
             if not self._ready[atom[1]]:
                 raise MalformedError("an immutable value that contains itself")
             return self.built[atom[1]]
         if tag == "a":
             return self.known[atom[1]]
+        if tag == "s":
+            return "".join(map(chr, atom[1]))
         if tag == "i":
             return int(atom[1], 16)
         if tag == "c":
@@ -301,6 +333,11 @@ class Decoder:
             missing = [p for p in _references(node) if not self._ready[p]]
             if missing and position in entered:
                 raise MalformedError("an immutable value that contains itself")
+            if not missing and node[0] in _HASHING:
+                held = self._held(position)
+                missing = [p for p in held if not self._ready[p] and p not in entered]
+                if not missing:
+                    self._fill_instances(held)
             if missing:
                 entered.add(position)
                 stack.extend(missing)
@@ -308,6 +345,22 @@ class Decoder:
             self.built[position] = self.immutable(node)
             self._ready[position] = True
             stack.pop()
+
+    def _held(self, start):
+        """Positions of all that node `start` holds, at any depth."""
+        found, stack = set(), [start]
+        while stack:
+            new = [p for p in _references(self.nodes[stack.pop()]) if p not in found]
+            found.update(new)
+            stack.extend(new)
+        return found
+
+    def _fill_instances(self, positions):
+        """Give instances their attributes before a set that can not be filled later asks for their hashes."""
+        for position in positions:
+            node = self.nodes[position]
+            if node[0] == "instance" and all(self._ready[p] for p in _references(node)):
+                self.fill(self.built[position], node)
 
     def values(self, atoms):
         return [self.value(atom) for atom in atoms]
@@ -366,6 +419,8 @@ class Decoder:
         for key, item in wanted.items():
             if not isinstance(key, str) or (key.startswith("__") and key.endswith("__")):
                 raise MalformedError("an attribute that is no plain name")
+            if isinstance(getattr(type(target), key, None), _ROUTINES):
+                raise MalformedError("an attribute that hides a method")
             if hasattr(target, "__dict__"):
                 target.__dict__[key] = item
             else:
@@ -471,6 +526,8 @@ def _scalar(node):
     import numpy
 
     dtype = _dtype(numpy, node[1])
+    if not dtype.itemsize:
+        return dtype.type()
     return numpy.frombuffer(base64.b64decode(node[2], validate=True), dtype=dtype, count=1)[0]
 
 

@@ -4,6 +4,7 @@ Confirmed against the official evaluator's messages by tests/sandbox/test_linter
 nothing of what it reads; it is replaced when a source makes it hang, grow or crash.
 """
 
+import contextlib
 import gc
 import io
 import os
@@ -17,6 +18,7 @@ class Linter:
 
     def __init__(self, folder):
         from astroid import MANAGER
+        from astroid.builder import AstroidBuilder
         from pylint.lint import PyLinter
         from pylint.reporters import CollectingReporter
 
@@ -32,6 +34,8 @@ class Linter:
         # The same checkers every time: sorting them anew is a sixth of the cost of a program.
         checkers = self.linter.prepare_checkers()
         self.linter.prepare_checkers = lambda: checkers
+        self.assigned = []
+        _remember(AstroidBuilder, self.assigned)
 
     def messages(self, source):
         """Lint one program."""
@@ -46,6 +50,7 @@ class Linter:
             os.unlink(self.path)
             # A module stays known by its name; the next program has the same one.
             self.known.pop(NAME, None)
+            _forget(self.assigned)
         return [
             message.msg
             for message in self.reporter.messages
@@ -60,3 +65,36 @@ class Linter:
         gc.collect()
         gc.freeze()
         gc.disable()
+
+
+def _remember(builder, assigned):
+    """Note the program's assignments to attributes: they are entered at what they assign to, a library module even."""
+    enter = builder.delayed_assattr
+
+    def delayed_assattr(self, node):
+        if node.root().name == NAME:
+            assigned.append(node)
+        return enter(self, node)
+
+    builder.delayed_assattr = delayed_assattr
+
+
+def _forget(assigned):
+    """Take the program's assignments back from modules and classes that the next program will see; the last first."""
+    from astroid.exceptions import AstroidError
+
+    while assigned:
+        node = assigned.pop()
+        with contextlib.suppress(AstroidError, RecursionError):
+            for inferred in node.expr.infer():
+                for owner in (inferred, getattr(inferred, "_proxied", None)):
+                    for table in (getattr(owner, "locals", None), getattr(owner, "instance_attrs", None)):
+                        _remove(table, node)
+
+
+def _remove(table, node):
+    values = table.get(node.attrname) if isinstance(table, dict) else None
+    if values and any(value is node for value in values):
+        values[:] = [value for value in values if value is not node]
+        if not values:
+            del table[node.attrname]

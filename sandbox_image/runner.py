@@ -153,7 +153,8 @@ class Supervisor:
         if settings["lint"]:
             self.linter.start()
         self.counts_oom = watch.oom_kills() is not None and settings["cgroup"]
-        self.watched_memory = 0 if self.counts_oom else memory
+        # The kernel's limit has room for the supervisor as well; a program's own is the same on every backend.
+        self.watched_memory = memory
 
     def known(self):
         """The pids that are ours."""

@@ -27,8 +27,12 @@ def test_only_the_package_is_importable(wheel):
         names = archive.namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"grader"}
-    for needed in ("grader/sandbox_image/runner.py", "grader/sandbox_image/requirements.lock",
-                   "grader/benchmarks/humaneval-v/benchmark.toml", "grader/benchmarks/vstar/benchmark.toml"):  # fmt: skip
+    for needed in (
+        "grader/sandbox_image/runner.py",
+        "grader/sandbox_image/requirements.lock",
+        "grader/benchmarks/humaneval-v/benchmark.toml",
+        "grader/benchmarks/vstar/benchmark.toml",
+    ):
         assert needed in names
 
 

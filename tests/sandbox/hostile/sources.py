@@ -1,0 +1,195 @@
+"""Attacks by the text of a program alone: on the linter, on the grader that parses it, on whoever prints it."""
+
+from __future__ import annotations
+
+from .program import LINT, NOT_PASSED, PASSED, Program
+
+EITHER = NOT_PASSED | PASSED
+ANY = EITHER | LINT
+_ANSWER = "    return {3: 7392, 5: 1187}[x]\n"
+_HEAD = "def solution(x):\n    return "
+
+
+def _writes(message: str, name: str) -> Program:
+    """A program that writes its own result frame to every descriptor."""
+    return Program(
+        name=f"result-{name}",
+        source=f"""
+import json, os, struct
+
+
+def solution(x):
+    message = {message}
+    data = message if isinstance(message, bytes) else json.dumps(message).encode()
+    for fd in range(3, 64):
+        try:
+            os.write(fd, struct.pack(">I", len(data)) + data)
+        except OSError:
+            pass
+    os._exit(0)
+    return 0
+""",
+        official=EITHER,
+    )
+
+
+PROGRAMS = [
+    # What the grader itself must survive: texts and shapes that a program's process may send.
+    Program(
+        name="message-of-odd-characters",
+        source="def solution(x):\n    raise ValueError('\\ud800 \\x00 \\x1b[31m \\udfff \\u202e \\r \\x85 \\ufffe')\n",
+        official=frozenset({"error"}),
+    ),
+    Program(
+        name="assertion-of-odd-characters",
+        source="def solution(x):\n    assert False, '\\udc80\\x00\\x1b]0;owned\\x07'\n",
+        official=frozenset({"failed"}),
+    ),
+    Program(
+        name="type-of-odd-name",
+        source="""
+class Odd(int):
+    pass
+
+
+def solution(x):
+    Odd.__qualname__ = "\\ud800\\x1b[2J"
+    Odd.__module__ = "\\udfff"
+    return Odd({3: 7392, 5: 1187}[x])
+""",
+        official=PASSED,
+        careful="suspect",
+    ),
+    _writes('{"result": 5}', "that-is-a-number"),
+    _writes('{"result": ["passed"], "kind": {}}', "that-is-a-list"),
+    _writes('{"result": "passed", "kind": None}', "of-no-kind"),
+    _writes('{"result": "\\ud800", "kind": "\\udfff"}', "of-surrogates"),
+    _writes('{"result": "x", "more": 10**4000, "other": float("nan")}', "with-more"),
+    _writes('{"result": "x", "evidence": {"stopped": None}, "split": {"confirmed": True}}', "with-evidence"),
+    _writes('b\'{"result":"x","a":\' + b"[" * 980 + b"]" * 980 + b"}"', "of-980-levels"),
+    _writes('b\'{"result":"x","a":\' + b"[" * 100000 + b"]" * 100000 + b"}"', "of-100000-levels"),
+    _writes('b"[]"', "that-is-no-message"),
+    _writes('b"\\xff\\xfe{}"', "in-no-encoding"),
+    _writes('b"{}"', "that-is-empty"),
+    # The linter and the parsers.
+    Program(name="nested-parentheses", source=f"{_HEAD}{'(' * 150}1{')' * 150}\n", official=NOT_PASSED),
+    Program(name="too-many-parentheses", source=f"{_HEAD}{'(' * 5000}1{')' * 5000}\n", official=ANY),
+    # The canary that follows finds what a failing linter keeps.
+    Program(name="many-signs-in-a-megabyte", source=f"{_HEAD}{'-' * 1500000}1\n", official=ANY),
+    Program(name="many-signs", source=f"{_HEAD}{'-' * 50000}1\n", official=ANY),
+    Program(name="many-terms", source=f"{_HEAD}{'1+' * 20000}1\n", official=ANY),
+    Program(name="many-attributes", source=f"{_HEAD}x{'.a' * 30000}\n", official=ANY),
+    Program(name="many-calls", source=f"{_HEAD}x{'()' * 30000}\n", official=ANY),
+    Program(name="nested-lambdas", source=f"{_HEAD}{'lambda: ' * 3000}1\n", official=ANY),
+    Program(
+        name="nested-blocks",
+        source="def solution(x):\n" + "".join(f"{' ' * (n + 4)}if x:\n" for n in range(95)) + f"{' ' * 100}return 0\n",
+        official=ANY,
+    ),
+    Program(name="long-elif", source="def solution(x):\n    if x: pass\n" + "    elif x: pass\n" * 3000, official=ANY),
+    Program(
+        name="huge-constants",
+        source="""
+def solution(x):
+    a = 2 ** 2 ** 30
+    b = "a" * 10 ** 10
+    c = [0] * 10 ** 9
+    d = (1,) * 10 ** 10
+    e = 1 << (1 << 40)
+    return a, b, c, d, e
+""",
+        official=NOT_PASSED | LINT,
+    ),
+    Program(
+        name="huge-formats",
+        source="def solution(x):\n    return '%1000000000d' % 3, f'{3:>9999999999}', 'x'.ljust(10 ** 10)\n",
+        official=NOT_PASSED | LINT,
+    ),
+    Program(name="digits", source=f"{_HEAD}{'9' * 200000}\n", official=ANY),
+    Program(name="hexadecimal-digits", source=f"{_HEAD}0x{'f' * 400000} % 10\n", official=ANY),
+    Program(
+        name="two-megabytes",
+        source="def solution(x):\n" + "    y = 1\n" * 210000 + "    return y\n",
+        official=ANY,
+    ),
+    Program(name="line-of-a-megabyte", source=f"def solution(x):\n    return '{'x' * 1000000}'\n", official=ANY),
+    Program(
+        name="many-messages",
+        source="def solution(x):\n" + "".join(f"    v{n} = undefined_{n}\n" for n in range(3000)) + "    return 1\n",
+        official=LINT,
+    ),
+    Program(
+        name="messages-with-a-long-name",
+        source="class {0}:\n    pass\n\n\ndef solution(x):\n    a = {0}()\n".format("A" * 20000)
+        + "".join(f"    a.x{n}()\n" for n in range(500))
+        + "    return 1\n",
+        official=LINT,
+    ),
+    Program(name="regular-expression", source=f"import re\n\n\n{_HEAD}re.match('(a+)+$', 'a' * 40 + 'b')\n", official=NOT_PASSED),
+    Program(
+        name="inference-without-end",
+        source="""
+class A:
+    def __getattr__(self, name):
+        return self.missing
+
+    x = y = None
+
+
+def solution(x):
+    a = A()
+"""
+        + "    a = a.b or a.c or a\n" * 200
+        + "    return a.zz\n",
+        official=NOT_PASSED | LINT,
+    ),
+    Program(
+        name="modules-of-the-linter-changed",
+        source="""
+import collections, itertools, math, random
+import numpy as np
+
+
+def solution(x):
+    math.cbrtt = lambda v: v
+    random.shuffle = 5
+    collections.Counter = 5
+    collections.Zounter = dict
+    itertools.pairwize = 3
+    np.linalg.det = 5
+    str.foo = 1
+    return 1
+""",
+        official=ANY,
+    ),
+    Program(
+        name="skip-file",
+        source=f"# pylint: skip-file\n# pylint: disable=all\ndef solution(x):\n{_ANSWER}",
+        official=PASSED,
+        honest=True,
+    ),
+    Program(name="skip-file-and-no-program", source="# pylint: skip-file\ndef solution(x):\n    return (\n", official=ANY),
+    Program(
+        name="skip-file-in-a-string",
+        source="def solution(x):\n    '''\n    # pylint: skip-file\n    '''\n    return undefined_name\n",
+        official=ANY,
+    ),
+    Program(name="null-character", source=f"{_HEAD}'\x00'\n", official=ANY),
+    Program(name="surrogates-in-the-source", source=f"{_HEAD}'\ud800'\n", official=ANY),
+    Program(name="carriage-returns", source=f"def solution(x):\r{_ANSWER}".replace("\n", "\r"), official=ANY, honest=True),
+    Program(name="byte-order-mark", source=f"\ufeffdef solution(x):\n{_ANSWER}", official=ANY),
+    Program(name="rot13-cookie", source=f"# -*- coding: rot13 -*-\ndef solution(x):\n{_ANSWER}", official=ANY, honest=True),
+    Program(name="form-feeds-and-tabs", source="def solution(x):\n\x0c\tif x:\n        return 1\n\treturn 2\n", official=ANY),
+    Program(
+        name="tests-swallowed-by-a-string",
+        source='def solution(x):\n    return 0\n\n\nx = """',
+        official=ANY,
+        tests='\n\n"""\n\ndef check(candidate):\n    assert candidate(3) == 7392\n\n\ncheck(solution)\nx = """\n"""\n',
+    ),
+    Program(
+        name="tests-swallowed-by-a-condition",
+        source="def solution(x):\n    return 0\nraise SystemExit('passed') if (\n1",
+        official=ANY,
+        tests="\n\n)\n\ndef check(candidate):\n    assert candidate(3) == 7392\n\n\ncheck(solution)\n",
+    ),
+]
