@@ -20,8 +20,8 @@ def extract(prediction: str, protocol: Protocol) -> str:
         pieces = prediction.split(PYTHON_FENCE)
         if len(pieces) == 2:
             return pieces[1].split(FENCE)[0]
-        closed = [piece.split(FENCE)[0] for piece in pieces if piece.count(FENCE) == 1]
-        return "".join(closed) if protocol == "v1" else _last_solution(closed)
+        closed = [piece for piece in pieces if piece.count(FENCE) == 1]
+        return "".join(map(_block, closed)) if protocol == "v1" else _last_solution(closed)
     if SPACED_FENCE in prediction:
         return prediction.split(SPACED_FENCE)[1].split(FENCE, maxsplit=1)[0]
     fences = prediction.count(FENCE)
@@ -30,12 +30,19 @@ def extract(prediction: str, protocol: Protocol) -> str:
     return prediction.split(FENCE)[0 if fences == 1 else 1]
 
 
-def _last_solution(blocks: list[str]) -> str:
-    """Return the last block with a solution; without one the first block, which the official walk ends on."""
-    for block in reversed(blocks):
-        if "def solution" in block:
-            return block
-    return blocks[0] if blocks else NOTHING
+def _block(piece: str) -> str:
+    return piece.split(FENCE)[0]
+
+
+def _last_solution(pieces: list[str]) -> str:
+    """Return the block of the last piece with a solution; without one, of the first, which the official walk ends on.
+
+    A piece is a block and the prose up to the next one: a solution named there counts as well.
+    """
+    for piece in reversed(pieces):
+        if "def solution" in piece:
+            return _block(piece)
+    return _block(pieces[0]) if pieces else NOTHING
 
 
 _BLOCK = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)

@@ -119,3 +119,11 @@ def test_source_that_breaks_the_parser_is_no_program(source: str) -> None:
 
 def test_a_warning_of_the_parser_reaches_nobody() -> None:
     assert parse("x = '\\d'\nif x is 'a': pass") is not None
+
+
+def test_v2_looks_for_the_solution_in_the_prose_behind_a_block_too() -> None:
+    """Found by comparing with the official code on random texts: the whole piece is searched, not the block alone."""
+    text = "```python\na = 1\n``` and def solution follows ```python"
+    assert extract(text, "v2") == "\na = 1\n"
+    text = "```python\nfirst = 1\n``` x\n```python\nsecond = 2\n``` as def solution says\n```python\n"
+    assert extract(text, "v2") == "\nsecond = 2\n"

@@ -156,7 +156,7 @@ PROGRAMS = [
     _forger(
         "member-that-is-none",
         '{"v": ["r", 0], "n": [["instance", "Color", [["_value_", 9], ["_name_", "RED"]]]], "m": []}',
-        "\n\nresult = solution(1)\nassert result.value == 9\n",
+        "\n\nresult = solution(1)\nassert vars(result)['_value_'] == 9\n",
     ),
     _forger(
         "integer-power-in-a-decimal",

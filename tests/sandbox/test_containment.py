@@ -1,0 +1,131 @@
+"""Hostile programs between honest ones: none is credited, no verdict changes, nothing leaks, nothing remains."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hostile import exhausting, forging, leaking, outside, sources, stubborn, tampering
+from hostile.arena import SECRET, VARIANTS, Arena, Outside, arena, judge, judge_canaries, outcomes, own_cache, table
+from hostile.program import SIGNATURE, TESTS, Program, fenced
+
+MODULES = [tampering, forging, leaking, exhausting, stubborn, outside, sources]
+ATTACKS = [
+    pytest.param(module.__name__.rpartition(".")[2], program.name, id=f"{module.__name__.rpartition('.')[2]}-{program.name}")
+    for module in MODULES
+    for program in module.PROGRAMS
+]
+# Short, so that what sits out its limit does not make this suite long; honest programs need a hundredth of it.
+LIMITS = ["--timeout", "0.7", "--workers", "1", "--no-cache", "--memory", "512m"]
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def place(request: pytest.FixtureRequest) -> Iterator[Arena]:
+    """An arena for all tests of this module, checked for leftovers at the end."""
+    with arena(request.param) as made:
+        yield made
+        assert made.leftovers() == []
+
+
+class Battle:
+    """The verdicts on the programs of one module, each module graded when its first program is asked for."""
+
+    def __init__(self, place: Arena) -> None:
+        self._place = place
+        self._samples: dict[str, Any] = {}
+        self._failures: dict[str, BaseException] = {}
+        self.outside = Outside()
+
+    def samples(self, module: str) -> Any:
+        """Return the samples of a module's table by task; a run that failed fails for each of its programs."""
+        if module in self._failures:
+            raise AssertionError(f"the run failed: {self._failures[module]}") from self._failures[module]
+        if module not in self._samples:
+            try:
+                self._samples[module] = self._place.grade(module, *table(self.programs(module)), *LIMITS)
+            except BaseException as error:
+                self._failures[module] = error
+                raise
+        return self._samples[module]
+
+    def programs(self, module: str) -> list[Program]:
+        """Return a module's programs, the places to reach filled in."""
+        found = next(m for m in MODULES if m.__name__.endswith(f".{module}")).PROGRAMS
+        return [dataclasses.replace(program, source=self._located(program.source)) for program in found]
+
+    def _located(self, source: str) -> str:
+        words = {"tcp": str(self.outside.tcp), "abstract": self.outside.abstract, "secret": SECRET}
+        for name, word in words.items():
+            source = source.replace(f"{{{name}}}", word)
+        return source
+
+
+@pytest.fixture(scope="module")
+def battle(place: Arena) -> Iterator[Battle]:
+    """The verdicts of this module's arena."""
+    made = Battle(place)
+    yield made
+    made.outside.close()
+    assert made.outside.visits == []
+
+
+@pytest.mark.parametrize(("module", "name"), ATTACKS)
+def test_hostile_program(battle: Battle, module: str, name: str) -> None:
+    """It is not credited unless its tests are satisfied, and the honest programs after it are judged as ever."""
+    samples = battle.samples(module)
+    judge_canaries(samples, "")
+    program = next(p for p in battle.programs(module) if p.name == name)
+    judge(program, samples[f"hostile/{name}"])
+    judge_canaries(samples, name)
+
+
+def test_nothing_remains_after_each_run(battle: Battle, place: Arena) -> None:
+    """With every grader gone, no process, container, mount or file of theirs is there."""
+    for module in MODULES:
+        battle.samples(module.__name__.rpartition(".")[2])
+    assert place.leftovers() == []
+
+
+def test_same_verdicts_under_load(place: Arena) -> None:
+    """With eight busy loops beside the grader, honest programs pass and the others fail, for the same reasons."""
+    programs = {
+        "quick": ("def solution(x):\n    return {3: 7392, 5: 1187}[x]\n", ("passed", "passed")),
+        "working": (_WORKING, ("passed", "passed")),
+        "children": (exhausting.PROGRAMS[-1].source, ("passed", "passed")),
+        "wrong": ("def solution(x):\n    return x\n", ("failed", "failed")),
+        "busy": ("def solution(x):\n    while True:\n        pass\n", ("timeout", "timeout")),
+        "asleep": ("import time\n\n\ndef solution(x):\n    time.sleep(60)\n", ("timeout", "timeout")),
+        "tampering": ('def solution(x):\n    raise SystemExit("passed")\n', ("passed", "suspect")),
+        "unlinted": ("def solution(x):\n    return y\n", ("lint_failed", "lint_failed")),
+    }
+    tasks = [{"qid": name, "function_signature": SIGNATURE, "test_script": TESTS} for name in programs]
+    records = [{"qid": name, "predictions": [fenced(source)]} for name, (source, _) in programs.items()]
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
+    try:
+        samples = place.grade("load", tasks, records, "--timeout", "1", "--no-cache", "--workers", "2")
+    finally:
+        for loop in loops:
+            loop.kill()
+        for loop in loops:
+            loop.wait()
+    assert {name: outcomes(found[0]) for name, found in samples.items()} == {
+        name: expected for name, (_, expected) in programs.items()
+    }
+    assert place.leftovers() == []
+
+
+_WORKING = """
+import time
+
+
+def solution(x):
+    # Two calls, in two processes' worth of limits, together well below one second of CPU time.
+    end = time.process_time() + 0.2
+    while time.process_time() < end:
+        pass
+    return {3: 7392, 5: 1187}[x]
+"""
