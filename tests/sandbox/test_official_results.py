@@ -1,0 +1,47 @@
+"""The official reading, bug for bug: what the published evaluators wrote of these programs, recorded once.
+
+official_results.json holds the result texts that both versions of HumanEval-V's execution.py gave for programs that
+exit, hang, sleep, read input, catch its alarm, tamper with it, or die.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.observer import Silent
+from grader.options import Options
+from grader.sandbox import choice
+from grader.sandbox.answer import understand
+from grader.sandbox.interface import Limits
+from grader.sandbox.pool import Pool
+from tests.conftest import BACKENDS
+
+RECORDED = json.loads((Path(__file__).parent / "official_results.json").read_text(encoding="utf-8"))
+WORDS = {"v1": ("timed out", "failed: "), "v2": ("Test Case Execution Time Out (> 2 seconds)", "")}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+def test_every_result_text_is_the_official_one(backend: str, protocol: str) -> None:
+    timed_out, failed = WORDS[protocol]
+    jobs = {
+        row["name"]: {
+            "id": 0,
+            "lint": False,
+            "run": True,
+            "head": RECORDED["head"] + row["source"] + "\n\n",
+            "test": RECORDED["test"],
+            "timed_out": timed_out,
+            "failed_prefix": failed,
+            "cpu": 2.0,
+            "wall": 20.0,
+        }
+        for row in RECORDED["programs"]
+    }
+    with Pool(choice.open_backend(Options(sandbox=backend), Limits(), Silent()), 2, 120) as pool:
+        seen = {verdict.key: understand(verdict.answer).run for verdict in pool.run(jobs.items())}
+    texts = {name: timed_out if run.result is None else run.result for name, run in seen.items()}
+    assert texts == {row["name"]: row[protocol] for row in RECORDED["programs"]}
