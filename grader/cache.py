@@ -14,6 +14,7 @@ import time
 from typing import TYPE_CHECKING
 
 from grader import resources
+from grader.errors import InfrastructureError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 FLUSH_ROWS = 64
 FLUSH_SECONDS = 2.0
-MAX_ROWS = 2_000_000
+MAX_ROWS = 1_000_000
+"""About 600 MB; beyond it the oldest tenth goes."""
 _SCHEMA = "CREATE TABLE IF NOT EXISTS verdicts (key BLOB PRIMARY KEY, answer BLOB NOT NULL, at INTEGER NOT NULL)"
 
 
@@ -86,6 +88,12 @@ class VerdictCache:
         """Write what is pending and close."""
         self.flush()
         if self._connection is not None:
+            if self.size() > MAX_ROWS:
+                with contextlib.suppress(sqlite3.Error), self._connection:
+                    self._connection.execute(
+                        "DELETE FROM verdicts WHERE rowid IN (SELECT rowid FROM verdicts ORDER BY at LIMIT ?)",
+                        (MAX_ROWS // 10,),
+                    )
             self._connection.close()
             self._connection = None
 
@@ -100,10 +108,16 @@ class VerdictCache:
     def clear(self) -> int:
         """Forget everything; return how many verdicts that were."""
         count = self.size()
-        if self._connection is not None:
+        if self._connection is None:
+            return count
+        try:
             with self._connection:
                 self._connection.execute("DELETE FROM verdicts")
             self._connection.execute("VACUUM")
+        except sqlite3.Error as error:
+            raise InfrastructureError(
+                f"The cache could not be cleared ({error}). If no other grader is running, delete {default_path()}."
+            ) from error
         return count
 
 

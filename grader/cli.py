@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -10,17 +12,18 @@ import click
 from click_default_group import DefaultGroup
 
 import grader
-from grader.errors import GradeError, InterruptedRunError, UsageError
+from grader.errors import GradeError, InfrastructureError, InterruptedRunError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from grader.options import Options
     from grader.results import Report
 
-EXIT_CODES = "Exit codes: 0 graded; 1 a gate not met; 2 bad input; 3 no trustworthy result; 130 interrupted."
+EXIT_CODES = "Exit codes: 0 graded; 2 bad input; 3 no trustworthy result; 130 interrupted."
 
 
-def run(arguments: list[str]) -> int:
+def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
     """Run the command line; return its exit code."""
     try:
         return int(main.main(arguments, prog_name="grade", standalone_mode=False) or 0)
@@ -30,17 +33,29 @@ def run(arguments: list[str]) -> int:
         say("Interrupted. What was finished is kept; the same command resumes.")
         return InterruptedRunError.exit_code
     except click.ClickException as error:
-        error.show(sys.stderr)
+        say(error.format_message() if error.exit_code != 2 else f"error: {error.format_message()}")
         return 2
     except GradeError as error:
         say(f"error: {error}")
         return error.exit_code
     except BrokenPipeError:
+        # Whoever read the output has seen enough.
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
         return 0
+    except SystemExit:
+        # click's way to say that the reader of the output has gone.
+        return 0
+    except OSError as error:
+        say(f"error: {error}")
+        return InfrastructureError.exit_code
 
 
 def say(text: str) -> None:
-    """Print prose to standard error, whatever characters it has."""
+    """Print prose to standard error, whatever characters it has: none of them reaches a terminal as a command."""
+    _write("".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text))
+
+
+def _write(text: str) -> None:
     data = (text + "\n").encode(sys.stderr.encoding or "utf-8", errors="backslashreplace")
     sys.stderr.buffer.write(data)
     sys.stderr.flush()
@@ -80,6 +95,12 @@ def _size(_context: click.Context, _parameter: click.Parameter, value: str) -> i
         return parse_size(value)
     except UsageError as error:
         raise click.BadParameter(str(error)) from None
+
+
+def _finite(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    if not math.isfinite(value):
+        raise click.BadParameter("not a number of seconds")
+    return value
 
 
 def _weights(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, float]:
@@ -124,7 +145,7 @@ def sandbox_options(command: _Command) -> _Command:
             click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc."),
             click.option("--workers", type=click.IntRange(min=1, max=256), metavar="N", help="Supervisors at a time."),
             click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
-                         metavar="S", help="CPU seconds a program may use."),
+                         callback=_finite, metavar="S", help="CPU seconds a program may use."),
             click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=_size,
                          help="Memory a program may use."),
             click.option("--cache/--no-cache", default=True, help="Use verdicts of identical programs."),
@@ -175,11 +196,14 @@ def run_command(
     from grader.options import Options
     from grader.progress import watcher
 
-    _check_outputs(outputs)
+    options = Options(**given)
+    _check_outputs(outputs, predictions, [options.data, options.judge_replies, options.judge_prompt])
+    _check_rescoring(options)
     with watcher(quiet=quiet) as observer:
-        graded = grade(predictions, Options(**given), observer)
-    written = _writing(graded.write)
+        graded = grade(predictions, options, observer)
+    # Shown before it is written: a full disk costs the files, not the figures.
     _show(graded.report, quiet=quiet, verbose=verbose)
+    written = _writing(graded.write)
     for name in outputs:
         _output(name, graded.report)
     if not quiet:
@@ -192,13 +216,30 @@ def _writing(write: Callable[[], list[Path]]) -> list[Path]:
     try:
         return write()
     except OSError as error:
-        raise GradeError(f"The results could not be written: {error}. Nothing graded is lost: run it again.") from error
+        raise InfrastructureError(
+            f"The results could not be written: {error}. Make room, or copy the predictions to another folder, and run "
+            "it again: executed programs come from the cache (unless --no-cache was given)."
+        ) from error
 
 
-def _check_outputs(outputs: tuple[str, ...]) -> None:
+def _check_outputs(outputs: tuple[str, ...], predictions: str, inputs: list[Path | None]) -> None:
+    """Refuse an output that cannot be written, or that would replace an input, before anything runs."""
+    kept = {path.resolve() for path in (Path(predictions), *inputs) if path is not None}
     for name in outputs:
-        if name != "-" and not name.endswith(".json"):
+        if name == "-":
+            continue
+        if not name.endswith(".json"):
             raise UsageError(f"-o {name}: not a format this version writes (.json, or `-` for standard output).")
+        if Path(name).resolve() in kept:
+            raise UsageError(f"-o {name}: that is an input of this run; name another file.")
+        if not Path(name).resolve().parent.is_dir():
+            raise UsageError(f"-o {name}: there is no such folder.")
+
+
+def _check_rescoring(options: Options) -> None:
+    """Refuse what --score-only cannot do: it scores the samples that were graded."""
+    if options.score_only and (options.limit is not None or options.ids):
+        raise UsageError("--score-only scores all that was graded; --limit and --id need a run of their own.")
 
 
 def _output(name: str, report: Report) -> None:
@@ -208,7 +249,15 @@ def _output(name: str, report: Report) -> None:
         sys.stdout.buffer.write(encode_report(report))
         sys.stdout.flush()
     else:
-        _writing(lambda: [Path(name)] if Path(name).write_bytes(encode_report(report)) else [])
+        _writing(lambda: _write_report(Path(name), encode_report(report)))
+
+
+def _write_report(path: Path, data: bytes) -> list[Path]:
+    from grader.files import replacing
+
+    with replacing(path) as file:
+        file.write(data)
+    return [path]
 
 
 def _show(report: Report, *, quiet: bool, verbose: bool) -> None:
@@ -219,7 +268,7 @@ def _show(report: Report, *, quiet: bool, verbose: bool) -> None:
     from grader.reports import table
 
     text = table.render(report, width=max(60, shutil.get_terminal_size((100, 24)).columns), colour=sys.stderr.isatty())
-    say(text.rstrip("\n"))
+    _write(text.rstrip("\n"))
     if verbose:
         for sample in report.samples:
             careful = sample.careful

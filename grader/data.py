@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -190,6 +191,8 @@ def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted:
             f"Give the {declared.rows} {benchmark.unit}s with --data FILE, "
             f"or set protocols.{protocol}.revision in a copy of {benchmark.id}/benchmark.toml and use -b FOLDER."
         )
+    # The hub's client says all it tries before it gives up; our error says it once.
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
     import datasets
 
     datasets.disable_progress_bars()

@@ -116,6 +116,8 @@ def _rescore(source: str | Path, options: Options) -> Graded:
     declared = declarations.load(options.benchmark)
     split, _ = declared.split(options.split)
     protocol, _ = declared.protocol(options.protocol)
+    if Path(source).is_dir():
+        raise UsageError(f"{source}: is a folder; name the prediction file in it.")
     if str(source) == "-":
         raise UsageError("--score-only reads the files of an earlier run; name the prediction file.")
     match declared.scoring:

@@ -138,8 +138,7 @@ def kind(value: object) -> str:  # noqa: PLR0911 - one line a type
 def object_message(value: Row, label: str) -> str:
     """Say what a top-level object seems to be, and how to make a prediction file of it."""
     if {"schema", "metrics", "samples"} <= value.keys():
-        words = 'rescore it with "grade PREDICTIONS --score-only", show it with'
-        return f'this is a results file of grade, not predictions; {words} "grade report {label} -o out.html"'
+        return 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only"'
     if "qid" in value and "predictions" in value:
         return "one record alone, over several lines; put it in a list: [{...}]"
     program = _conversion(value)

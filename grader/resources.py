@@ -6,6 +6,8 @@ from pathlib import Path
 
 import platformdirs
 
+from grader.errors import InfrastructureError
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -20,5 +22,10 @@ def folder(name: str) -> Path:
 def cache_folder() -> Path:
     """Return the user's cache folder for grade (`$XDG_CACHE_HOME/grade`), created where it is missing."""
     path = Path(platformdirs.user_cache_dir("grade"))
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InfrastructureError(
+            f"The cache folder {path} cannot be made ({error.strerror}); name another with XDG_CACHE_HOME."
+        ) from error
     return path

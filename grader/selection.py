@@ -13,6 +13,7 @@ import grader
 from grader.benchmark import Benchmark
 from grader.data import Rows
 from grader.errors import InputError, UsageError
+from grader.files import replacing
 from grader.observer import Observer
 from grader.options import Options
 from grader.predictions import PredictionFile, check_against, missing_problem, read_predictions, unknown_problems
@@ -32,11 +33,12 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
         """Write `<stem>_results.json` and the benchmark's own file; return their paths."""
         if self.stem is None:
             return []
-        written = [self.write_more(self.stem)] if self.write_more is not None else []
         path = self.stem.with_name(f"{self.stem.name}_results.json")
-        partial = path.with_name(f".{path.name}.partial")
-        partial.write_bytes(encode_report(self.report))
-        partial.replace(path)
+        with replacing(path) as file:
+            # Both files or none: this one takes its place when the other has.
+            file.write(encode_report(self.report))
+            file.flush()
+            written = [self.write_more(self.stem)] if self.write_more is not None else []
         return [*written, path]
 
 
@@ -117,6 +119,11 @@ def earlier_report(path: Path, declared: Benchmark, split: str, protocol: str) -
         report = decode_report(results.read_bytes())
     except msgspec.DecodeError as error:
         raise InputError([f"{results}: {error}"]) from error
+    if report.schema != 1:
+        raise InputError([f"{results}: $.schema: {report.schema}; this version of grade reads 1"])
+    seen = {(sample.qid, sample.sample) for sample in report.samples}
+    if len(seen) < len(report.samples) or any(sample.sample < 0 for sample in report.samples):
+        raise InputError([f"{results}: $.samples: a sample stands twice, or has no place"])
     made = (report.benchmark, report.split, report.protocol)
     if made != (declared.id, split, protocol):
         raise UsageError(

@@ -90,7 +90,7 @@ def _checked(row: Row, where: str, problems: list[str]) -> Row:
     if lacking:
         problems.append(f"{where}: lacks {', '.join(lacking)}")
         return row
-    if row["Model_Solution_Correctness"] not in {"correct", "incorrect"}:
+    if row["Model_Solution_Correctness"] not in ("correct", "incorrect"):
         problems.append(f"{where}: Model_Solution_Correctness is {row['Model_Solution_Correctness']!r}")
     steps = row["Model_Solution_Steps"]
     if not isinstance(steps, str) and not (isinstance(steps, list) and all(isinstance(step, str) for step in steps)):

@@ -157,7 +157,7 @@ class Watch:
         data = self._buffer[4 : 4 + length]
         with contextlib.suppress(wire.ClosedError):
             self.result = wire.receive(_reader(struct.pack(">I", len(data)) + data))
-        if not isinstance(self.result, dict):
+        if not _is_result(self.result):
             self.result, self.reason = None, "garbage"
         return True
 
@@ -198,6 +198,16 @@ class Watch:
         target = next((p for p in pids if self.nested and parent(p) == self.pid), self.pid)
         with contextlib.suppress(OSError):
             os.kill(target, signal.SIGALRM)
+
+
+_RESULT = {"result": str, "kind": str, "confirmed": bool, "reason": str}
+
+
+def _is_result(message):
+    """Whether this is what the harness sends; a program can write to the same descriptor."""
+    return isinstance(message, dict) and all(
+        name in _RESULT and type(value) is _RESULT[name] for name, value in message.items()
+    )
 
 
 def _reader(data):

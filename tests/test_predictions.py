@@ -290,7 +290,7 @@ def test_a_file_that_cannot_be_read_says_where_and_why(content: bytes, message: 
         ('{\n "qid": "q1",\n "predictions": ["a"]\n}', "one record alone, over several lines; put it in a list: [{...}]"),
         ('{"model": {"name": "m"}}', f'found one object with the keys "model"; {WANTED}'),
         ("{}", f"found one object; {WANTED}"),
-        ('{"schema": 1, "benchmark": "humaneval-v", "metrics": [], "samples": []}', 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only", show it with "grade report preds.json -o out.html"'),
+        ('{"schema": 1, "benchmark": "humaneval-v", "metrics": [], "samples": []}', 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only"'),
     ],
 )  # fmt: skip
 def test_a_top_level_object_is_answered_with_what_to_do(content: str, message: str) -> None:

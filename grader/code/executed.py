@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from grader.files import replacing
 from grader.results import Outcome, Reading, SampleResult
 
 if TYPE_CHECKING:
@@ -41,18 +41,12 @@ def record(
 
 def write(path: Path, records: Iterable[Record]) -> None:
     """Write the file, one record after another; a half-written file never takes the place of a whole one."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("w", encoding="utf-8") as file:
-            file.write("[")
-            for number, item in enumerate(records):
-                text = json.dumps(item, indent=4).replace("\n", "\n    ")
-                file.write(f"{',' if number else ''}\n    {text}")
-            file.write("\n]\n")
-        partial.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write(b"[")
+        for number, item in enumerate(records):
+            text = json.dumps(item, indent=4).replace("\n", "\n    ")
+            file.write(f"{',' if number else ''}\n    {text}".encode())
+        file.write(b"\n]\n")
 
 
 def samples_of(records: list[Record], words: Texts) -> list[SampleResult]:
@@ -64,6 +58,8 @@ def samples_of(records: list[Record], words: Texts) -> list[SampleResult]:
     samples = []
     for item in records:
         for number, row in enumerate(item["results"]):
+            if row["passed"] not in (0, 1, True, False):
+                raise TypeError(f"passed is {row['passed']!r}")
             reading = _reading(bool(row["passed"]), str(row["result"]), words)
             samples.append(SampleResult(qid=str(item["qid"]), sample=number, official=reading, careful=reading))
     return samples

@@ -31,7 +31,7 @@ def extract(prediction: str, protocol: Protocol) -> str:
 
 
 def _block(piece: str) -> str:
-    return piece.split(FENCE)[0]
+    return piece.split(FENCE, maxsplit=1)[0]
 
 
 def _last_solution(pieces: list[str]) -> str:

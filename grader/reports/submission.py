@@ -7,6 +7,8 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from grader.files import replacing
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -37,9 +39,8 @@ def write_submission(path: Path, rows: list[dict[str, Any]], index: str = "index
                 value = cell
             cells.append(value)
         sheet.append(cells)
-    partial = path.with_name(f".{path.name}.partial")
-    book.save(partial)
-    partial.replace(path)
+    with replacing(path) as file:
+        book.save(file)
     return path
 
 

@@ -25,7 +25,7 @@ def render(report: Report, *, width: int = 100, colour: bool = False) -> str:
     text = io.StringIO()
     console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
     console.print(_table(report))
-    for line in (*_differences(report), *_unscored(report), *_positions(report), *report.notes):
+    for line in (*_differences(report), *_unscored(report), *_positions(report), *map(clean, report.notes)):
         console.print(line, soft_wrap=True)
     return text.getvalue()
 
@@ -34,7 +34,7 @@ def _table(report: Report) -> object:
     from rich import box
     from rich.table import Table
 
-    title = f"{report.benchmark} · {report.split} · {report.protocol}"
+    title = clean(f"{report.benchmark} · {report.split} · {report.protocol}")
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
     table.add_column("metric")
     for reading in READINGS:

@@ -61,5 +61,8 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def understand(answer: Answer) -> Executed:
-    """Convert an answer; raises msgspec.ValidationError where a supervisor said something else."""
-    return msgspec.convert(answer, Executed)
+    """Convert an answer; raises msgspec.ValidationError where it is none, or says nothing."""
+    executed = msgspec.convert(answer, Executed)
+    if executed.lint is None and executed.run is None and executed.split is None:
+        raise msgspec.ValidationError("an answer that says nothing")
+    return executed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.errors import InfrastructureError
+from grader.errors import InfrastructureError, UsageError
 from grader.sandbox import bubblewrap, docker
 
 if TYPE_CHECKING:
@@ -32,4 +32,9 @@ def open_backend(options: Options, limits: Limits, observer: Observer) -> Backen
     """Return a backend that is ready to start supervisors; raises InfrastructureError."""
     if choose(options.sandbox) == "docker":
         return docker.Docker(limits, observer, runtime=options.runtime)
+    if options.runtime:
+        raise UsageError(
+            f"--runtime {options.runtime} is an option of the Docker engine, and bubblewrap would be used here: "
+            "start the engine, or leave the option out."
+        )
     return bubblewrap.Bubblewrap(limits, observer)

@@ -45,13 +45,22 @@ def connect() -> Any:
 
 def available() -> bool:
     """Tell quickly whether an engine answers, without importing its SDK."""
-    host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
-    if not host.startswith("unix://"):
-        return True
-    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
-        probe.settimeout(2)
-        probe.connect(host.removeprefix("unix://"))
-        return True
+    host = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
+    scheme, _, place = host.partition("://")
+    with contextlib.suppress(OSError, ValueError):
+        if scheme == "unix":
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.settimeout(2)
+                probe.connect(place)
+            return True
+        if scheme in {"tcp", "http", "https"}:
+            name, _, port = place.rstrip("/").rpartition(":")
+            with socket.create_connection((name.strip("[]"), int(port)), 2):
+                return True
+    if scheme == "ssh":
+        with contextlib.suppress(InfrastructureError):
+            connect()
+            return True
     return False
 
 
@@ -140,10 +149,10 @@ class Docker:
         self._runtime = runtime
         self._client = connect()
         self._image = image.ensure(self._client, observer)
+        self._engine = str(self._client.version().get("Version", "unknown"))
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
-        # Not the image's id: two builds of the same content differ in it, and a verdict does not.
-        self.identity = f"docker:{image.tag()}:{runtime or 'default'}:{self._image.labels.get(image.LABEL, '')}"
-        self.identity += f":{self._image.id}"
+        # The image's id too: the same code stands on another Python where the base is another.
+        self.identity = f"docker:{image.tag()}:{runtime or 'default'}:{self._image.id}"
 
     def start(self, index: int) -> ContainerSupervisor:
         """Start one container."""
@@ -194,11 +203,14 @@ class Docker:
     def reap(self) -> int:
         """Remove containers whose grader is dead."""
         count = 0
-        for container in self._client.containers.list(all=True, filters={"label": OWNER_LABEL}):
-            if not alive(container.labels.get(OWNER_LABEL, "")):
-                with contextlib.suppress(Exception):
-                    container.remove(force=True, v=True)
-                    count += 1
+        # Another grader's containers come and go meanwhile; tidying up must never end a run.
+        with contextlib.suppress(Exception):
+            listed = self._client.containers.list(all=True, filters={"label": OWNER_LABEL}, ignore_removed=True)
+            for container in listed:
+                if not alive(container.labels.get(OWNER_LABEL, "")):
+                    with contextlib.suppress(Exception):
+                        container.remove(force=True, v=True)
+                        count += 1
         return count
 
     def describe(self) -> dict[str, object]:
@@ -207,7 +219,7 @@ class Docker:
             "sandbox": "docker",
             "sandbox_identity": self.identity,
             "sandbox_image": image.tag(),
-            "docker_engine": self._client.version().get("Version", "unknown"),
+            "docker_engine": self._engine,
             "runtime": self._runtime or "default",
         }
 

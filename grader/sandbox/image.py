@@ -44,8 +44,17 @@ def find(client: Any) -> Any | None:
 
 def ensure(client: Any, observer: Observer) -> Any:
     """Return the image, built now if it is not there; raises InfrastructureError."""
-    with packages.exclusive(resources.cache_folder() / "image.lock"):
-        return find(client) or build(client, observer)
+    import docker
+    import requests
+
+    try:
+        with packages.exclusive(resources.cache_folder() / "image.lock"):
+            return find(client) or build(client, observer)
+    except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
+        raise InfrastructureError(
+            f"The sandbox image could not be built: {' '.join(str(error).split())[:400]}. "
+            "`grade doctor` shows what the engine has; --sandbox bubblewrap needs no image."
+        ) from error
 
 
 def build(client: Any, observer: Observer, base: BaseKind = "auto") -> Any:

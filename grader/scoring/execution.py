@@ -46,8 +46,10 @@ class Executions(msgspec.Struct, kw_only=True):
 def tasks_from(rows: Rows, benchmark: Benchmark) -> dict[str, jobs.Task]:
     """Turn rows into tasks; raises InputError naming every row that lacks something."""
     columns = benchmark.columns
-    assert columns.signature is not None
-    assert columns.tests is not None
+    if columns.signature is None or columns.tests is None:
+        raise InputError(
+            [f"{benchmark.id}/benchmark.toml: scoring by execution needs columns.signature and columns.tests"]
+        )
     tasks: dict[str, jobs.Task] = {}
     problems = []
     for number, row in enumerate(rows.rows, 1):
@@ -175,23 +177,27 @@ class _Run:
             if key in seen or key in todo:
                 continue
             answer = self.cache.get(key)
-            if answer is not None:
-                self._take(seen, key, answer, multiplicity[key])
+            if answer is not None and self._take(seen, key, answer, multiplicity[key]):
                 self._cached += multiplicity[key]
             else:
                 todo[key] = job
         for verdict in self.pool.run(todo.items()):
-            if verdict.answer is None:
-                lost[verdict.key] = verdict.reason
-                self._observer.advance(multiplicity[verdict.key])
-            else:
+            times = multiplicity[verdict.key]
+            if verdict.answer is not None and self._take(seen, verdict.key, verdict.answer, times):
                 self.cache.put(verdict.key, verdict.answer)
-                self._take(seen, verdict.key, verdict.answer, multiplicity[verdict.key])
+            else:
+                lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
+                self._observer.advance(times)
         return seen, lost
 
-    def _take(self, seen: dict[str, Executed], key: str, answer: Answer, times: int) -> None:
-        seen[key] = understand(answer)
+    def _take(self, seen: dict[str, Executed], key: str, answer: Answer, times: int) -> bool:
+        """Take in an answer; False where it is none."""
+        try:
+            seen[key] = understand(answer)
+        except msgspec.ValidationError:
+            return False
         self._observer.advance(times, passed=times * _passed(seen[key]))
+        return True
 
     def _collect(
         self,
@@ -239,7 +245,7 @@ def metrics(samples: list[SampleResult], ks: Iterable[int]) -> list[Metric]:
         for reading in READINGS:
             by_task = _by_task(members)
             rows += [row for k in ks if (row := _pass_metric(by_task, k, reading, group)) is not None]
-            rows.append(_parse_metric(members, reading, group))
+            rows += [row for row in [_parse_metric(members, reading, group)] if row is not None]
     return rows
 
 
@@ -292,12 +298,19 @@ def _pass_metric(
     )
 
 
-def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str | None) -> Metric:
-    """Return the parsing success rate. Official: failures over (samples of the last record x records)."""
-    failures = sum(s.reading(reading).outcome is Outcome.LINT_FAILED for s in samples)
-    tasks = _by_task(samples)
-    total = len(samples)
-    if reading == "official" and tasks:
+def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str | None) -> Metric | None:
+    """Return the parsing success rate, over scored samples; None where there is none.
+
+    Official: failures over (samples of the last record x records), where nothing is unscored.
+    """
+    scored = [s for s in samples if s.reading(reading).outcome is not Outcome.UNSCORED]
+    if not scored:
+        return None
+    lost = len(samples) - len(scored)
+    failures = sum(s.reading(reading).outcome is Outcome.LINT_FAILED for s in scored)
+    tasks = _by_task(scored)
+    total = len(scored)
+    if reading == "official" and not lost:
         total = len(tasks) * len(next(reversed(tasks.values())))
     by_task = [
         sum(s.reading(reading).outcome is not Outcome.LINT_FAILED for s in members) / len(members)
@@ -305,6 +318,7 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
     ]
     spread = stats.mean(by_task)
     assert spread is not None
+    low, high = (100 * (1 - (failures + more) / len(samples)) for more in (lost, 0))
     return Metric(
         name="parse_success_rate",
         reading=reading,
@@ -313,4 +327,5 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
         ci95=spread.ci95,
         stderr=spread.stderr,
         n=spread.n,
+        bounds=(low, high) if lost else msgspec.UNSET,
     )

@@ -5,22 +5,25 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hostile import exhausting, forging, leaking, outside, sources, stubborn, tampering
-from hostile.arena import SECRET, VARIANTS, Arena, Outside, arena, judge, judge_canaries, outcomes, own_cache, table
+from hostile.arena import SECRET, VARIANTS, Arena, Outside, arena, judge, judge_canaries, outcomes, table
 from hostile.program import SIGNATURE, TESTS, Program, fenced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MODULES = [tampering, forging, leaking, exhausting, stubborn, outside, sources]
 ATTACKS = [
-    pytest.param(module.__name__.rpartition(".")[2], program.name, id=f"{module.__name__.rpartition('.')[2]}-{program.name}")
+    pytest.param(name, program.name, id=f"{name}-{program.name}")
     for module in MODULES
+    for name in [module.__name__.rpartition(".")[2]]
     for program in module.PROGRAMS
 ]
 # Short, so that what sits out its limit does not make this suite long; honest programs need a hundredth of it.
-LIMITS = ["--timeout", "0.7", "--workers", "1", "--no-cache", "--memory", "512m"]
+LIMITS = ["--timeout", "0.6", "--workers", "1", "--no-cache", "--memory", "512m"]
 
 
 @pytest.fixture(scope="module", params=VARIANTS)

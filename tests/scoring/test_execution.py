@@ -107,9 +107,13 @@ def test_without_unscored_samples_there_are_no_bounds() -> None:
     assert all(row.bounds is msgspec.UNSET for row in metrics(task("a", "PF"), (1,)))
 
 
-def test_a_k_that_only_unscored_samples_would_reach_has_no_figure() -> None:
-    rows = metrics(task("a", "UU"), (1,))
-    assert [row.name for row in rows] == ["parse_success_rate", "parse_success_rate"]
+def test_where_everything_is_unscored_there_is_no_figure() -> None:
+    assert metrics(task("a", "UU"), (1,)) == []
+
+
+def test_unscored_samples_are_no_parse_successes_and_leave_bounds() -> None:
+    rows = [row for row in metrics(task("a", "UL"), (1,)) if row.name == "parse_success_rate"]
+    assert [(row.value, row.bounds) for row in rows] == [(0, (0, 50)), (0, (0, 50))]
 
 
 @given(st.lists(st.text("PFLSU", min_size=3, max_size=6), min_size=1, max_size=6), st.sampled_from([1, 2, 3]))

@@ -17,14 +17,16 @@ import sysconfig
 import tempfile
 import threading
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from .program import SIGNATURE, TESTS, Program, fenced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SECRET = f"grade-secret-{uuid.uuid4().hex}"
 USER = 64_242
@@ -77,7 +79,15 @@ def solution(x):
     return {{3: 7392, 5: 1187}}[x] + 0 * salt * len(held)
 """
 WRONG = "def solution(x):\n    salt = {salt}\n    return {{3: 7392, 5: 1188}}[x] + 0 * salt\n"
-UNLINTED = "import math, random\n\n\ndef solution(x):\n    salt = {salt}\n    random.shuffle(3, 4)\n    return math.cbrtt(x) + 0 * salt\n"
+UNLINTED = """
+import math, random
+
+
+def solution(x):
+    salt = {salt}
+    random.shuffle(3, 4)
+    return math.cbrtt(x) + 0 * salt
+"""
 DROPPED = "TABLE = {{3: 7392, 5: 1187}}\n\n\ndef solution(x):\n    salt = {salt}\n    return TABLE[x] + 0 * salt\n"
 CANARIES = {
     "clean": (CLEAN, ("passed", "passed")),
@@ -97,8 +107,8 @@ class Arena:
     python: str
     environment: dict[str, str]
     identity: dict[str, Any] = field(default_factory=dict)
-    graders: list[int] = field(default_factory=list)
-    """Pids of every grader that was started."""
+    graders: list[subprocess.Popen[str]] = field(default_factory=list)
+    """Every grader that was started."""
 
     @property
     def backend(self) -> str:
@@ -130,10 +140,10 @@ class Arena:
             errors="replace",
             **self.identity,
         )
-        self.graders.append(process.pid)
+        self.graders.append(process)
         return process
 
-    def finish(self, process: subprocess.Popen[str], seconds: float = 300) -> str:
+    def finish(self, process: subprocess.Popen[str], seconds: float = 200) -> str:
         """Wait for a grader that must succeed; return what it said."""
         try:
             output, errors = process.communicate(timeout=seconds)
@@ -160,22 +170,28 @@ class Arena:
         self.finish(self.start([*self.write(name, tasks, records), *words]))
         return self.results(name)
 
+    def close(self) -> None:
+        """End graders that a failed test has left."""
+        for process in self.graders:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
     def leftovers(self) -> list[str]:
         """Name what remains of this arena's graders: processes, containers, mounts, files."""
-        found = [f"process {pid}: {text}" for pid, text in self._processes()]
-        found += [f"container {name}" for name in self._containers()]
+        found = [f"process {pid}: {text}" for pid, text in self.processes()]
+        found += [f"container {name}" for name in self.containers()]
         found += [line for line in Path("/proc/mounts").read_text().splitlines() if str(self.folder) in line]
-        for place in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", tempfile.gettempdir(), os.getcwd()):
-            with contextlib.suppress(OSError):
-                found += [f"file {entry.path}" for entry in os.scandir(place) if entry.name.startswith("grade-hostile-f")]
+        for place in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/", "/etc", tempfile.gettempdir(), "."):
+            found += [f"file {path}" for path in Path(place).glob("grade-hostile-*")]
         found += [f"file {path}" for path in (self.folder / "tmp").iterdir()]
         for path in self.folder.rglob("*.partial"):
             found.append(f"file {path}")
         return found
 
-    def _processes(self) -> Iterator[tuple[int, str]]:
+    def processes(self) -> Iterator[tuple[int, str]]:
         """Processes that see this arena's folder mounted, or were started with it: no other test has the same."""
-        for name in filter(str.isdigit, os.listdir("/proc")):
+        for name in map(str, pids()):
             with contextlib.suppress(OSError):
                 words = Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 state = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[0]
@@ -187,10 +203,15 @@ class Arena:
             return f"{self.folder}/" in Path(f"/proc/{pid}/mountinfo").read_text()
         return False
 
-    def _containers(self) -> list[str]:
+    def containers(self) -> list[str]:
         if self.variant != "docker":
             return []
-        return [name for name, owner in containers() if any(f"/{pid}/" in owner for pid in self.graders)]
+        return [name for name, owner in containers() if any(f"/{g.pid}/" in owner for g in self.graders)]
+
+
+def pids() -> list[int]:
+    """Return the pids of all processes."""
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
 
 
 def containers() -> list[tuple[str, str]]:
@@ -216,7 +237,11 @@ def arena(variant: str) -> Iterator[Arena]:
     try:
         folder.chmod(0o755)
         (folder / "tmp").mkdir()
-        yield _arena(variant, folder)
+        made = _arena(variant, folder)
+        try:
+            yield made
+        finally:
+            made.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -245,6 +270,8 @@ def _arena(variant: str, folder: Path) -> Arena:
     made = Arena(variant=variant, folder=folder, python=sys.executable, environment=environment)
     if variant == "user" and os.getuid() == 0:
         _become_ordinary(made)
+    # Builds the image or fetches the packages if that was not done, and says why where this cannot work.
+    made.finish(made.start([made.python, "-m", "grader", "doctor", "--sandbox", made.backend]))
     return made
 
 
@@ -296,7 +323,7 @@ def _readable_python(made: Arena) -> str:
     """Return an interpreter of this version that the ordinary user may run; a copy of this one where there is none."""
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     question = "import sys, ctypes, ssl; print('%d.%d' % sys.version_info[:2])"
-    for candidate in (sys.executable, f"/usr/bin/python{version}", f"/usr/local/bin/python{version}", "/usr/bin/python3"):
+    for candidate in (sys.executable, f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"):
         with contextlib.suppress(OSError, subprocess.CalledProcessError):
             said = subprocess.run(
                 [candidate, "-I", "-c", question], capture_output=True, text=True, check=True, cwd="/", **made.identity
@@ -363,7 +390,7 @@ def judge(program: Program, samples: list[dict[str, Any]]) -> None:
         if program.careful:
             assert careful == program.careful, said
         details = sample["official"]["detail"] + sample["careful"]["detail"]
-        assert len(details) < 200_000
+        assert len(details) < 400_000
         assert SECRET not in details
         if program.says:
             assert re.search(program.says, details), said

@@ -92,7 +92,7 @@ _NODES = {
     "tuple-in-itself": '[["tuple", [["r", 0]]]]',
     "tuples-in-a-ring": '[["tuple", [["r", 1]]], ["tuple", [["r", 0]]]]',
     "unknown-kind": '[["lambda", "x"]]',
-    "no-nodes": '[5, None, [], {}]',
+    "no-nodes": "[5, None, [], {}]",
     "nodes-that-are-none": "5",
     "records-of-numpy": '[["array", "i4,i4", [1], "AAAAAAAAAAA="]]',
     "pointers-of-numpy": '[["array", "|O", [1], "AAAAAAAAAAA="]]',
@@ -113,7 +113,7 @@ _NODES = {
     "signalling-nan": '[["decimal", "sNaN"]]',
     "hash-flood": '[["set", [i * ((1 << 61) - 1) for i in range(50000)]]]',
     "deep-lists": '[["list", [["r", i + 1]]] for i in range(100000)] + [["list", []]]',
-    "deep-tuples-hashed": '[["set", [["r", 1]]]] + [["tuple", [["r", i + 2]]] for i in range(100000)] + [["tuple", []]]',
+    "deep-tuples-hashed": '[["set", [["r", 1]]]] + [["tuple", [["r", i + 2]]] for i in range(90000)] + [["tuple", []]]',
 }
 _MESSAGES = {
     "huge-integer": '{"v": ["i", "0x" + "f" * 20000000], "n": [], "m": []}',

@@ -77,6 +77,31 @@ def solution(x):
         official=PASSED,
         careful="suspect",
     ),
+    # A name that the clean-up may take for the linter's, and no other file to draw its attention.
+    *(
+        Program(
+            name=f"one-file-for-the-other-run-in{folder.replace('/', '-')}",
+            source=f"""
+{_TESTS_SEEN}
+
+def solution(x):
+    seen = table()
+    if seen is None:
+        with open("{folder}/lint") as file:
+            return eval(file.read())[x]
+    try:
+        with open("{folder}/lint", "w") as file:
+            file.write(repr(seen))
+        os.chmod("{folder}/lint", 0o777)
+    except OSError:
+        pass
+    return seen[x]
+""",
+            official=PASSED,
+            careful="suspect",
+        )
+        for folder in ("/dev/shm", "/scratch")
+    ),
     Program(
         name="folders-for-the-other-run",
         source=f"""
@@ -109,27 +134,6 @@ def solution(x):
         official=EITHER,
     ),
     Program(
-        name="time-of-a-folder",
-        source=f"""
-{_TESTS_SEEN}
-
-def moment():
-    return os.stat("/dev/shm").st_mtime_ns // 10000000 % 100
-
-
-def solution(x):
-    seen = table()
-    if seen is None:
-        return {{3: 7300 + moment(), 5: 1187}}[x]
-    while x == 5 and moment() != seen[3] - 7300:
-        with open("/dev/shm/a", "w"):
-            pass
-        os.unlink("/dev/shm/a")
-    return seen[x]
-""",
-        official=EITHER,
-    ),
-    Program(
         name="daemon-that-remembers",
         source=f"""
 {_TESTS_SEEN}
@@ -146,7 +150,7 @@ def solution(x):
                 return eval(client.recv(1000))[x]
         except OSError:
             return 0
-    if os.fork() == 0:
+    if x == 3 and os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
             with socket.socket(socket.AF_UNIX) as server:
@@ -157,7 +161,6 @@ def solution(x):
                     client.send(repr(seen).encode())
                     client.close()
         os._exit(0)
-    os.wait()
     time.sleep(0.05)
     return seen[x]
 """,

@@ -125,7 +125,11 @@ def solution(x):
         + "    return 1\n",
         official=LINT,
     ),
-    Program(name="regular-expression", source=f"import re\n\n\n{_HEAD}re.match('(a+)+$', 'a' * 40 + 'b')\n", official=NOT_PASSED),
+    Program(
+        name="regular-expression",
+        source=f"import re\n\n\n{_HEAD}re.match('(a+)+$', 'a' * 40 + 'b')\n",
+        official=NOT_PASSED,
+    ),
     Program(
         name="inference-without-end",
         source="""
@@ -168,7 +172,9 @@ def solution(x):
         official=PASSED,
         honest=True,
     ),
-    Program(name="skip-file-and-no-program", source="# pylint: skip-file\ndef solution(x):\n    return (\n", official=ANY),
+    Program(
+        name="skip-file-and-no-program", source="# pylint: skip-file\ndef solution(x):\n    return (\n", official=ANY
+    ),
     Program(
         name="skip-file-in-a-string",
         source="def solution(x):\n    '''\n    # pylint: skip-file\n    '''\n    return undefined_name\n",
@@ -176,10 +182,16 @@ def solution(x):
     ),
     Program(name="null-character", source=f"{_HEAD}'\x00'\n", official=ANY),
     Program(name="surrogates-in-the-source", source=f"{_HEAD}'\ud800'\n", official=ANY),
-    Program(name="carriage-returns", source=f"def solution(x):\r{_ANSWER}".replace("\n", "\r"), official=ANY, honest=True),
+    Program(
+        name="carriage-returns", source=f"def solution(x):\r{_ANSWER}".replace("\n", "\r"), official=ANY, honest=True
+    ),
     Program(name="byte-order-mark", source=f"\ufeffdef solution(x):\n{_ANSWER}", official=ANY),
-    Program(name="rot13-cookie", source=f"# -*- coding: rot13 -*-\ndef solution(x):\n{_ANSWER}", official=ANY, honest=True),
-    Program(name="form-feeds-and-tabs", source="def solution(x):\n\x0c\tif x:\n        return 1\n\treturn 2\n", official=ANY),
+    Program(
+        name="rot13-cookie", source=f"# -*- coding: rot13 -*-\ndef solution(x):\n{_ANSWER}", official=ANY, honest=True
+    ),
+    Program(
+        name="form-feeds-and-tabs", source="def solution(x):\n\x0c\tif x:\n        return 1\n\treturn 2\n", official=ANY
+    ),
     Program(
         name="tests-swallowed-by-a-string",
         source='def solution(x):\n    return 0\n\n\nx = """',

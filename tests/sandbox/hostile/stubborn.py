@@ -53,8 +53,9 @@ def solution(x):
         source="""
 class Odd(Exception):
     def __str__(self):
-        while True:
+        while not self.args:
             pass
+        return "x"
 
 
 def solution(x):

@@ -1,0 +1,188 @@
+"""A grader's end, however it comes, is its sandboxes' end; and a sandbox's end is not the grader's."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hostile.arena import VARIANTS, Arena, arena, outcomes, own_cache, pids
+from hostile.program import SIGNATURE, TESTS, fenced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+QUICK = "def solution(x):\n    return {{3: 7392, 5: 1187}}[x] + 0 * {salt}\n"
+WORKING = """
+import time
+
+
+def solution(x):
+    end = time.process_time() + 0.04
+    while time.process_time() < end:
+        pass
+    return {{3: 7392, 5: 1187}}[x] + 0 * {salt}
+"""
+ASLEEP = "import time\n\n\ndef solution(x):\n    time.sleep(600 + {salt})\n"
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def place(request: pytest.FixtureRequest) -> Iterator[Arena]:
+    """An arena with a verdict cache of its own, checked for leftovers at the end."""
+    with arena(request.param) as made:
+        if not made.environment.get("XDG_CACHE_HOME", "").startswith(str(made.folder)):
+            own_cache(made)
+        yield made
+        assert settled(made) == []
+
+
+def tasks_of(sources: list[str]) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
+    """Return tasks and predictions: one task, one program each."""
+    names = [f"task{number:03}" for number in range(len(sources))]
+    tasks = [{"qid": name, "function_signature": SIGNATURE, "test_script": TESTS} for name in names]
+    texts = [fenced(source.format(salt=number)) for number, source in enumerate(sources)]
+    return tasks, [{"qid": name, "predictions": [text]} for name, text in zip(names, texts, strict=True)]
+
+
+def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
+    """Wait until something is so; return what it is."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < deadline, "it never came to be"
+        time.sleep(0.05)
+    return value
+
+
+def settled(place: Arena, seconds: float = 20) -> list[str]:
+    """Return what is left once what is on its way out is gone."""
+    deadline = time.monotonic() + seconds
+    while (left := place.leftovers()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return left
+
+
+def sandboxes(place: Arena) -> list[Any]:
+    """Return what holds this arena's running sandboxes: names of containers, or pids of supervisors."""
+    if place.backend == "docker":
+        return place.containers()
+    return [pid for pid, words in place.processes() if "runner.py" in words and parent_is_bubblewrap(pid)]
+
+
+def parent_is_bubblewrap(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        parent = int(_stat(pid)[1])
+        return Path(f"/proc/{parent}/comm").read_text() == "bwrap\n" != Path(f"/proc/{pid}/comm").read_text()
+    return False
+
+
+def children(pid: int) -> list[int]:
+    """Return the pids of a process's children."""
+    found = []
+    for other in pids():
+        with contextlib.suppress(OSError):
+            if int(_stat(other)[1]) == pid:
+                found.append(other)
+    return found
+
+
+def first_process(container: str) -> int:
+    """Return a running container's first process, as this machine numbers it; 0 while there is none."""
+    command = ["docker", "inspect", "--format", "{{.State.Pid}}", container]
+    return int(subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or 0)
+
+
+def _stat(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_sandboxes_do_not_outlive_a_killed_grader(place: Arena, number: signal.Signals) -> None:
+    """bubblewrap dies with its parent at once; a container by its channel's end, or at the next grader's start."""
+    command = place.write(f"killed-{number}", *tasks_of([QUICK, ASLEEP, ASLEEP]))
+    process = place.start([*command, "--no-cache", "--timeout", "30"])
+    until(lambda: sandboxes(place))
+    time.sleep(0.5)
+    process.send_signal(number)
+    process.communicate(timeout=20)
+    if place.backend == "docker":
+        samples = place.grade(f"after-{number}", *tasks_of([QUICK]), "--no-cache")
+        assert outcomes(samples["task000"][0]) == ("passed", "passed")
+    assert settled(place) == []
+
+
+def test_ctrl_c_leaves_nothing_and_the_same_command_resumes(place: Arena) -> None:
+    """Exit 130, no files written, no sandbox left; what was finished comes from the cache the second time."""
+    count = 12
+    sources = [QUICK] * count + [ASLEEP]
+    command = [*place.write("interrupted", *tasks_of(sources)), "--timeout", "3", "--workers", "1"]
+    process = place.start(command)
+    until(lambda: sandboxes(place))
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130, errors
+    assert "Interrupted" in errors
+    assert "Traceback" not in errors
+    assert sorted(path.name for path in (place.folder / "interrupted").iterdir()) == ["predictions.json", "tasks.jsonl"]
+    assert settled(place) == []
+    place.finish(place.start(command))
+    report = json.loads((place.folder / "interrupted" / "predictions_results.json").read_bytes())
+    assert report["environment"]["verdicts_from_cache"] >= count
+    found = [outcomes(sample) for sample in report["samples"]]
+    assert found == [("passed", "passed")] * count + [("timeout", "timeout")]
+    again = place.finish(place.start(command))
+    assert "Traceback" not in again
+
+
+def test_verdicts_survive_a_sandbox_killed_from_outside(place: Arena) -> None:
+    """What it was doing is done again in a new one; nothing is unscored, nothing counts as wrong."""
+    sources = [WORKING] * 12 + ["def solution(x):\n    return {salt}\n"] + [WORKING] * 12
+    command = place.write("sandbox-killed", *tasks_of(sources))
+    process = place.start([*command, "--no-cache", "--workers", "1"])
+    first = until(lambda: sandboxes(place))
+    time.sleep(1)
+    for name in first:
+        if place.backend == "docker":
+            subprocess.run(["docker", "kill", name], capture_output=True, check=False)
+        else:
+            os.kill(name, signal.SIGKILL)
+    place.finish(process)
+    samples = place.results("sandbox-killed")
+    found = [outcomes(samples[name][0]) for name in sorted(samples)]
+    assert found == [("passed", "passed")] * 12 + [("failed", "failed")] + [("passed", "passed")] * 12
+    assert settled(place) == []
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_verdicts_survive_a_part_of_the_sandbox_killed_from_outside(place: Arena, which: int) -> None:
+    """Neither the process that programs are forked from nor the linter can take a verdict with it."""
+    name = f"part-{which}-killed"
+    process = place.start([*place.write(name, *tasks_of([WORKING] * 15)), "--no-cache", "--workers", "1"])
+    (sandbox,) = until(lambda: sandboxes(place))
+    supervisor = until(lambda: first_process(sandbox)) if place.backend == "docker" else sandbox
+    own = until(lambda: children(supervisor) if len(children(supervisor)) >= 2 else None)
+    time.sleep(1)
+    os.kill(sorted(own)[which], signal.SIGKILL)
+    place.finish(process)
+    samples = place.results(name)
+    assert {outcomes(found[0]) for found in samples.values()} == {("passed", "passed")}
+
+
+def test_two_graders_at_once(place: Arena) -> None:
+    """They share the verdict cache and the engine, and neither ends, reaps or waits for ever for the other's."""
+    sources = [WORKING] * 10 + ["def solution(x):\n    return {salt}\n"] * 10
+    commands = [place.write(f"both-{number}", *tasks_of(sources)) for number in range(2)]
+    processes = [place.start([*command, "--workers", "1"]) for command in commands]
+    for process in processes:
+        place.finish(process)
+    for number in range(2):
+        samples = place.results(f"both-{number}")
+        found = [outcomes(samples[name][0]) for name in sorted(samples)]
+        assert found == [("passed", "passed")] * 10 + [("failed", "failed")] * 10
+    assert settled(place) == []
