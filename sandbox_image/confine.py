@@ -17,10 +17,12 @@ import shutil
 import signal
 import stat
 import struct
+import time
 
 SCRATCH = "/scratch"
 SHM = "/dev/shm"
 LINT_FOLDER = "lint"
+LINTER_SLOT = 9
 MAX_FILE_BYTES = 16 << 20
 MAX_PROCESSES = 64
 MAX_OPEN_FILES = 256
@@ -222,9 +224,15 @@ def _enter_scratch(path):
     os.environ["HOME"] = os.environ["TMPDIR"] = path
 
 
-def _left():
-    """Names in the writable places that are not the linter's."""
-    return [name for name in (*os.listdir(SCRATCH), *os.listdir(SHM)) if name != LINT_FOLDER]
+def _left(linter_uid):
+    """Names in the writable places, but for the linter's own folder."""
+    names = os.listdir(SHM)
+    for name in os.listdir(SCRATCH):
+        with contextlib.suppress(OSError):
+            if name == LINT_FOLDER and os.lstat(f"{SCRATCH}/{name}").st_uid == linter_uid:
+                continue
+        names.append(name)
+    return names
 
 
 class Uids:
@@ -259,11 +267,12 @@ class Uids:
         """Remove the files that programs in `slots` left. Returns False where something stays."""
         for slot in slots:
             self._remove_scratch(slot)
-        if _left():
+        linter_uid = self.first_uid + LINTER_SLOT
+        if _left(linter_uid):
             for slot in slots:
                 self._as_user(self.first_uid + slot, lambda: (_empty(SCRATCH), _empty(SHM)))
                 self._remove_scratch(slot)
-        return not _left()
+        return not _left(linter_uid)
 
     def _remove_scratch(self, slot):
         # An empty directory is the ordinary case; what is in one may need its owner's own uid.
@@ -272,6 +281,10 @@ class Uids:
 
     def kill_all(self, slots, strangers):
         """Kill every process of these slots. kill(-1) as that user cannot miss a process that is forking."""
+        # One by one first: a program that keeps stopping all of its user's processes would stop the next step too.
+        for pid in strangers:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
         for slot in slots:
             self._as_user(self.first_uid + slot, lambda: os.kill(-1, signal.SIGKILL))
 
@@ -286,7 +299,13 @@ class Uids:
                 resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
                 action()
             os._exit(0)
+        # As that user it can be stopped or killed by what it is to remove: it is waited for, not trusted to end.
+        deadline = time.monotonic() + 6
         with contextlib.suppress(ChildProcessError):
+            while os.waitpid(pid, os.WNOHANG | os.WUNTRACED) == (0, 0) and time.monotonic() < deadline:
+                time.sleep(0.0005)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
 
 
@@ -316,6 +335,7 @@ class Namespaces:
         status = 125
         with contextlib.suppress(BaseException):
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            os.setsid()
             # The files of an undumpable process in /proc belong to root: its user could not be mapped.
             prctl(PR_SET_DUMPABLE, 1)
             self._map_user(1000 + slot)
@@ -394,6 +414,8 @@ def _wait_as_init(program):
 def _run_body(become, body):
     """Turn a fresh fork into the program; never returns."""
     try:
+        # Its own session: a signal to its process group must not reach the zygote.
+        os.setsid()
         become()
         body()
     finally:

@@ -375,7 +375,7 @@ class Decoder:
         if kind == "array":
             return _empty_array(node)
         if kind == "instance":
-            return object.__new__(self.classes[node[1]])
+            return object.__new__(_plain_class(self.classes[node[1]]))
         return _SHELLS[kind]()
 
     def fill(self, target, node):
@@ -476,6 +476,26 @@ _SHELLS = {
     "ordered": collections.OrderedDict,
     "bytearray": bytearray,
 }
+
+
+_NOT_PLAIN = (enum.Enum, BaseException, tuple, list, dict, set, frozenset, str, int, float, bytes)
+
+
+def _plain_class(kind):
+    if not isinstance(kind, type) or issubclass(kind, _NOT_PLAIN):
+        raise MalformedError("an instance of a class that has none of this kind")
+    return kind
+
+
+def check_change(sent, position, node, known):
+    """Raise MalformedError unless `node` may be the new content of object `position` of the call."""
+    if not (type(position) is int and 0 <= position < len(sent) and isinstance(node, list) and node):
+        raise MalformedError("a change of nothing")
+    if node[0] not in _MUTABLE or node[0] != sent[position][0]:
+        raise MalformedError("a change of what an object is")
+    parameters = getattr(type(known[position]), "__dataclass_params__", None)
+    if node[0] == "instance" and (node[1] != sent[position][1] or (parameters is not None and parameters.frozen)):
+        raise MalformedError("a change of an instance that does not change")
 
 
 def _references(node):

@@ -178,9 +178,10 @@ class _Proxy:
             reply = self._channel.receive()
         except (wire.ClosedError, OSError):
             raise Unconfirmed("the candidate's process ended during a call") from None
-        return self._understand(reply, encoder._alive)
+        return self._understand(reply, encoder)
 
-    def _understand(self, reply, known):
+    def _understand(self, reply, sent):
+        known = sent._alive
         if "x" in reply:
             raise Unconfirmed(f"the candidate returned a {str(reply['x'])[:200]}, which cannot cross to the tests")
         decoder = crossing.Decoder(reply.get("n"), self._classes, known)
@@ -188,6 +189,7 @@ class _Proxy:
         try:
             result = decoder.value(reply["e"] if "e" in reply else reply["v"])
             for position, node in reply["m"]:
+                crossing.check_change(sent.nodes, position, node, known)
                 decoder.fill(known[position], node)
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             raise crossing.MalformedError(str(error)[:200]) from None
@@ -195,6 +197,9 @@ class _Proxy:
             return result
         if not isinstance(result, Exception):
             raise Unconfirmed("the candidate ended its process")
+        if isinstance(result, (StopIteration, StopAsyncIteration)):
+            # Raised through a map or a zip of the tests, it would end them early and silently.
+            raise Unconfirmed("the candidate raised StopIteration")
         raise result
 
 

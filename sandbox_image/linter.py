@@ -11,6 +11,7 @@ import os
 import sys
 
 NAME = "program"
+MAX_MESSAGE, MAX_TEXT = 10_000, 100_000
 
 
 class Linter:
@@ -23,6 +24,7 @@ class Linter:
         from pylint.reporters import CollectingReporter
 
         self.known = MANAGER.astroid_cache
+        self.folder = folder
         self.path = os.path.join(folder, f"{NAME}.py")
         self.reporter = CollectingReporter()
         self.linter = PyLinter(reporter=self.reporter)
@@ -47,15 +49,18 @@ class Linter:
             self.linter.check([self.path])
         finally:
             sys.stderr = stderr
-            os.unlink(self.path)
+            # pylint may leave a crash report beside the source.
+            for name in os.listdir(self.folder):
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(self.folder, name))
             # A module stays known by its name; the next program has the same one.
             self.known.pop(NAME, None)
             _forget(self.assigned)
-        return [
+        return _bounded(
             message.msg
             for message in self.reporter.messages
             if message.category in {"error", "fatal"} and message.symbol != "function-redefined"
-        ]
+        )
 
     def warm(self):
         """Load the parts that pylint loads on first use, then keep the garbage collector away from them."""
@@ -65,6 +70,19 @@ class Linter:
         gc.collect()
         gc.freeze()
         gc.disable()
+
+
+def _bounded(messages):
+    """Return the messages, each and together of bounded length; an honest program's are a line each."""
+    kept, room = [], MAX_TEXT
+    for message in messages:
+        if room <= 0:
+            kept.append("... and more")
+            break
+        text = message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
+        room -= len(text)
+        kept.append(text)
+    return kept
 
 
 def _remember(builder, assigned):

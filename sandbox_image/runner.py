@@ -36,8 +36,7 @@ LEASE_SECONDS = 900
 LINT_CPU_SECONDS = 10.0
 LINT_WALL_SECONDS = 60.0
 LINTS_BEFORE_COLLECTION = 64
-OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT, LINTER_SLOT = 0, 1, 2, 9
-# Of everything the supervisor starts, only these may outlive a program.
+OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = 0, 1, 2
 
 
 class DamagedError(Exception):
@@ -96,7 +95,7 @@ class LintProcess:
 
     def _become(self):
         if isinstance(self.isolation, confine.Uids):
-            uid = self.isolation.first_uid + LINTER_SLOT
+            uid = self.isolation.first_uid + confine.LINTER_SLOT
             os.setgroups([])
             os.setresgid(uid, uid, uid)
             os.setresuid(uid, uid, uid)
@@ -152,6 +151,7 @@ class Supervisor:
         self.linter = LintProcess(self.isolation)
         if settings["lint"]:
             self.linter.start()
+        self.retired = ""
         self.counts_oom = watch.oom_kills() is not None and settings["cgroup"]
         # The kernel's limit has room for the supervisor as well; a program's own is the same on every backend.
         self.watched_memory = memory
@@ -171,7 +171,10 @@ class Supervisor:
             answer["run"] = self.official(job)
         split = job.get("split")
         passed = (answer.get("run") or {}).get("result") == "passed"
-        if split and (split["when"] == "always" or (split["when"] == "passed" and passed)):
+        if split and self.retired and passed:
+            nothing = {"stopped": None, "status": None, "cpu": 0.0, "wall": 0.0, "waited": 0.0, "oom": False}
+            answer["split"] = {"confirmed": False, "reason": self.retired, "kind": "files", "evidence": nothing}
+        elif split and (split["when"] == "always" or (split["when"] == "passed" and passed)):
             answer["split"] = self.split(job, split)
         return answer
 
@@ -224,11 +227,15 @@ class Supervisor:
             self.known(),
             alarm=alarm,
             nested=not isinstance(self.isolation, confine.Uids),
+            counted=self.counts_oom,
             baseline=self._baseline(),
         )
         observed.wait()
         ends = self._end(pids)
         status = ends[0][0]
+        if not isinstance(self.isolation, confine.Uids) and status is not None and status >= 128:
+            # The namespace's first process reports a signal as a byte; an exit code is below 128 there.
+            status = 128 - status
         if observed.reason is None and status == 0 - signal.SIGKILL and observed.result is not None:
             status = None
         evidence = {
@@ -262,7 +269,8 @@ class Supervisor:
             self.isolation.kill_all(slots, strangers)
             time.sleep(0.001)
         if not self.isolation.clean(slots[:1] if len(pids) == 1 else slots[1:]):
-            raise DamagedError("files of a program cannot be removed")
+            # What was seen of this program stands; no other may run where its files are.
+            self.retired = "files of a program cannot be removed"
         return ends
 
     def _strangers(self):
@@ -336,6 +344,9 @@ def main():
             answer = supervisor.handle(job)
         except Exception as error:
             wire.send(write, {"id": job["id"], "damaged": f"{type(error).__name__}: {error}"})
+            break
+        if supervisor.retired:
+            wire.send(write, answer | {"retired": supervisor.retired})
             break
         wire.send(write, answer)
     os._exit(0)

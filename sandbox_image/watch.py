@@ -13,7 +13,8 @@ TICK = 0.05
 FIRST_TICK = 0.02
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-MAX_RESULT = 1 << 20
+# A clipped text with every character escaped, and its frame.
+MAX_RESULT = 160 << 10
 
 
 def processes(known):
@@ -75,6 +76,15 @@ def memory_bytes(pids, baseline):
     return total
 
 
+def machine_shared_bytes():
+    """Return the machine's shared memory: pages that a fork holds without mapping them count nowhere else."""
+    with contextlib.suppress(OSError, ValueError), open("/proc/meminfo", "rb") as file:
+        for line in file:
+            if line.startswith(b"Shmem:"):
+                return int(line.split()[1]) << 10
+    return 0
+
+
 def own_anonymous_bytes(pid):
     """Return a process's anonymous resident memory."""
     return memory_bytes([pid], 0)
@@ -101,9 +111,11 @@ class Limits:
 class Watch:
     """Waits for one program's result or end; `reason` tells why it was stopped, if it was."""
 
-    def __init__(self, pid, result_fd, limits, known, *, alarm, nested, baseline):
+    def __init__(self, pid, result_fd, limits, known, *, alarm, nested, counted, baseline):
         self.pid, self.fd, self.limits, self.known = pid, result_fd, limits, known
         self.alarm, self.nested, self.baseline = alarm, nested, baseline
+        # Where no cgroup counts for us (another program's share can only end this one, never hide it).
+        self.shared_before = None if counted else machine_shared_bytes()
         self.reason = None
         self.alarmed = None
         self.result = None
@@ -168,6 +180,9 @@ class Watch:
         self.cpu = user + system
         self.waited = waited_seconds(self.pid) if not self.alarm else max(map(waited_seconds, pids), default=0.0)
         if self.limits.memory and memory_bytes(pids, self.baseline) > self.limits.memory:
+            self.reason = "memory"
+            return
+        if self.shared_before is not None and machine_shared_bytes() - self.shared_before > self.limits.memory:
             self.reason = "memory"
             return
         # Asleep, or waiting for itself: time that passed although the machine would have let it run.

@@ -215,8 +215,11 @@ class _Worker:
 
     def _take(self, answer: Answer) -> None:
         ticket = self._outstanding.popleft()
-        if self._pool.fresh:
+        if self._pool.fresh or "retired" in answer:
+            # Its answer stands, but nothing more may run there: what it was sent already goes to another.
             self._pool.discard(self._index)
+            self._source.again(self._outstanding)
+            self._outstanding = collections.deque()
         if "damaged" in answer:
             self._outstanding.appendleft(ticket)
             self._lost(str(answer["damaged"]))

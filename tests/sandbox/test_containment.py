@@ -31,7 +31,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[Arena]:
     """An arena for all tests of this module, checked for leftovers at the end."""
     with arena(request.param) as made:
         yield made
-        assert made.leftovers() == []
+        assert made.settled() == []
 
 
 class Battle:
@@ -90,7 +90,7 @@ def test_nothing_remains_after_each_run(battle: Battle, place: Arena) -> None:
     """With every grader gone, no process, container, mount or file of theirs is there."""
     for module in MODULES:
         battle.samples(module.__name__.rpartition(".")[2])
-    assert place.leftovers() == []
+    assert place.settled() == []
 
 
 def test_same_verdicts_under_load(place: Arena) -> None:
@@ -118,7 +118,7 @@ def test_same_verdicts_under_load(place: Arena) -> None:
     assert {name: outcomes(found[0]) for name, found in samples.items()} == {
         name: expected for name, (_, expected) in programs.items()
     }
-    assert place.leftovers() == []
+    assert place.settled() == []
 
 
 _WORKING = """

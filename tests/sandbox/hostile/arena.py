@@ -16,6 +16,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
+import time
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -188,6 +189,13 @@ class Arena:
         for path in self.folder.rglob("*.partial"):
             found.append(f"file {path}")
         return found
+
+    def settled(self, seconds: float = 20) -> list[str]:
+        """Return what is left once what is on its way out is gone."""
+        deadline = time.monotonic() + seconds
+        while (left := self.leftovers()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return left
 
     def processes(self) -> Iterator[tuple[int, str]]:
         """Processes that see this arena's folder mounted, or were started with it: no other test has the same."""

@@ -174,12 +174,6 @@ PROGRAMS = [
         "\n\nfor got, want in zip(map(solution, [3, 5]), [7392, 1187]):\n    assert got == want\n",
     ),
     _plain(
-        "empty-array-close-to-everything",
-        "    return np.empty((0, 1))\n",
-        "\n\nassert np.allclose(solution(3), [1.0, 2.0])\nassert (solution(5) == np.array([3, 4])).all()\n",
-        imports="import numpy as np\n",
-    ),
-    _plain(
         "attribute-in-place-of-a-method",
         "    box = Box()\n    box.items = list\n    box.empty = bool\n    return box\n",
         "\n\nbox = solution(3)\nassert box.items() == []\nassert box.empty() is False\n",
