@@ -77,6 +77,17 @@ def official_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
     }
 
 
+def run_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
+    """Return the first half of `official_job`: gate and run, in a supervisor that sees programs and tests together."""
+    return official_job(attempt, words, limits) | {"split": None}
+
+
+def confirm_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
+    """Return the second half: confirm, in a supervisor where no candidate has ever been near its tests."""
+    split = _split(attempt.task, attempt.program.completion, "always")
+    return _common(attempt, words, limits) | {"lint": False, "run": False, "split": split}
+
+
 def recovery_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
     """Return the job that tries the program with what the official assembly drops."""
     assert attempt.program.recovered is not None

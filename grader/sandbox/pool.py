@@ -70,6 +70,11 @@ class Pool:
         for supervisor in supervisors:
             supervisor.close()
 
+    def renew(self) -> None:
+        """Give the next `run` supervisors that have run nothing before."""
+        for index in list(self._supervisors):
+            self.discard(index)
+
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job, in the order they finish.
 

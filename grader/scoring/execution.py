@@ -12,7 +12,7 @@ from grader import stats
 from grader.code import jobs
 from grader.code.pass_at_k import pass_at_k
 from grader.errors import InputError, UsageError
-from grader.reading.execution import official_result, sample_result
+from grader.reading.execution import official_result, sample_result, unscored
 from grader.results import READINGS, Metric, Outcome, ReadingName, SampleResult
 from grader.sandbox import choice
 from grader.sandbox.answer import Executed, Split, understand
@@ -20,7 +20,7 @@ from grader.sandbox.interface import Answer, Limits
 from grader.sandbox.pool import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from grader.benchmark import Benchmark, Protocol
     from grader.data import Rows
@@ -145,20 +145,41 @@ class _Run:
         self._cached = 0
 
     def all(self, attempts: list[jobs.Attempt]) -> Executions:
-        official = [jobs.official_job(a, self._words, self._limits) for a in attempts]
+        official = [jobs.run_job(a, self._words, self._limits) for a in attempts]
+        keys = self._keys(official)
         first, lost = self._settle(official, "grading", len(attempts))
+        # Programs that ran with their tests could leave word of them in ways no cleaning finds (the count of inodes
+        # ever made, say). What confirms runs in other supervisors, where no candidate has been near a test.
+        self.pool.renew()
+        passed = [(a, key) for a, key in zip(attempts, keys, strict=True) if key in first and _passed(first[key])]
+        unconfirmed: dict[tuple[str, int], str] = {}
+        confirmed, lost_again = self._second([a for a, _ in passed], jobs.confirm_job, "confirming")
+        for attempt, key in passed:
+            name = (attempt.task.qid, attempt.sample)
+            if name in confirmed:
+                first[key] = msgspec.structs.replace(first[key], split=confirmed[name])
+            else:
+                unconfirmed[name] = lost_again.get(name, "")
         recoverable = [
-            a for a, key in zip(attempts, self._keys(official), strict=True)
+            a for a, key in zip(attempts, keys, strict=True)
             if a.program.recovered is not None and key in first and not _passed(first[key])
         ]  # fmt: skip
-        again = [jobs.recovery_job(a, self._words, self._limits) for a in recoverable]
-        second, _ = self._settle(again, "recovering dropped code", len(again)) if again else ({}, {})
-        recovered = {
-            (a.task.qid, a.sample): second[key].split
-            for a, key in zip(recoverable, self._keys(again), strict=True)
-            if key in second
-        }
-        return self._collect(attempts, self._keys(official), first, lost, recovered)
+        recovered, _ = self._second(recoverable, jobs.recovery_job, "recovering dropped code")
+        return self._collect(attempts, keys, first, lost, recovered, unconfirmed=unconfirmed)
+
+    def _second(
+        self, attempts: list[jobs.Attempt], make: Callable[[jobs.Attempt, jobs.Texts, Limits], Job], phase: str
+    ) -> tuple[dict[tuple[str, int], Split | None], dict[tuple[str, int], str]]:
+        """Run the split harness on some attempts; return what it said, and why it said nothing, by sample."""
+        if not attempts:
+            return {}, {}
+        batch = [make(a, self._words, self._limits) for a in attempts]
+        seen, lost = self._settle(batch, phase, len(batch))
+        named = [((a.task.qid, a.sample), key) for a, key in zip(attempts, self._keys(batch), strict=True)]
+        return (
+            {name: seen[key].split for name, key in named if key in seen},
+            {name: lost[key] for name, key in named if key in lost},
+        )
 
     def _keys(self, batch: list[Job]) -> list[str]:
         return [verdicts.key(job, self._backend.identity, self._limits) for job in batch]
@@ -178,7 +199,7 @@ class _Run:
                 continue
             answer = self.cache.get(key)
             if answer is not None and self._take(seen, key, answer, multiplicity[key]):
-                self._cached += multiplicity[key]
+                self._cached += multiplicity[key] if job.get("run") else 0
             else:
                 todo[key] = job
         for verdict in self.pool.run(todo.items()):
@@ -196,7 +217,7 @@ class _Run:
             seen[key] = understand(answer)
         except msgspec.ValidationError:
             return False
-        self._observer.advance(times, passed=times * _passed(seen[key]))
+        self._observer.advance(times, passed=times * _credited(seen[key]))
         return True
 
     def _collect(
@@ -206,6 +227,8 @@ class _Run:
         first: dict[str, Executed],
         lost: dict[str, str],
         recovered: dict[tuple[str, int], Split | None],
+        *,
+        unconfirmed: dict[tuple[str, int], str],
     ) -> Executions:
         made = Executions()
         for attempt, key in zip(attempts, keys, strict=True):
@@ -213,6 +236,9 @@ class _Run:
             qid = attempt.task.qid
             recovery = recovered.get((qid, attempt.sample))
             sample = sample_result(attempt, executed, recovery, lost.get(key, ""), self._words)
+            if (qid, attempt.sample) in unconfirmed:
+                careful = unscored(unconfirmed[qid, attempt.sample])
+                sample = msgspec.structs.replace(sample, careful=careful)
             made.samples.append(sample)
             made.completions.setdefault(qid, []).append(attempt.program.completion)
             made.programs.setdefault(qid, []).append(attempt.program.head + attempt.task.tests)
@@ -228,6 +254,10 @@ class _Run:
             "verdicts_from_cache": self._cached,
         }
         return made
+
+
+def _credited(executed: Executed) -> bool:
+    return executed.split.confirmed if executed.split is not None else _passed(executed)
 
 
 def _passed(executed: Executed) -> bool:

@@ -39,7 +39,7 @@ def run(selection: Selection) -> Graded:
         protocol=selection.protocol,
         metrics=execution.metrics(samples, ks),
         samples=samples,
-        unscored=sum(s.official.outcome is Outcome.UNSCORED for s in samples),
+        unscored=sum(Outcome.UNSCORED in (s.official.outcome, s.careful.outcome) for s in samples),
         environment=environment(selection, predictions) | made.environment,
         notes=[*selection.file.warnings, *notes],
     )
@@ -87,7 +87,7 @@ def rescore(path: Path, declared: Benchmark, split: str, protocol: str, options:
         protocol=protocol,
         metrics=execution.metrics(samples, ks),
         samples=samples,
-        unscored=sum(s.official.outcome is Outcome.UNSCORED for s in samples),
+        unscored=sum(Outcome.UNSCORED in (s.official.outcome, s.careful.outcome) for s in samples),
         environment=facts,
         notes=notes,
     )
