@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench image clean sandbox
+.PHONY: help demo test attack lint bench image clean sandbox
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ demo: $(VENV)/.ready sandbox ## Grade the bundled HumanEval-V sample in a sandbo
 
 test: $(VENV)/.dev sandbox ## Run the tests
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+
+attack: $(VENV)/.dev sandbox ## Run the containment suite: some 250 hostile programs on every sandbox (ten minutes)
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m hostile
 
 lint: $(VENV)/.dev ## Check types and style
 	$(BIN)/ruff check .

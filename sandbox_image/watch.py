@@ -189,7 +189,7 @@ class Watch:
         # Time in the kernel is the machine's more than the program's (a virtual machine's first touch of its memory
         # takes ten times the second one): it has a limit of its own, so that memory runs out before time does.
         own_time = self.wall - self.waited - system
-        late = own_time >= self.limits.cpu + (0 if self.alarm else 1)
+        late = own_time >= self.limits.cpu + (0 if self.alarm else 8)
         over = (
             "cpu" if user >= self.limits.cpu or system >= 3 * self.limits.cpu or (late and user >= 0.8 * own_time)
             else "blocked" if late

@@ -12,6 +12,8 @@ from hostile import exhausting, forging, leaking, outside, sources, stubborn, ta
 from hostile.arena import SECRET, VARIANTS, Arena, Outside, arena, judge, judge_canaries, outcomes, table
 from hostile.program import SIGNATURE, TESTS, Program, fenced
 
+pytestmark = pytest.mark.hostile
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

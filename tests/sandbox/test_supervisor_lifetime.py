@@ -15,6 +15,8 @@ import pytest
 from hostile.arena import VARIANTS, Arena, arena, outcomes, own_cache, pids
 from hostile.program import SIGNATURE, TESTS, fenced
 
+pytestmark = pytest.mark.hostile
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
