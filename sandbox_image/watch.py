@@ -115,7 +115,7 @@ class Watch:
         self.pid, self.fd, self.limits, self.known = pid, result_fd, limits, known
         self.alarm, self.nested, self.baseline = alarm, nested, baseline
         # Where no cgroup counts for us (another program's share can only end this one, never hide it).
-        self.shared_before = None if counted else machine_shared_bytes()
+        self.shared_before = None if counted or not limits.memory else machine_shared_bytes()
         self.reason = None
         self.alarmed = None
         self.result = None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import mmap
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -121,6 +123,22 @@ def test_same_verdicts_under_load(place: Arena) -> None:
         name: expected for name, (_, expected) in programs.items()
     }
     assert place.settled() == []
+
+
+def test_memory_of_strangers_is_nobodys(place: Arena) -> None:
+    """Shared memory that comes and goes elsewhere on the machine does not count against an honest program."""
+    tasks = [{"qid": "honest", "function_signature": SIGNATURE, "test_script": TESTS}]
+    records = [{"qid": "honest", "predictions": [fenced(_WORKING.replace("0.2", "0.5"))]}]
+    command = [*place.write("strangers", tasks, records), "--timeout", "4", "--memory", "64m", "--no-cache"]
+    process = place.start(command)
+    while process.poll() is None:
+        with mmap.mmap(-1, 300 << 20) as area:
+            for start in range(0, len(area), 4 << 20):
+                area[start : start + (4 << 20)] = b"x" * (4 << 20)
+            time.sleep(0.1)
+        time.sleep(0.1)
+    place.finish(process)
+    assert outcomes(place.results("strangers")["honest"][0]) == ("passed", "passed")
 
 
 _WORKING = """

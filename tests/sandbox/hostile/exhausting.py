@@ -6,6 +6,22 @@ from .program import NOT_PASSED, PASSED, Program
 
 _ANSWER = "    return {3: 7392, 5: 1187}[x]\n"
 
+# A fork shares the pages without mapping them in: once the parent lets go, no process has them resident.
+_UNMAPPED = """
+import ctypes, gc, mmap, os, time
+
+
+def solution(x):
+    for _ in range(58):
+        area = mmap.mmap(FILE, 28 << 20)
+        ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(area)), 1, 28 << 20)
+        if os.fork() == 0:
+            time.sleep(60)
+        gc.collect()
+        area.close()
+    raise ValueError("held more than a gigabyte")
+"""
+
 PROGRAMS = [
     Program(
         name="fork-bomb",
@@ -104,27 +120,15 @@ def solution(x):
         official=frozenset({"out_of_memory", "error", "timeout"}),
         never="held a gigabyte",
     ),
-    Program(
-        name="memory-that-nobody-maps",
-        source="""
-import ctypes, mmap, os, time
-
-
-def solution(x):
-    for _ in range(58):
-        area = mmap.mmap(-1, 28 << 20)
-        ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(area)), 1, 28 << 20)
-        if os.fork() == 0:
-            # A fork shares the pages without mapping them in: once the parent lets go, no process has them resident.
-            time.sleep(60)
-        import gc
-
-        gc.collect()
-        area.close()
-    raise ValueError("held more than a gigabyte")
-""",
-        official=frozenset({"out_of_memory", "error", "timeout"}),
-        never="held more than a gigabyte",
+    *(
+        Program(
+            name=f"memory-that-nobody-maps-{name}",
+            source=_UNMAPPED.replace("FILE", file),
+            more=tuple(_UNMAPPED.replace("FILE", f"{file} + {number} * 0") for number in (1, 2)),
+            official=frozenset({"out_of_memory", "error", "timeout"}),
+            never="held more than a gigabyte",
+        )
+        for name, file in (("anonymous", "-1"), ("of-a-device", 'os.open("/dev/zero", os.O_RDWR)'))
     ),
     Program(
         name="memory-in-page-tables",
