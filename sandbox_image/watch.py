@@ -76,11 +76,11 @@ def memory_bytes(pids, baseline):
     return total
 
 
-def machine_shared_bytes():
-    """Return the machine's shared memory: pages that a fork holds without mapping them count nowhere else."""
+def machine_memory_bytes(field):
+    """Return a field of the machine's /proc/meminfo, e.g. `Shmem`; 0 where there is none."""
     with contextlib.suppress(OSError, ValueError), open("/proc/meminfo", "rb") as file:
         for line in file:
-            if line.startswith(b"Shmem:"):
+            if line.startswith(field.encode() + b":"):
                 return int(line.split()[1]) << 10
     return 0
 
@@ -109,13 +109,15 @@ class Limits:
 
 
 class Watch:
-    """Waits for one program's result or end; `reason` tells why it was stopped, if it was."""
+    """Waits for one program's result or end; `reason` tells why it was stopped, if it was.
 
-    def __init__(self, pid, result_fd, limits, known, *, alarm, nested, counted, baseline):
+    `shared_room`: bytes that the machine's shared memory may grow by meanwhile; None: not looked at.
+    """
+
+    def __init__(self, pid, result_fd, limits, known, *, alarm, nested, baseline, shared_room=None):
         self.pid, self.fd, self.limits, self.known = pid, result_fd, limits, known
         self.alarm, self.nested, self.baseline = alarm, nested, baseline
-        # Where no cgroup counts for us (another program's share can only end this one, never hide it).
-        self.shared_before = None if counted or not limits.memory else machine_shared_bytes()
+        self.shared_limit = None if shared_room is None else machine_memory_bytes("Shmem") + shared_room
         self.reason = None
         self.alarmed = None
         self.result = None
@@ -182,8 +184,8 @@ class Watch:
         if self.limits.memory and memory_bytes(pids, self.baseline) > self.limits.memory:
             self.reason = "memory"
             return
-        if self.shared_before is not None and machine_shared_bytes() - self.shared_before > self.limits.memory:
-            self.reason = "memory"
+        if self.shared_limit is not None and machine_memory_bytes("Shmem") > self.shared_limit:
+            self.reason = "disturbed"
             return
         # Asleep, or waiting for itself: time that passed although the machine would have let it run.
         # Time in the kernel is the machine's more than the program's (a virtual machine's first touch of its memory

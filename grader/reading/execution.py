@@ -42,7 +42,7 @@ def _reading(outcome: Outcome, detail: str, rule: str) -> Reading:
 
 def _failure(evidence: Evidence, result: str | None, kind: str, words: Texts) -> tuple[Outcome, str]:
     """Say what ended a program that did not pass. Evidence comes before anything the program wrote."""
-    if evidence.stopped == "memory" or evidence.oom:
+    if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return Outcome.OUT_OF_MEMORY, "killed: more memory than the limit"
     if evidence.stopped in {"cpu", "blocked", "wall"}:
         return Outcome.TIMEOUT, _time_words(evidence)
@@ -96,7 +96,7 @@ def _confirmed(split: Split | None) -> Reading:
 
 
 def _unfinished(evidence: Evidence) -> str:
-    if evidence.stopped == "memory" or evidence.oom:
+    if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return "out of memory"
     return _time_words(evidence) if evidence.stopped in {"cpu", "blocked", "wall"} else _end_words(evidence.status)
 

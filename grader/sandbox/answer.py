@@ -14,7 +14,10 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """What the kernel and the watch say, nothing that the program said."""
 
     stopped: str | None
-    """Why it was stopped: `cpu`, `blocked`, `wall`, `memory`, `garbage`; None: it ended by itself."""
+    """Why it was stopped: `cpu`, `blocked`, `wall`, `memory`, `shared`, `garbage`; None: it ended by itself.
+
+    `shared`: the machine's shared memory grew beyond the limit, and shrank when the program ended; `disturbed`: it
+    grew and did not shrink, so it was somebody else's (never final)."""
     status: int | None
     """Exit code, or minus the signal that ended it; None after a result (it is killed then)."""
     cpu: float

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 WINDOW = 2
 """Jobs a supervisor has at a time: while it runs one, the next is already there."""
-STARVED = {"blocked", "wall"}
+STARVED = {"blocked", "wall", "shared", "disturbed"}
+"""Ways to be stopped that the rest of the machine may have caused."""
 MAX_ATTEMPTS = 2
 
 
@@ -248,7 +249,7 @@ class _Worker:
 
 
 def was_starved(answer: Answer) -> bool:
-    """Tell whether a run was stopped although it had not used its CPU time."""
+    """Tell whether a run was stopped for what another program may have done."""
     for part in ("run", "split"):
         run = answer.get(part)
         if isinstance(run, dict):

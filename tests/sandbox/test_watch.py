@@ -45,7 +45,7 @@ class Watched:
         os.close(write_end)
         limits = watch.Limits(cpu, wall, memory)
         observed = watch.Watch(
-            self.process.pid, self.read_end, limits, set(), alarm=alarm, nested=False, counted=False, baseline=0
+            self.process.pid, self.read_end, limits, set(), alarm=alarm, nested=False, baseline=0
         )
         observed.wait()
         return observed
