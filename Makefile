@@ -38,7 +38,7 @@ demo: $(VENV)/.ready sandbox ## Grade the bundled HumanEval-V sample in a sandbo
 test: $(VENV)/.dev sandbox ## Run the tests
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
-attack: $(VENV)/.dev sandbox ## Run the containment suite: some 250 hostile programs on every sandbox (ten minutes)
+attack: $(VENV)/.dev sandbox ## Run the containment suite: some 250 hostile programs on every sandbox (four minutes)
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m hostile
 
 lint: $(VENV)/.dev ## Check types and style
