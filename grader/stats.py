@@ -1,4 +1,9 @@
-"""Uncertainty of a mean over independent observations (tasks, questions, circular groups)."""
+"""Uncertainty of a mean over independent observations: a task, a question, a circular group is one observation.
+
+The formulas are those of scipy (`binomtest(...).proportion_ci("wilson")`, `bootstrap(..., method="percentile")`), and
+the tests hold them against it. They stand here because importing `scipy.stats` takes longer than a whole V* run is
+allowed to; what decides (comparisons, gates) uses scipy itself, see `paired.py`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Z95 = 1.959963984540054
+RESAMPLES = 10_000
+SEED = 0
+MANY_KINDS = 100
+"""More distinct values than this are quicker drawn one by one."""
+DESCRIPTION = {
+    "level": 95,
+    "proportions": "Wilson score",
+    "other means": "percentile bootstrap over tasks or questions",
+    "resamples": RESAMPLES,
+    "seed": SEED,
+}
+"""What the intervals of a mean are, for a report's record of how it was made."""
 
 
 class Mean(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,7 +42,8 @@ class Mean(msgspec.Struct, frozen=True, kw_only=True):
 def mean(values: Sequence[float]) -> Mean | None:
     """Summarise observations in [0, 1], one a cluster; None where there is none.
 
-    Observations that are all 0 or 1 get the Wilson score interval (Wilson, 1927); others the normal one, clipped.
+    Observations that are all 0 or 1 get the Wilson score interval (Wilson, 1927); others the percentile bootstrap
+    over observations.
     """
     n = len(values)
     if not n:
@@ -33,7 +51,7 @@ def mean(values: Sequence[float]) -> Mean | None:
     average = math.fsum(values) / n
     spread = math.fsum((v - average) ** 2 for v in values)
     stderr = math.sqrt(spread / (n - 1) / n) if n > 1 else 0.0
-    low, high = wilson(average, n) if all(v in {0, 1} for v in values) else _normal(average, stderr)
+    low, high = wilson(average, n) if all(v in {0, 1} for v in values) else bootstrap(values)
     return Mean(value=100 * average, stderr=100 * stderr, ci95=(100 * low, 100 * high), n=n)
 
 
@@ -45,5 +63,19 @@ def wilson(proportion: float, n: int) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def _normal(average: float, stderr: float) -> tuple[float, float]:
-    return max(0.0, average - Z95 * stderr), min(1.0, average + Z95 * stderr)
+def bootstrap(values: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % percentile bootstrap interval of a mean, the same for the same values in any order.
+
+    Equal observations are interchangeable: where they are few kinds, a resample is a multinomial draw over the kinds.
+    """
+    import numpy as np
+
+    n, rng = len(values), np.random.default_rng(SEED)
+    kinds, sizes = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
+    if len(kinds) <= MANY_KINDS:
+        means = rng.multinomial(n, sizes / n, size=RESAMPLES) @ kinds / n
+    else:
+        ordered = np.repeat(kinds, sizes)
+        means = np.array([ordered[rng.integers(n, size=n)].mean() for _ in range(RESAMPLES)])
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)

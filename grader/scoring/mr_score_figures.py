@@ -184,7 +184,7 @@ def _resampled(
     """
     import numpy as np
 
-    alike = sorted(Counter(_counts_by_question(pairs)).items())
+    alike = sorted(Counter(counts_by_question(pairs).values()).items())
     if not alike:
         return {name: np.zeros(resamples) for name in FIGURES}
     kinds = np.array([counts for counts, _ in alike], dtype=np.float64)
@@ -193,10 +193,11 @@ def _resampled(
     drawn = kind_of_question[np.random.default_rng(seed).integers(questions, size=(resamples, questions))]
     drawn += len(alike) * np.arange(resamples)[:, None]
     tally = np.bincount(drawn.ravel(), minlength=resamples * len(alike)).reshape(resamples, len(alike))
-    return _vector_figures(tally @ kinds, weights)
+    return vector_figures(tally @ kinds, weights)
 
 
-def _counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> list[Counts]:
+def counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> dict[str, Counts]:
+    """Add up the rows of each question."""
     known: dict[tuple[Any, ...], Counts] = {}
     totals: dict[str, Counts] = {}
     for question, row in pairs:
@@ -204,10 +205,10 @@ def _counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> list[Counts]:
         counts = known.get(facts) or known.setdefault(facts, _counts_of(row))
         before = totals.get(question)
         totals[question] = counts if before is None else Counts(*map(int.__add__, before, counts))
-    return list(totals.values())
+    return totals
 
 
-def _vector_figures(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDArray[np.float64]]:
+def vector_figures(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDArray[np.float64]]:
     """`figures_of_counts` for one resample a row."""
     import numpy as np
 

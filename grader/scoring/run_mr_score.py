@@ -307,13 +307,18 @@ def metrics(samples: list[SampleResult], weights: Weights) -> list[Metric]:
     """Return the figures of every subject and their mean, in both readings, with bootstrap intervals over questions."""
     rows: list[Metric] = []
     for reading in READINGS:
-        table: dict[str, list[tuple[str, RowFacts]]] = {}
-        for sample in samples:
-            assert isinstance(sample.groups, dict)
-            facts = _row_facts(sample, reading)
-            table.setdefault(str(sample.groups[SUBJECT]), []).append((sample.cluster, facts))
-        rows += _reading_metrics(table, weights, reading)
+        rows += _reading_metrics(facts_by_subject(samples, reading), weights, reading)
     return rows
+
+
+def facts_by_subject(samples: list[SampleResult], reading: ReadingName) -> dict[str, list[tuple[str, RowFacts]]]:
+    """Return what the figures are made of: subject -> (question, the row's facts)."""
+    table: dict[str, list[tuple[str, RowFacts]]] = {}
+    for sample in samples:
+        assert isinstance(sample.groups, dict)
+        facts = _row_facts(sample, reading)
+        table.setdefault(str(sample.groups[SUBJECT]), []).append((sample.cluster, facts))
+    return table
 
 
 def tally(samples: list[SampleResult]) -> dict[str, dict[str, dict[str, int]]]:

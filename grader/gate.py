@@ -1,0 +1,194 @@
+"""The gate: does a report meet a line, or hold against a baseline; met, failed, inconclusive, or not to be told.
+
+A line (`--fail-under`) is held against the figure itself. A drop (`--max-drop`) is held against a paired interval, so
+that noise neither fails a good checkpoint nor passes a bad one: a gate at a drop of V is met only if the data rule out
+a larger drop, and failed only if they rule out a smaller one, each at the 5 % level (one-sided).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from grader.comparison import check_comparable, compare_metric, same_outputs
+from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
+from grader.observations import clusters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.results import Metric, ReadingName, Report
+
+State = Literal["met", "failed", "inconclusive", "unscored"]
+_LINE = re.compile(r"(?P<name>[^:=\s]+)(?::(?P<group>[^=]+=.+))?=(?P<value>[^=]+)")
+_DROP = re.compile(r"(?:(?P<name>[^:=\s]+)=)?(?P<value>[^=]+)")
+
+
+class FailUnder(msgspec.Struct, frozen=True, kw_only=True):
+    """`METRIC=V` or `METRIC:FIELD=LABEL=V`: the figure is to be V or more."""
+
+    name: str
+    group: str | None
+    value: float
+
+
+class MaxDrop(msgspec.Struct, frozen=True, kw_only=True):
+    """`V` or `METRIC=V`: the figure is to be no more than V points below the baseline's."""
+
+    name: str | None
+    """None: the report's first metric."""
+    value: float
+
+
+class GateResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one gate."""
+
+    gate: str
+    """What was asked."""
+    state: State
+    reason: str
+    """The figures that decided."""
+
+
+def parse_fail_under(text: str) -> FailUnder:
+    """Read `METRIC=V` or `METRIC:FIELD=LABEL=V`; raises UsageError."""
+    found = _LINE.fullmatch(text.strip())
+    value = _number(found["value"]) if found else None
+    if found is None or value is None:
+        raise UsageError(f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75.")
+    return FailUnder(name=found["name"], group=found["group"], value=value)
+
+
+def parse_max_drop(text: str) -> MaxDrop:
+    """Read `V` or `METRIC=V`; raises UsageError."""
+    found = _DROP.fullmatch(text.strip())
+    value = _number(found["value"]) if found else None
+    if found is None or value is None or value < 0:
+        raise UsageError(f"{text!r}: write it like 2 or pass@1=2, in points, not below 0.")
+    return MaxDrop(name=found["name"], value=value)
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if -1000 < value < 1000 else None
+
+
+def judge(
+    report: Report,
+    *,
+    lines: Sequence[FailUnder] = (),
+    baseline: Report | None = None,
+    drops: Sequence[MaxDrop] = (),
+    reading: ReadingName = "careful",
+) -> list[GateResult]:
+    """Hold a report against every gate; raises UsageError for a figure that it, or the baseline, does not have."""
+    results = [_line(report, line, reading) for line in lines]
+    if baseline is not None:
+        check_baseline(baseline, report)
+        results += [_drop(report, baseline, drop, reading) for drop in drops or [MaxDrop(name=None, value=0)]]
+    return results
+
+
+def check_baseline(baseline: Report, report: Report) -> None:
+    """Raise UsageError where a baseline says nothing about a report."""
+    check_comparable(baseline, report)
+    had, has = clusters(baseline), clusters(report)
+    if had.keys() != has.keys():
+        lacking, more = len(had.keys() - has.keys()), len(has.keys() - had.keys())
+        raise UsageError(
+            f"This run cannot be held against the baseline: it lacks {lacking} of the baseline's items and has {more} "
+            "others. Grade the same items (--limit and --id too)."
+        )
+
+
+def exit_code(results: Sequence[GateResult]) -> int:
+    """Return the exit code of all gates together: a failed one comes first, then what could not be scored."""
+    states = {result.state for result in results}
+    if "failed" in states:
+        return GateNotMetError.exit_code
+    if "unscored" in states:
+        return InfrastructureError.exit_code
+    return GateInconclusiveError.exit_code if "inconclusive" in states else 0
+
+
+def _line(report: Report, line: FailUnder, reading: ReadingName) -> GateResult:
+    asked = f"{line.name}{f' of {line.group}' if line.group else ''} >= {line.value:g} ({reading})"
+    metric = _metric(report, line.name, reading, line.group)
+    if metric is None:
+        return GateResult(gate=asked, state="unscored", reason="nothing of it could be scored")
+    figure = f"it is {_exact(metric.value, line.value)}{_interval(metric)}"
+    if metric.value < line.value - 1e-9:
+        return GateResult(gate=asked, state="failed", reason=figure + _bounds(metric))
+    return _unless_unscored(report, GateResult(gate=asked, state="met", reason=figure), _bounds(metric))
+
+
+def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
+    name = drop.name or report.metrics[0].name
+    asked = f"{name} no more than {drop.value:g} points below the baseline ({reading})"
+    if _metric(report, name, reading, None) is None:
+        return GateResult(gate=asked, state="unscored", reason="nothing of it could be scored")
+    if baseline.metric(name, reading) is None:
+        raise UsageError(f"The baseline has no {name} ({reading}).")
+    if same_outputs(baseline, report):
+        same = GateResult(gate=asked, state="met", reason="both runs graded the same outputs")
+        return _unless_unscored(report, same, "")
+    compared = compare_metric(baseline, report, name, reading)
+    low, high = compared.difference.ci90
+    state: State = "met" if low >= -drop.value else "failed" if high < -drop.value else "inconclusive"
+    change = compared.difference
+    figures = (
+        f"{compared.before:.2f} before, {compared.after:.2f} now, a change of {change.value:+.2f} points (one-sided 95 % "
+        f"bounds {low:+.2f} and {high:+.2f}; {change.n} paired items, {change.differing} of them differ)"
+    )
+    if state == "inconclusive":
+        figures += f"; so many items show a change of {change.detectable:.1f} points in four of five cases"
+    result = GateResult(gate=asked, state=state, reason=figures)
+    return _unless_unscored(report, result, "") if state == "met" else result
+
+
+def _unless_unscored(report: Report, result: GateResult, bounds: str) -> GateResult:
+    """A gate does not pass on what infrastructure lost."""
+    if not report.unscored:
+        return result
+    lost = f"but {report.unscored} of {len(report.samples)} samples are unscored"
+    return GateResult(gate=result.gate, state="unscored", reason=f"{result.reason}, {lost}{bounds}")
+
+
+def _metric(report: Report, name: str, reading: ReadingName, group: str | None) -> Metric | None:
+    """Return the figure; None where it was lost to infrastructure. Raises UsageError where there is no such figure."""
+    metric = report.metric(name, reading, group)
+    if metric is not None:
+        return metric
+    if report.metric(name, "official" if reading == "careful" else "careful", group) is not None or not report.metrics:
+        return None
+    names = list(dict.fromkeys(m.name for m in report.metrics))
+    if name not in names:
+        raise UsageError(f"There is no metric {name!r} in this report; it has {', '.join(names)}.")
+    groups = list(dict.fromkeys(m.group for m in report.metrics if m.name == name and m.group))
+    shown = ", ".join(groups[:12]) + (", ..." if len(groups) > 12 else "")
+    raise UsageError(f"{name} has no group {group!r}; it has {shown or 'none'}.")
+
+
+def _exact(value: float, line: float) -> str:
+    """Write a figure with as many places as tell it from the line."""
+    for places in range(2, 9):
+        text = f"{value:.{places}f}"
+        if (float(text) < line) == (value < line):
+            return text
+    return repr(value)
+
+
+def _interval(metric: Metric) -> str:
+    inside = "" if metric.ci95 is None else f"95 % interval {metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}, "
+    return f" ({inside}n {metric.n})"
+
+
+def _bounds(metric: Metric) -> str:
+    if metric.bounds is msgspec.UNSET:
+        return ""
+    return f"; with them it lies between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}"

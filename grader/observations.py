@@ -1,0 +1,90 @@
+"""What one observation (a task, a question, a circular group) earned in a finished report, metric by metric.
+
+The metrics of a report are means of these; comparisons pair them. MR-Score and its parts are no means of observations:
+`is_mean` tells.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.code.pass_at_k import pass_at_k
+from grader.results import Outcome
+from grader.scoring import choice_metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.results import ReadingName, Report, SampleResult
+
+
+def is_mean(report: Report, name: str) -> bool:
+    """Whether a metric is the mean of one value an observation."""
+    return name.startswith("pass@") or (name in _OBSERVERS and not _is_mr_score(report))
+
+
+def by_observation(
+    report: Report, name: str, reading: ReadingName, group: str | None = None
+) -> dict[str, float | None]:
+    """Return what each observation earned, in [0, 1] and in the report's order; None: it is unscored.
+
+    Raises KeyError for a metric that is no mean of observations.
+    """
+    observe = _pass_at(int(name.removeprefix("pass@"))) if name.startswith("pass@") else _OBSERVERS[name]
+    return {cluster: observe(members, reading) for cluster, members in clusters(report, group).items()}
+
+
+def clusters(report: Report, group: str | None = None) -> dict[str, list[SampleResult]]:
+    """Return the samples of each observation, of those in a group (`field=value`)."""
+    found: dict[str, list[SampleResult]] = {}
+    for sample in report.samples:
+        if group is None or group in groups_of(sample):
+            found.setdefault(sample.cluster, []).append(sample)
+    return found
+
+
+def groups_of(sample: SampleResult) -> set[str]:
+    """Return the groups that a sample is in, as `field=value`."""
+    if not isinstance(sample.groups, dict):
+        return set()
+    return {
+        f"{field}={label}"
+        for field, labels in sample.groups.items()
+        for label in ([labels] if isinstance(labels, str) else labels)
+    }
+
+
+def _is_mr_score(report: Report) -> bool:
+    return any(metric.name == "mr_score" for metric in report.metrics)
+
+
+def _pass_at(k: int) -> Callable[[list[SampleResult], ReadingName], float | None]:
+    def observe(members: list[SampleResult], reading: ReadingName) -> float | None:
+        outcomes = [r for s in members if (r := s.reading(reading)).outcome is not Outcome.UNSCORED]
+        return pass_at_k(len(outcomes), sum(r.credit >= 1 for r in outcomes), k) if len(outcomes) >= k else None
+
+    return observe
+
+
+def _parsed(members: list[SampleResult], reading: ReadingName) -> float | None:
+    outcomes = [r for s in members if (r := s.reading(reading).outcome) is not Outcome.UNSCORED]
+    return sum(o is not Outcome.LINT_FAILED for o in outcomes) / len(outcomes) if outcomes else None
+
+
+def _only(
+    observations: Callable[[list[SampleResult], ReadingName], list[choice_metrics.Observation]],
+) -> Callable[[list[SampleResult], ReadingName], float | None]:
+    def observe(members: list[SampleResult], reading: ReadingName) -> float | None:
+        (one,) = observations(members, reading)
+        return one.value
+
+    return observe
+
+
+_OBSERVERS: dict[str, Callable[[list[SampleResult], ReadingName], float | None]] = {
+    "parse_success_rate": _parsed,
+    "accuracy": _only(choice_metrics.each_question),
+    "circular_accuracy": _only(choice_metrics.whole_groups),
+    "vanilla_accuracy": _only(choice_metrics.first_passes),
+    "vanilla_accuracy_all_passes": _only(choice_metrics.all_passes),
+}
