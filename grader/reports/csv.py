@@ -1,0 +1,78 @@
+"""A table of samples for spreadsheets and data frames: one row a sample, both readings beside each other.
+
+RFC 4180: commas, CRLF, quotes where they are needed; UTF-8 without a byte order mark; always a header. Half of a
+surrogate pair and NUL, which many readers of the format refuse, become U+FFFD.
+
+Model outputs are not to become formulas when a spreadsheet opens the file (OWASP, "CSV injection"). `guarded` puts an
+apostrophe before what a spreadsheet could take for one; `unguarded` takes exactly these apostrophes away again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import TYPE_CHECKING
+
+from grader.results import READINGS
+
+if TYPE_CHECKING:
+    from grader.results import Reading, Report, SampleResult
+
+PARTS = ("outcome", "credit", "answer", "rule", "detail")
+
+# A cell begins after `;`, a tab or a line break as well wherever the spreadsheet's language or its settings separate
+# cells by these. What hides a sign from the start of a cell (blanks, apostrophes) is looked through. The signs are
+# OWASP's, with their full-width forms, which East Asian versions take for the same.
+_SIGN = r"[^\S\t\r\n]*(?:'[^\S\t\r\n]*)*[=+\-@\uff1d\uff0b\uff0d\uff20]"
+_UNGUARDED = re.compile(rf"^(?='*[\t\r\n])|(^|[;\t\r\n])(?={_SIGN})")
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+_GUARDED = re.compile(rf"^'(?='*[\t\r\n])|(^|[;\t\r\n])'(?={_SIGN})")
+
+
+def render(report: Report) -> bytes:
+    """Return the table. Group columns are called `group.<field>`; a sample's several labels are joined by `;`."""
+    fields = list(dict.fromkeys(field for sample in report.samples for field in _groups(sample)))
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n")
+    parts = [f"{reading}_{part}" for reading in READINGS for part in PARTS]
+    writer.writerow(["qid", "sample", "unit", *(guarded(f"group.{field}") for field in fields), *parts, "seconds"])
+    for sample in report.samples:
+        labels = [guarded(_joined(_groups(sample).get(field, ""))) for field in fields]
+        readings = [cell for reading in READINGS for cell in _cells(sample.reading(reading))]
+        row = [guarded(sample.qid), sample.sample, guarded(sample.cluster), *labels, *readings]
+        writer.writerow([*row, _number(sample.seconds)])
+    return text.getvalue().encode()
+
+
+def guarded(text: str) -> str:
+    """Return a cell that no spreadsheet takes for a formula."""
+    return _UNGUARDED.sub(r"\g<1>'", _whole(text))
+
+
+def unguarded(cell: str) -> str:
+    """Return the text that `guarded` made the cell of."""
+    return _GUARDED.sub(r"\g<1>", cell)
+
+
+def _whole(text: str) -> str:
+    return _UNWRITABLE.sub("\ufffd", text)
+
+
+def _groups(sample: SampleResult) -> dict[str, str | list[str]]:
+    return sample.groups if isinstance(sample.groups, dict) else {}
+
+
+def _joined(labels: str | list[str]) -> str:
+    return labels if isinstance(labels, str) else ";".join(labels)
+
+
+def _cells(reading: Reading) -> list[str]:
+    rule = reading.rule if isinstance(reading.rule, str) else ""
+    texts = (reading.answer or "", rule, reading.detail)
+    return [reading.outcome.value, _number(reading.credit), *map(guarded, texts)]
+
+
+def _number(value: float) -> str:
+    """Write 1 and 1.0 alike: a record that was read from a file has floats where a new one has integers."""
+    return str(int(value)) if float(value).is_integer() else repr(float(value))

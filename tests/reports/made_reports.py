@@ -1,0 +1,124 @@
+"""Reports that the tests of several formats share: small ones made here, and those of the bundled samples."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from hypothesis import strategies as st
+
+from grader.gate import GateResult
+from grader.grading import grade
+from grader.observer import Silent
+from grader.options import Options
+from grader.results import Metric, Outcome, Reading, Report, SampleResult
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+SAMPLES = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data"}
+
+
+def gate(asked: str, state: Any, reason: str) -> GateResult:
+    return GateResult(gate=asked, state=state, reason=reason)
+
+
+def read(outcome: str, answer: str | None = None, detail: str = "", rule: str = "") -> Reading:
+    credit = int(outcome in {"passed", "correct"})
+    return Reading(outcome=Outcome(outcome), credit=credit, answer=answer, detail=detail, rule=rule or msgspec.UNSET)
+
+
+def sample(qid: str, official: Reading, careful: Reading | None = None, **fields: Any) -> SampleResult:
+    return SampleResult(
+        qid=qid, sample=fields.pop("number", 0), official=official, careful=careful or official, **fields
+    )
+
+
+def report(samples: list[SampleResult] | None = None, **fields: Any) -> Report:
+    given = {"benchmark": "vstar", "split": "test", "protocol": "lmms-eval-0.7", "metrics": []}
+    return Report(**given | {"samples": samples or []} | fields)  # type: ignore[arg-type]
+
+
+@cache
+def of_sample(benchmark: str) -> Report:
+    """Return the report of a benchmark's bundled sample."""
+    folder = BENCHMARKS / benchmark / "sample"
+    replies = folder / "judge_replies.json"
+    with tempfile.TemporaryDirectory() as place:
+        target = Path(place) / "predictions.json"
+        shutil.copy(folder / "predictions.json", target)
+        options = Options(
+            benchmark=benchmark,
+            data=folder / SAMPLES[benchmark],
+            judge_replies=replies if replies.exists() else None,
+        )
+        return grade(target, options, Silent()).report
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</details><img src=x onerror=alert(1)>",
+    "![x](https://example.com/x.png)",
+    "[x](javascript:alert(1))",
+    "[x]: https://example.com",
+    "https://example.com/?q=1 www.example.com http://a.b",
+    "someone@example.com",
+    "@someone and @org/team",
+    "#12 GH-12 org/repo#12 0123456789abcdef0123456789abcdef01234567",
+    ":tada: $x^2$ $$x$$ [^1] [!NOTE]",
+    "a | b || c \\| d \\",
+    "`code` ``more`` ``` fence\n```\nend",
+    "| a | b |\n|--|--|\n| c | d |",
+    "# heading\n\n- list\n1. list\n\n> quote\n\n---",
+    "*a* **b** _c_ __d__ ~~e~~ &amp; &#64; \\*",
+    "]]> <![CDATA[ <!-- --> <?x?>",
+    "nul \0 escape \x1b[31m half \ud800 \udfff bidi \u202e end",
+    "=1+1",
+    "\t=1+1",
+    "@SUM(A1)",
+    "'=1",
+    " ",
+    "`",
+    "|",
+    "\\",
+    "😀 答案是B",
+]
+"""Texts that would do something where they are taken for more than text."""
+
+any_text = st.one_of(
+    st.sampled_from(HOSTILE),
+    st.text(st.characters(exclude_categories=())),
+    st.text("`|\\ <>[]()!@#*_~$:&=+-'\";,\n\r\ta1.", max_size=30),
+)
+"""Any text at all, half characters and all, with a liking for those that mean something."""
+
+
+def hostile_report(text: str) -> Report:
+    """A report with this text wherever a report holds text that others wrote."""
+    official = Reading(outcome=Outcome.WRONG, credit=0, answer=text, detail=text, rule=text)
+    careful = Reading(outcome=Outcome.UNSCORED, credit=0, answer=text, detail=text, rule=f"{text}!")
+    metrics = [
+        Metric(name=text, reading=reading, group=group, value=50.0, ci95=(40.0, 60.0), n=2, bounds=(0.0, 100.0))
+        for reading in ("official", "careful")
+        for group in (None, f"field={text}")
+    ]
+    return Report(
+        benchmark=text,
+        split=text,
+        protocol=text,
+        metrics=metrics,
+        samples=[
+            sample(text, official, careful, groups={text: [text, "b"]}, extra={"difference": text}, unit=text),
+            sample(f"{text}2", careful, official, number=1, groups={text: text}),
+        ],
+        unscored=2,
+        environment={text: text, "facts": {text: text}},
+        notes=[text, f"A note on {text}."],
+    )
+
+
+def hostile_gates(text: str) -> list[GateResult]:
+    states = ("met", "failed", "inconclusive", "unscored")
+    return [gate(text, state, text) for state in states]

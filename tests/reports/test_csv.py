@@ -1,0 +1,100 @@
+"""CSV: a row a sample, readable by any reader, and never a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import made_reports as made
+import pytest
+from hypothesis import given
+
+from grader.reports.csv import guarded, render, unguarded
+
+HEADER = (
+    "official_outcome,official_credit,official_answer,official_rule,official_detail,"
+    "careful_outcome,careful_credit,careful_answer,careful_rule,careful_detail,seconds\r\n"
+)
+
+
+def rows(data: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(data.decode(), newline=""), strict=True))
+
+
+def test_a_row_a_sample_with_both_readings_side_by_side() -> None:
+    report = made.report(
+        [
+            made.sample(
+                "q1",
+                made.read("correct", "B", rule="starts_with_letter"),
+                made.read("no_answer", detail='says "none", twice'),
+                groups={"category": "colour", "skills": ["count", "read"]},
+            ),
+            made.sample("q2", made.read("failed", detail="two\nlines"), number=3, seconds=0.25, unit="g"),
+        ]
+    )
+    assert render(report).decode() == (
+        "qid,sample,unit,group.category,group.skills," + HEADER + "q1,0,q1,colour,count;read,"
+        'correct,1,B,starts_with_letter,,no_answer,0,,,"says ""none"", twice",0\r\n'
+        'q2,3,g,,,failed,0,,,"two\nlines",failed,0,,,"two\nlines",0.25\r\n'
+    )
+
+
+def test_a_report_without_samples_is_a_header() -> None:
+    assert render(made.report()).decode() == "qid,sample,unit," + HEADER
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t1", "'\t1"),
+        ("\t=1", "'\t'=1"),
+        ("\r1", "'\r1"),
+        ("  =1", "'  =1"),
+        ("\uff1d1", "'\uff1d1"),
+        ("'=1", "''=1"),
+        ("a;=1", "a;'=1"),
+        ("a\n=1", "a\n'=1"),
+        ("a=1", "a=1"),
+        ("'list' object", "'list' object"),
+        ("q-1", "q-1"),
+        ("", ""),
+    ],
+)
+def test_what_a_spreadsheet_could_take_for_a_formula_is_marked_as_text_and_nothing_else_is(
+    text: str, cell: str
+) -> None:
+    assert (guarded(text), unguarded(cell)) == (cell, text)
+
+
+@given(made.any_text)
+def test_any_text_comes_back_but_for_nul_and_half_characters(text: str) -> None:
+    kept = re.sub("[\0\ud800-\udfff]", "\ufffd", text)
+    report = made.report([made.sample(text, made.read("wrong", text, text, text), groups={"g": text})])
+    _, row = rows(render(report))
+    texts = [unguarded(cell) for cell in row]
+    assert texts == [kept, "0", kept, kept, *["wrong", "0", kept, kept, kept] * 2, "0"]
+
+
+@given(made.any_text)
+def test_no_cell_of_any_report_begins_as_a_formula_wherever_cells_are_split(text: str) -> None:
+    for row in rows(render(made.hostile_report(text))):
+        for cell in row:
+            # A comma is not among the separators: within quotes it is none, whatever the language.
+            for part in re.split(r"[;\t\r\n]", cell):
+                assert not re.match(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]", part), cell
+            assert not cell.startswith(("\t", "\r", "\n"))
+
+
+@pytest.mark.parametrize("benchmark", made.SAMPLES)
+def test_real_reports_have_as_many_rows_as_samples_and_the_credit_of_each(benchmark: str) -> None:
+    report = made.of_sample(benchmark)
+    header, *table = rows(render(report))
+    assert len(table) == len(report.samples)
+    column = header.index("careful_credit")
+    assert [float(row[column]) for row in table] == [sample.careful.credit for sample in report.samples]
