@@ -1,0 +1,236 @@
+"""The report in a pull request: gates first, then the figures, then where the readings differ. GitHub's Markdown.
+
+A comment takes 65,536 characters. Every section has its share of 60,000 bytes (so that it fits however characters are
+counted), is cut between rows, and says how many it left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from markupsafe import Markup
+
+from grader.reports.markdown_text import code, prose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from grader.gate import GateResult, State
+    from grader.results import Metric, Reading, Report, SampleResult
+
+SHOWN_DIFFERENCES = 20
+MOST_KINDS = 6
+
+_STATES: dict[State, str] = {
+    "failed": "❌ not met",
+    "unscored": "⚠️ unscored",
+    "inconclusive": "❔ inconclusive",
+    "met": "✅ met",
+}
+"""What a gate became, the worst first."""
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows of one section that are shown."""
+
+    rows: list[Markup]
+    all: int
+    cut: Markup
+    """A line that says how many rows there are besides; empty where all are shown."""
+
+
+def render(report: Report, gates: Sequence[GateResult] = ()) -> bytes:
+    """Return the report as GitHub's Markdown, UTF-8, at most 60,000 bytes."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        finalize=_finalize,
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    text = environment.get_template("markdown.md.j2").render(_view(report, gates))
+    return _without_gaps(text).encode()
+
+
+def _finalize(value: object) -> object:
+    """Let through what is known to be inert: a forgotten escape is an error, not a hole."""
+    if isinstance(value, Markup | int):
+        return value
+    raise TypeError(f"the template was given {type(value).__name__}, not Markup")
+
+
+def _without_gaps(text: str) -> str:
+    """Leave one empty line where sections or cuts left several."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if line or (lines and lines[-1]):
+            lines.append(line)
+    return "\n".join(lines).strip("\n") + "\n"
+
+
+def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
+    pairs = _pairs(report)
+    short = report.environment.get("abbreviations")
+    different = report.differences()
+    overall = [_metric_row(name, None, pair) for (name, group), pair in pairs.items() if group is None]
+    grouped = [
+        _metric_row(name, _group(group, short), pair) for (name, group), pair in pairs.items() if group is not None
+    ]
+    facts = [_fact(key, value) for key, value in report.environment.items() if not _is_table(value)]
+    return {
+        "benchmark": code(report.benchmark),
+        "split": code(report.split),
+        "protocol": code(report.protocol),
+        "verdict": _verdict(gates),
+        "gates": _section(map(_gate, sorted(gates, key=_severity)), 6_000, "gates are in the command's output"),
+        "metrics": _section(overall, 7_000, "figures are in the results file"),
+        "groups": _section(grouped, 16_000, "figures are in the results file"),
+        "samples": len(report.samples),
+        "differences": _section(
+            map(_difference, different), 15_000, "samples are in the results file", SHOWN_DIFFERENCES
+        ),
+        "kinds": _kinds(different),
+        "unscored": report.unscored,
+        "bounds": _section(_bounds(report), 4_000, "figures are in the results file"),
+        "notes": _section(
+            (Markup("- ") + prose(note) for note in report.notes if note.strip()),
+            4_000,
+            "notes are in the results file",
+        ),
+        "facts": _section(facts, 4_000, "facts are in the results file"),
+    }
+
+
+def _section(rows: Iterable[Markup], share: int, what: str, most: int | None = None) -> Section:
+    """Keep the first rows that fit into `share` bytes, at most `most` of them; `what` is how the rest is called."""
+    everything = list(rows)
+    kept: list[Markup] = []
+    for row in everything[:most]:
+        share -= len(row.encode()) + 1
+        if share < 0:
+            break
+        kept.append(row)
+    left = len(everything) - len(kept)
+    cut = Markup("*… {} more {}.*").format(left, what)
+    return Section(rows=kept, all=len(everything), cut=cut if left else Markup())
+
+
+# --- gates ------------------------------------------------------------------------------------------------------
+
+
+def _severity(gate: GateResult) -> int:
+    return list(_STATES).index(gate.state)
+
+
+def _verdict(gates: Sequence[GateResult]) -> Markup:
+    counts = Counter(gate.state for gate in gates)
+    if set(counts) <= {"met"}:
+        return Markup("✅ Every gate is met")
+    sign = "❌" if counts["failed"] else "⚠️"
+    return Markup("{} Gates: {}").format(
+        sign, Markup(", ").join(Markup("{} {}").format(counts[s], _words(s)) for s in _STATES if counts[s])
+    )
+
+
+def _words(state: State) -> Markup:
+    return Markup(_STATES[state].partition(" ")[2])  # noqa: S704 - a constant
+
+
+def _gate(gate: GateResult) -> Markup:
+    state = Markup(_STATES[gate.state])  # noqa: S704 - a constant
+    return Markup("- **{}**: {}: {}").format(state, code(gate.gate), prose(gate.reason))
+
+
+# --- figures ----------------------------------------------------------------------------------------------------
+
+_Pair = dict[str, "Metric"]
+"""A figure by reading."""
+
+
+def _pairs(report: Report) -> dict[tuple[str, str | None], _Pair]:
+    """Return the figures by name and group, those of one name together."""
+    pairs: dict[tuple[str, str | None], _Pair] = {}
+    for metric in report.metrics:
+        pairs.setdefault((metric.name, metric.group), {})[metric.reading] = metric
+    names = list(dict.fromkeys(name for name, _ in pairs))
+    return dict(sorted(pairs.items(), key=lambda item: names.index(item[0][0])))
+
+
+def _group(group: str, abbreviations: object) -> Markup:
+    label = group.partition("=")[2]
+    short = abbreviations.get(label) if isinstance(abbreviations, dict) else None
+    return code(f"{group} ({short})" if short else group)
+
+
+def _metric_row(name: str, group: Markup | None, pair: _Pair) -> Markup:
+    official, careful = pair.get("official"), pair.get("careful")
+    one = careful or official
+    assert one is not None
+    differs = official is None or careful is None or abs(official.value - careful.value) >= 1e-9
+    figure = Markup("**{}**").format(_figure(careful)) if differs else _figure(careful)
+    interval = "" if one.ci95 is None else f"{one.ci95[0]:.1f} to {one.ci95[1]:.1f}"
+    names = [code(name)] if group is None else [code(name), group]
+    return _row([*names, _figure(official), figure, interval, str(one.n)])
+
+
+def _figure(metric: Metric | None) -> str:
+    return "unscored" if metric is None else f"{metric.value:.1f}"
+
+
+def _bounds(report: Report) -> Iterable[Markup]:
+    for metric in report.metrics:
+        if metric.group is None and metric.bounds is not msgspec.UNSET:
+            low, high = metric.bounds
+            yield Markup("- {} ({}): {:.1f} to {:.1f}").format(code(metric.name), metric.reading, low, high)
+
+
+def _row(cells: Iterable[str]) -> Markup:
+    return Markup("| {} |").format(Markup(" | ").join(cells))
+
+
+# --- samples and facts ------------------------------------------------------------------------------------------
+
+
+def _kinds(different: Sequence[SampleResult]) -> Markup:
+    counts = Counter((s.official.outcome.value, s.careful.outcome.value) for s in different)
+    return Markup(", ").join(
+        Markup("{} {} to {}").format(n, code(official), code(careful))
+        for (official, careful), n in counts.most_common(MOST_KINDS)
+    )
+
+
+def _difference(sample: SampleResult) -> Markup:
+    name = sample.qid if not sample.sample else f"{sample.qid} #{sample.sample}"
+    return _row([code(name, 80), _reading(sample.official), _reading(sample.careful), _evidence(sample)])
+
+
+def _reading(reading: Reading) -> Markup:
+    outcome = code(reading.outcome.value)
+    return Markup("{}: {}").format(outcome, code(reading.answer, 60)) if reading.answer else outcome
+
+
+def _evidence(sample: SampleResult) -> Markup:
+    """Return the kind of difference, the rules where they tell the readings apart, and what the careful one saw."""
+    kind = str(sample.extra.get("difference", "")) if isinstance(sample.extra, dict) else ""
+    rules = [r.rule for r in (sample.official, sample.careful) if isinstance(r.rule, str)]
+    changed = " -> ".join(rules) if len(set(rules)) > 1 else ""
+    detail = sample.careful.detail or sample.official.detail
+    return Markup(", ").join(code(text, 160) for text in (kind, changed, detail) if text.strip())
+
+
+def _is_table(value: object) -> bool:
+    """Tables of figures are left to the results file."""
+    return isinstance(value, dict) and (len(value) > 6 or any(isinstance(part, dict | list) for part in value.values()))
+
+
+def _fact(key: str, value: object) -> Markup:
+    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return Markup("- {}: {}").format(code(key), code(shown, 200))

@@ -1,0 +1,293 @@
+"""Markdown for a pull request: what it says, what it cuts, and that what others wrote is nothing but text in it."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import cmarkgfm
+import made_reports as made
+import msgspec
+import pytest
+from cmarkgfm.cmark import Options as CmarkOptions
+from hypothesis import given, settings
+from markdown_it import MarkdownIt
+
+from grader.reports import markdown
+from grader.reports.markdown import render
+from grader.reports.markdown_text import code, prose
+from grader.reports.table import clean
+from grader.results import Metric, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ALLOWED = {"h2", "h3", "p", "ul", "li", "strong", "em", "code", "details", "summary"} | {
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+}
+
+PARSERS: dict[str, Callable[[str], str]] = {
+    # GitHub's own, and an independent one; both are told to let HTML through, so that a hole shows.
+    "cmark-gfm": lambda text: cmarkgfm.github_flavored_markdown_to_html(text, CmarkOptions.CMARK_OPT_UNSAFE),
+    "markdown-it": MarkdownIt("gfm-like", {"html": True}).render,
+}
+
+
+class Page(HTMLParser):
+    """What is on a page: its elements, and its text apart by whether it is in code."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[str] = []
+        self.attributes: set[tuple[str, str | None]] = set()
+        self.plain = ""
+        self.texts: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+        self.attributes |= set(attrs)
+        self._open.append(tag)
+        self.texts.setdefault(tag, []).append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        for tag in set(self._open):
+            self.texts[tag][-1] += data
+        # A span of code separates what is before it from what is behind it.
+        self.plain += "\n" if "code" in self._open else data
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment: {data}")
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+
+def shown(text: str) -> str:
+    return " ".join(clean(text).split())
+
+
+def check_inert(page: Page) -> None:
+    assert set(page.elements) <= ALLOWED
+    assert {name for name, _ in page.attributes} <= {"align", "style"}
+    # What GitHub goes on to look for in text that is not code.
+    for pattern in (r"@[\w-]", r"#\w", r"\b[A-Z]+-\w", r"[\w/]#\d", r":\w+:", r"\w\.[a-z]", r"//", r"\$", r"\[", r"<"):
+        assert not re.search(pattern, page.plain), (pattern, page.plain)
+    assert not re.search(r"\b[0-9a-fA-F]{7,}\b", page.plain)
+
+
+def small_report() -> Report:
+    return made.report(
+        [
+            made.sample("q1", made.read("correct", "B", rule="first"), made.read("wrong", "C", rule="said")),
+            made.sample("q2", made.read("correct", "A"), number=1),
+            made.sample("q|3", made.read("wrong", "A"), made.read("no_answer", detail="refuses: `@me`"), number=2),
+            made.sample("q4", made.read("unscored")),
+        ],
+        metrics=[
+            Metric(name="accuracy", reading="official", value=66.666, ci95=(20.0, 93.0), n=3, bounds=(50.0, 75.0)),
+            Metric(name="accuracy", reading="careful", value=33.333, ci95=(6.0, 79.2), n=3, bounds=(25.0, 50.0)),
+            Metric(name="accuracy", reading="official", group="kind=a_b", value=50.0, n=2),
+            Metric(name="accuracy", reading="careful", group="kind=a_b", value=50.0, n=2),
+            Metric(name="accuracy", reading="official", group="kind=c", value=50.0, n=2),
+        ],
+        unscored=1,
+        environment={"grade": "1.0", "weights": {"mcc": 0.2}, "tables": {"a": {"b": 1}}, "abbreviations": {"c": "C"}},
+        notes=["Baselines: chance 37.5, by no_answer 40.0."],
+    )
+
+
+GATES = [
+    made.gate("accuracy >= 30 (careful)", "met", "33.3 is enough."),
+    made.gate("accuracy >= 80 (careful)", "failed", "33.3 on 3 items, under 80."),
+]
+
+
+def test_gates_come_first_then_figures_then_what_differs_then_what_to_know() -> None:
+    assert (
+        render(small_report(), GATES).decode()
+        == """\
+## grade: `vstar` · `test` · `lmms-eval-0.7`
+
+### ❌ Gates: 1 not met, 1 met
+
+- **❌ not met**: `accuracy >= 80 (careful)`: 33.3 on 3 items, under 80.
+- **✅ met**: `accuracy >= 30 (careful)`: 33.3 is enough.
+
+| metric | official | careful | 95 % interval (careful) | n |
+|:--|--:|--:|--:|--:|
+| `accuracy` | 66.7 | **33.3** | 6.0 to 79.2 | 3 |
+
+**official** is what the benchmark's own scorer concludes, **careful** what an attentive person would.
+
+<details><summary>By group (2)</summary>
+
+| metric | group | official | careful | 95 % interval (careful) | n |
+|:--|:--|--:|--:|--:|--:|
+| `accuracy` | `kind=a_b` | 50.0 | 50.0 |  | 2 |
+| `accuracy` | `kind=c (C)` | 50.0 | **unscored** |  | 2 |
+
+</details>
+
+### Official and careful differ on 2 of 4 samples
+
+1 `correct` to `wrong`, 1 `wrong` to `no_answer`
+
+| sample | official | careful | evidence |
+|:--|:--|:--|:--|
+| `q1` | `correct`: `B` | `wrong`: `C` | `first -> said` |
+| `q`&#124;`3 #2` | `wrong`: `A` | `no_answer` | `` refuses: `@me` `` |
+
+### 1 of 4 samples are unscored
+
+Infrastructure failed on them; they are in no figure. With all of them wrong, and with all of them right:
+
+- `accuracy` (official): 50.0 to 75.0
+- `accuracy` (careful): 25.0 to 50.0
+
+### Notes
+
+- Baselines: chance 37.5, by `no_answer` 40.0.
+
+<details><summary>How it was made</summary>
+
+- `grade`: `1.0`
+- `weights`: `{"mcc": 0.2}`
+- `abbreviations`: `{"c": "C"}`
+
+</details>
+"""
+    )
+
+
+def test_a_report_of_nothing_is_a_title() -> None:
+    assert render(made.report()).decode() == "## grade: `vstar` · `test` · `lmms-eval-0.7`\n"
+
+
+def test_agreement_everywhere_is_one_line() -> None:
+    text = render(made.report([made.sample("q", made.read("correct"))])).decode()
+    assert text.endswith("\n\nOfficial and careful agree on all 1 samples.\n")
+
+
+@pytest.mark.parametrize(
+    ("states", "heading"),
+    [
+        (["met", "met"], "✅ Every gate is met"),
+        (["met", "failed", "failed"], "❌ Gates: 2 not met, 1 met"),
+        (["inconclusive"], "⚠️ Gates: 1 inconclusive"),
+        (["met", "unscored", "failed"], "❌ Gates: 1 not met, 1 unscored, 1 met"),
+    ],
+)
+def test_the_heading_says_what_became_of_the_gates(states: list[str], heading: str) -> None:
+    gates = [made.gate("g", state, "r") for state in states]
+    assert render(made.report(), gates).decode().splitlines()[2] == f"### {heading}"
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+@pytest.mark.parametrize("text", made.HOSTILE)
+def test_hostile_text_is_shown_as_it_is_and_does_nothing(text: str, parser: str) -> None:
+    page = Page(PARSERS[parser](render(made.hostile_report(text), made.hostile_gates(text)).decode()))
+    check_inert(page)
+    assert page.texts["h2"] == ["grade: {0} · {0} · {0}".format(shown(text)[:120]).strip()]
+    assert page.elements.count("th") + page.elements.count("td") == 2 * 5 + 2 * 6 + 3 * 4
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+@settings(deadline=None)
+@given(text=made.any_text)
+def test_any_text_is_shown_as_it_is_and_does_nothing(parser: str, text: str) -> None:
+    page = Page(PARSERS[parser](render(made.hostile_report(text), made.hostile_gates(text)).decode()))
+    check_inert(page)
+    assert page.elements.count("th") + page.elements.count("td") == 2 * 5 + 2 * 6 + 3 * 4
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+@given(text=made.any_text)
+def test_a_table_cell_and_a_sentence_show_exactly_the_text_they_were_given(parser: str, text: str) -> None:
+    cell = Page(PARSERS[parser](f"| a | b |\n|--|--|\n| {code(text)} | end |\n"))
+    assert cell.texts["td"] == [shown(text)[:120] if len(shown(text)) <= 120 else shown(text)[:119] + "…", "end"]
+    sentence = Page(PARSERS[parser](f"- {prose(f'It says {text}')}\n"))
+    assert sentence.texts["li"] == [shown(f"It says {text}")]
+    check_inert(sentence)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Baselines: chance 37.5 %, it's self-made (all 40.0).",
+            "Baselines: chance 37.5 %, it's self-made (all 40.0).",
+        ),
+        ("file.json:3: @me says", "`file.json:3: @me` says"),
+        ("see GH-12, #12 and deadbeef", "see `GH-12, #12` and `deadbeef`"),
+        ("1. no list", "`1.` no list"),
+        ("40.0 is no list", "40.0 is no list"),
+        ("", ""),
+    ],
+)
+def test_a_sentence_stays_readable(text: str, expected: str) -> None:
+    assert prose(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 5_000, "|" * 5_000, "😀" * 5_000, "` |" * 2_000, "w " * 3_000],
+    ids=["word", "bars", "emoji", "fences", "words"],
+)
+def test_the_largest_report_fits_a_comment_and_says_what_it_left_out(text: str) -> None:
+    report = made.hostile_report(text)
+    many = msgspec.structs.replace(
+        report,
+        samples=[made.sample(f"{n}{text}", made.read("correct", text), made.read("wrong", text, text, text))
+                 for n in range(5_060)],
+        metrics=[Metric(name=f"{n}{text}", reading=reading, group=group, value=1.0, n=1, bounds=(0.0, 1.0))
+                 for n in range(300) for reading in ("official", "careful") for group in (None, f"f={text}")],
+        notes=[text] * 100,
+        environment={f"{n}{text}": text for n in range(100)},
+    )  # fmt: skip
+    data = render(many, made.hostile_gates(text) * 50)
+    assert len(data) < 60_000
+    for html in (parse(data.decode()) for parse in PARSERS.values()):
+        page = Page(html)
+        check_inert(page)
+        said = [re.fullmatch(r"… (\d+) more (\w+) are in .*\.", line) for line in page.texts["em"]]
+        assert [match and match[2] for match in said] == [
+            "gates", "figures", "figures", "samples", "figures", "notes", "facts",
+        ]  # fmt: skip
+        cut = [int(match[1]) for match in said if match]
+        kept = page.elements.count("tr") - 3 + page.elements.count("li")
+        assert kept + sum(cut) == 200 + 300 + 300 + 5_060 + 600 + 100 + 100
+
+
+def test_twenty_differences_are_shown_and_the_rest_counted() -> None:
+    wrong = [made.sample(f"q{n}", made.read("correct"), made.read("wrong")) for n in range(25)]
+    text = render(made.report(wrong)).decode()
+    assert "### Official and careful differ on 25 of 25 samples\n\n25 `correct` to `wrong`\n" in text
+    assert text.endswith("| `q19` | `correct` | `wrong` |  |\n\n*… 5 more samples are in the results file.*\n")
+
+
+def test_a_value_that_nobody_escaped_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(markdown, "code", lambda text, limit=0: str(text))
+    with pytest.raises(TypeError, match="the template was given str, not Markup"):
+        render(made.report())
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+@pytest.mark.parametrize("benchmark", made.SAMPLES)
+def test_real_reports_show_every_figure_and_every_difference(benchmark: str, parser: str) -> None:
+    report = made.of_sample(benchmark)
+    page = Page(PARSERS[parser](render(report).decode()))
+    check_inert(page)
+    figures = {(metric.name, metric.group) for metric in report.metrics}
+    tables = 3 if report.differences() else 2
+    assert page.elements.count("tr") == tables + len(figures) + len(report.differences())
