@@ -1,0 +1,231 @@
+"""JUnit XML, so that a CI system shows a grading run as it shows tests.
+
+A suite is a label of the benchmark's first category (the benchmark itself where it has none); an item with several
+labels is in the suite of its first. A case is a task, a question or a circular group. Its samples count as rounds: the
+samples with the same number of all the case's ids. A round passes where all of it earns full credit, and the case
+where one round does (what pass@n asks). So a task passes with one passing program, a circular question with a round
+of passes that are all right, a question of Mr-Ben where all its rows are right. Infrastructure is never blamed on the
+model: a case that only unscored samples could still save is skipped, with the reason.
+
+Gates are a suite of their own. A gate that could not be decided is an error, so that no CI system calls it green.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from grader.reports.table import clean
+from grader.results import Outcome, ReadingName, SampleResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import junitparser
+
+    from grader.gate import GateResult
+    from grader.results import Report
+
+Verdict = Literal["passed", "failed", "unscored"]
+
+MOST_DETAILS = 20
+"""Samples of one case whose details are written out."""
+MOST_CHARACTERS = 2_000
+"""Characters of one sample's detail."""
+
+_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One task, question or circular group, and what became of its rounds."""
+
+    name: str
+    samples: list[SampleResult]
+    rounds: list[Verdict]
+
+    @property
+    def verdict(self) -> Verdict:
+        """One round that passes is enough; one that is unscored might have."""
+        return next((v for v in ("passed", "unscored") if v in self.rounds), "failed")
+
+
+def render(report: Report, gates: Sequence[GateResult] = (), reading: ReadingName = "careful") -> bytes:
+    """Return the report as JUnit XML, UTF-8, with the verdicts of one reading."""
+    import junitparser
+
+    document = junitparser.JUnitXml(_attribute(f"grade {report.benchmark}"))
+    if gates:
+        document.append(_gate_suite(report, gates))
+    for label, cases in _suites(report, reading).items():
+        document.append(_suite(report, label, cases, reading))
+    document.update_statistics()
+    file = io.BytesIO()
+    document.write(file, pretty=True)
+    return file.getvalue()
+
+
+# --- what is a suite, a case, a round ---------------------------------------------------------------------------
+
+
+def _suites(report: Report, reading: ReadingName) -> dict[str | None, list[Case]]:
+    """Return the cases by `field=label` of the first category field, in the report's order."""
+    field = next((next(iter(s.groups)) for s in report.samples if isinstance(s.groups, dict) and s.groups), None)
+    clusters: dict[str, list[SampleResult]] = {}
+    for sample in report.samples:
+        clusters.setdefault(sample.cluster, []).append(sample)
+    suites: dict[str | None, list[Case]] = {}
+    for name, members in clusters.items():
+        case = Case(name=name, samples=members, rounds=_rounds(members, reading))
+        suites.setdefault(_label(members[0], field), []).append(case)
+    return suites
+
+
+def _label(sample: SampleResult, field: str | None) -> str | None:
+    labels = sample.groups.get(field or "", []) if isinstance(sample.groups, dict) else []
+    first = labels if isinstance(labels, str) else next(iter(labels), None)
+    return None if first is None else f"{field}={first}"
+
+
+def _rounds(members: list[SampleResult], reading: ReadingName) -> list[Verdict]:
+    ids = {sample.qid for sample in members}
+    rounds: dict[int, list[SampleResult]] = {}
+    for sample in members:
+        rounds.setdefault(sample.sample, []).append(sample)
+    return [_round(part, ids, reading) for part in rounds.values()]
+
+
+def _round(part: list[SampleResult], ids: set[str], reading: ReadingName) -> Verdict:
+    """Judge one round; for a circular question the scorer has said, and knows which passes it may lack."""
+    question = part[0].extra.get("question") if isinstance(part[0].extra, dict) else None
+    if isinstance(question, dict) and reading in question:
+        said = question[reading]
+        return "passed" if said == Outcome.CORRECT else "unscored" if said == Outcome.UNSCORED else "failed"
+    readings = [sample.reading(reading) for sample in part]
+    if {sample.qid for sample in part} < ids:
+        return "failed"
+    if any(r.credit < 1 and r.outcome is not Outcome.UNSCORED for r in readings):
+        return "failed"
+    return "unscored" if any(r.outcome is Outcome.UNSCORED for r in readings) else "passed"
+
+
+# --- XML --------------------------------------------------------------------------------------------------------
+
+
+def _suite(report: Report, label: str | None, cases: list[Case], reading: ReadingName) -> junitparser.TestSuite:
+    import junitparser
+
+    suite = junitparser.TestSuite(_attribute(label or report.benchmark))
+    for name, value in _properties(report, label, reading):
+        suite.add_property(_attribute(name), _attribute(value))
+    short = report.benchmark if label is None else f"{report.benchmark}.{label.partition('=')[2]}"
+    suite.extend(_case(case, short, reading) for case in cases)
+    return suite
+
+
+def _properties(report: Report, label: str | None, reading: ReadingName) -> Iterable[tuple[str, str]]:
+    """Yield what was graded, and the figures of the whole and of the suite's group in both readings."""
+    yield from (("benchmark", report.benchmark), ("split", report.split), ("protocol", report.protocol))
+    yield "reading", reading
+    for metric in report.metrics:
+        if metric.group is None or metric.group == label:
+            group = "" if metric.group is None else f" {metric.group}"
+            yield f"{metric.name} ({metric.reading}){group}", repr(float(metric.value))
+
+
+def _case(case: Case, classname: str, reading: ReadingName) -> junitparser.TestCase:
+    import junitparser
+
+    seconds = sum(sample.seconds for sample in case.samples)
+    made = junitparser.TestCase(_attribute(case.name), _attribute(classname), round(seconds, 3))
+    if case.verdict != "passed":
+        kind = junitparser.Failure if case.verdict == "failed" else junitparser.Skipped
+        result = kind(_attribute(_message(case, reading)), _type(case, reading))
+        result.text = _text(_details(case, reading))
+        made.append(result)
+    remarks = _remarks(case, reading)
+    if remarks:
+        made.system_out = _text("\n".join(remarks))
+    return made
+
+
+def _lost(case: Case, reading: ReadingName) -> list[SampleResult]:
+    """Return the samples that a verdict rests on: those without full credit."""
+    return [sample for sample in case.samples if sample.reading(reading).credit < 1]
+
+
+def _outcomes(case: Case, reading: ReadingName) -> Counter[str]:
+    """Count the outcomes of the samples that the verdict rests on."""
+    return Counter(sample.reading(reading).outcome.value for sample in _lost(case, reading))
+
+
+def _type(case: Case, reading: ReadingName) -> str:
+    """Return the outcome that stands for the case: the most frequent one."""
+    counts = _outcomes(case, reading)
+    return "unscored" if case.verdict == "unscored" else max(counts, key=lambda o: counts[o], default="failed")
+
+
+def _message(case: Case, reading: ReadingName) -> str:
+    counts = _outcomes(case, reading)
+    outcomes = ", ".join(f"{n} {outcome}" for outcome, n in counts.items())
+    if case.verdict == "unscored":
+        details = (r.detail for s in case.samples if (r := s.reading(reading)).outcome is Outcome.UNSCORED)
+        why = next(filter(None, details), "infrastructure failed")
+        return f"unscored, which says nothing about the model: {why[:MOST_CHARACTERS]} ({outcomes or 'its question'})"
+    return f"{_passing(case, reading)}: {outcomes}" if len(case.samples) > 1 else next(iter(counts), "failed")
+
+
+def _passing(case: Case, reading: ReadingName) -> str:
+    """Return how many rounds pass; where there is but one, how much of it is right."""
+    several = len({sample.qid for sample in case.samples}) > 1
+    if several and len(case.rounds) == 1:
+        return f"{len(case.samples) - len(_lost(case, reading))} of {len(case.samples)} right"
+    return f"{case.rounds.count('passed')} of {len(case.rounds)} {'rounds' if several else 'samples'} pass"
+
+
+def _details(case: Case, reading: ReadingName) -> str:
+    lost = _lost(case, reading)
+    lines = []
+    for sample in lost[:MOST_DETAILS]:
+        read = sample.reading(reading)
+        answer = f" (answer {clean(read.answer)})" if read.answer else ""
+        detail = f": {read.detail[:MOST_CHARACTERS]}" if read.detail else ""
+        lines.append(f"{clean(sample.qid)} #{sample.sample}: {read.outcome.value}{answer}{detail}")
+    more = len(lost) - MOST_DETAILS
+    return "\n".join([*lines, f"... {more} more; all are in the results file."] if more > 0 else lines)
+
+
+def _remarks(case: Case, reading: ReadingName) -> list[str]:
+    """Return what the verdict alone does not show: how many rounds pass, and what the other reading says."""
+    other: ReadingName = "official" if reading == "careful" else "careful"
+    elsewhere = msgspec.structs.replace(case, rounds=_rounds(case.samples, other)).verdict
+    lines = [_passing(case, reading)] if len(case.rounds) > 1 else []
+    if elsewhere != case.verdict:
+        lines.append(f"{reading}: {case.verdict}; {other}: {elsewhere}")
+    return lines
+
+
+def _gate_suite(report: Report, gates: Sequence[GateResult]) -> junitparser.TestSuite:
+    import junitparser
+
+    suite = junitparser.TestSuite("gates")
+    for gate in gates:
+        case = junitparser.TestCase(_attribute(gate.gate), _attribute(f"{report.benchmark}.gates"), 0)
+        if gate.state != "met":
+            kind = junitparser.Failure if gate.state == "failed" else junitparser.Error
+            case.append(kind(_attribute(gate.reason), _attribute(gate.state)))
+        suite.append(case)
+    return suite
+
+
+def _text(text: str) -> str:
+    """Return text that XML can hold: a parser would refuse the whole file for one control character."""
+    return _ILLEGAL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _attribute(text: str) -> str:
+    """Return an attribute's value: a parser makes blanks of its line breaks, so they are none."""
+    return _text(clean(text) if "\n" in text or "\r" in text or "\t" in text else text)

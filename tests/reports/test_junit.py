@@ -1,0 +1,263 @@
+"""JUnit: a suite a category, a case an item, and nothing that a strict parser refuses."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import made_reports as made
+import msgspec
+import pytest
+from hypothesis import given
+
+from grader.reports.junit import render
+from grader.results import Metric, Outcome, Reading
+
+UNSCORED = made.read("unscored", detail="no sandbox")
+
+
+def parsed(data: bytes) -> ElementTree.Element:
+    """Parse strictly, and check what the Jenkins and GitLab readers of the format rely on."""
+    root = ElementTree.fromstring(data)
+    assert root.tag == "testsuites"
+    counted = ("tests", "failures", "errors", "skipped")
+    sums = dict.fromkeys(counted, 0)
+    for suite in root:
+        assert suite.tag == "testsuite"
+        tags = [child.tag for child in suite]
+        assert tags == ["properties"] * tags.count("properties") + ["testcase"] * tags.count("testcase")
+        assert tags.count("properties") <= 1
+        found = {name: sum(case.find(tag) is not None for case in suite.iter("testcase"))
+                 for name, tag in zip(counted[1:], ("failure", "error", "skipped"), strict=True)}  # fmt: skip
+        assert {name: int(suite.attrib[name]) for name in counted} == {"tests": tags.count("testcase"), **found}
+        times = [float(case.attrib["time"]) for case in suite.iter("testcase")]
+        assert float(suite.attrib["time"]) == pytest.approx(sum(times), abs=0.002)
+        for case in suite.iter("testcase"):
+            assert {"name", "classname", "time"} == set(case.attrib)
+            results = [child.tag for child in case]
+            assert sorted(results) == sorted(set(results))
+            assert set(results) <= {"failure", "error", "skipped", "system-out"}
+            assert len(set(results) - {"system-out"}) <= 1
+        for name in counted:
+            sums[name] += int(suite.attrib[name])
+    assert {name: int(root.attrib[name]) for name in counted} == sums
+    return root
+
+
+def verdict(data: bytes) -> str:
+    """Return what became of the only case, with its message."""
+    [case] = parsed(data).iter("testcase")
+    return " | ".join(f"{child.tag}: {child.get('message') or child.text}" for child in case) or "passed"
+
+
+def test_a_suite_a_category_and_a_case_a_task() -> None:
+    report = made.report(
+        [
+            made.sample("q1", made.read("passed"), seconds=0.25, groups={"type": ["count", "draw"], "level": "1"}),
+            made.sample("q2", made.read("failed", detail="assert 1 == 2\nin f"), seconds=0.5, groups={"type": "draw"}),
+            made.sample("q3", made.read("passed"), UNSCORED, groups={"type": "draw"}),
+        ],
+        metrics=[
+            Metric(name="pass@1", reading="official", value=66.66666666666667, n=3),
+            Metric(name="pass@1", reading="careful", value=50.0, n=2),
+            Metric(name="pass@1", reading="careful", group="type=draw", value=0.0, n=1),
+        ],
+    )
+    gates = [
+        made.gate("pass@1 >= 40", "met", "50.0 >= 40"),
+        made.gate("pass@1 >= 60", "failed", "50.0 < 60"),
+        made.gate("drop <= 1", "inconclusive", "3 items decide nothing"),
+    ]
+    assert (
+        render(report, gates).decode()
+        == """\
+<?xml version="1.0" encoding="utf-8"?>
+<testsuites name="grade vstar" tests="6" failures="2" errors="1" skipped="1" time="0.75">
+	<testsuite name="gates" tests="3" errors="1" failures="1" skipped="0" time="0.0">
+		<testcase name="pass@1 &gt;= 40" classname="vstar.gates" time="0.0"/>
+		<testcase name="pass@1 &gt;= 60" classname="vstar.gates" time="0.0">
+			<failure message="50.0 &lt; 60" type="failed"/>
+		</testcase>
+		<testcase name="drop &lt;= 1" classname="vstar.gates" time="0.0">
+			<error message="3 items decide nothing" type="inconclusive"/>
+		</testcase>
+	</testsuite>
+	<testsuite name="type=count" tests="1" errors="0" failures="0" skipped="0" time="0.25">
+		<properties>
+			<property name="benchmark" value="vstar"/>
+			<property name="split" value="test"/>
+			<property name="protocol" value="lmms-eval-0.7"/>
+			<property name="reading" value="careful"/>
+			<property name="pass@1 (official)" value="66.66666666666667"/>
+			<property name="pass@1 (careful)" value="50.0"/>
+		</properties>
+		<testcase name="q1" classname="vstar.count" time="0.25"/>
+	</testsuite>
+	<testsuite name="type=draw" tests="2" errors="0" failures="1" skipped="1" time="0.5">
+		<properties>
+			<property name="benchmark" value="vstar"/>
+			<property name="split" value="test"/>
+			<property name="protocol" value="lmms-eval-0.7"/>
+			<property name="reading" value="careful"/>
+			<property name="pass@1 (official)" value="66.66666666666667"/>
+			<property name="pass@1 (careful)" value="50.0"/>
+			<property name="pass@1 (careful) type=draw" value="0.0"/>
+		</properties>
+		<testcase name="q2" classname="vstar.draw" time="0.5">
+			<failure message="failed" type="failed">q2 #0: failed: assert 1 == 2
+in f</failure>
+		</testcase>
+		<testcase name="q3" classname="vstar.draw" time="0.0">
+			<skipped message="unscored, which says nothing about the model: no sandbox (1 unscored)" type="unscored">\
+q3 #0: unscored: no sandbox</skipped>
+			<system-out>careful: unscored; official: passed</system-out>
+		</testcase>
+	</testsuite>
+</testsuites>
+"""
+    )
+
+
+def test_without_categories_the_benchmark_is_the_suite() -> None:
+    root = parsed(render(made.report([made.sample("q", made.read("correct"))])))
+    assert [(suite.get("name"), case.get("classname")) for suite in root for case in suite.iter("testcase")] == [
+        ("vstar", "vstar")
+    ]
+
+
+def test_a_report_without_samples_has_no_suites() -> None:
+    assert list(parsed(render(made.report()))) == []
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"),
+    [
+        (["passed", "failed", "timeout"], "system-out: 1 of 3 samples pass"),
+        (
+            ["failed", "timeout", "failed"],
+            "failure: 0 of 3 samples pass: 2 failed, 1 timeout | system-out: 0 of 3 samples pass",
+        ),
+        (["passed", "unscored"], "system-out: 1 of 2 samples pass"),
+        (
+            ["failed", "unscored"],
+            "skipped: unscored, which says nothing about the model: infrastructure failed (1 failed, 1 unscored)"
+            " | system-out: 0 of 2 samples pass",
+        ),
+        (["passed", "passed"], "system-out: 2 of 2 samples pass"),
+        (["suspect"], "failure: suspect"),
+    ],
+)
+def test_a_task_fails_where_none_of_its_samples_passes_and_is_skipped_where_a_lost_one_might_have(
+    outcomes: list[str], expected: str
+) -> None:
+    samples = [made.sample("q", made.read(outcome), number=number) for number, outcome in enumerate(outcomes)]
+    assert verdict(render(made.report(samples))) == expected
+
+
+def test_part_of_the_credit_is_not_a_pass() -> None:
+    half = Reading(outcome=Outcome.CORRECT, credit=0.5)
+    assert verdict(render(made.report([made.sample("q", half)]))) == "failure: correct"
+
+
+def test_a_question_of_several_rows_passes_where_a_round_of_them_is_all_right() -> None:
+    right, wrong = made.read("correct"), made.read("wrong", "A")
+    one = [made.sample("u/a", right, unit="u"), made.sample("u/b", wrong, unit="u")]
+    assert verdict(render(made.report(one))) == "failure: 1 of 2 right: 1 wrong"
+    mixed = [*one, made.sample("u/a", wrong, unit="u", number=1), made.sample("u/b", right, unit="u", number=1)]
+    assert verdict(render(made.report(mixed))) == (
+        "failure: 0 of 2 rounds pass: 2 wrong | system-out: 0 of 2 rounds pass"
+    )
+    third = [*mixed, made.sample("u/a", right, unit="u", number=2), made.sample("u/b", right, unit="u", number=2)]
+    assert verdict(render(made.report(third))) == "system-out: 1 of 3 rounds pass"
+    # The second round has one of the two rows: right as it is, it is no whole round.
+    partial = [*one, made.sample("u/a", right, unit="u", number=1)]
+    assert verdict(render(made.report(partial))).startswith("failure: 0 of 2 rounds pass")
+
+
+@pytest.mark.parametrize(("said", "expected"), [("correct", "passed"), ("wrong", "failure: 1 of 2 right: 1 no_answer")])
+def test_of_a_circular_question_the_scorer_has_the_word(said: str, expected: str) -> None:
+    # Officially, a pass that is missing does not count against its question.
+    passes = [made.read("correct", "A"), made.read("no_answer", rule="missing")]
+    samples = [
+        made.sample(str(1 + n * 1_000_000), reading, unit="1", extra={"question": {"official": said, "careful": said}})
+        for n, reading in enumerate(passes)
+    ]
+    assert verdict(render(made.report(samples))) == expected
+
+
+@pytest.mark.parametrize(
+    ("reading", "expected"),
+    [
+        ("careful", "failure: suspect | system-out: careful: failed; official: passed"),
+        ("official", "system-out: official: passed; careful: failed"),
+    ],
+)
+def test_the_reading_that_was_asked_for_decides_and_the_other_is_named_where_it_differs(
+    reading: str, expected: str
+) -> None:
+    report = made.report([made.sample("q", made.read("passed"), made.read("suspect"))])
+    assert verdict(render(report, (), reading)) == expected  # type: ignore[arg-type]
+
+
+def test_records_that_contradict_themselves_still_make_a_report() -> None:
+    right = made.read("correct")
+    apart = [made.sample("u/a", right, unit="u"), made.sample("u/b", right, unit="u", number=1)]
+    assert verdict(render(made.report(apart))).startswith("failure: 0 of 2 rounds pass: ")
+    said = {"question": {"official": "unscored", "careful": "unscored"}}
+    assert verdict(render(made.report([made.sample("q", right, extra=said)]))).startswith("skipped: unscored")
+    assert verdict(render(made.report([made.sample("q", right, extra={"question": "?"})]))) == "passed"
+
+
+def test_details_are_bounded() -> None:
+    samples = [made.sample("q", made.read("failed", detail="x" * 10_000), number=n) for n in range(200)]
+    [failure] = parsed(render(made.report(samples))).iter("failure")
+    assert failure.text is not None
+    assert len(failure.text) < 45_000
+    assert failure.text.endswith("\n... 180 more; all are in the results file.")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("nul \0 and \x1b[31m", "nul \ufffd and \ufffd[31m"),
+        ("half \ud800 and \udfff", "half \ufffd and \ufffd"),
+        ("]]> & <b> 'q' \"q\"", "]]> & <b> 'q' \"q\""),
+        ("no character \ufffe\uffff", "no character \ufffd\ufffd"),
+        ("line\r\nline\rline", "line\nline\nline"),
+        ("😀 答案", "😀 答案"),
+    ],
+)
+def test_untrusted_text_comes_back_as_text(text: str, shown: str) -> None:
+    [case] = parsed(render(made.report([made.sample("q", made.read("failed", detail=text))]))).iter("testcase")
+    assert case.findtext("failure") == f"q #0: failed: {shown}"
+
+
+@given(made.any_text)
+def test_any_text_anywhere_leaves_a_document_that_parses_with_the_same_structure(text: str) -> None:
+    root = parsed(render(made.hostile_report(text), made.hostile_gates(text)))
+    assert len(root[0].findall("testcase")) == 4
+    assert len(list(root.iter("testcase"))) == 6
+
+
+@pytest.mark.parametrize("benchmark", made.SAMPLES)
+def test_real_reports_have_a_case_a_unit_and_as_many_passes_as_the_metric_counts(benchmark: str) -> None:
+    report = made.of_sample(benchmark)
+    root = parsed(render(report))
+    cases = list(root.iter("testcase"))
+    assert sorted(case.get("name", "") for case in cases) == sorted({sample.cluster for sample in report.samples})
+    passed = sum(case.find("failure") is None and case.find("skipped") is None for case in cases)
+    name = {"vstar": "accuracy", "mmbench": "circular_accuracy"}.get(benchmark)
+    if name is not None:
+        figure = report.metric(name, "careful")
+        assert figure is not None
+        assert 100 * passed / len(cases) == pytest.approx(figure.value)
+    else:
+        units: dict[str, bool] = {}
+        for sample in report.samples:
+            units[sample.cluster] = units.get(sample.cluster, True) and sample.careful.credit >= 1
+        assert passed == sum(units.values()) == 3
+
+
+def test_samples_of_a_results_file_without_optional_fields_are_enough() -> None:
+    bare = msgspec.structs.replace(made.sample("q", made.read("wrong", "B", "", "")), seconds=0.0)
+    [case] = parsed(render(made.report([bare]))).iter("testcase")
+    assert case.findtext("failure") == "q #0: wrong (answer B)"
