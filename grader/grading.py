@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import msgspec
 
 from grader import benchmark as declarations
 from grader import data, fetch, subjects
-from grader.errors import InputError, UsageError
+from grader.errors import GradeError, InputError, UsageError
 from grader.observer import Silent
 from grader.predictions import PredictionFile, read_predictions
 from grader.selection import Graded, Selection, select
@@ -22,7 +26,8 @@ def grade(source: str | Path, options: Options, observer: Observer, *, stdin: Bi
     """Grade a prediction file; raises a GradeError, and then nothing was written."""
     if options.score_only:
         return _rescore(source, options)
-    return _score(_open(source, options, observer, stdin))
+    selection = _open(source, options, observer, stdin)
+    return msgspec.structs.replace(_score(selection), file=selection.file)
 
 
 def _open(source: str | Path, options: Options, observer: Observer, stdin: BinaryIO | None) -> Selection:
@@ -67,6 +72,49 @@ def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None
         f"{file.name}: {len(file.records)} {declared.unit}s of {declared.id} ({file.format}), {samples} samples each"
     )
     return [summary, *file.warnings, *missing, *notes]
+
+
+def describe(options: Options) -> list[str]:
+    """Return what a benchmark declares, and the ids of its tasks where its data is at hand."""
+    declared = declarations.load(options.benchmark)
+    lines = [
+        f"{declared.id}: {declared.name} ({declared.scoring})",
+        f"splits: {', '.join(declared.splits)} (default {declared.default_split})",
+        f"protocols: {', '.join(declared.protocols)} (default {declared.default_protocol})",
+    ]
+    try:
+        rows = _task_rows(declared, options)
+    except GradeError as error:
+        return [*lines, f"{declared.unit}s: {error}"]
+    return [*lines, f"{len(rows)} {declared.unit}s:", *rows]
+
+
+def show(options: Options, qid: str) -> list[tuple[str, str]]:
+    """Return a task's columns and their texts, images left out; raises UsageError for a task that is not there."""
+    declared = declarations.load(options.benchmark)
+    rows = _task_rows(declared, options)
+    if qid not in rows:
+        near = difflib.get_close_matches(qid, rows, n=3)
+        hint = f"; did you mean {', '.join(near)}?" if near else ""
+        raise UsageError(f"{declared.id} has no {declared.unit} {qid!r}{hint}")
+    return [
+        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
+        for name, value in rows[qid].items()
+        if name != declared.columns.image and value not in (None, "")
+    ]
+
+
+def _task_rows(declared: Benchmark, options: Options) -> dict[str, dict[str, Any]]:
+    """Return a benchmark's rows by the id that a prediction would have."""
+    split, _ = declared.split(options.split)
+    protocol, _ = declared.protocol(options.protocol)
+    if declared.scoring == "mr_score":
+        from grader.reading.mr_ben_scored_file import row_qids
+
+        found = subjects.load(declared, split, options.data).rows
+        return dict(zip(row_qids(found), found, strict=True))
+    found = data.load(declared, split, protocol, options.data, None).rows
+    return {str(row.get(declared.columns.id)): row for row in found}
 
 
 def _known(selection: Selection, notes: list[str]) -> list[str]:

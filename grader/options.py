@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -59,3 +59,24 @@ def parse_size(text: str) -> int:
     if size < 64 << 20:
         raise UsageError(f"{text!r}: a program needs at least 64m.")
     return size
+
+
+def from_arguments(arguments: dict[str, Any]) -> Options:
+    """Return the options of a call: sizes may be texts, paths too, lists for tuples. Raises TypeError, UsageError."""
+    unknown = arguments.keys() - set(Options.__struct_fields__)
+    if unknown:
+        raise TypeError(f"grade() has no option {sorted(unknown)[0]!r}; it has {', '.join(Options.__struct_fields__)}")
+    given = dict(arguments)
+    for name in ("data", "judge_replies", "judge_prompt"):
+        if given.get(name) is not None:
+            given[name] = Path(given[name])
+    if isinstance(given.get("memory"), str):
+        given["memory"] = parse_size(given["memory"])
+    if isinstance(given.get("k"), int):
+        given["k"] = (given["k"],)
+    if isinstance(given.get("benchmark"), Path):
+        given["benchmark"] = str(given["benchmark"])
+    try:
+        return msgspec.convert(given, Options, dec_hook=lambda _, value: value)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"grade(): {error}") from None

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 import grader
+from grader import stats
 from grader.benchmark import Benchmark
 from grader.data import Rows
 from grader.errors import InputError, UsageError
@@ -28,6 +29,8 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
     """Path of the predictions without suffix; None: standard input, nothing is written beside it."""
     write_more: Callable[[Path], Path] | None = None
     """Writes the benchmark's own file (`_executed.json`) beside the stem and returns its path."""
+    file: PredictionFile | None = None
+    """What was graded; None where an earlier run was scored again."""
 
     def write(self) -> list[Path]:
         """Write `<stem>_results.json` and the benchmark's own file; return their paths."""
@@ -107,6 +110,7 @@ def environment(selection: Selection, predictions: dict[str, list[str]]) -> dict
         "data_digest": selection.rows.digest,
         "predictions": selection.file.name.rpartition("/")[2],
         "predictions_digest": fingerprint(predictions),
+        "intervals": stats.DESCRIPTION,
     }
 
 

@@ -1,0 +1,41 @@
+"""Prose to standard error, whatever characters it has: none of them reaches a terminal as a command."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from grader.errors import InfrastructureError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def say(text: str) -> None:
+    """Print prose."""
+    write("".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text))
+
+
+def write(text: str) -> None:
+    """Print what is known to be harmless, colours included."""
+    data = (text + "\n").encode(sys.stderr.encoding or "utf-8", errors="backslashreplace")
+    sys.stderr.buffer.write(data)
+    sys.stderr.flush()
+
+
+def emit(data: bytes) -> None:
+    """Write a machine's output to standard output."""
+    sys.stdout.buffer.write(data)
+    sys.stdout.flush()
+
+
+def writing(write: Callable[[], list[Path]]) -> list[Path]:
+    """Write files; raises InfrastructureError, with what to do, where that fails."""
+    try:
+        return write()
+    except OSError as error:
+        raise InfrastructureError(
+            f"The results could not be written: {error}. Make room, or copy the predictions to another folder, and run "
+            "it again: executed programs come from the cache (unless --no-cache was given)."
+        ) from error

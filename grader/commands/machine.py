@@ -1,0 +1,102 @@
+"""`grade fetch`, `doctor`, `image`, `cache` and `completion`: what this machine has, and what it keeps."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from grader.commands.console import say
+
+_SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
+                        show_default=True, help="Where untrusted code would run.")  # fmt: skip
+
+
+@click.command("fetch")
+@click.argument("benchmark", metavar="ID|DIR")
+@click.option("--split", metavar="S", help="Split of the benchmark.")
+def fetch_command(benchmark: str, split: str | None) -> None:
+    """Fetch a benchmark's data once, for grading without --data."""
+    from grader import benchmark as declarations
+    from grader.fetch import fetch
+    from grader.progress import watcher
+
+    declared = declarations.load(benchmark)
+    with watcher(quiet=False) as observer:
+        path = fetch(declared, declared.split(split)[0], observer)
+    click.echo(path)
+
+
+@click.command("doctor")
+@_SANDBOX
+def doctor_command(sandbox: str) -> int:
+    """Tell what would run untrusted code here, and how to mend what is missing."""
+    from grader.sandbox.doctor import examine
+
+    examination = examine(sandbox)
+    for line in examination.lines:
+        click.echo(line)
+    return 0 if examination.usable else 3
+
+
+@click.group("image")
+def image_group() -> None:
+    """Build or remove what untrusted code runs in."""
+
+
+@image_group.command("build")
+@click.option("--base", type=click.Choice(["auto", "official", "debian"]), default="auto", show_default=True,
+              help="The pinned official Python image, or one made from a Debian mirror.")  # fmt: skip
+@_SANDBOX
+def image_build(base: Any, sandbox: str) -> None:
+    """Build the sandbox image now (grading does it on first use)."""
+    from grader.progress import Lines
+    from grader.sandbox import choice, docker, image, packages
+
+    observer = Lines(quiet=False)
+    if choice.choose(sandbox) == "docker":
+        image.build(docker.connect(), observer, base)
+    else:
+        folder = packages.prepare((sys.version_info[0], sys.version_info[1]), observer)
+        say(f"Ready: {folder.name}")
+
+
+@image_group.command("clean")
+@click.option("--all", "everything", is_flag=True, help="The base made here, and the fetched packages, as well.")
+def image_clean(everything: bool) -> None:
+    """Remove the sandbox images."""
+    from grader.sandbox import docker, image, packages
+
+    removed = image.clean(docker.connect(), bases=everything) if docker.available() else []
+    removed += packages.clean() if everything else []
+    for name in removed:
+        click.echo(f"removed {name}")
+    click.echo(f"{len(removed)} removed")
+
+
+@click.command("cache")
+@click.option("--clear", is_flag=True, help="Forget every verdict.")
+def cache_command(clear: bool) -> None:
+    """Show the cache of verdicts, or clear it."""
+    from grader import cache
+
+    verdicts = cache.VerdictCache(cache.default_path())
+    if clear:
+        click.echo(f"{verdicts.clear()} verdicts forgotten")
+    else:
+        size = cache.default_path().stat().st_size / 1e6 if cache.default_path().exists() else 0.0
+        click.echo(f"{cache.default_path()}: {verdicts.size()} verdicts, {size:.1f} MB")
+    verdicts.close()
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(shell: str) -> None:
+    """Print what makes SHELL complete `grade`: eval "$(grade completion bash)"."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    root = click.get_current_context().find_root().command
+    click.echo(kind(root, {}, "grade", "_GRADE_COMPLETE").source())

@@ -1,0 +1,153 @@
+"""The options, in groups that commands share. No logic: each is parsed into a value."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Command = Any
+"""A click command, or the function that becomes one."""
+PATH = click.Path(path_type=Path)
+
+
+def _parsed(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a callback that parses one value, or each of a repeatable option's."""
+
+    def callback(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+        try:
+            return tuple(map(parse, value)) if isinstance(value, tuple) else parse(value)
+        except UsageError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return callback
+
+
+def _k(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
+    if not value:
+        return ()
+    try:
+        ks = tuple(int(part) for part in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a list like 1,10") from None
+    if min(ks) < 1:
+        raise click.BadParameter("k is at least 1")
+    return ks
+
+
+def _size(text: str) -> int:
+    from grader.options import parse_size
+
+    return parse_size(text)
+
+
+def _finite(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    if not math.isfinite(value):
+        raise click.BadParameter("not a number of seconds")
+    return value
+
+
+def _weights(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, float]:
+    try:
+        return {name: float(number) for name, _, number in (part.partition("=") for part in value)}
+    except ValueError:
+        raise click.BadParameter("write it like reason=0.5") from None
+
+
+def _line(text: str) -> Any:
+    from grader.gate import parse_fail_under
+
+    return parse_fail_under(text)
+
+
+def _drop(text: str) -> Any:
+    from grader.gate import parse_max_drop
+
+    return parse_max_drop(text)
+
+
+def _group(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    def add(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+# fmt: off
+place_options = _group(
+    click.option("-b", "--benchmark", default="humaneval-v", show_default=True, metavar="ID|DIR",
+                 help="Benchmark, or a folder with a benchmark.toml."),
+    click.option("--split", metavar="S", help="Split of the benchmark."),
+    click.option("--data", type=PATH, metavar="PATH",
+                 help="Local copy of the data (JSON Lines, JSON, TSV, parquet, `datasets` folder)."),
+    click.option("--protocol", metavar="P", help="Version of the official scorer."),
+)
+"""Which data."""
+
+benchmark_options = _group(
+    place_options,
+    click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks."),
+    click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable."),
+    click.option("--missing", type=click.Choice(["error", "wrong"]), default="error", show_default=True,
+                 help="What a task without a prediction is."),
+)
+"""What is graded."""
+
+sandbox_options = _group(
+    click.option("-k", "k", callback=_k, metavar="1,10", help="Report pass@k for these k."),
+    click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
+                 show_default=True, help="Where untrusted code runs."),
+    click.option("--isolation", type=click.Choice(["warm", "container"]), default="warm", show_default=True,
+                 help="A fresh process a program, or a fresh sandbox."),
+    click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc."),
+    click.option("--workers", type=click.IntRange(min=1, max=256), metavar="N", help="Supervisors at a time."),
+    click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
+                 callback=_finite, metavar="S", help="CPU seconds a program may use."),
+    click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=_parsed(_size),
+                 help="Memory a program may use."),
+    click.option("--cache/--no-cache", default=True, help="Use verdicts of identical programs."),
+)
+"""Execution."""
+
+judge_options = _group(
+    click.option("--judge-model", metavar="M", help="Model that reads what the rules cannot."),
+    click.option("--judge-base-url", metavar="U", help="Its OpenAI-compatible endpoint."),
+    click.option("--judge-replies", type=PATH, metavar="FILE",
+                 help="Recorded replies ({qid: text}) instead of a judge."),
+    click.option("--judge-prompt", type=PATH, metavar="FILE",
+                 help="A template instead of our wording."),
+    click.option("--weight", "weights", multiple=True, metavar="PART=V", callback=_weights,
+                 help="Mr-Ben: weight of mcc, step or reason in MR-Score."),
+)
+"""The judge."""
+
+reading_option = click.option(
+    "--reading", type=click.Choice(["careful", "official"]), default="careful", show_default=True,
+    help="The reading that decides.")
+"""Which of the two readings a verdict rests on."""
+
+gate_options = _group(
+    click.option("--fail-under", "lines", multiple=True, metavar="METRIC=V", callback=_parsed(_line),
+                 help="Fail (exit 1) where a figure is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
+    click.option("--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="RESULTS",
+                 help="An earlier _results.json to hold this run against, item by item."),
+    click.option("--max-drop", "drops", multiple=True, metavar="[METRIC=]V", callback=_parsed(_drop),
+                 help="Points that a figure may be below the baseline's (default 0); exit 4 if the data do not tell."),
+    reading_option,
+)
+"""The gate."""
+
+output_option = click.option(
+    "-o", "--output", "outputs", multiple=True, metavar="FILE",
+    help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable.")
+"""Reports."""
+# fmt: on

@@ -1,0 +1,99 @@
+"""`grade compare` and `grade report`: what is made of results files later."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.commands import options, output_files
+from grader.commands.console import emit, say, write, writing
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.results import ReadingName
+
+_RESULTS = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+@click.command("compare")
+@click.argument("before", type=_RESULTS, metavar="A_RESULTS")
+@click.argument("after", type=_RESULTS, metavar="B_RESULTS")
+@options.reading_option
+@click.option("-o", "--output", "outputs", multiple=True, metavar="FILE",
+              help="Also write the comparison here: .json, or `-` for standard output.")  # fmt: skip
+@click.option("-q", "--quiet", is_flag=True, help="Only errors.")
+def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tuple[str, ...], quiet: bool) -> None:
+    """Pair two runs of a benchmark item by item: what moved from A to B, and whether it is more than noise."""
+    import msgspec
+
+    from grader.comparison import compare, read_report
+    from grader.files import replacing
+
+    for name in outputs:
+        if name != "-" and not name.endswith(".json"):
+            raise UsageError(f"-o {name}: a comparison is written as .json, or `-` for standard output.")
+        if Path(name).resolve() in (before.resolve(), after.resolve()):
+            raise UsageError(f"-o {name}: that is an input; name another file.")
+    compared = compare(read_report(before), read_report(after), reading=reading)
+    if not quiet:
+        import shutil
+
+        from grader.reports import comparison
+
+        width = max(60, shutil.get_terminal_size((100, 24)).columns)
+        write(comparison.render(compared, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
+    data = msgspec.json.format(msgspec.json.encode(compared), indent=1) + b"\n"
+    for name in outputs:
+        if name == "-":
+            emit(data)
+            continue
+
+        def replace(path: Path = Path(name)) -> list[Path]:
+            with replacing(path) as file:
+                file.write(data)
+            return [path]
+
+        for path in writing(replace):
+            if not quiet:
+                say(f"Wrote {path}")
+
+
+@click.command("report")
+@click.argument("results", type=_RESULTS, metavar="RESULTS")
+@click.option("-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
+              help="The report to write: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable.")  # fmt: skip
+@click.option("-b", "--benchmark", metavar="ID|DIR", help="The benchmark's folder, where the run had one of its own.")
+@click.option("--data", type=click.Path(path_type=Path), metavar="PATH",
+              help="The data that was graded against: the HTML report shows questions and images.")  # fmt: skip
+@click.option("--predictions", type=_RESULTS, metavar="FILE",
+              help="The prediction file, where it is not beside the results.")  # fmt: skip
+@options.reading_option
+@click.option("-q", "--quiet", is_flag=True, help="Only errors.")
+def report_command(
+    results: Path,
+    *,
+    outputs: tuple[str, ...],
+    benchmark: str | None,
+    data: Path | None,
+    predictions: Path | None,
+    reading: ReadingName,
+    quiet: bool,
+) -> None:
+    """Write reports of an earlier run from its RESULTS (`<stem>_results.json`); nothing is graded again."""
+    from grader.comparison import read_report
+
+    output_files.check(outputs, [results, data, predictions])
+    report = read_report(results)
+
+    def material() -> Any:
+        from grader.reports import material
+
+        files = material.beside(results, report)
+        return material.load(report, predictions or files.predictions, data, files.executed, benchmark=benchmark)
+
+    for path in output_files.write(outputs, report, material, reading=reading):
+        if not quiet:
+            say(f"Wrote {path}")

@@ -1,0 +1,155 @@
+"""`grade PREDICTIONS`: parse, grade, show, write, decide."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.commands import ci, options, output_files
+from grader.commands.console import say, write, writing
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from grader.gate import FailUnder, GateResult, MaxDrop
+    from grader.options import Options
+    from grader.results import ReadingName, Report
+    from grader.selection import Graded
+
+EXIT_CODES = (
+    "Exit codes: 0 graded, and every gate met; 1 a gate not met; 2 bad input; 3 no trustworthy result; "
+    "4 gate inconclusive; 130 interrupted."
+)
+
+
+@click.command("run", epilog=EXIT_CODES)
+@click.argument("predictions", metavar="PREDICTIONS")
+@options.benchmark_options
+@options.sandbox_options
+@options.judge_options
+@click.option("--score-only", is_flag=True, help="Score again from the files of an earlier run; execute nothing.")
+@options.gate_options
+@options.output_option
+@click.option("-q", "--quiet", is_flag=True, help="Only errors, and a gate's verdict.")
+@click.option("-v", "--verbose", is_flag=True, help="Also say what every sample's verdict rests on.")
+def run_command(
+    predictions: str,
+    *,
+    lines: Sequence[FailUnder],
+    baseline: Path | None,
+    drops: Sequence[MaxDrop],
+    reading: ReadingName,
+    outputs: tuple[str, ...],
+    quiet: bool,
+    verbose: bool,
+    **given: Any,
+) -> int:
+    """Grade PREDICTIONS (a file, or `-` for standard input)."""
+    from grader.grading import grade
+    from grader.options import Options
+    from grader.progress import watcher
+
+    asked = Options(**given)
+    earlier = _baseline(baseline, drops)
+    _check(outputs, predictions, baseline, asked)
+    with watcher(quiet=quiet) as observer:
+        graded = grade(predictions, asked, observer)
+    # Shown before it is written: a full disk costs the files, not the figures.
+    if not quiet:
+        _show(graded.report, verbose=verbose)
+    gates = _judge(graded, lines, earlier, drops, reading)
+    written = writing(graded.write)
+    material = _material(graded, predictions, asked)
+    written += output_files.write(outputs, graded.report, material, gates, reading=reading)
+    if not quiet:
+        for path in written:
+            say(f"Wrote {path}")
+    ci.summarise(graded.report, gates)
+    return _decide(graded.report, gates)
+
+
+def _baseline(path: Path | None, drops: Sequence[MaxDrop]) -> Report | None:
+    """Read the baseline now: what is wrong with it is said before anything runs, and before a run replaces it."""
+    if path is None:
+        if drops:
+            raise UsageError("--max-drop needs a --baseline to drop from.")
+        return None
+    from grader.comparison import read_report
+
+    return read_report(path)
+
+
+def _check(names: tuple[str, ...], predictions: str, baseline: Path | None, asked: Options) -> None:
+    """Refuse what cannot end well before anything runs."""
+    output_files.check(names, [Path(predictions), baseline, asked.data, asked.judge_replies, asked.judge_prompt])
+    if asked.score_only and (asked.limit is not None or asked.ids):
+        raise UsageError("--score-only scores all that was graded; --limit and --id need a run of their own.")
+
+
+def _judge(
+    graded: Graded,
+    lines: Sequence[FailUnder],
+    baseline: Report | None,
+    drops: Sequence[MaxDrop],
+    reading: ReadingName,
+) -> list[GateResult]:
+    if not lines and baseline is None:
+        return []
+    from grader.gate import judge
+
+    try:
+        return judge(graded.report, lines=lines, baseline=baseline, drops=drops, reading=reading)
+    except UsageError:
+        # The gate asked for something that is not there; what was graded is not lost for that.
+        writing(graded.write)
+        raise
+
+
+def _material(graded: Graded, predictions: str, asked: Options) -> Callable[[], Any]:
+    """Return what gathers the prompts, images and outputs that a report shows."""
+
+    def material() -> Any:
+        from grader.reports import material
+
+        executed = graded.stem.with_name(f"{graded.stem.name}_executed.json") if graded.stem is not None else None
+        there = executed if executed is not None and executed.is_file() else None
+        return material.load(
+            graded.report, graded.file or Path(predictions), asked.data, there, benchmark=asked.benchmark
+        )
+
+    return material
+
+
+def _show(report: Report, *, verbose: bool) -> None:
+    import shutil
+
+    from grader.reports import table
+
+    text = table.render(report, width=max(60, shutil.get_terminal_size((100, 24)).columns), colour=sys.stderr.isatty())
+    write(text.rstrip("\n"))
+    if verbose:
+        for sample in report.samples:
+            careful = sample.careful
+            say(f"{table.clean(sample.qid)} #{sample.sample} {sample.official.outcome} {careful.outcome} "
+                f"{table.clean(careful.detail)[:200]}")  # fmt: skip
+
+
+def _decide(report: Report, gates: Sequence[GateResult]) -> int:
+    """Say last, and loudly, what became of the gates; return the exit code."""
+    from grader.errors import InfrastructureError
+
+    lost = bool(report.samples) and report.unscored == len(report.samples)
+    if not gates:
+        return InfrastructureError.exit_code if lost else 0
+    from grader.gate import exit_code
+
+    for gate in gates:
+        ci.annotate(gate)
+    words = {"met": "GATE MET", "failed": "GATE NOT MET", "inconclusive": "GATE INCONCLUSIVE", "unscored": "GATE OPEN"}
+    for gate in sorted(gates, key=lambda gate: ("met", "unscored", "inconclusive", "failed").index(gate.state)):
+        say(f"{words[gate.state]}: {gate.gate}: {gate.reason}")
+    return exit_code(gates)

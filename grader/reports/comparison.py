@@ -1,0 +1,89 @@
+"""A comparison of two runs as a person reads it on a terminal."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from grader.reports.table import clean
+
+if TYPE_CHECKING:
+    from grader.comparison import Compared, Comparison, Flip
+
+SHOWN_FLIPS = 10
+
+
+def render(comparison: Comparison, *, width: int = 100, colour: bool = False) -> str:
+    """Return the comparison as text: the metrics, then the items that moved, then what to know."""
+    from rich.console import Console
+
+    text = io.StringIO()
+    console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
+    console.print(_table(comparison))
+    lines = [
+        *_flips(f"Higher in B ({comparison.reading})", comparison.risen),
+        *_flips(f"Lower in B ({comparison.reading})", comparison.fallen),
+        *_power(comparison),
+        *map(clean, comparison.notes),
+    ]
+    for line in lines:
+        console.print(line, soft_wrap=True)
+    return text.getvalue()
+
+
+def _table(comparison: Comparison) -> object:
+    from rich import box
+    from rich.table import Table
+
+    title = clean(f"{comparison.benchmark} · {comparison.split} · {comparison.protocol}: A to B")
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    table.add_column("metric")
+    table.add_column("reading")
+    for name in ("A", "B", "change", "95 % interval", "p", "pairs"):
+        table.add_column(name, justify="right")
+    for row in comparison.metrics:
+        table.add_row(*_cells(row), style="bold" if row.difference.p_value < 0.05 else None)
+    return table
+
+
+def _cells(row: Compared) -> list[str]:
+    moved = row.difference
+    return [
+        row.name if row.group is None else f"  {clean(row.group)}",
+        row.reading,
+        f"{row.before:.1f}",
+        f"{row.after:.1f}",
+        f"{moved.value:+.1f}",
+        f"{moved.ci95[0]:+.1f} to {moved.ci95[1]:+.1f}",
+        "<0.001" if moved.p_value < 0.001 else f"{moved.p_value:.3f}",
+        str(moved.n),
+    ]
+
+
+def _flips(title: str, flips: list[Flip]) -> list[str]:
+    if not flips:
+        return [f"{title}: none."]
+    lines = [f"{title}: {len(flips)}"]
+    lines += [f"  {clean(flip.item)}: {_side(flip, 0)} -> {_side(flip, 1)}" for flip in flips[:SHOWN_FLIPS]]
+    if len(flips) > SHOWN_FLIPS:
+        lines.append(f"  ... {len(flips) - SHOWN_FLIPS} more; -o FILE.json has all.")
+    return lines
+
+
+def _side(flip: Flip, side: int) -> str:
+    counts = Counter(flip.outcomes[side])
+    words = ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.most_common(3))
+    return clean(words if sum(counts.values()) == 1 else f"{100 * (flip.before, flip.after)[side]:.0f} % ({words})")
+
+
+def _power(comparison: Comparison) -> list[str]:
+    first = next((row for row in comparison.metrics if row.reading == comparison.reading), None)
+    if first is None:
+        return []
+    test = first.difference.test
+    how = "no item differs" if test == "no difference to test" else f"{test} test, paired by item"
+    return [
+        f"{first.name}: {how}; this many items, this noisy, show a true change of "
+        f"{first.difference.detectable:.1f} points in four of five cases."
+    ]
