@@ -54,7 +54,7 @@ def run_command(
     from grader.progress import watcher
 
     asked = Options(**given)
-    earlier = _baseline(baseline, drops)
+    earlier = _baseline(baseline, drops, asked)
     _check(outputs, predictions, baseline, asked)
     with watcher(quiet=quiet) as observer:
         graded = grade(predictions, asked, observer)
@@ -72,15 +72,23 @@ def run_command(
     return _decide(graded.report, gates)
 
 
-def _baseline(path: Path | None, drops: Sequence[MaxDrop]) -> Report | None:
+def _baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -> Report | None:
     """Read the baseline now: what is wrong with it is said before anything runs, and before a run replaces it."""
     if path is None:
         if drops:
             raise UsageError("--max-drop needs a --baseline to drop from.")
         return None
+    from grader import benchmark
     from grader.comparison import read_report
 
-    return read_report(path)
+    report, declared = read_report(path), benchmark.load(asked.benchmark)
+    will_be = declared.id, declared.split(asked.split)[0], declared.protocol(asked.protocol)[0]
+    if (report.benchmark, report.split, report.protocol) != will_be:
+        raise UsageError(
+            f"{path} is no baseline for this run: it is {report.benchmark}, {report.split}, {report.protocol}; this "
+            f"run is {', '.join(will_be)}."
+        )
+    return report
 
 
 def _check(names: tuple[str, ...], predictions: str, baseline: Path | None, asked: Options) -> None:

@@ -1,0 +1,109 @@
+"""Where defaults come from: the configuration table, environment variables; and what shells complete."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from command import grade
+
+
+@pytest.fixture
+def project(sample):
+    """A folder with predictions in it, in which nothing is configured."""
+    path, folder = sample("vstar")
+    return path, folder / "questions.jsonl"
+
+
+def test_the_table_in_grade_toml_gives_defaults_with_paths_from_where_it_is(project):
+    path, data = project
+    (path.parent / "questions.jsonl").write_bytes(data.read_bytes())
+    (path.parent / "grade.toml").write_text(
+        'benchmark = "vstar"\ndata = "questions.jsonl"\nfail-under = ["accuracy=99"]\nquiet = true\noutput = "x.md"\n'
+    )
+    deeper = path.parent / "a" / "b"
+    deeper.mkdir(parents=True)
+    said = grade(path, cwd=deeper)
+    assert said.returncode == 1
+    assert said.stderr.startswith("GATE NOT MET")
+    assert (path.parent / "x.md").exists()
+
+
+def test_the_table_may_be_in_pyproject_and_the_command_line_comes_first(project):
+    path, data = project
+    (path.parent / "pyproject.toml").write_text('[tool.grade]\nbenchmark = "mmbench"\nfail_under = "accuracy=99"\n')
+    said = grade(path, "-b", "vstar", "--data", data, "--fail-under", "accuracy=1", cwd=path.parent)
+    assert said.returncode == 0, said.stderr
+    assert "GATE MET: accuracy >= 1" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('benchmrk = "vstar"\n', "grade.toml: benchmrk: there is no such option"),
+        ("[benchmark]\nid = 1\n", "grade.toml: benchmark: a text, a number, true or false"),
+        ("benchmark = \n", "grade.toml: Invalid value"),
+        ('timeout = "long"\n', "'long' is not a valid float"),
+    ],
+)
+def test_a_table_that_is_wrong_is_never_ignored(project, text, message):
+    path, _ = project
+    (path.parent / "grade.toml").write_text(text)
+    said = grade(path, cwd=path.parent)
+    assert said.returncode == 2
+    assert message in said.stderr
+
+
+def test_every_option_has_an_environment_variable(project, monkeypatch):
+    path, data = project
+    monkeypatch.setenv("GRADE_BENCHMARK", "vstar")
+    monkeypatch.setenv("GRADE_DATA", str(data))
+    monkeypatch.setenv("GRADE_FAIL_UNDER", "accuracy=1 accuracy=99")
+    monkeypatch.setenv("GRADE_QUIET", "1")
+    said = grade(path)
+    assert said.returncode == 1
+    assert [line.partition(":")[0] for line in said.stderr.splitlines()] == ["GATE MET", "GATE NOT MET"]
+    assert grade("check", path).returncode == 0
+
+
+def test_no_two_options_share_an_environment_variable():
+    from grader.cli import option_names
+    from grader.commands.run import run_command
+
+    names = [option.envvar for option in option_names(run_command).values()]
+    assert None not in names
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_what_the_shell_sources(shell):
+    said = grade("completion", shell)
+    assert said.returncode == 0
+    assert "_GRADE_COMPLETE" in said.stdout
+
+
+def test_the_shell_completes_commands_and_options():
+    def complete(words, current):
+        code = "import os; from grader.__main__ import main; main()"
+        environment = {"_GRADE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(current)}
+        said = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+        )
+        return said.stdout.split()
+
+    assert "plain,compare" in complete("grade comp", 1)
+    assert "plain,--fail-under" in complete("grade run --fail", 2)
+
+
+def test_show_prints_a_task_and_names_those_near_a_wrong_id(project):
+    _, data = project
+    overview = grade("show", "vstar", "--data", data)
+    assert overview.returncode == 0
+    qid = overview.stdout.splitlines()[-1]
+    said = grade("show", "vstar", qid, "--data", data)
+    assert said.returncode == 0
+    assert "label: " in said.stdout
+    wrong = grade("show", "vstar", qid + "x", "--data", data)
+    assert wrong.returncode == 2
+    assert f"did you mean {qid}" in wrong.stderr

@@ -1,0 +1,128 @@
+"""The gate as a CI job meets it: exit codes, the last words, the step summary, annotations."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from command import grade
+
+
+@pytest.fixture
+def vstar(sample):
+    """A graded run, and the words that grade it: 70 % careful, 30 % official, ten questions."""
+    path, folder = sample("vstar")
+    words = [path, "-b", "vstar", "--data", folder / "questions.jsonl"]
+    assert grade(*words, "-q").returncode == 0
+    baseline = path.with_name("baseline_results.json")
+    shutil.copy(path.with_name("predictions_results.json"), baseline)
+    return words, path, baseline
+
+
+def last(said):
+    return said.stderr.splitlines()[-1]
+
+
+def test_a_figure_at_the_line_passes_and_one_below_fails_with_exit_1_and_says_so_last(vstar):
+    words, _, _ = vstar
+    met = grade(*words, "--fail-under", "accuracy=70")
+    assert (met.returncode, last(met)[:36]) == (0, "GATE MET: accuracy >= 70 (careful): ")
+    failed = grade(*words, "--fail-under", "accuracy=70.01", "--fail-under", "accuracy=10")
+    assert failed.returncode == 1
+    assert last(failed) == ("GATE NOT MET: accuracy >= 70.01 (careful): it is 70.00 (95 % interval 39.7 to 89.2, n 10)")
+
+
+def test_the_reading_can_be_the_official_one_and_a_line_can_be_a_groups(vstar):
+    words, _, _ = vstar
+    assert grade(*words, "--fail-under", "accuracy=70", "--reading", "official").returncode == 1
+    said = grade(*words, "--fail-under", "accuracy:category=relative_position=75", "-q")
+    assert said.returncode == 0
+    assert said.stderr.startswith("GATE MET: accuracy of category=relative_position >= 75 (careful)")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--fail-under", "pass@1=3"], "There is no metric 'pass@1' in this report; it has accuracy."),
+        (
+            ["--fail-under", "accuracy:category=nonsense=3"],
+            "accuracy has no group 'category=nonsense'; it has category",
+        ),
+        (["--fail-under", "accuracy"], "write it like accuracy=80"),
+        (["--fail-under", "accuracy=nan"], "write it like accuracy=80"),
+        (["--max-drop", "2"], "--max-drop needs a --baseline"),
+        (["--baseline", "nowhere.json"], "does not exist"),
+    ],
+)
+def test_a_gate_that_cannot_be_is_exit_2(vstar, words, message):
+    said = grade(*vstar[0], *words)
+    assert said.returncode == 2
+    assert message in said.stderr
+
+
+def test_a_baseline_of_something_else_is_refused_before_anything_runs(vstar):
+    words, path, baseline = vstar
+    path.with_name("predictions_results.json").unlink()
+    other = json.loads(baseline.read_text()) | {"protocol": "lmms-eval-0.1"}
+    baseline.write_text(json.dumps(other))
+    said = grade(*words, "--baseline", baseline)
+    assert said.returncode == 2
+    assert "is no baseline for this run: it is vstar, test, lmms-eval-0.1; this run is vstar, test, " in said.stderr
+    assert not path.with_name("predictions_results.json").exists()
+
+
+def test_the_same_outputs_meet_any_drop(vstar):
+    words, _, baseline = vstar
+    said = grade(*words, "--baseline", baseline)
+    assert said.returncode == 0
+    assert last(said).endswith("both runs graded the same outputs")
+
+
+def test_few_items_are_inconclusive_with_exit_4_and_a_collapse_is_exit_1(vstar):
+    words, path, baseline = vstar
+    records = json.loads(path.read_text())
+    records[0]["predictions"] = ["I cannot see the image."]
+    path.write_text(json.dumps(records))
+    said = grade(*words, "--baseline", baseline, "--max-drop", "5")
+    assert said.returncode == 4
+    assert last(said).startswith("GATE INCONCLUSIVE: accuracy no more than 5 points below the baseline (careful): ")
+    path.write_text(json.dumps([r | {"predictions": ["I cannot see the image."]} for r in records]))
+    said = grade(*words, "--baseline", baseline, "--max-drop", "5")
+    assert said.returncode == 1
+    assert last(said).startswith("GATE NOT MET: ")
+
+
+def test_a_judge_that_is_not_there_leaves_a_gate_open_with_exit_3(sample):
+    path, folder = sample("mmbench")
+    words = [path, "-b", "mmbench", "--data", folder / "questions.tsv", "-q"]
+    judge = ["--judge-model", "m", "--judge-base-url", "http://127.0.0.1:9/v1"]
+    said = grade(*words, *judge, "--fail-under", "circular_accuracy=1", "--reading", "official")
+    assert said.returncode == 3, said.stderr
+    assert "GATE OPEN: circular_accuracy >= 1 (official)" in last(said)
+    assert "samples are unscored" in last(said)
+
+
+def test_the_step_summary_and_the_annotations_are_githubs(vstar, monkeypatch, tmp_path):
+    words, _, _ = vstar
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    said = grade(*words, "--fail-under", "accuracy=99", "-q")
+    assert said.returncode == 1
+    assert said.stderr.splitlines() == [
+        "::error title=grade::accuracy >= 99 (careful): it is 70.00 (95 %25 interval 39.7 to 89.2, n 10)",
+        "GATE NOT MET: accuracy >= 99 (careful): it is 70.00 (95 % interval 39.7 to 89.2, n 10)",
+    ]
+    text = summary.read_text()
+    assert text.startswith("before\n")
+    assert "accuracy" in text
+    assert "70.0" in text
+
+
+def test_the_gate_can_be_held_again_without_executing(vstar):
+    words, _, baseline = vstar
+    said = grade(*words, "--score-only", "--fail-under", "accuracy=80", "--baseline", baseline)
+    assert said.returncode == 1
+    assert "GATE MET: accuracy no more than 0 points below" in said.stderr

@@ -1,0 +1,98 @@
+"""Reports by extension, from a run and from its results file later; comparisons of two results files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import xml.etree.ElementTree as ET
+
+import pytest
+from command import grade
+
+
+@pytest.fixture
+def vstar(sample):
+    path, folder = sample("vstar")
+    return [path, "-b", "vstar", "--data", folder / "questions.jsonl"], path
+
+
+def test_a_run_writes_every_report_that_is_asked_for(vstar):
+    words, path = vstar
+    names = [path.with_name(f"out.{suffix}") for suffix in ("json", "csv", "md", "xml", "html")]
+    said = grade(*words, *[word for name in names for word in ("-o", name)])
+    assert said.returncode == 0, said.stderr
+    report = json.loads(names[0].read_text())
+    assert report["benchmark"] == "vstar"
+    with names[1].open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["qid"] for row in rows] == [sample["qid"] for sample in report["samples"]]
+    assert "`accuracy` | 30.0 | 70.0 |" in names[2].read_text()
+    root = ET.parse(names[3]).getroot()
+    assert (root.tag, root.get("tests")) == ("testsuites", "10")
+    assert names[4].read_text().startswith("<!doctype html>")
+
+
+def test_reports_made_later_are_those_of_the_run(vstar):
+    words, path = vstar
+    folder = path.parent
+    assert grade(*words, *[w for s in ("csv", "md", "xml") for w in ("-o", folder / f"first.{s}")]).returncode == 0
+    later = [w for s in ("csv", "md", "xml", "html") for w in ("-o", folder / f"later.{s}")]
+    said = grade("report", folder / "predictions_results.json", *later, "--data", words[4])
+    assert said.returncode == 0, said.stderr
+    for suffix in ("csv", "md", "xml"):
+        assert (folder / f"later.{suffix}").read_bytes() == (folder / f"first.{suffix}").read_bytes()
+    assert (folder / "later.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("x.pdf", ".json, .csv, .md, .xml, .html"), ("none/x.md", "there is no such folder")]
+)
+def test_an_output_that_cannot_be_is_refused_before_anything_runs(vstar, name, message):
+    words, path = vstar
+    said = grade(*words, "-o", path.parent / name)
+    assert said.returncode == 2
+    assert message in said.stderr
+    assert [p.name for p in path.parent.iterdir()] == ["predictions.json"]
+
+
+def test_what_is_no_results_file_is_named(vstar, tmp_path):
+    said = grade("report", vstar[1], "-o", tmp_path / "x.md")
+    assert said.returncode == 2
+    assert "not a results file" in said.stderr
+    assert "give the `_results.json` that grading wrote" in said.stderr
+
+
+def test_compare_pairs_two_runs_and_writes_json_on_standard_output(vstar):
+    words, path = vstar
+    assert grade(*words, "-q").returncode == 0
+    results = path.with_name("predictions_results.json")
+    before = path.with_name("before_results.json")
+    shutil.copy(results, before)
+    right = [s["qid"] for s in json.loads(results.read_text())["samples"] if s["careful"]["outcome"] == "correct"]
+    records = json.loads(path.read_text())
+    (record,) = [record for record in records if record["qid"] == right[0]]
+    record["predictions"] = ["I cannot see the image."]
+    path.write_text(json.dumps(records))
+    assert grade(*words, "-q").returncode == 0
+    said = grade("compare", before, results, "-o", "-")
+    assert said.returncode == 0, said.stderr
+    found = json.loads(said.stdout)
+    (careful,) = [m for m in found["metrics"] if (m["reading"], m["group"]) == ("careful", None)]
+    assert (careful["before"], careful["after"]) == (70.0, 60.0)
+    assert careful["difference"]["test"] == "exact McNemar"
+    assert [flip["item"] for flip in found["fallen"]] == right[:1]
+    assert found["risen"] == []
+    assert "Lower in B (careful): 1" in said.stderr
+
+
+def test_compare_refuses_runs_of_different_benchmarks(vstar, sample, tmp_path):
+    words, path = vstar
+    assert grade(*words, "-q").returncode == 0
+    first = tmp_path / "vstar_results.json"
+    path.with_name("predictions_results.json").rename(first)
+    other, folder = sample("mmbench")
+    assert grade(other, "-b", "mmbench", "--data", folder / "questions.tsv", "-q").returncode == 0
+    said = grade("compare", first, other.with_name("predictions_results.json"))
+    assert said.returncode == 2
+    assert "These runs cannot be compared: benchmark 'vstar' and 'mmbench'." in said.stderr
