@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+RESAMPLES = 1000
+SEED = 0
+INTERVALS = {"level": 95, "method": "percentile bootstrap over questions", "resamples": RESAMPLES, "seed": SEED}
+"""What the intervals of a report are, for its record of how it was made."""
 FIGURES = ("mr_score", "mcc", "acc_step", "acc_reason", "precision", "recall")
 
 
@@ -132,8 +136,8 @@ def bootstrap_interval(
     rows: Mapping[str, Sequence[tuple[str, RowFacts]]],
     weights: Weights = Weights(),  # noqa: B008  # immutable
     *,
-    resamples: int = 1000,
-    seed: int = 0,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
     level: float = 0.95,
 ) -> dict[tuple[str | None, str], Interval]:
     """Resample questions within each subject; `rows` is subject -> (question, row's facts).

@@ -71,7 +71,7 @@ def run(selection: Selection) -> Graded:
     weights = weights_of(declared, selection.options)
     replies = _read(rows, predictions)
     by_person = selection.options.judge_replies is not None
-    facts = environment(selection, predictions) | {"weights": weights._asdict()}
+    facts = environment(selection, predictions) | {"weights": weights._asdict(), "intervals": figures.INTERVALS}
     with bench(selection.options, selection.observer, "error_reason", selection.file.judge_replies) as seat:
         answers = _judge(replies, seat, by_person=by_person)
     needed = sum(reply.asks_official or reply.asks_careful for reply in replies)

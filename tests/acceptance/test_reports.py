@@ -27,7 +27,7 @@ def test_a_run_writes_every_report_that_is_asked_for(vstar):
     with names[1].open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["qid"] for row in rows] == [sample["qid"] for sample in report["samples"]]
-    assert "`accuracy` | 30.0 | 70.0 |" in names[2].read_text()
+    assert "`accuracy` | 30.0 | **70.0** |" in names[2].read_text()
     root = ET.parse(names[3]).getroot()
     assert (root.tag, root.get("tests")) == ("testsuites", "10")
     assert names[4].read_text().startswith("<!doctype html>")

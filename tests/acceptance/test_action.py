@@ -1,0 +1,76 @@
+"""The composite action: what it runs, run here with the words a workflow would give."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from command import grade
+
+
+@pytest.fixture
+def action(root):
+    return yaml.safe_load((root / "action.yml").read_text())
+
+
+@pytest.fixture
+def run(action, tmp_path):
+    """Run the action's last step with the command of this checkout; return the process and what it put out."""
+    (step,) = [step for step in action["runs"]["steps"] if step.get("id") == "grade"]
+    place = tmp_path / "runner" / "grade" / "bin" / "grade"
+    place.parent.mkdir(parents=True)
+    place.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m grader "$@"\n')
+    place.chmod(0o755)
+
+    def start(predictions: str, arguments: str, cwd: Path) -> tuple[subprocess.CompletedProcess[str], str]:
+        output, summary = tmp_path / "output", tmp_path / "summary"
+        output.write_text("")
+        environment = {
+            "PATH": "/usr/bin:/bin",
+            "RUNNER_TEMP": str(tmp_path / "runner"),
+            "GITHUB_OUTPUT": str(output),
+            "GITHUB_STEP_SUMMARY": str(summary),
+            "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+            "PREDICTIONS": predictions,
+            "ARGUMENTS": arguments,
+        }
+        script = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]]
+        said = subprocess.run(script, env=environment, capture_output=True, text=True, cwd=cwd, check=False)
+        return said, output.read_text()
+
+    return start
+
+
+def test_it_passes_words_with_blanks_and_gives_the_exit_code_on(run, sample, tmp_path):
+    path, folder = sample("vstar")
+    place = tmp_path / "a folder"
+    place.mkdir()
+    data = place / "the questions.jsonl"
+    data.write_bytes((folder / "questions.jsonl").read_bytes())
+    words = f"-b vstar --data 'a folder/{data.name}' --fail-under accuracy=99"
+    said, output = run(str(path), words, tmp_path)
+    assert said.returncode == 1, said.stderr
+    assert "GATE NOT MET" in said.stderr
+    assert output == "exit-code=1\n"
+    assert "accuracy" in (tmp_path / "summary").read_text()
+
+
+def test_a_file_name_is_never_code(run, tmp_path):
+    said, output = run("$(touch hacked); `touch hacked`", "; touch hacked", tmp_path)
+    assert said.returncode == 2
+    assert output == "exit-code=2\n"
+    assert not (tmp_path / "hacked").exists()
+
+
+def test_without_arguments_it_grades_with_the_defaults(run, tmp_path):
+    (tmp_path / "p.json").write_text("[]")
+    said, _ = run("p.json", "", tmp_path)
+    assert said.returncode == grade("p.json", cwd=tmp_path).returncode == 2
+
+
+def test_inputs_of_the_action_are_those_it_uses(action):
+    text = str(action["runs"])
+    assert all(f"inputs.{name}" in text for name in action["inputs"])
