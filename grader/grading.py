@@ -24,10 +24,34 @@ if TYPE_CHECKING:
 
 def grade(source: str | Path, options: Options, observer: Observer, *, stdin: BinaryIO | None = None) -> Graded:
     """Grade a prediction file; raises a GradeError, and then nothing was written."""
+    _check_options(options)
     if options.score_only:
         return _rescore(source, options)
     selection = _open(source, options, observer, stdin)
-    return msgspec.structs.replace(_score(selection), file=selection.file)
+    graded = _score(selection)
+    report = msgspec.structs.replace(graded.report, notes=[*graded.report.notes, *_absent_groups(selection)])
+    return msgspec.structs.replace(graded, report=report, file=selection.file)
+
+
+def _absent_groups(selection: Selection) -> list[str]:
+    """Say which breakdowns a private benchmark declares and its data has no column for."""
+    if selection.options.benchmark in declarations.names():
+        # Their data comes in several forms, and not each has every column.
+        return []
+    return [
+        f"The data has no column {name!r}, so there are no figures by it."
+        for name in selection.benchmark.columns.groups
+        if not any(name in row for row in selection.rows.rows)
+    ]
+
+
+def _check_options(options: Options) -> None:
+    """Refuse options that mean nothing for the benchmark, rather than ignore them."""
+    declared = declarations.load(options.benchmark)
+    if options.k and declared.scoring != "execution":
+        raise UsageError(f"-k: {declared.id} has no pass@k; leave it out.")
+    if options.weights and declared.scoring != "mr_score":
+        raise UsageError(f"--weight: {declared.id} has no MR-Score; leave it out.")
 
 
 def _open(source: str | Path, options: Options, observer: Observer, stdin: BinaryIO | None) -> Selection:

@@ -12,19 +12,26 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUIRED = set(filter(None, os.environ.get("GRADE_TEST_REQUIRE", "").split(",")))
 
 
-def _has(backend: str) -> bool:
+def chromium() -> str | None:
+    """Return the machine's Chromium, if it has one."""
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def _has(need: str) -> bool:
+    if need == "browser":
+        return chromium() is not None
     from grader.sandbox import docker
 
-    return docker.available() if backend == "docker" else shutil.which("bwrap") is not None
+    return docker.available() if need == "docker" else shutil.which("bwrap") is not None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what needs a sandbox that is not here; where it is required, its absence is a failure."""
-    for backend in ("docker", "bubblewrap"):
-        if item.get_closest_marker(backend) and not _has(backend):
-            if backend in REQUIRED:
-                pytest.fail(f"{backend} is required here and does not answer")
-            pytest.skip(f"{backend} is not available")
+    """Skip what needs a sandbox or a browser that is not here; where it is required, its absence is a failure."""
+    for need in ("docker", "bubblewrap", "browser"):
+        if item.get_closest_marker(need) and not _has(need):
+            if need in REQUIRED:
+                pytest.fail(f"{need} is required here and does not answer")
+            pytest.skip(f"{need} is not available")
 
 
 @pytest.fixture(scope="session")

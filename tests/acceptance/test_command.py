@@ -6,6 +6,7 @@ import json
 import re
 
 import click
+import pytest
 from command import grade
 
 
@@ -102,3 +103,13 @@ def test_v1_without_its_recorded_revision_says_what_to_do(sample):
     said = grade(path, "--protocol", "v1")
     assert said.returncode == 2
     assert "not publicly recorded" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), [(["-k", "1"], "has no pass@k"), (["--weight", "step=1"], "no MR-Score")]
+)
+def test_an_option_that_means_nothing_for_the_benchmark_is_refused(sample, words, message):
+    path, folder = sample("vstar")
+    said = grade(path, "-b", "vstar", "--data", folder / "questions.jsonl", *words)
+    assert said.returncode == 2
+    assert message in said.stderr

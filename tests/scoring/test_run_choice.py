@@ -596,7 +596,7 @@ def test_circular_questions_may_be_told_by_a_column(tmp_path: Path) -> None:
     report = grade(path, Options(benchmark=reference), Silent()).report
     assert overall(report, "circular_accuracy") == (50, 50)
     assert overall(report, "vanilla_accuracy") == (100, 100)
-    assert report.notes == []
+    assert report.notes == ["The data has no column 'season', so there are no figures by it."]
 
 
 def test_a_reader_that_there_is_not_is_a_clear_error(tmp_path: Path) -> None:
