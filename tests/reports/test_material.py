@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from grader.predictions import read_predictions
+from grader.reports import material
+from grader.results import Metric, Outcome, Reading, Report, SampleResult, decode_report
+from grader.selection import fingerprint
+from tests.acceptance.command import grade
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.fixture(scope="module")
+def graded(root: Path, tmp_path_factory: pytest.TempPathFactory):
+    """Grade a bundled sample with the command, once; return its folder of results and its data."""
+    made: dict[str, tuple[Path, Path]] = {}
+
+    def run(benchmark: str) -> tuple[Path, Path]:
+        if benchmark not in made:
+            sample, folder = root / "benchmarks" / benchmark / "sample", tmp_path_factory.mktemp(benchmark)
+            shutil.copy(sample / "predictions.json", folder)
+            data = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data"}[benchmark]
+            words = ["-b", benchmark, "--data", sample / data]
+            if (sample / "judge_replies.json").is_file():
+                words += ["--judge-replies", sample / "judge_replies.json"]
+            done = grade(folder / "predictions.json", *words, cwd=folder)
+            assert done.returncode == 0, done.stderr
+            made[benchmark] = folder, sample / data
+        return made[benchmark]
+
+    return run
+
+
+def _load(results: Path, data: Path | None) -> tuple[Report, material.Material]:
+    report = decode_report(results.read_bytes())
+    files = material.beside(results, report)
+    return report, material.load(report, files.predictions, data, files.executed)
+
+
+def test_a_choice_run_has_questions_options_gold_images_and_outputs(graded) -> None:
+    folder, data = graded("vstar")
+    report, found = _load(folder / "predictions_results.json", data)
+    assert found.kind == "multiple_choice"
+    assert found.gaps == []
+    assert found.predictions == {r.qid: r.predictions for r in read_predictions(folder / "predictions.json").records}
+    question = found.questions["0"]
+    assert question.text.startswith("What is the color of the kite?")
+    assert (question.options["B"], question.gold) == ("yellow", "B")
+    assert found.images[question.image] == data.parent / "images/0.png"
+    assert found.questions.keys() == {s.qid for s in report.samples}
+
+
+def test_a_circular_run_has_a_question_for_every_pass_and_the_passes_share_an_image(graded) -> None:
+    folder, data = graded("mmbench")
+    _, found = _load(folder / "predictions_results.json", data)
+    assert found.kind == "circular"
+    assert found.gaps == []
+    passes = [found.questions[qid] for qid in ("11", "1000011", "2000011", "3000011")]
+    assert [question.gold for question in passes] == ["B", "C", "D", "A"]
+    assert {question.options[question.gold] for question in passes} == {"pixel art"}
+    assert len({question.image for question in passes}) == 1
+    assert found.images[passes[0].image].startswith(b"\x89PNG")
+
+
+def test_a_mr_ben_row_shows_the_solution_under_review_and_what_is_wrong_with_it(graded) -> None:
+    folder, data = graded("mr-ben")
+    _, found = _load(folder / "predictions_results.json", data)
+    question = found.questions["math-1/writer-a"]
+    assert question.gold == "incorrect; first error in step 2"
+    assert [title for title, _ in question.texts] == [
+        "Options",
+        "Solution under review",
+        "Error, as annotated",
+        "First wrong step, rectified",
+    ]
+    assert found.questions["math-1/writer-b"].gold == "correct"
+
+
+def test_predictions_that_changed_since_are_not_shown_and_the_report_says_so(graded, tmp_path: Path) -> None:
+    folder, data = graded("vstar")
+    for name in ("predictions.json", "predictions_results.json"):
+        shutil.copy(folder / name, tmp_path)
+    changed = (tmp_path / "predictions.json").read_text().replace("Based on", "Base on", 1)
+    (tmp_path / "predictions.json").write_text(changed)
+    _, found = _load(tmp_path / "predictions_results.json", data)
+    assert found.predictions == {}
+    assert [(gap.what, gap.why) for gap in found.gaps] == [
+        ("predictions", "predictions.json has changed since it was graded.")
+    ]
+    assert len(found.questions) == 10
+
+
+def test_data_that_is_not_what_was_graded_is_not_shown(graded, tmp_path: Path) -> None:
+    folder, data = graded("vstar")
+    other = tmp_path / "questions.jsonl"
+    other.write_text(data.read_text().replace("kite", "dragon"))
+    _, found = _load(folder / "predictions_results.json", other)
+    assert found.questions == {}
+    assert [gap.why for gap in found.gaps] == ["The data (questions.jsonl) is not the data that was graded."]
+
+
+def test_each_thing_that_is_missing_is_named(graded, tmp_path: Path) -> None:
+    folder, _ = graded("mr-ben")
+    shutil.copy(folder / "predictions_results.json", tmp_path)
+    _, found = _load(tmp_path / "predictions_results.json", None)
+    assert [gap.what for gap in found.gaps] == ["predictions", "questions"]
+    assert found.gaps[0].why == "predictions.json is not beside the results."
+    assert "--data" in found.gaps[1].why
+
+
+def test_a_file_that_is_no_prediction_file_is_a_gap_and_no_error(graded, tmp_path: Path) -> None:
+    folder, data = graded("vstar")
+    report = decode_report((folder / "predictions_results.json").read_bytes())
+    broken = tmp_path / "predictions.json"
+    broken.write_text("{")
+    found = material.load(report, broken, data, None)
+    assert found.gaps[0].what == "predictions"
+    assert found.gaps[0].why.startswith("predictions.json cannot be read: ")
+
+
+def test_a_benchmark_that_is_not_here_leaves_outputs_and_a_gap(graded) -> None:
+    folder, data = graded("vstar")
+    report = decode_report((folder / "predictions_results.json").read_bytes())
+    strange = msgspec.structs.replace(report, benchmark="elsewhere")
+    found = material.load(strange, folder / "predictions.json", data, None)
+    assert len(found.predictions) == 10
+    assert found.gaps[0].what == "questions"
+    assert "elsewhere" in found.gaps[0].why
+
+
+def test_a_folder_given_as_benchmark_is_where_the_declaration_comes_from(graded, root: Path) -> None:
+    folder, data = graded("vstar")
+    report = decode_report((folder / "predictions_results.json").read_bytes())
+    strange = msgspec.structs.replace(report, benchmark="elsewhere")
+    where = str(root / "benchmarks/vstar")
+    assert material.load(strange, folder / "predictions.json", data, None, benchmark=where).gaps == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "kind"),
+    [("pass@1", "execution"), ("circular_accuracy", "circular"), ("mr_score", "mr_score"), ("acc", "multiple_choice")],
+)
+def test_without_a_declaration_the_figures_tell_the_kind(metric: str, kind: str) -> None:
+    rows = [Metric(name=metric, reading="official", value=1, n=1)]
+    report = Report(benchmark="elsewhere", split="s", protocol="p", metrics=rows, samples=[])
+    assert material.load(report, None, None, None).kind == kind
+
+
+# --- images -----------------------------------------------------------------------------------------------------
+
+
+def _choice_run(tmp_path: Path, cells: list[Any], suffix: str = ".jsonl") -> material.Material:
+    """A V* run over questions with these image cells."""
+    rows = [
+        {"question_id": str(n), "text": "Which? (A) one (B) two", "label": "A", "category": "c", "image": cell}
+        for n, cell in enumerate(cells)
+    ]
+    data = tmp_path / f"data{suffix}"
+    data.write_text("\n".join(map(json.dumps, rows)))
+    reading = Reading(outcome=Outcome.CORRECT, credit=1, answer="A")
+    samples = [SampleResult(qid=str(n), sample=0, official=reading, careful=reading) for n in range(len(cells))]
+    report = Report(benchmark="vstar", split="test", protocol="lmms-eval-0.7", metrics=[], samples=samples)
+    return material.load(report, None, data, None)
+
+
+def test_an_image_is_a_file_or_base64_or_the_name_of_the_row_that_has_it(tmp_path: Path) -> None:
+    (tmp_path / "one.png").write_bytes(PIXEL)
+    found = _choice_run(tmp_path, ["one.png", base64.b64encode(PIXEL).decode(), "1", {"path": "one.png"}])
+    assert found.images[found.questions["0"].image] == tmp_path / "one.png"
+    assert found.images[found.questions["1"].image] == PIXEL
+    assert found.questions["2"].image == found.questions["1"].image
+    assert found.questions["3"].image == found.questions["0"].image
+
+
+def test_data_cannot_bring_files_from_elsewhere_into_a_report(tmp_path: Path) -> None:
+    inside = tmp_path / "data"
+    inside.mkdir()
+    (tmp_path / "private.png").write_bytes(PIXEL)
+    (inside / "link.png").symlink_to(tmp_path / "private.png")
+    found = _choice_run(inside, ["../private.png", str(tmp_path / "private.png"), "link.png", "a\0b", "!" * 5000])
+    assert found.images == {}
+    assert [gap.why for gap in found.gaps if gap.what == "images"] == [
+        "The images of 5 questions are not where the data says."
+    ]
+
+
+def test_rows_that_name_each_other_as_their_image_end_the_search(tmp_path: Path) -> None:
+    assert _choice_run(tmp_path, ["1", "0"]).images == {}
+
+
+def test_data_without_images_says_so_once(tmp_path: Path) -> None:
+    found = _choice_run(tmp_path, [None, None])
+    assert [gap.why for gap in found.gaps if gap.what == "images"] == [
+        "The data (data.jsonl) has no images (column image)."
+    ]
+
+
+# --- programs ---------------------------------------------------------------------------------------------------
+
+
+def _execution_run(tmp_path: Path, results: list[str], outputs: list[str]) -> tuple[Report, Path]:
+    """A run of one task: its report, and an executed file with these result texts."""
+    good, bad = Reading(outcome=Outcome.PASSED, credit=1), Reading(outcome=Outcome.ERROR, credit=0)
+    samples = [
+        SampleResult(qid="q1", sample=n, official=reading, careful=reading) for n, reading in enumerate((good, bad))
+    ]
+    report = Report(
+        benchmark="humaneval-v", split="test", protocol="v2", metrics=[], samples=samples,
+        environment={"predictions": "p.json", "predictions_digest": fingerprint({"q1": ["one", "two"]})},
+    )  # fmt: skip
+    record = {
+        "qid": "q1", "predictions": outputs, "processed_predictions": ["a = 1", "b = 2"],
+        "concatenated_predictions": ["a = 1\ntest()", "b = 2\ntest()"],
+        "results": [{"qid": "q1", "task_id": n, "passed": text == "passed", "result": text}
+                    for n, text in enumerate(results)],
+    }  # fmt: skip
+    path = tmp_path / "p_executed.json"
+    path.write_text(json.dumps([record]))
+    return report, path
+
+
+def test_programs_come_from_the_executed_file_and_so_do_predictions_that_are_gone(tmp_path: Path, root: Path) -> None:
+    report, path = _execution_run(tmp_path, ["passed", "NameError: c"], ["one", "two"])
+    data = root / "benchmarks/humaneval-v/sample/tasks.jsonl"
+    results = tmp_path / "p_results.json"
+    found = material.load(report, None, data, material.beside(results, report).executed)
+    assert found.runs["q1"][1] == material.Run(completion="b = 2", program="b = 2\ntest()", result="NameError: c")
+    assert found.predictions == {"q1": ["one", "two"]}
+    assert found.gaps == []
+    assert [title for title, _ in found.questions["q1"].code] == ["Signature", "Tests", "Reference solution"]
+    assert found.images[found.questions["q1"].image] == data.parent / "images/q1.png"
+    assert path.is_file()
+
+
+def test_an_executed_file_of_another_run_is_not_shown(tmp_path: Path) -> None:
+    report, path = _execution_run(tmp_path, ["NameError: c", "passed"], ["one", "two"])
+    found = material.load(report, None, None, path)
+    assert (found.runs, found.predictions) == ({}, {})
+    assert "p_executed.json is not of this run: its verdicts or predictions differ." in [g.why for g in found.gaps]
+
+
+def test_predictions_that_an_executed_file_has_from_another_run_are_not_shown(tmp_path: Path) -> None:
+    report, path = _execution_run(tmp_path, ["passed", "NameError: c"], ["one", "three"])
+    assert material.load(report, None, None, path).predictions == {}
+
+
+@pytest.mark.parametrize("text", ["[", "{}", "[1]", '[{"qid": "q1", "results": [{}]}]', "[" * 100_000], ids=range(5))
+def test_an_executed_file_that_is_none_is_a_gap(tmp_path: Path, text: str) -> None:
+    report, path = _execution_run(tmp_path, ["passed", "failed"], ["one", "two"])
+    path.write_text(text)
+    found = material.load(report, None, None, path)
+    assert found.runs == {}
+    if text != "{}":
+        assert "p_executed.json cannot be read" in " ".join(gap.why for gap in found.gaps)
+
+
+def test_a_name_in_the_results_cannot_lead_out_of_their_folder(tmp_path: Path) -> None:
+    inside = tmp_path / "results"
+    inside.mkdir()
+    (tmp_path / "secret.json").write_text("[]")
+    report = Report(
+        benchmark="vstar", split="test", protocol="p", metrics=[], samples=[],
+        environment={"predictions": "../secret.json"},
+    )  # fmt: skip
+    assert material.beside(inside / "x_results.json", report).predictions is None
