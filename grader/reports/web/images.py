@@ -1,0 +1,101 @@
+"""Images made small: WebP thumbnails under one budget, shared fairly."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from PIL.Image import Image
+
+    from grader.reports.material import Picture
+
+Thumbnail = tuple[str, int, int]
+"""Data URL, width, height."""
+
+BUDGET = 9_000_000
+"""Bytes for all images of a report, at most; base64 makes a third more of them."""
+LEAST = 1_500_000
+"""Bytes that images get in any case."""
+_SHARE = 150_000
+"""No image needs more than this to be read on a screen."""
+_STEPS = ((1280, 82), (1024, 78), (800, 74), (640, 68), (520, 62), (420, 56), (340, 52), (256, 46), (160, 40))
+"""Longest side in pixels, and WebP quality, from the best to the smallest."""
+_FLAT = 1024
+"""An image with no more colours than this is a drawing: kept without loss where it fits."""
+_PIXELS = 120_000_000
+"""Larger than this, an image is taken for a decompression bomb."""
+
+
+def thumbnails(pictures: Mapping[str, Picture], budget: int = BUDGET) -> list[Thumbnail | None]:
+    """Return the pictures made small, in order; None for what cannot be read."""
+    if not pictures:
+        return []
+    share = min(_SHARE, budget // len(pictures))
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(lambda picture: _thumbnail(picture, share), pictures.values()))
+
+
+def _thumbnail(picture: Picture, share: int) -> Thumbnail | None:
+    """Recode one image; None where it is none. Never the original bytes: what a browser decodes, we encoded."""
+    from PIL import Image
+
+    # A decoder of foreign bytes fails in ways of its own: any of them means that there is no image to show.
+    try:
+        with Image.open(picture if isinstance(picture, Path) else io.BytesIO(picture)) as image:
+            if image.width * image.height > _PIXELS:
+                return None
+            image.draft("RGB", (_STEPS[0][0], _STEPS[0][0]))
+            image.load()
+            data, width, height = _smallest(_plain(image), share)
+    except Exception:
+        return None
+    return "data:image/webp;base64," + base64.b64encode(data).decode(), width, height
+
+
+def _plain(image: Image) -> Image:
+    """Return an image in a mode that WebP knows."""
+    transparent = image.mode in {"RGBA", "LA", "PA"} or "transparency" in image.info
+    return image.convert("RGBA" if transparent else "RGB")
+
+
+def _smallest(image: Image, share: int) -> tuple[bytes, int, int]:
+    """Return the best step that fits the share, or the last one, and its size in pixels."""
+    first = _STEPS[0][0]
+    if max(image.size) <= first and image.getcolors(_FLAT) is not None:
+        data = _webp(image, lossless=True)
+        if len(data) <= share:
+            return data, image.width, image.height
+    step = 0
+    while True:
+        side, quality = _STEPS[step]
+        small = image
+        if max(image.size) > side:
+            small = image.copy()
+            small.thumbnail((side, side), reducing_gap=2.0)
+        data = _webp(small, quality=quality)
+        if len(data) <= share or step == len(_STEPS) - 1:
+            return data, small.width, small.height
+        step = _next(step, max(small.size), len(data), share)
+
+
+def _next(step: int, side: int, size: int, share: int) -> int:
+    """Return the first further step that should fit: bytes grow with the pixels, and somewhat with the quality."""
+    quality = _STEPS[step][1]
+    for later in range(step + 1, len(_STEPS)):
+        ratio = min(1.0, _STEPS[later][0] / side) ** 1.7 * (_STEPS[later][1] / quality)
+        if size * ratio <= share * 1.05:
+            return later
+    return len(_STEPS) - 1
+
+
+def _webp(image: Image, quality: int = 80, *, lossless: bool = False) -> bytes:
+    file = io.BytesIO()
+    image.save(file, "WEBP", quality=quality, lossless=lossless, method=2)
+    return file.getvalue()

@@ -1,0 +1,125 @@
+// One item: what was asked, every sample's output, both readings of it and what they rest on.
+
+function options(question, readings) {
+  if (!question.options.length) return null;
+  return el('ol', { class: 'options' }, question.options.map(([letter, text]) => {
+    const by = READINGS.filter((name) => readings?.[name].answer === letter);
+    return el('li', { class: letter === question.gold ? 'gold' : '' }, el('b', {}, safe(letter)), el('span', {}, safe(text)),
+      el('span', { class: 'who' }, letter === question.gold ? el('span', { class: 'tag gold', text: 'right' }) : null,
+        by.map((name) => el('span', { class: `tag ${name}`, text: name }))));
+  }));
+}
+
+function picture(question, what) {
+  if (question.image < 0) return null;
+  if (!index.sizes[question.image]) return el('p', { class: 'notice warn', text: 'The image cannot be read.' });
+  const [width, height] = index.sizes[question.image];
+  const image = el('img', { alt: `The image of ${named(what)}`, width, height, loading: 'lazy' });
+  image.src = imageUrl(question.image);
+  return el('figure', {}, image);
+}
+
+function asked(part, lines, sample) {
+  const question = part.question;
+  if (!question) return el('p', { class: 'notice warn' }, 'The question cannot be shown: ', why('questions', 'the data has none for this item.'));
+  return [picture(question, part.qid), question.text ? el('div', { class: 'prose' }, safe(question.text)) : null,
+    options(question, sample), question.gold && !question.options.length ? el('p', {}, el('b', { text: 'Right: ' }), safe(question.gold)) : null,
+    question.texts.map(([title, text]) => el('details', { open: title === 'Options' || title === 'Hint' || title === 'Solution under review' }, el('summary', { text: title }), el('div', { class: 'prose' }, safe(text)))),
+    question.code.map(([title, numbers]) => el('details', { open: title === 'Signature' }, el('summary', { text: title }), source(numbers.map((number) => lines[number]))))];
+}
+
+const why = (what, otherwise) => safe(index.gaps.find((gap) => gap.what === what)?.why ?? otherwise);
+
+function reading(sample, name) {
+  const read = sample[name];
+  const facts = sample[`${name}_facts`];
+  const tick = (value) => (value === null || value === undefined ? '–' : value === true ? '✓' : value === false ? '✕' : named(value));
+  return el('div', { class: `reading ${name}` }, el('h4', { text: name }), el('p', {}, badge(read.outcome, read.answer),
+    read.credit > 0 && read.credit < 1 ? el('span', { class: 'faint', text: ` credit ${read.credit}` }) : null),
+  read.rule ? el('p', { class: 'rule' }, 'rule ', el('code', {}, safe(read.rule))) : null,
+  facts ? el('p', { class: 'rule' }, Object.entries(facts).map(([key, value]) => el('span', { class: 'fact' }, `${human(named(key))} ${tick(value)}`))) : null,
+  read.detail ? el('p', { class: 'detail' }, safe(read.detail)) : null);
+}
+
+function facts(sample) {
+  const rows = Object.entries(sample.facts || {});
+  if (!rows.length) return null;
+  return rows.map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1);
+    return text.length > 80 || text.includes('\n')
+      ? el('details', { open: true }, el('summary', {}, safe(name === 'judge' ? 'The judge’s reply' : human(name))), el('pre', { class: 'raw', dir: 'auto' }, safe(text)))
+      : el('p', { class: 'rule' }, safe(human(name)), ': ', el('b', {}, safe(text)));
+  });
+}
+
+function output(sample, lines) {
+  const marks = marksOf(sample);
+  const raw = sample.raw === undefined
+    ? el('p', { class: 'notice warn' }, 'The output cannot be shown: ', sample.official.rule === 'missing' ? 'there is none.' : why('predictions', 'the prediction file has none.'))
+    : [el('h4', {}, 'Raw output', marks.length ? el('span', { class: 'marks' }, 'rests on ', marks.map((mark) => el('mark', { class: `by-${mark.reading}`, text: mark.reading }))) : null),
+      sample.raw ? marked(el('pre', { class: 'raw', tabindex: '0', dir: 'auto' }), sample.raw, marks, sample.cut) : el('p', { class: 'faint', text: 'The output is empty.' })];
+  return [el('div', { class: 'readings' }, READINGS.map((name) => reading(sample, name))),
+    sample.official.span && sample.raw === undefined ? null : raw, facts(sample), program(sample, lines)];
+}
+
+function program(sample, lines) {
+  if (index.kind !== 'execution') return null;
+  if (!sample.program) return el('p', { class: 'notice warn' }, 'The program cannot be shown: ', why('programs', 'the executed file has none for this sample.'));
+  return [sample.result && sample.result !== 'passed' ? [el('h4', { text: 'What the official evaluator recorded' }), el('pre', { class: 'raw' }, safe(sample.result))] : null,
+    el('details', { open: true }, el('summary', {}, 'Assembled program, as run ', el('small', { text: `${plural(sample.program.lines.length, 'line')}, ${sample.seconds.toFixed(2)} s of CPU${sample.program.own ? '; the bar marks what the model wrote' : ''}` })),
+      source(sample.program.lines.map((number) => lines[number]), sample.program.own))];
+}
+
+// The samples of an item, or the rounds of a circular group: a row of buttons, arrows move between them.
+function strip(item, rounds, now) {
+  if (rounds.length < 2) return null;
+  const of = (number, name) => samplesOf(item).filter((at) => index.samples.n[at] === number).map((at) => outcomeOf(at, name));
+  return el('nav', { class: 'strip', 'aria-label': 'Samples' }, rounds.map((number) => {
+    const outcomes = READINGS.map((name) => of(number, name));
+    const tone = (list) => (list.every((outcome) => toneOf(outcome) === 'good') ? 'good' : toneOf(list.find((outcome) => toneOf(outcome) !== 'good')));
+    const words = READINGS.map((name, n) => `${name} ${[...new Set(outcomes[n])].map(human).join(', ')}`).join('; ');
+    return el('a', { href: address({ sample: String(number) }), class: 'sample', 'aria-current': number === now ? 'true' : null, title: words, 'aria-label': `Sample ${number}: ${words}` },
+      el('span', { text: String(number) }), el('span', { class: 'dots', 'aria-hidden': 'true' }, outcomes.map((list) => el('i', { class: tone(list) }))));
+  }));
+}
+
+function related(item, unit) {
+  if (index.kind === 'circular' || !unit || unit === item.name) return null;
+  const others = items.filter((other) => other !== item && other.name.startsWith(`${unit}/`));
+  return others.length ? el('p', { class: 'related' }, 'Same question: ', others.map((other) => el('a', { href: address({ item: other.name, sample: '0' }) }, safe(other.name)))) : null;
+}
+
+function steps(item) {
+  const found = chosen();
+  const at = found.indexOf(item);
+  const link = (to, text, id) => (found[to] ? el('a', { class: 'button', id, href: address({ item: found[to].name, sample: '0' }), text }) : el('span', { class: 'button off', 'aria-hidden': 'true', text }));
+  return el('nav', { class: 'steps', 'aria-label': 'Items' }, el('a', { class: 'button', id: 'back', href: address({ item: '', sample: '0' }), text: '↑ All items' }),
+    at < 0 ? el('span', { class: 'faint', text: 'not among those filtered' }) : [link(at - 1, '← Previous', 'previous'), el('span', { class: 'faint', text: `${count(at + 1)} of ${count(found.length)}` }), link(at + 1, 'Next →', 'next')]);
+}
+
+function pass(part, number, lines, alone) {
+  const sample = part.samples.find((one) => one.n === number);
+  if (!sample) return null;
+  if (alone) return output(sample, lines);
+  return el('article', { class: 'pass', 'aria-label': `Pass ${named(part.qid)}` }, el('h3', {}, 'Pass ', safe(part.qid)),
+    el('div', { class: 'two' }, el('div', {}, part.question ? options(part.question, sample) : asked(part, lines, sample)), el('div', {}, output(sample, lines))));
+}
+
+async function one() {
+  const item = items.find((other) => other.name === state.item);
+  if (!item) return [steps(null), el('p', { class: 'notice warn' }, 'There is no item ', safe(state.item), ' in this report.')];
+  const { parts, lines, unit } = (await chunk(item.chunk))[item.place];
+  const rounds = [...new Set(parts.flatMap((part) => part.samples.map((sample) => sample.n)))].sort((a, b) => a - b);
+  const now = rounds.includes(Number(state.sample)) ? Number(state.sample) : rounds[0];
+  const circular = index.kind === 'circular';
+  const first = parts[0];
+  const head = [steps(item), el('h2', { id: 'item', tabindex: '-1', class: 'item-name' }, safe(item.name)),
+    el('p', { class: 'chips' }, item.groups.map((number) => el('a', { class: 'chip', href: fresh({ tab: 'items', group: index.groups[number] }) }, safe(index.groups[number].replace('=', ': ')))))];
+  const samples = strip(item, rounds, now);
+  const kept = first.question && circular ? { ...first, question: { ...first.question, options: [], gold: null } } : first;
+  const shown = first.samples.find((sample) => sample.n === now);
+  const group = circular && item.verdicts.length ? el('p', { class: 'verdicts' }, `All ${plural(parts.length, 'pass', 'passes')} together: `,
+    READINGS.map((name, n) => el('span', { class: 'fact' }, `${name} `, badge(index.outcomes[item.verdicts[Math.min(rounds.indexOf(now), item.verdicts.length - 1)][n]])))) : null;
+  return [head, related(item, unit), el('div', { class: circular ? 'stack' : 'two' }, el('section', { 'aria-label': 'Question', class: 'asked' }, asked(kept, lines, shown)),
+    el('section', { 'aria-label': 'Answer', class: 'answered', id: 'answered' }, samples, group, parts.map((part) => pass(part, now, lines, !circular))))];
+}

@@ -1,0 +1,137 @@
+// The list of items: searched, filtered, sorted, a page at a time.
+
+const PAGE = 100;
+const outputs = new Map();
+let searching = 0;
+
+const groupNames = (item) => item.groups.map((number) => index.groups[number]);
+
+function haystack(item) {
+  item.hay ??= [item.name, ...new Set(samplesOf(item).map((at) => index.qids[index.samples.q[at]])), item.blurb, ...groupNames(item),
+    ...new Set(samplesOf(item).flatMap((at) => [detailOf(at), ruleOf(at, 'official'), ruleOf(at, 'careful')]))].join('\n').toLowerCase();
+  return item.hay;
+}
+
+function matches(item, wanted = state) {
+  if (wanted.group && !groupNames(item).includes(wanted.group)) return false;
+  if (wanted.official || wanted.careful || wanted.differs) {
+    const fits = (at) => READINGS.every((name) => !wanted[name] || outcomeOf(at, name) === wanted[name]) && (!wanted.differs || differs(at));
+    if (!samplesOf(item).some(fits)) return false;
+  }
+  const words = wanted.q.toLowerCase().split(/\s+/).filter(Boolean);
+  return words.every((word) => haystack(item).includes(word) || (wanted.deep && (outputs.get(item.chunk)?.[item.place] ?? '').includes(word)));
+}
+
+const share = (item, reading) => samplesOf(item).reduce((sum, at) => sum + (toneOf(outcomeOf(at, reading)) === 'good'), 0) / item.size;
+const SORTS = {
+  id: (a, b) => collator.compare(a.name, b.name),
+  question: (a, b) => collator.compare(a.blurb, b.blurb),
+  official: (a, b) => share(a, 'official') - share(b, 'official'),
+  careful: (a, b) => share(a, 'careful') - share(b, 'careful'),
+  differs: (a, b) => a.differing - b.differing,
+  seconds: (a, b) => a.seconds - b.seconds,
+};
+
+function chosen(wanted = state) {
+  const found = items.filter((item) => matches(item, wanted));
+  const by = SORTS[wanted.sort.replace('-', '')];
+  if (by) found.sort((a, b) => (wanted.sort.startsWith('-') ? by(b, a) : by(a, b)) || a.number - b.number);
+  return found;
+}
+
+// Outputs are searched once they are unpacked; until then the list says that it is not complete.
+async function unpackOutputs() {
+  if (searching || outputs.size === index.chunkCount) return;
+  searching = 1;
+  for (let number = 0; number < index.chunkCount; number += 1) {
+    const members = await unpack(`chunk-${number}`);
+    outputs.set(number, members.map((item) => item.parts.flatMap((part) => part.samples.map((sample) => sample.raw || '')).join('\n').toLowerCase()));
+  }
+  searching = 0;
+  if (state.tab === 'items' && !state.item) refreshList();
+}
+
+const filtered = (changes) => address({ ...changes, page: '1' });
+
+function select(name, title, options) {
+  return el('label', {}, el('span', { text: title }), el('select', { id: `filter-${name}`, onchange: (event) => go(filtered({ [name]: event.target.value })) },
+    el('option', { value: '', text: 'any' }), options.map(([value, text, number]) =>
+      el('option', { value, selected: state[name] === value, text: `${text} (${count(number)})` }))));
+}
+
+function tally(values) {
+  const found = new Map();
+  for (const value of values) found.set(value, (found.get(value) || 0) + 1);
+  return found;
+}
+
+function filters() {
+  const outcomes = (name) => [...tally(all.map((at) => outcomeOf(at, name)))].sort((a, b) => b[1] - a[1]).map(([value, number]) => [value, human(value), number]);
+  const labels = [...tally(items.flatMap(groupNames))].sort((a, b) => collator.compare(a[0], b[0])).map(([value, number]) => [value, named(value.replace('=', ': ')), number]);
+  let waiting = 0;
+  const typed = (event) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => go(filtered({ q: event.target.value.trim() }), { replace: true }), 120);
+  };
+  return el('form', { class: 'filters', role: 'search', 'aria-label': 'Items', onsubmit: (event) => event.preventDefault() },
+    el('label', { class: 'grow' }, el('span', { text: 'Search' }), el('input', { id: 'search', type: 'search', value: state.q, autocomplete: 'off', spellcheck: 'false',
+      placeholder: 'id, question, category, evidence', oninput: typed })),
+    select('official', 'Official', outcomes('official')), select('careful', 'Careful', outcomes('careful')),
+    labels.length ? select('group', 'Category', labels) : null,
+    el('label', { class: 'check' }, el('input', { id: 'filter-differs', type: 'checkbox', checked: state.differs === '1', onchange: (event) => go(filtered({ differs: event.target.checked ? '1' : '' })) }), 'readings differ'),
+    el('label', { class: 'check' }, el('input', { id: 'filter-deep', type: 'checkbox', checked: state.deep === '1', onchange: (event) => go(filtered({ deep: event.target.checked ? '1' : '' })) }), 'search outputs too'),
+    el('a', { class: 'button', id: 'clear', href: fresh({ tab: 'items' }), text: 'Clear' }));
+}
+
+function sortable(name, text, style) {
+  const now = state.sort.replace('-', '') === name ? (state.sort.startsWith('-') ? 'descending' : 'ascending') : 'none';
+  // What is worst, or most, is what one looks for first; ids are read from the start.
+  const first = ['differs', 'seconds'].includes(name) ? `-${name}` : name;
+  const next = now === 'none' ? first : state.sort === first ? (first.startsWith('-') ? name : `-${name}`) : '';
+  return el('th', { scope: 'col', class: style, 'aria-sort': now }, el('button', { type: 'button', id: `sort-${name}`, onclick: () => go(filtered({ sort: next })) },
+    text, el('span', { 'aria-hidden': 'true', class: 'arrow', text: { ascending: ' ↑', descending: ' ↓', none: '' }[now] })));
+}
+
+function verdict(item, reading) {
+  if (item.verdicts.length) {
+    const of = item.verdicts.map((pair) => index.outcomes[pair[reading === 'official' ? 0 : 1]]);
+    const right = of.filter((outcome) => outcome === 'correct').length;
+    return [of.length === 1 ? badge(of[0]) : el('span', { class: 'share', text: `${right}/${of.length}` }), dots(item, reading)];
+  }
+  if (item.size === 1) return badge(outcomeOf(item.start, reading), answerOf(item.start, reading));
+  const good = samplesOf(item).filter((at) => toneOf(outcomeOf(at, reading)) === 'good').length;
+  return [el('span', { class: 'share', text: `${good}/${item.size}` }), dots(item, reading)];
+}
+
+function row(item) {
+  const link = address({ item: item.name, sample: '0' });
+  return el('tr', { class: item.differing ? 'differing' : '' },
+    el('th', { scope: 'row', class: 'id' }, el('a', { href: link, class: 'open' }, safe(item.name))),
+    el('td', { class: 'blurb' }, el('div', {}, safe(item.blurb))), READINGS.map((name) => el('td', { class: 'verdict' }, verdict(item, name))),
+    el('td', { class: 'num' }, item.differing ? el('span', { class: 'delta', text: String(item.differing) }) : el('span', { class: 'faint', text: '·' })),
+    timed ? el('td', { class: 'num', text: item.seconds.toFixed(2) }) : null);
+}
+
+function results() {
+  const found = chosen();
+  const page = Math.min(Math.max(1, Number(state.page) || 1), Math.max(1, Math.ceil(found.length / PAGE)));
+  const shown = found.slice((page - 1) * PAGE, page * PAGE);
+  const words = found.length === items.length ? plural(items.length, index.unit) : `${count(found.length)} of ${plural(items.length, index.unit)}`;
+  const still = state.deep && state.q && outputs.size < index.chunkCount;
+  if (still) unpackOutputs();
+  const said = `${words}${still ? '; still unpacking the outputs' : ''}`;
+  say(said);
+  return [el('p', { class: 'count', id: 'count', text: said }),
+    shown.length ? table('Items', [sortable('id', 'Id'), sortable('question', 'Question'), sortable('official', 'Official'), sortable('careful', 'Careful'), sortable('differs', 'Differ', 'num'),
+      timed ? sortable('seconds', 'CPU s', 'num') : null], shown.map(row), 'items') : el('p', { class: 'notice', text: 'Nothing matches these filters.' }),
+    pager(found.length, PAGE, page, (to) => address({ page: String(to) }))];
+}
+
+// While someone types, the form stays and only what is found is drawn again.
+function refreshList() {
+  byId('results')?.replaceChildren(...results().filter(Boolean));
+}
+
+function list() {
+  return [el('h2', { class: 'unseen', text: 'Items' }), missing(), filters(), el('div', { id: 'results' }, results())];
+}

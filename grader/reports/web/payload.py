@@ -1,0 +1,326 @@
+"""A report and its material as the page reads them: a small index, and chunks of items unpacked on demand."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.reports.web import images
+from grader.reports.web.figures import breakdown, curves
+from grader.reports.web.highlight import lines
+from grader.reports.web.texts import Texts
+from grader.results import Outcome, Reading, SampleResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.reports.material import Material, Question, Run
+    from grader.results import Report
+
+_CHUNK = 96_000
+"""Characters of JSON from which a chunk is full: small ones compress badly, large ones take long to open."""
+_AIM = 18_000_000
+"""Bytes that a report should not exceed: it is mailed, attached to a build, opened on a laptop."""
+_BLURB = 240
+"""Characters of a question that the index keeps, to list and to search."""
+_OWN_FACTS = frozenset({"gold", "official", "careful", "question"})
+"""Extra facts that the page shows in places of their own."""
+
+
+class Payload(msgspec.Struct, frozen=True, kw_only=True):
+    """What the page carries."""
+
+    index: str
+    """Packed: everything but the texts of items."""
+    chunks: list[str]
+    """Packed: items with questions, outputs and programs."""
+    images: list[str]
+    """Data URLs."""
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """What one row of the list is: a task or question, with all its passes and samples."""
+
+    name: str
+    qids: list[str]
+    samples: list[SampleResult]
+
+
+def items_of(report: Report, material: Material) -> list[Item]:
+    """Group the samples; the passes of a circular question are one item."""
+    circular = material.kind == "circular"
+    groups: dict[str, list[SampleResult]] = {}
+    for sample in report.samples:
+        groups.setdefault(sample.cluster if circular else sample.qid, []).append(sample)
+    return [
+        Item(name=name, qids=list(dict.fromkeys(s.qid for s in members)), samples=members)
+        for name, members in groups.items()
+    ]
+
+
+def pack(value: object) -> str:
+    """Return a value as base64 of deflated JSON: no character of it can mean anything to a parser of HTML."""
+    data = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False, default=str).encode()
+    return base64.b64encode(zlib.compress(data, 7)).decode()
+
+
+def build(report: Report, material: Material) -> Payload:
+    """Pack a report."""
+    items = items_of(report, material)
+    gaps = [msgspec.structs.asdict(gap) for gap in material.gaps]
+    texts = Texts(material)
+    if texts.cut:
+        gaps.append({"what": "predictions", "why": texts.why()})
+    places = {key: number for number, key in enumerate(material.images)}
+    chunks, where = _chunks(items, material, places, texts)
+    # Texts are what a report is for; images get what they leave.
+    left = (_AIM - sum(map(len, chunks))) * 3 // 4
+    found = images.thumbnails(material.images, max(images.LEAST, min(images.BUDGET, left)))
+    broken = sum(image is None for image in found)
+    if broken:
+        gaps.append({"what": "images", "why": f"{broken} of {len(found)} images cannot be read."})
+    index = {
+        **_head(report, material),
+        "gaps": gaps,
+        "sizes": [image[1:] if image else None for image in found],
+        "breakdown": breakdown(report),
+        "curves": curves(report) if material.kind == "execution" else None,
+        **_columns(report, items, material, where),
+    }
+    return Payload(index=pack(index), chunks=chunks, images=[image[0] if image else "" for image in found])
+
+
+def _head(report: Report, material: Material) -> dict[str, object]:
+    return {
+        "benchmark": report.benchmark,
+        "split": report.split,
+        "protocol": report.protocol,
+        "kind": material.kind,
+        "unit": material.unit,
+        "unscored": report.unscored,
+        "notes": report.notes,
+        "environment": _finite(report.environment),
+    }
+
+
+def _finite(value: object) -> object:
+    """Return JSON-ready facts: a NaN, which JSON has no word for, becomes null."""
+    if isinstance(value, float) and value - value != 0:
+        return None
+    if isinstance(value, dict):
+        return {str(key): _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return value
+
+
+# --- the index --------------------------------------------------------------------------------------------------
+
+
+class _Table:
+    """Values by number, so that a column of the index is a list of small integers."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def __call__(self, value: object) -> int:
+        return -1 if value is None else self.numbers.setdefault(str(value), len(self.numbers))
+
+    @property
+    def values(self) -> list[str]:
+        return list(self.numbers)
+
+
+def _columns(report: Report, items: list[Item], material: Material, where: list[tuple[int, int]]) -> dict[str, object]:
+    """Return items and samples as columns; the samples of an item stand together."""
+    outcomes, answers, rules, details, labels, qids = (_Table() for _ in range(6))
+    rows: list[list[object]] = []
+    columns: dict[str, list[object]] = {
+        name: [] for name in ("q", "n", "o", "c", "oa", "ca", "or", "cr", "d", "t", "x")
+    }
+    different = {(s.qid, s.sample) for s in report.differences()}
+    for item, (chunk, place) in zip(items, where, strict=True):
+        question = _first_question(item, material)
+        groups = [labels(label) for label in _labels(item.samples[0])]
+        verdicts = [[outcomes(outcome) for outcome in pair] for pair in _verdicts(item)]
+        rows.append([item.name, len(item.samples), chunk, place, groups, _blurb(question), verdicts])
+        for sample in item.samples:
+            columns["q"].append(qids(sample.qid))
+            columns["n"].append(sample.sample)
+            columns["x"].append(int((sample.qid, sample.sample) in different))
+            columns["t"].append(round(sample.seconds, 3))
+            columns["d"].append(details(sample.careful.detail or sample.official.detail or None))
+            for letter, reading in (("o", sample.official), ("c", sample.careful)):
+                columns[letter].append(outcomes(reading.outcome.value))
+                columns[f"{letter}a"].append(answers(reading.answer))
+                columns[f"{letter}r"].append(rules(_rule(reading)))
+    return {
+        "items": rows,
+        "samples": columns,
+        "qids": qids.values,
+        "outcomes": outcomes.values,
+        "answers": answers.values,
+        "rules": rules.values,
+        "details": [detail[:400] for detail in details.values],
+        "groups": labels.values,
+    }
+
+
+def _verdicts(item: Item) -> list[tuple[str, str]]:
+    """Return what a circular question came to in (official, careful), one pair a round of passes."""
+    rounds: dict[int, tuple[str, str]] = {}
+    for sample in item.samples:
+        verdict = sample.extra.get("question") if isinstance(sample.extra, dict) else None
+        if isinstance(verdict, dict):
+            rounds[sample.sample] = str(verdict.get("official")), str(verdict.get("careful"))
+    return [rounds[number] for number in sorted(rounds)]
+
+
+def _labels(sample: SampleResult) -> Iterator[str]:
+    if isinstance(sample.groups, dict):
+        for name, found in sample.groups.items():
+            for label in [found] if isinstance(found, str) else found:
+                yield f"{name}={label}"
+
+
+def _first_question(item: Item, material: Material) -> Question | None:
+    return next((material.questions[qid] for qid in item.qids if qid in material.questions), None)
+
+
+def _blurb(question: Question | None) -> str:
+    """Return what identifies a question in a list: its text, or what its code says of itself."""
+    if question is None:
+        return ""
+    text = question.text or next((source for title, source in question.code if title == "Signature"), "")
+    if not question.text and '"""' in text:
+        text = text.split('"""')[1].partition("Parameters:")[0]
+    return " ".join(text.split())[:_BLURB]
+
+
+def _rule(reading: Reading) -> str | None:
+    return reading.rule if isinstance(reading.rule, str) else None
+
+
+# --- chunks -----------------------------------------------------------------------------------------------------
+
+
+def _chunks(
+    items: list[Item], material: Material, places: dict[str, int], texts: Texts
+) -> tuple[list[str], list[tuple[int, int]]]:
+    """Return the packed chunks, and for each item its chunk and its place there."""
+    packed: list[str] = []
+    where: list[tuple[int, int]] = []
+    waiting: list[dict[str, object]] = []
+    size = 0
+    for item in items:
+        waiting.append(_item(item, material, places, texts))
+        where.append((len(packed), len(waiting) - 1))
+        size += sum(texts.size(s.qid, s.sample) for s in item.samples) + 1_000
+        if size >= _CHUNK:
+            packed.append(pack(waiting))
+            waiting, size = [], 0
+    if waiting:
+        packed.append(pack(waiting))
+    return packed, where
+
+
+class _Lines:
+    """The source lines of an item, each kept once: twenty programs of one task share most of theirs."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def add(self, source: str) -> list[int]:
+        return [self._numbers.setdefault(line, len(self._numbers)) for line in lines(source)]
+
+    @property
+    def table(self) -> list[list[str]]:
+        return [[text, runs] if runs else [text] for text, runs in self._numbers]
+
+
+def _item(item: Item, material: Material, places: dict[str, int], texts: Texts) -> dict[str, object]:
+    sources = _Lines()
+    parts = []
+    by_qid: dict[str, list[SampleResult]] = {}
+    for sample in item.samples:
+        by_qid.setdefault(sample.qid, []).append(sample)
+    for qid, members in by_qid.items():
+        parts.append(
+            {
+                "qid": qid,
+                "question": _question(material.questions.get(qid), places, sources),
+                "samples": [_sample(s, material.runs.get(qid, []), texts, sources) for s in members],
+            }
+        )
+    return {"unit": item.samples[0].cluster, "parts": parts, "lines": sources.table}
+
+
+def _question(question: Question | None, places: dict[str, int], sources: _Lines) -> dict[str, object] | None:
+    if question is None:
+        return None
+    return {
+        "text": question.text,
+        "options": list(question.options.items()),
+        "gold": question.gold,
+        "image": places.get(question.image, -1),
+        "texts": question.texts,
+        "code": [[title, sources.add(source.rstrip("\n"))] for title, source in question.code],
+    }
+
+
+def _sample(sample: SampleResult, runs: list[Run], texts: Texts, sources: _Lines) -> dict[str, object]:
+    run = runs[sample.sample] if sample.sample < len(runs) else None
+    extra = sample.extra if isinstance(sample.extra, dict) else {}
+    made: dict[str, object] = {
+        "n": sample.sample,
+        "official": _reading(sample, sample.official, texts),
+        "careful": _reading(sample, sample.careful, texts),
+        "seconds": sample.seconds,
+        **texts.shown(sample.qid, sample.sample),
+    }
+    facts = {name: value for name, value in extra.items() if name not in _OWN_FACTS}
+    if facts:
+        made["facts"] = _finite(facts)
+    for name in ("question", "official", "careful"):
+        if isinstance(extra.get(name), dict):
+            made[f"{name}_facts"] = _finite(extra[name])
+    if run is not None:
+        made["result"] = run.result[:8_000]
+        made["program"] = _program(run, sources)
+    elif sample.official.outcome is not Outcome.UNSCORED and runs:
+        made["program"] = None
+    return made
+
+
+def _program(run: Run, sources: _Lines) -> dict[str, list[int]]:
+    """Return a program's lines, and which of them [from, to) are the model's.
+
+    The frame and the tests are the task's, so they are coloured once for all its samples.
+    """
+    at = run.program.rfind(run.completion) if run.completion else -1
+    end = at + len(run.completion)
+    if at < 0 or run.program[at - 1 : at] not in {"", "\n"} or run.program[end : end + 1] not in {"", "\n"}:
+        return {"lines": sources.add(run.program.rstrip("\n"))}
+    before = sources.add(run.program[: at - 1]) if at else []
+    own = sources.add(run.completion)
+    after = sources.add(run.program[end + 1 :].rstrip("\n")) if run.program[end:].strip("\n") else []
+    return {"lines": before + own + after, "own": [len(before), len(before) + len(own)]}
+
+
+def _reading(sample: SampleResult, reading: Reading, texts: Texts) -> dict[str, object]:
+    made: dict[str, object] = {"outcome": reading.outcome.value, "credit": reading.credit}
+    if reading.answer is not None:
+        made["answer"] = reading.answer
+    if reading.detail:
+        made["detail"] = reading.detail[:8_000]
+    if isinstance(reading.rule, str):
+        made["rule"] = reading.rule
+    if isinstance(reading.span, tuple):
+        span = texts.span(sample.qid, sample.sample, reading.span)
+        if span is not None:
+            made["span"] = span
+    return made

@@ -1,0 +1,34 @@
+// Where the reader is stands in the address: every view can be linked to, and back and forward work.
+
+const TABS = [['summary', 'Summary'], ['differences', 'Where they differ'], ['items', 'Items'], ['about', 'How it was made']];
+const DEFAULTS = { tab: 'summary', item: '', sample: '0', q: '', deep: '', official: '', careful: '', group: '', differs: '',
+  sort: '', page: '1', metric: '' };
+const FILTERS = ['q', 'deep', 'official', 'careful', 'group', 'differs'];
+
+function readState() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const state = {};
+  for (const [name, value] of Object.entries(DEFAULTS)) state[name] = given.get(name) ?? value;
+  if (!TABS.some(([name]) => name === state.tab)) state.tab = DEFAULTS.tab;
+  return state;
+}
+
+let state = readState();
+
+function address(changes, from = state) {
+  const next = { ...from, ...changes };
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(next)) {
+    if (String(value) !== DEFAULTS[name] || name === 'tab') words.set(name, value);
+  }
+  return `#${words}`;
+}
+
+// From one tab to another nothing is kept but the theme.
+const fresh = (changes) => address(changes, DEFAULTS);
+
+function go(target, { replace = false } = {}) {
+  if (target === location.hash) return;
+  if (replace) location.replace(target);
+  else location.hash = target;
+}

@@ -1,0 +1,70 @@
+"""Raw outputs within a budget: very long ones lose their middle, and the report says where and how much."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.reports.web.highlight import units
+
+if TYPE_CHECKING:
+    from grader.reports.material import Material
+
+_TOTAL = 40_000_000
+"""Characters of raw output that a report holds."""
+_LIMITS = (200_000, 50_000, 20_000, 8_000, 4_000, 2_000)
+
+
+class Texts:
+    """The outputs of a report, as far as they are shown."""
+
+    def __init__(self, material: Material) -> None:
+        self._texts = material.predictions
+        lengths = [len(text) for texts in self._texts.values() for text in texts]
+        fitting = (limit for limit in _LIMITS if sum(min(n, limit) for n in lengths) <= _TOTAL)
+        self._limit = next(fitting, _LIMITS[-1])
+        self.cut = sum(n > self._limit for n in lengths)
+        """Outputs that are not shown whole."""
+
+    def why(self) -> str:
+        """Say what is cut."""
+        return f"{self.cut} outputs are longer than {self._limit:,} characters; the middle of them is left out."
+
+    def _text(self, qid: str, sample: int) -> str | None:
+        texts = self._texts.get(qid, [])
+        return texts[sample] if sample < len(texts) else None
+
+    def size(self, qid: str, sample: int) -> int:
+        """Return the characters that are shown of an output."""
+        return min(len(self._text(qid, sample) or ""), self._limit)
+
+    def _gap(self, text: str) -> tuple[int, int]:
+        """Return the characters [start, end) that are left out."""
+        if len(text) <= self._limit:
+            return len(text), len(text)
+        start = self._limit * 2 // 3
+        return start, len(text) - (self._limit - start)
+
+    def shown(self, qid: str, sample: int) -> dict[str, object]:
+        """Return an output for the page: `raw`, and where and how much is left out; nothing where there is none."""
+        text = self._text(qid, sample)
+        if text is None:
+            return {}
+        start, end = self._gap(text)
+        if start == end:
+            return {"raw": text}
+        return {"raw": text[:start] + text[end:], "cut": [units(text[:start]), end - start]}
+
+    def span(self, qid: str, sample: int, span: tuple[int, int]) -> list[int] | None:
+        """Return characters [start, end) of an output as UTF-16 code units of what is shown; None: not shown."""
+        text = self._text(qid, sample)
+        first, last = span
+        if text is None or not 0 <= first < last <= len(text):
+            return None
+        start, end = self._gap(text)
+        if first >= end:
+            before = units(text[:start]) + units(text[end:first])
+        elif last <= start:
+            before = units(text[:first])
+        else:
+            return None
+        return [before, before + units(text[first:last])]

@@ -1,0 +1,95 @@
+// Small things several views show: outcomes, intervals, links to an item.
+
+const READINGS = ['official', 'careful'];
+const TONES = { passed: 'good', correct: 'good', unscored: 'none', suspect: 'doubt', ambiguous: 'doubt', no_answer: 'doubt' };
+const SIGNS = { good: '✓', bad: '✕', doubt: '?', none: '–' };
+const toneOf = (outcome) => TONES[outcome] || 'bad';
+
+function badge(outcome, answer) {
+  const tone = toneOf(outcome);
+  return el('span', { class: `badge ${tone}` }, el('span', { 'aria-hidden': 'true', class: 'sign', text: SIGNS[tone] }),
+    human(outcome), answer ? el('span', { class: 'answer' }, safe(answer)) : null);
+}
+
+const samplesOf = (item) => Array.from({ length: item.size }, (_, at) => item.start + at);
+const outcomeOf = (at, reading) => index.outcomes[index.samples[reading === 'official' ? 'o' : 'c'][at]];
+const answerOf = (at, reading) => index.answers[index.samples[reading === 'official' ? 'oa' : 'ca'][at]] ?? '';
+const ruleOf = (at, reading) => index.rules[index.samples[reading === 'official' ? 'or' : 'cr'][at]] ?? '';
+const detailOf = (at) => index.details[index.samples.d[at]] ?? '';
+const differs = (at) => index.samples.x[at] === 1;
+
+// One mark a sample, a pass or a round: as many shapes as tones, so that nothing hangs on colour alone.
+function dots(item, reading) {
+  const all = samplesOf(item).map((at) => outcomeOf(at, reading));
+  const tally = new Map();
+  for (const outcome of all) tally.set(outcome, (tally.get(outcome) || 0) + 1);
+  const words = [...tally].map(([outcome, number]) => `${number} ${human(outcome)}`).join(', ');
+  return el('span', { class: 'dots', role: 'img', 'aria-label': words, title: words },
+    all.slice(0, 40).map((outcome) => el('i', { class: toneOf(outcome) })), all.length > 40 ? '…' : null);
+}
+
+const WIDTH = 300;
+function scaleOf(rows) {
+  const values = rows.flatMap((row) => READINGS.flatMap((name) => (row[name] ? [row[name].value ?? 0, ...(row[name].ci || [])] : [])));
+  const low = Math.min(0, ...values) < 0 ? -100 : 0;
+  return { low, high: 100, at: (value) => 8 + ((value - low) / (100 - low)) * (WIDTH - 16) };
+}
+
+function interval(row, scale) {
+  const grid = [0, 25, 50, 75, 100].map((part) => scale.low + ((100 - scale.low) * part) / 100);
+  const drawing = svg('svg', { class: 'interval', viewBox: `0 0 ${WIDTH} 30`, 'aria-hidden': 'true', focusable: 'false' },
+    grid.map((value) => svg('line', { class: 'grid', x1: scale.at(value), x2: scale.at(value), y1: 0, y2: 30 })));
+  READINGS.forEach((name, number) => {
+    const figure = row[name];
+    if (!figure || figure.value === null) return;
+    const y = 9 + number * 12;
+    if (figure.bounds) {
+      drawing.append(svg('line', { class: 'bounds', x1: scale.at(figure.bounds[0]), x2: scale.at(figure.bounds[1]), y1: y, y2: y }));
+    }
+    if (figure.ci) {
+      drawing.append(svg('line', { class: `range ${name}`, x1: scale.at(figure.ci[0]), x2: scale.at(figure.ci[1]), y1: y, y2: y }));
+      for (const end of figure.ci) {
+        drawing.append(svg('line', { class: `range ${name}`, x1: scale.at(end), x2: scale.at(end), y1: y - 3, y2: y + 3 }));
+      }
+    }
+    drawing.append(svg('circle', { class: `point ${name}`, cx: scale.at(figure.value), cy: y, r: 4 }));
+  });
+  return drawing;
+}
+
+function axis(scale) {
+  const values = [0, 50, 100].map((part) => scale.low + ((100 - scale.low) * part) / 100);
+  return svg('svg', { class: 'interval axis', viewBox: `0 0 ${WIDTH} 14`, 'aria-hidden': 'true', focusable: 'false' },
+    values.map((value, number) => svg('text', { x: scale.at(value), y: 11, 'text-anchor': ['start', 'middle', 'end'][number],
+      text: fixed(value, 0) })));
+}
+
+function figure(one) {
+  if (!one) return el('span', { class: 'faint', text: 'unscored' });
+  return el('span', { class: 'figure' }, el('b', { text: fixed(one.value) }),
+    one.ci ? el('small', { text: `${fixed(one.ci[0])} to ${fixed(one.ci[1])}` }) : null,
+    one.bounds ? el('small', { class: 'warn', text: `between ${fixed(one.bounds[0])} and ${fixed(one.bounds[1])}` }) : null);
+}
+
+const legend = () => el('p', { class: 'legend' },
+  READINGS.map((name) => el('span', {}, el('i', { class: `key ${name}`, 'aria-hidden': 'true' }), name)));
+
+function difference(row) {
+  const [a, b] = READINGS.map((name) => row[name]?.value ?? null);
+  if (a === null || b === null) return '–';
+  if (Math.abs(a - b) < 0.05) return el('span', { class: 'faint', text: '0.0' });
+  return el('span', { class: 'delta', text: `${b > a ? '+' : '−'}${Math.abs(b - a).toFixed(1)}` });
+}
+
+const table = (caption, head, body, name = '') => el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+  el('table', { class: name }, el('caption', { class: 'unseen', text: caption }), el('thead', {}, el('tr', {}, head)), el('tbody', {}, body)));
+
+const column = (text, name) => el('th', { scope: 'col', class: name }, text);
+
+function pager(total, size, page, link) {
+  const pages = Math.max(1, Math.ceil(total / size));
+  if (pages === 1) return null;
+  const step = (to, text) => (to >= 1 && to <= pages ? el('a', { class: 'button', href: link(to), text }) : el('span', { class: 'button off', 'aria-hidden': 'true', text }));
+  return el('nav', { class: 'pager', 'aria-label': 'Pages' }, step(page - 1, '← Previous'),
+    el('span', { text: `Page ${page} of ${pages}` }), step(page + 1, 'Next →'));
+}

@@ -1,0 +1,161 @@
+"""A report of 253 tasks with 20 samples each, made up; run as a script, it measures the HTML report of it.
+
+`python tests/reports/browser/big.py [FILE]`: seconds to make the file, its size, and how long Chromium takes to open.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT)]
+
+from grader.reports.material import Material, Question, Run
+from grader.results import Metric, Outcome, Reading, Report, SampleResult
+
+TASKS, SAMPLES = 253, 20
+_NAMES = ("grid", "row", "column", "value", "total", "index", "node", "left", "right", "depth", "count", "result")
+_TEXT = (
+    "the diagram shows a grid in which every cell moves to its neighbour until the line is closed so that the answer "
+    "must be computed from the left column first then mirrored along the falling diagonal and summed over all rows"
+)
+_WORDS = tuple(_TEXT.split())
+_OUTCOMES = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Outcome.LINT_FAILED)
+
+
+def made(tasks: int = TASKS, samples: int = SAMPLES, width: int = 960) -> tuple[Report, Material]:
+    """Return a report and its material: outputs of 2 kB, of which half is code, and an image of noise a task."""
+    dice = random.Random(5)
+    results, predictions, runs, questions, images = [], {}, {}, {}, {}
+    for task in range(tasks):
+        qid = f"q{task + 1}"
+        signature, tests = _signature(dice), _tests(dice)
+        images[qid] = _image(dice, width)
+        questions[qid] = Question(image=qid, code=[("Signature", signature), ("Tests", tests)])
+        codes = [_code(dice) for _ in range(samples)]
+        predictions[qid] = [f"{_prose(dice, 900)}\n\n```python\n{code}\n```\n{_prose(dice, 150)}" for code in codes]
+        for sample in range(samples):
+            results.append(_result(dice, qid, sample, f"type {task % 6}"))
+        runs[qid] = [
+            Run(
+                completion=code,
+                program=f"{signature}    pass\n\n{code}\n\n{tests}",
+                result="passed" if results[at - samples].official.credit else "name 'x' is not defined",
+            )
+            for at, code in enumerate(codes)
+        ]
+    figures = [
+        Metric(name=f"pass@{k}", reading=name, value=30 + k, ci95=(25.0 + k, 35.0 + k), n=tasks)
+        for k in (1, 10)
+        for name in ("official", "careful")
+    ]
+    report = Report(benchmark="humaneval-v", split="test", protocol="v2", metrics=figures, samples=results)
+    material = Material(
+        kind="execution", unit="task", questions=questions, images=images, predictions=predictions, runs=runs
+    )
+    return report, material
+
+
+def _result(dice: random.Random, qid: str, sample: int, kind: str) -> SampleResult:
+    outcome = dice.choice(_OUTCOMES)
+    credit, detail = int(outcome is Outcome.PASSED), _prose(dice, 60)
+    official = Reading(outcome=outcome, credit=credit, detail=detail, rule="execution")
+    careful = official
+    if outcome is Outcome.PASSED and dice.random() < 0.1:
+        careful = Reading(outcome=Outcome.SUSPECT, credit=0, detail="not confirmed: " + _prose(dice, 60), rule="split")
+    return SampleResult(
+        qid=qid, sample=sample, seconds=dice.random(), official=official, careful=careful, groups={"task_type": kind}
+    )
+
+
+def _prose(dice: random.Random, size: int) -> str:
+    words: list[str] = []
+    while sum(map(len, words)) + len(words) < size:
+        words.append(dice.choice(_WORDS) if dice.random() < 0.9 else str(dice.randrange(10_000)))
+    return " ".join(words)
+
+
+def _code(dice: random.Random) -> str:
+    lines = ["def solution(grid):", f"    {dice.choice(_NAMES)} = {dice.randrange(100)}"]
+    while sum(map(len, lines)) < 900:
+        a, b, c = (dice.choice(_NAMES) for _ in range(3))
+        kinds = (
+            f"    for {a} in range({dice.randrange(99)}, len({b})):",
+            f"        {a} = {b}[{dice.randrange(9)}] + {c}",
+            f"        if {a} > {b} and {c} != {dice.randrange(50)}:",
+            f"            {a}.append({b} * {dice.random():.3f})",
+            f"        # {_prose(dice, 40)}",
+            f"            return [{a}, '{b}', {c}]",
+        )
+        lines.append(dice.choice(kinds))
+    return "\n".join(lines)
+
+
+def _signature(dice: random.Random) -> str:
+    head = "from typing import List\n\ndef solution(grid: List[int]) -> int:\n"
+    return f'{head}    """\n    {_prose(dice, 300)}\n    """\n'
+
+
+def _tests(dice: random.Random) -> str:
+    grids = [[dice.randrange(99) for _ in range(12)] for _ in range(10)]
+    rows = [f"    assert solution({grid}) == {sum(grid)}" for grid in grids]
+    return "def test():\n" + "\n".join(rows) + "\n\ntest()\n"
+
+
+def _image(dice: random.Random, width: int) -> bytes:
+    """A picture that compresses badly: coarse noise and lines."""
+    from PIL import Image, ImageDraw
+
+    height = width * 3 // 4
+    image = Image.effect_noise((width // 10, height // 10), 90).convert("RGB").resize((width, height))
+    pen = ImageDraw.Draw(image)
+    for _ in range(40):
+        ends = [(dice.randrange(width), dice.randrange(height)) for _ in range(2)]
+        pen.line(ends, fill=tuple(dice.randrange(256) for _ in range(3)), width=dice.randrange(1, 9))
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=90)
+    return file.getvalue()
+
+
+def opening(path: Path, chromium: str) -> list[float]:
+    """Return seconds from the start of navigation until the first view stands, of five openings."""
+    from playwright.sync_api import sync_playwright
+
+    taken = []
+    with sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for _ in range(5):
+            page = browser.new_page()
+            page.goto(path.as_uri())
+            page.wait_for_selector("#panel[data-ready]")
+            taken.append(page.evaluate("performance.getEntriesByName('ready')[0].startTime") / 1000)
+            page.close()
+        browser.close()
+    return taken
+
+
+def main() -> None:
+    """Measure and print."""
+    from grader.reports import html
+    from tests.conftest import chromium
+
+    path = Path(sys.argv[1]) if sys.argv[1:] else Path(tempfile.mkdtemp()) / "big.html"
+    report, material = made()
+    start = time.perf_counter()
+    data = html.render(report, material)
+    seconds = time.perf_counter() - start
+    path.write_bytes(data)
+    what = f"{len(report.samples)} samples, {len(material.images)} images"
+    print(f"{what}: {len(data) / 1e6:.1f} MB, made in {seconds:.1f} s")
+    browser = chromium()
+    if browser is not None:
+        print("opened in", ", ".join(f"{one:.2f}" for one in sorted(opening(path, browser))), "s")
+
+
+if __name__ == "__main__":
+    main()

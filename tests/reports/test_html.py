@@ -1,0 +1,320 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import html as entities
+import io
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from grader.code.pass_at_k import pass_at_k
+from grader.reports import html
+from grader.reports.material import Gap, Material, Question, Run
+from grader.reports.web import figures, highlight, images
+from grader.results import Metric, Outcome, Reading, Report, SampleResult
+from tests.reports.browser import big
+
+GOOD = Reading(outcome=Outcome.CORRECT, credit=1, answer="A", rule="bare_letter")
+BAD = Reading(outcome=Outcome.WRONG, credit=0, answer="B", rule="starts_with_letter")
+
+
+def _report(samples: list[SampleResult], **more: Any) -> Report:
+    return Report(**({"benchmark": "b", "split": "s", "protocol": "p", "metrics": [], "samples": samples} | more))
+
+
+def _sample(qid: str = "q1", official: Reading = GOOD, careful: Reading = BAD, **more: Any) -> SampleResult:
+    return SampleResult(**({"qid": qid, "sample": 0, "official": official, "careful": careful} | more))
+
+
+class _Page(HTMLParser):
+    """The elements of a page, and the text of its scripts and styles."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.feed(data.decode("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.elements and self.elements[-1][0] in {"script", "style"} and data.strip():
+            self.texts.append((self.elements[-1][1].get("id") or self.elements[-1][0], data))
+
+    def packed(self, name: str) -> Any:
+        return json.loads(zlib.decompress(base64.b64decode(dict(self.texts)[name])))
+
+
+def _only_item(data: bytes) -> dict[str, Any]:
+    return _Page(data).packed("chunk-0")[0]
+
+
+def test_the_policy_lets_in_nothing_but_the_pages_own_script_and_style() -> None:
+    page = _Page(html.render(_report([_sample()]), Material(kind="multiple_choice")))
+    policy = next(a["content"] for tag, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
+    texts = dict(page.texts)
+    hashes = {
+        name: base64.b64encode(hashlib.sha256(texts[name].encode()).digest()).decode() for name in ("script", "style")
+    }
+    assert policy.split("; ") == [
+        "default-src 'none'",
+        f"script-src 'sha256-{hashes['script']}'",
+        f"style-src 'sha256-{hashes['style']}'",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    ]
+
+
+def test_the_page_refers_to_nothing_outside_itself() -> None:
+    data = html.render(*big.made(2, 2, 200))
+    page = _Page(data)
+    assert {name for _, a in page.elements for name in a if name.startswith("on") or name == "style"} == set()
+    assert [a.get("src") or a.get("href") for _, a in page.elements if "src" in a or "href" in a] == ["#content"]
+    own = re.sub(rb'<script type="text/plain".*?</script>', b"", data, flags=re.DOTALL).decode()
+    assert set(re.findall(r"(?:https?:)?//[\w.]+\w", own)) <= {"http://www.w3.org"}
+    assert "@import" not in own
+    assert "url(" not in own
+
+
+def test_the_script_builds_the_document_from_nodes_only() -> None:
+    script = dict(_Page(html.render(_report([]), Material(kind="execution"))).texts)["script"]
+    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "srcdoc",
+                "DOMParser", "createContextualFragment", "fetch(", "XMLHttpRequest", "setTimeout('"):  # fmt: skip
+        assert way not in script
+
+
+def test_no_text_of_the_data_stands_in_the_page_but_packed_or_escaped() -> None:
+    word = "<b>zanzibar</b>"
+    reading = Reading(outcome=Outcome.WRONG, credit=0, answer=word, detail=word, rule=word)
+    sample = _sample(word, reading, reading, groups={word: word}, extra={"gold": word, word: word})
+    metric = Metric(name=word, reading="official", group=f"{word}={word}", value=1, n=1)
+    report = _report([sample], benchmark=word, split=word, protocol=word, metrics=[metric], notes=[word],
+                     environment={word: word, "predictions": word})  # fmt: skip
+    material = Material(
+        kind="multiple_choice",
+        questions={word: Question(text=word, options={word: word}, gold=word, texts=[(word, word)])},
+        predictions={word: [word]},
+        gaps=[Gap(what="images", why=word)],
+    )
+    data = html.render(report, material).decode()
+    assert word not in data
+    assert entities.escape(word) in data
+
+
+def test_half_characters_and_nul_reach_the_page_as_they_are() -> None:
+    text = "a\ud83db\0c\u202ed</script><!--"
+    material = Material(kind="multiple_choice", predictions={"q1": [text]})
+    assert _only_item(html.render(_report([_sample()]), material))["parts"][0]["samples"][0]["raw"] == text
+
+
+def test_the_same_report_makes_the_same_bytes() -> None:
+    report, material = big.made(3, 2, 200)
+    assert html.render(report, material) == html.render(report, material)
+
+
+def test_spans_are_counted_as_the_browser_counts() -> None:
+    text = "🙂 so 🙂 it is B"
+    reading = Reading(outcome=Outcome.WRONG, credit=0, answer="B", span=(len(text) - 1, len(text)))
+    material = Material(kind="multiple_choice", predictions={"q1": [text]})
+    sample = _only_item(html.render(_report([_sample(careful=reading)]), material))["parts"][0]["samples"][0]
+    start, end = sample["careful"]["span"]
+    assert text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le") == "B"
+
+
+@pytest.mark.parametrize("span", [(-1, 2), (3, 3), (0, 99)])
+def test_a_span_that_is_not_in_the_text_is_left_out(span: tuple[int, int]) -> None:
+    reading = Reading(outcome=Outcome.WRONG, credit=0, span=span)
+    material = Material(kind="multiple_choice", predictions={"q1": ["text"]})
+    data = html.render(_report([_sample(careful=reading)]), material)
+    assert "span" not in _only_item(data)["parts"][0]["samples"][0]["careful"]
+
+
+def test_a_very_long_output_loses_its_middle_and_keeps_its_spans() -> None:
+    text = "x" * 150_000 + "needle" + "y" * 150_000 + "B"
+    end = Reading(outcome=Outcome.WRONG, credit=0, span=(len(text) - 1, len(text)))
+    middle = Reading(outcome=Outcome.WRONG, credit=0, span=(150_000, 150_006))
+    material = Material(kind="multiple_choice", predictions={"q1": [text]})
+    data = html.render(_report([_sample(official=middle, careful=end)]), material)
+    sample = _only_item(data)["parts"][0]["samples"][0]
+    assert len(sample["raw"]) == 200_000
+    assert sample["cut"] == [133_333, len(text) - 200_000]
+    assert sample["raw"][slice(*sample["careful"]["span"])] == "B"
+    assert "span" not in sample["official"]
+    assert _Page(data).packed("index")["gaps"] == [
+        {
+            "what": "predictions",
+            "why": "1 outputs are longer than 200,000 characters; the middle of them is left out.",
+        }
+    ]
+
+
+def test_the_passes_of_a_circular_question_are_one_item() -> None:
+    extra = {"gold": "A", "question": {"official": "wrong", "careful": "correct"}}
+    samples = [_sample("1", extra=extra), _sample("1000001", extra=extra, unit="1"), _sample("2", extra={"gold": "A"})]
+    page = _Page(html.render(_report(samples), Material(kind="circular")))
+    index = page.packed("index")
+    assert [row[0:2] for row in index["items"]] == [["1", 2], ["2", 1]]
+    assert [[index["outcomes"][n] for n in pair] for pair in index["items"][0][6]] == [["wrong", "correct"]]
+    assert [part["qid"] for part in page.packed("chunk-0")[0]["parts"]] == ["1", "1000001"]
+
+
+# --- figures ----------------------------------------------------------------------------------------------------
+
+
+def test_the_curve_is_pass_at_k_for_every_k_in_both_readings() -> None:
+    def one(qid: str, n: int, official: Outcome, careful: Outcome) -> SampleResult:
+        made = [Reading(outcome=o, credit=int(o is Outcome.PASSED)) for o in (official, careful)]
+        return SampleResult(qid=qid, sample=n, official=made[0], careful=made[1])
+
+    yes, no, lost = Outcome.PASSED, Outcome.FAILED, Outcome.UNSCORED
+    samples = [
+        one("a", 0, yes, yes), one("a", 1, yes, no), one("a", 2, no, no),
+        one("b", 0, no, no), one("b", 1, yes, yes), one("b", 2, lost, lost),
+    ]  # fmt: skip
+    assert figures.curves(_report(samples)) == {
+        "k": [1, 2, 3],
+        "official": [
+            [50 * (pass_at_k(3, 2, 1) + pass_at_k(2, 1, 1)), 2],
+            [50 * (pass_at_k(3, 2, 2) + pass_at_k(2, 1, 2)), 2],
+            [100 * pass_at_k(3, 2, 3), 1],
+        ],
+        "careful": [
+            [50 * (pass_at_k(3, 1, 1) + pass_at_k(2, 1, 1)), 2],
+            [50 * (pass_at_k(3, 1, 2) + pass_at_k(2, 1, 2)), 2],
+            [100 * pass_at_k(3, 1, 3), 1],
+        ],
+    }
+
+
+def test_one_sample_a_task_is_no_curve() -> None:
+    assert figures.curves(_report([_sample()])) is None
+
+
+def test_figures_stand_a_row_a_metric_and_group_with_overall_ones_first() -> None:
+    rows = [
+        Metric(name="accuracy", reading="official", group="c=x", value=10, n=1),
+        Metric(name="accuracy", reading="official", value=20, ci95=(1.0, 2.0), n=2),
+        Metric(name="accuracy", reading="careful", value=float("nan"), n=2, bounds=(3.0, 4.0)),
+    ]
+    assert figures.breakdown(_report([], metrics=rows)) == [
+        {
+            "name": "accuracy",
+            "group": None,
+            "official": {"value": 20, "n": 2, "ci": (1.0, 2.0)},
+            "careful": {"value": None, "n": 2, "bounds": (3.0, 4.0)},
+        },
+        {"name": "accuracy", "group": "c=x", "official": {"value": 10, "n": 1}},
+    ]
+
+
+# --- programs ---------------------------------------------------------------------------------------------------
+
+
+def _runs_of(line: tuple[str, str]) -> list[tuple[str, str]]:
+    found, at = [], 0
+    for length, letter in re.findall(r"(\d+)([a-z_])", line[1]):
+        found.append((line[0][at : at + int(length)], letter))
+        at += int(length)
+    return found
+
+
+def test_source_is_coloured_in_runs_over_whole_lines() -> None:
+    lines = highlight.lines('def f(x):\n    return "a\\n" + x  # why\n\n')
+    assert [text for text, _ in lines] == ["def f(x):", '    return "a\\n" + x  # why', "", ""]
+    assert _runs_of(lines[0])[:3] == [("def ", "k"), ("f", "f")][:3]
+    assert ("# why", "c") in _runs_of(lines[1])
+    assert lines[2] == ("", "")
+
+
+def test_a_string_over_several_lines_is_a_string_on_each() -> None:
+    lines = highlight.lines('x = """a\nif b\n"""')
+    assert _runs_of(lines[1]) == [("if b", "s")]
+
+
+@pytest.mark.parametrize(
+    "source", ["", "\n\n", "\r\n\t\0", "é🙂 = '🙂' if", "'''", "x" * 50_000, "\ud800 = 1", "\\\n" * 99]
+)
+def test_no_source_is_changed_by_being_coloured(source: str) -> None:
+    lines = highlight.lines(source)
+    assert "\n".join(text for text, _ in lines) == source
+    for line in lines:
+        length = sum(int(n) for n in re.findall(r"\d+", line[1]))
+        assert length <= highlight.units(line[0])
+
+
+def test_a_program_says_which_lines_are_the_models_and_keeps_equal_lines_once() -> None:
+    run = Run(completion="def f():\n    pass", program="import x\n\ndef f():\n    pass\n\ntest()\n", result="passed")
+    material = Material(kind="execution", runs={"q1": [run]})
+    item = _only_item(html.render(_report([_sample()]), material))
+    program = item["parts"][0]["samples"][0]["program"]
+    text = [item["lines"][number][0] for number in program["lines"]]
+    assert "\n".join(text) == run.program.rstrip("\n")
+    assert text[slice(*program["own"])] == ["def f():", "    pass"]
+    assert len(item["lines"]) == len({tuple(line) for line in item["lines"]})
+
+
+# --- images -----------------------------------------------------------------------------------------------------
+
+
+def _png(width: int, height: int, *, noise: bool) -> bytes:
+    image = Image.effect_noise((width, height), 80) if noise else Image.new("RGB", (width, height), "teal")
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()
+
+
+def test_images_share_a_budget_and_keep_their_shape() -> None:
+    pictures = {str(n): _png(1600, 800, noise=True) for n in range(3)}
+    made = images.thumbnails(pictures, 60_000)
+    assert all(made)
+    assert sum(len(base64.b64decode(one[0].partition(",")[2])) for one in made if one) <= 60_000
+    for url, width, height in filter(None, made):
+        assert width == pytest.approx(2 * height, abs=2)
+        with Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) as image:
+            assert (image.format, image.size) == ("WEBP", (width, height))
+
+
+def test_a_drawing_is_kept_without_loss() -> None:
+    (made,) = images.thumbnails({"a": _png(300, 200, noise=False)})
+    assert made is not None
+    with Image.open(io.BytesIO(base64.b64decode(made[0].partition(",")[2]))) as image:
+        assert image.convert("RGB").getcolors() == [(60_000, (0, 128, 128))]
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"GIF89a", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", b"\x89PNG\r\n\x1a\n" * 9]
+)
+def test_what_is_no_image_is_left_out_and_said(data: bytes) -> None:
+    material = Material(kind="multiple_choice", questions={"q1": Question(image="k")}, images={"k": data})
+    page = _Page(html.render(_report([_sample()]), material))
+    assert page.packed("index")["gaps"] == [{"what": "images", "why": "1 of 1 images cannot be read."}]
+
+
+def test_an_image_that_would_fill_the_memory_is_not_opened() -> None:
+    file = io.BytesIO()
+    Image.new("1", (20_000, 20_000)).save(file, "PNG")
+    assert images.thumbnails({"a": file.getvalue()}) == [None]
+
+
+# --- size -------------------------------------------------------------------------------------------------------
+
+
+def test_253_tasks_with_20_samples_and_an_image_each_stay_under_20_megabytes() -> None:
+    report, material = big.made(width=400)
+    assert (len(report.samples), len(material.images)) == (5060, 253)
+    outputs = [text for texts in material.predictions.values() for text in texts]
+    assert sum(map(len, outputs)) / len(outputs) > 1_900
+    data = html.render(report, material)
+    assert 5_000_000 < len(data) < 20_000_000
+    page = _Page(data)
+    assert all(page.packed("index")["sizes"])
