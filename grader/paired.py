@@ -102,21 +102,22 @@ def _test(changes: list[float]) -> tuple[float, TestName]:
         from scipy.stats import binomtest
 
         return float(binomtest(moved.count(1), len(moved)).pvalue), "exact McNemar"
-    return _permutation(moved), "paired permutation"
+    return permutation(moved), "paired permutation"
 
 
-def _permutation(moved: list[float]) -> float:
+def permutation(moved: list[float]) -> float:
     """Return the chance that changes of these sizes and of any sign add up to as much."""
     import numpy as np
 
     if len(moved) <= FEW_MOVED:
-        from scipy.stats import permutation_test
-
-        return float(permutation_test((np.array(moved),), np.sum, permutation_type="samples", vectorized=True).pvalue)
+        sums = np.zeros(1)
+        for change in moved:
+            sums = np.concatenate((sums + change, sums - change))
+        return float(np.mean(np.abs(sums) >= abs(math.fsum(moved)) - TINY))
     # Changes of one size are interchangeable: how many of them rise is a binomial draw.
     sizes, numbers = np.unique(np.abs(moved), return_counts=True)
     risen = np.random.default_rng(SEED).binomial(numbers, 0.5, size=(RESAMPLES, len(sizes)))
-    extreme = np.abs((2 * risen - numbers) @ sizes) >= abs(math.fsum(moved)) - 1e-9
+    extreme = np.abs((2 * risen - numbers) @ sizes) >= abs(math.fsum(moved)) - TINY
     return float((1 + extreme.sum()) / (1 + RESAMPLES))
 
 
@@ -138,10 +139,10 @@ def _score_interval(changes: Sequence[float], level: float) -> tuple[float, floa
     n, z = len(changes), float(ndtri((1 + level) / 2))
 
     def excess(low: float) -> float:
-        return score(risen, fallen, n, low, HALF) - z
+        return _score(risen, fallen, n, low, HALF) - z
 
     def lack(high: float) -> float:
-        return score(risen, fallen, n, high, -HALF) + z
+        return _score(risen, fallen, n, high, -HALF) + z
 
     # From the estimate outwards the score leaves [-z, z] once; where it never does, the end of the scale is the bound.
     middle = max(-END, min(END, (risen - fallen) / n))
@@ -150,7 +151,7 @@ def _score_interval(changes: Sequence[float], level: float) -> tuple[float, floa
     return size * left, size * right
 
 
-def score(risen: float, fallen: float, n: int, delta: float, correction: float = 0.0) -> float:
+def _score(risen: float, fallen: float, n: int, delta: float, correction: float = 0.0) -> float:
     """Return how many standard errors, if the mean change were delta, n items with these that changed lie above it.
 
     `correction` (items) is taken off first. Variance and skewness are those of the likeliest shares of risen and fallen
@@ -165,27 +166,24 @@ def score(risen: float, fallen: float, n: int, delta: float, correction: float =
     if variance <= 0:
         return math.copysign(math.inf, gap) if gap else 0.0
     third = up - down - 3 * delta * (up + down) + 2 * delta**3
-    bend = -third / (6 * variance**1.5 * math.sqrt(n))
+    # More skewness than half is more than the correction can take out; so kept, the score falls as delta grows.
+    bend = -max(-0.5, min(0.5, third / variance**1.5 / math.sqrt(n))) / 6
     raw = gap / math.sqrt(n * variance)
     return raw + bend * raw**2 + bend**2 * raw**3 / 3 - bend
 
 
 def _hall_interval(changes: Sequence[float], level: float) -> tuple[float, float]:
     """Return Student's interval with the sample's skewness taken out (Hall, JRSS B 54, 1992, 221-228)."""
-    import numpy as np
     from scipy.special import stdtrit
 
     n, mean = len(changes), math.fsum(changes) / len(changes)
-    off = np.asarray(changes) - mean
-    spread = float(np.sqrt(np.mean(off**2)))
+    spread = math.sqrt(math.fsum((change - mean) ** 2 for change in changes) / n)
     if spread <= TINY:
         return mean, mean
-    bend = float(np.mean(off**3)) / spread**3 / math.sqrt(n) / 3
+    bend = math.fsum((change - mean) ** 3 for change in changes) / n / spread**3 / math.sqrt(n) / 3
     stderr, t = spread / math.sqrt(n - 1), float(stdtrit(n - 1, (1 + level) / 2))
 
     def unbent(quantile: float) -> float:
-        if abs(bend) <= TINY:
-            return quantile
-        return float(np.cbrt(1 + 3 * bend * (quantile - bend / 2)) - 1) / bend
+        return (math.cbrt(1 + 3 * bend * (quantile - bend / 2)) - 1) / bend if abs(bend) > TINY else quantile
 
     return mean - stderr * unbent(t), mean - stderr * unbent(-t)

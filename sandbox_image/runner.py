@@ -21,6 +21,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import confine
+import isolation
 import linter as _linter
 import watch
 import wire
@@ -94,14 +95,14 @@ class LintProcess:
         self.fresh = True
 
     def _become(self):
-        if isinstance(self.isolation, confine.Uids):
-            uid = self.isolation.first_uid + confine.LINTER_SLOT
+        if isinstance(self.isolation, isolation.Uids):
+            uid = self.isolation.first_uid + isolation.LINTER_SLOT
             os.setgroups([])
             os.setresgid(uid, uid, uid)
             os.setresuid(uid, uid, uid)
         confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
         confine.undumpable()
-        folder = f"{confine.SCRATCH}/{confine.LINT_FOLDER}"
+        folder = f"{isolation.SCRATCH}/{isolation.LINT_FOLDER}"
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder, 0o700)
         os.environ.update(HOME=folder, PYLINTHOME=folder)
@@ -148,7 +149,7 @@ class Supervisor:
         self.settings = settings
         memory = settings["memory"]
         root = os.getuid() == 0
-        self.isolation = confine.Uids(settings["first_uid"], memory) if root else confine.Namespaces(memory)
+        self.isolation = isolation.Uids(settings["first_uid"], memory) if root else isolation.Namespaces(memory)
         self.zygote = Zygote(self.isolation)
         self.linter = LintProcess(self.isolation)
         if settings["lint"]:
@@ -237,7 +238,7 @@ class Supervisor:
             watch.Limits(job["cpu"], job["wall"], self.watched_memory),
             self.known(),
             alarm=alarm,
-            nested=not isinstance(self.isolation, confine.Uids),
+            nested=not isinstance(self.isolation, isolation.Uids),
             baseline=self._baseline(),
             shared_room=self._shared_room(patient=job.get("patient", False)),
         )
@@ -248,7 +249,7 @@ class Supervisor:
             # It went with the program, so it was the program's.
             observed.reason = "shared"
         status = ends[0][0]
-        if not isinstance(self.isolation, confine.Uids) and status is not None and status >= 128:
+        if not isinstance(self.isolation, isolation.Uids) and status is not None and status >= 128:
             # The namespace's first process reports a signal as a byte; an exit code is below 128 there.
             status = 128 - status
         if observed.reason is None and status == 0 - signal.SIGKILL and observed.result is not None:

@@ -1,0 +1,258 @@
+"""A program as another user than its supervisor, and a clean slate after it.
+
+Two ways to that:
+
+* ``Uids``: the supervisor is root inside its container and may change user; every program gets a uid of its own.
+* ``Namespaces``: the supervisor is an ordinary user (rootless bubblewrap); every program gets a user, process, mount
+  and IPC namespace of its own, in which the supervisor does not exist.
+"""
+
+import contextlib
+import ctypes
+import os
+import platform
+import resource
+import shutil
+import signal
+import stat
+import struct
+import time
+
+import confine
+
+SCRATCH = "/scratch"
+SHM = "/dev/shm"
+LINT_FOLDER = "lint"
+LINTER_SLOT = 9
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
+    0x00020000,
+    0x08000000,
+    0x10000000,
+    0x20000000,
+    0x40000000,
+)
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 0x4000, 0x40000
+
+
+def _enter_scratch(path):
+    os.mkdir(path, 0o700)
+    os.chdir(path)
+    os.environ["HOME"] = os.environ["TMPDIR"] = path
+
+
+def _left(linter_uid):
+    """Names in the writable places, but for the linter's own folder."""
+    names = os.listdir(SHM)
+    for name in os.listdir(SCRATCH):
+        with contextlib.suppress(OSError):
+            if name == LINT_FOLDER and os.lstat(f"{SCRATCH}/{name}").st_uid == linter_uid:
+                continue
+        names.append(name)
+    return names
+
+
+class Uids:
+    """Programs are separated from the supervisor, and from each other, by user id."""
+
+    name = "uid"
+
+    def __init__(self, first_uid, memory_bytes):
+        self.first_uid = first_uid
+        self.memory_bytes = memory_bytes
+
+    def prepare(self):
+        """Restrict the zygote itself: it changes user and forks, nothing more, and its forks inherit the rest."""
+        os.setgroups([])
+        confine.restrict(memory_bytes=self.memory_bytes, address_space=False)
+
+    def start(self, slot, body):
+        """Fork a process that becomes program number `slot` of this moment and calls `body()`; return its pid."""
+        pid = os.fork()
+        if pid == 0:
+            _run_body(lambda: self._become(slot), body)
+        return pid
+
+    def _become(self, slot):
+        # The change of user also makes the process undumpable: its memory is closed to all others.
+        uid = self.first_uid + slot
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+        _enter_scratch(f"{SCRATCH}/{uid}")
+
+    def clean(self, slots):
+        """Remove the files that programs in `slots` left. Returns False where something stays."""
+        for slot in slots:
+            self._remove_scratch(slot)
+        linter_uid = self.first_uid + LINTER_SLOT
+        if _left(linter_uid):
+            for slot in slots:
+                self._as_user(self.first_uid + slot, lambda: (_empty(SCRATCH), _empty(SHM)))
+                self._remove_scratch(slot)
+        return not _left(linter_uid)
+
+    def _remove_scratch(self, slot):
+        # An empty directory is the ordinary case; what is in one may need its owner's own uid.
+        with contextlib.suppress(OSError):
+            os.rmdir(f"{SCRATCH}/{self.first_uid + slot}")
+
+    def kill_all(self, slots, strangers):
+        """Kill every process of these slots. kill(-1) as that user cannot miss a process that is forking."""
+        # One by one first: a program that keeps stopping all of its user's processes would stop the next step too.
+        for pid in strangers:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        for slot in slots:
+            self._as_user(self.first_uid + slot, lambda: os.kill(-1, signal.SIGKILL))
+
+    @staticmethod
+    def _as_user(uid, action):
+        pid = os.fork()
+        if pid == 0:
+            with contextlib.suppress(BaseException):
+                os.setgroups([])
+                os.setresgid(uid, uid, uid)
+                os.setresuid(uid, uid, uid)
+                resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
+                action()
+            os._exit(0)
+        # As that user it can be stopped or killed by what it is to remove: it is waited for, not trusted to end.
+        deadline = time.monotonic() + 6
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(pid, os.WNOHANG | os.WUNTRACED) == (0, 0) and time.monotonic() < deadline:
+                time.sleep(0.0005)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+
+class Namespaces:
+    """Programs are separated by namespaces; all it needs is that an ordinary user may create them."""
+
+    name = "namespaces"
+
+    def __init__(self, memory_bytes):
+        self.memory_bytes = memory_bytes
+        self.scratch_bytes = min(memory_bytes // 4, 64 << 20)
+        self.uid, self.gid = os.getuid(), os.getgid()
+
+    def prepare(self):
+        """Nothing: a zygote that makes namespaces needs the calls that programs are refused."""
+
+    def start(self, slot, body):
+        """As `Uids.start`; the pid is that of the namespace's first process, which reports the program's end."""
+        flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET | signal.SIGCHLD
+        number = {"x86_64": 56, "aarch64": 220}[platform.machine()]
+        pid = confine.check(confine.libc.syscall(number, ctypes.c_ulong(flags), 0, 0, 0, 0), "clone")
+        if pid == 0:
+            self._first_process(slot, body)
+        return pid
+
+    def _first_process(self, slot, body):
+        status = 125
+        with contextlib.suppress(BaseException):
+            confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
+            os.setsid()
+            # The files of an undumpable process in /proc belong to root: its user could not be mapped.
+            confine.prctl(confine.PR_SET_DUMPABLE, 1)
+            self._map_user(1000 + slot)
+            self._mount()
+            confine.undumpable()
+            program = os.fork()
+            if program == 0:
+                _run_body(self._become, body)
+            status = _wait_as_init(program)
+        os._exit(status)
+
+    def _map_user(self, inside):
+        for path, text in (
+            ("/proc/self/setgroups", "deny"),
+            ("/proc/self/uid_map", f"{inside} {self.uid} 1"),
+            ("/proc/self/gid_map", f"{inside} {self.gid} 1"),
+        ):
+            with open(path, "w") as file:
+                file.write(text)
+
+    def _mount(self):
+        _mount(None, "/", None, MS_REC | MS_PRIVATE, None)
+        options = f"size={self.scratch_bytes},nr_inodes=4096,mode=0700"
+        for target in (SCRATCH, SHM):
+            _mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, options)
+        try:
+            _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
+        except OSError:
+            # Where the outer /proc is partly hidden a new one may not be mounted; none is safer than the outer one.
+            _mount("tmpfs", "/proc", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=0555")
+
+    def _become(self):
+        confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
+        _drop_capabilities()
+        # There is no memory cgroup of ours here: the address space is bounded instead.
+        confine.restrict(memory_bytes=self.memory_bytes, address_space=True)
+        _enter_scratch(f"{SCRATCH}/program")
+
+    def clean(self, slots):
+        """Nothing can stay: files, shared memory and processes went with their namespaces."""
+        return True
+
+    def kill_all(self, slots, strangers):
+        """Kill the first process of each namespace, and with it all the others."""
+        for pid in strangers:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _mount(source, target, kind, flags, options):
+    encode = lambda text: text.encode() if text is not None else None  # noqa: E731
+    confine.check(
+        confine.libc.mount(encode(source), encode(target), encode(kind), ctypes.c_ulong(flags), encode(options)),
+        f"mount {target}",
+    )
+
+
+def _drop_capabilities():
+    """Empty the bounding, permitted, effective and inheritable sets."""
+    for capability in range(64):
+        if confine.libc.prctl(24, ctypes.c_ulong(capability), 0, 0, 0) < 0:  # PR_CAPBSET_DROP
+            break
+    header = struct.pack("Ii", 0x20080522, 0)
+    confine.check(confine.libc.capset(header, struct.pack("6I", *[0] * 6)), "capset")
+
+
+def _wait_as_init(program):
+    """Reap until `program` ends; return its status as one byte: exit code below 128, or 128 + signal."""
+    while True:
+        pid, status = os.wait()
+        if pid == program:
+            code = os.waitstatus_to_exitcode(status)
+            return 128 - code if code < 0 else min(code, 127)
+
+
+def _run_body(become, body):
+    """Turn a fresh fork into the program; never returns."""
+    try:
+        # Its own session: a signal to its process group must not reach the zygote.
+        os.setsid()
+        become()
+        body()
+    finally:
+        os._exit(126)
+
+
+def _empty(directory):
+    """Remove all inside `directory` that this user may remove, permissions and depth notwithstanding."""
+
+    def open_up(function, path, _error):
+        with contextlib.suppress(OSError):
+            os.chmod(os.path.dirname(path), stat.S_IRWXU)
+            if os.path.isdir(path) and not os.path.islink(path):
+                os.chmod(path, stat.S_IRWXU)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                function(path)
+
+    for entry in os.scandir(directory):
+        with contextlib.suppress(OSError, RecursionError):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, onerror=open_up)
+            else:
+                os.unlink(entry.path)
