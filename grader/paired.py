@@ -1,7 +1,7 @@
 """Two runs of one benchmark, paired by observation: the difference of their means, its interval and its test.
 
 Pairing takes the difficulty of the items out of the noise, which is why it shows smaller differences than two
-intervals side by side do (Miller, arXiv 2411.00640, section 4). Tests and root finding are scipy's.
+intervals side by side do (Miller, arXiv 2411.00640, section 4). Quantiles, root finding and the exact test are scipy's.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _score(risen: float, fallen: float, n: int, delta: float, correction: float 
         return math.copysign(math.inf, gap) if gap else 0.0
     third = up - down - 3 * delta * (up + down) + 2 * delta**3
     # More skewness than half is more than the correction can take out; so kept, the score falls as delta grows.
-    bend = -max(-0.5, min(0.5, third / variance**1.5 / math.sqrt(n))) / 6
+    bend = -max(-0.5, min(0.5, third / (variance * math.sqrt(variance * n)))) / 6
     raw = gap / math.sqrt(n * variance)
     return raw + bend * raw**2 + bend**2 * raw**3 / 3 - bend
 
