@@ -43,7 +43,8 @@ def mean(values: Sequence[float]) -> Mean | None:
     """Summarise observations in [0, 1], one a cluster; None where there is none.
 
     Observations that are all 0 or 1 get the Wilson score interval (Wilson, 1927); others the percentile bootstrap
-    over observations.
+    over observations. That takes observations that are all alike for certainty; they get Wilson's, which is not too
+    short for them.
     """
     n = len(values)
     if not n:
@@ -51,7 +52,8 @@ def mean(values: Sequence[float]) -> Mean | None:
     average = math.fsum(values) / n
     spread = math.fsum((v - average) ** 2 for v in values)
     stderr = math.sqrt(spread / (n - 1) / n) if n > 1 else 0.0
-    low, high = wilson(average, n) if all(v in {0, 1} for v in values) else bootstrap(values)
+    is_wilson = all(v in {0, 1} for v in values) or min(values) == max(values)
+    low, high = wilson(average, n) if is_wilson else bootstrap(values)
     return Mean(value=100 * average, stderr=100 * stderr, ci95=(100 * low, 100 * high), n=n)
 
 
