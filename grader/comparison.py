@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,8 +15,13 @@ from grader.results import ReadingName, Report, SampleResult, decode_report
 if TYPE_CHECKING:
     from pathlib import Path
 
+NOTHING_PAIRED = "These runs cannot be compared: no item is scored in both."
 MAX_LABELS = 40
 """A breakdown with more labels than this is not compared group by group."""
+
+
+class NothingPairedError(UsageError):
+    """No observation is scored in both runs."""
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +103,7 @@ def compare(before: Report, after: Report, *, reading: ReadingName = "careful") 
     """Pair two runs by observation; raises UsageError where they are not of the same benchmark, data and protocol."""
     check_comparable(before, after)
     rows = []
-    headline = after.metrics[0].name if after.metrics else ""
+    headline = next((metric.name for report in (after, before) for metric in report.metrics), "")
     fields = _fields_shown(after)
     for metric in after.metrics:
         if metric.group is not None and (metric.name != headline or metric.group.partition("=")[0] not in fields):
@@ -105,7 +111,11 @@ def compare(before: Report, after: Report, *, reading: ReadingName = "careful") 
         if before.metric(metric.name, metric.reading, metric.group) is not None and not _is_left_out(
             after, metric.name
         ):
-            rows.append(compare_metric(before, after, metric.name, metric.reading, metric.group))
+            # A group may have items in both runs and none of them in both.
+            with suppress(NothingPairedError):
+                rows.append(compare_metric(before, after, metric.name, metric.reading, metric.group))
+    if not rows:
+        raise NothingPairedError(NOTHING_PAIRED)
     risen, fallen = _flips(before, after, headline, reading)
     return Comparison(
         benchmark=after.benchmark,
@@ -142,7 +152,7 @@ def compare_metric(
     second = observations.by_observation(after, name, reading, group)
     pairs = [(a, b) for item, a in first.items() if a is not None and (b := second.get(item)) is not None]
     if not pairs:
-        raise UsageError("These runs cannot be compared: no item is scored in both.")
+        raise NothingPairedError(NOTHING_PAIRED)
     moved = difference([a for a, _ in pairs], [b for _, b in pairs])
     means = [100 * sum(side) / len(pairs) for side in zip(*pairs, strict=True)]
     return Compared(name=name, reading=reading, group=group, before=means[0], after=means[1], difference=moved)
@@ -150,7 +160,7 @@ def compare_metric(
 
 def _compare_mr_score(before: Report, after: Report, name: str, reading: ReadingName, group: str | None) -> Compared:
     from grader.scoring.mr_score_figures import Weights
-    from grader.scoring.mr_score_paired import difference as resampled
+    from grader.scoring.mr_score_paired import difference as paired_by_question
     from grader.scoring.run_mr_score import facts_by_subject
 
     weights: Any = after.environment.get("weights")
@@ -162,9 +172,9 @@ def _compare_mr_score(before: Report, after: Report, name: str, reading: Reading
     assert figures[0] is not None
     assert figures[1] is not None
     try:
-        moved = resampled(first, second, name, Weights(**weights) if weights else Weights(), subject)
+        moved = paired_by_question(first, second, name, Weights(**weights) if weights else Weights(), subject)
     except ValueError:
-        raise UsageError("These runs cannot be compared: no question is in both.") from None
+        raise NothingPairedError(NOTHING_PAIRED) from None
     return Compared(
         name=name, reading=reading, group=group, before=figures[0].value, after=figures[1].value, difference=moved
     )
@@ -187,13 +197,10 @@ def _flips(before: Report, after: Report, headline: str, reading: ReadingName) -
 
 
 def _values(report: Report, headline: str, reading: ReadingName) -> dict[str, float | None]:
-    """Return what each observation earned; where the headline is no mean of that, its samples' mean credit."""
+    """Return what each observation earned; where the headline is no mean of that, its scored samples' mean credit."""
     if observations.is_mean(report, headline):
         return observations.by_observation(report, headline, reading)
-    return {
-        item: sum(sample.reading(reading).credit for sample in members) / len(members)
-        for item, members in observations.clusters(report).items()
-    }
+    return {item: observations.mean_credit(members, reading) for item, members in observations.clusters(report).items()}
 
 
 def _outcomes(members: list[SampleResult], reading: ReadingName) -> list[str]:

@@ -14,7 +14,7 @@ import msgspec
 
 from grader.comparison import check_comparable, compare_metric, same_outputs
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
-from grader.observations import clusters
+from grader.observations import clusters, k_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from grader.results import Metric, ReadingName, Report
 
 State = Literal["met", "failed", "inconclusive", "unscored"]
+LOST = "nothing of it could be scored"
+ROUNDING = 1e-9
+"""Points that the arithmetic of a figure may be off by."""
 _LINE = re.compile(r"(?P<name>[^:=\s]+)(?::(?P<group>[^=]+=.+))?=(?P<value>[^=]+)")
 _DROP = re.compile(r"(?:(?P<name>[^:=\s]+)=)?(?P<value>[^=]+)")
 
@@ -117,46 +120,50 @@ def exit_code(results: Sequence[GateResult]) -> int:
 
 
 def _line(report: Report, line: FailUnder, reading: ReadingName) -> GateResult:
-    asked = f"{line.name}{f' of {line.group}' if line.group else ''} >= {line.value:g} ({reading})"
+    asked = f"{line.name}{f' of {line.group}' if line.group else ''} >= {line.value:.10g} ({reading})"
     metric = _metric(report, line.name, reading, line.group)
     if metric is None:
-        return GateResult(gate=asked, state="unscored", reason="nothing of it could be scored")
+        return GateResult(gate=asked, state="unscored", reason=LOST)
     figure = f"it is {_exact(metric.value, line.value)}{_interval(metric)}"
-    if metric.value < line.value - 1e-9:
+    if metric.value < line.value - ROUNDING:
         return GateResult(gate=asked, state="failed", reason=figure + _bounds(metric))
-    return _unless_unscored(report, GateResult(gate=asked, state="met", reason=figure), _bounds(metric))
+    return _unless_unscored([report], GateResult(gate=asked, state="met", reason=figure), _bounds(metric))
 
 
 def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
-    name = drop.name or report.metrics[0].name
-    asked = f"{name} no more than {drop.value:g} points below the baseline ({reading})"
+    name = drop.name or next((m.name for made in (report, baseline) for m in made.metrics), "the figure")
+    asked = f"{name} no more than {drop.value:.10g} points below the baseline ({reading})"
     if _metric(report, name, reading, None) is None:
-        return GateResult(gate=asked, state="unscored", reason="nothing of it could be scored")
+        return GateResult(gate=asked, state="unscored", reason=LOST)
     if baseline.metric(name, reading) is None:
         raise UsageError(f"The baseline has no {name} ({reading}).")
     if same_outputs(baseline, report):
         same = GateResult(gate=asked, state="met", reason="both runs graded the same outputs")
-        return _unless_unscored(report, same, "")
+        return _unless_unscored([report, baseline], same)
     compared = compare_metric(baseline, report, name, reading)
     low, high = compared.difference.ci90
     state: State = "met" if low >= -drop.value else "failed" if high < -drop.value else "inconclusive"
     change = compared.difference
     figures = (
-        f"{compared.before:.2f} before, {compared.after:.2f} now, a change of {change.value:+.2f} points (one-sided 95 % "
-        f"bounds {low:+.2f} and {high:+.2f}; {change.n} paired items, {change.differing} of them differ)"
+        f"{compared.before:.2f} before, {compared.after:.2f} now, a change of {change.value:+.2f} points (one-sided "
+        f"95 % bounds {low:+.2f} and {high:+.2f}; {change.n} paired items, {change.differing} of them differ)"
     )
     if state == "inconclusive":
         figures += f"; so many items show a change of {change.detectable:.1f} points in four of five cases"
     result = GateResult(gate=asked, state=state, reason=figures)
-    return _unless_unscored(report, result, "") if state == "met" else result
+    return _unless_unscored([report, baseline], result) if state == "met" else result
 
 
-def _unless_unscored(report: Report, result: GateResult, bounds: str) -> GateResult:
-    """A gate does not pass on what infrastructure lost."""
-    if not report.unscored:
+def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = "") -> GateResult:
+    """A gate does not pass on what infrastructure lost, in this run or in the baseline."""
+    lost = [
+        f"{report.unscored} of {len(report.samples)} samples{where} are unscored"
+        for report, where in zip(reports, ("", " of the baseline"), strict=False)
+        if report.unscored
+    ]
+    if not lost:
         return result
-    lost = f"but {report.unscored} of {len(report.samples)} samples are unscored"
-    return GateResult(gate=result.gate, state="unscored", reason=f"{result.reason}, {lost}{bounds}")
+    return GateResult(gate=result.gate, state="unscored", reason=f"{result.reason}, but {' and '.join(lost)}{bounds}")
 
 
 def _metric(report: Report, name: str, reading: ReadingName, group: str | None) -> Metric | None:
@@ -166,6 +173,8 @@ def _metric(report: Report, name: str, reading: ReadingName, group: str | None) 
         return metric
     if report.metric(name, "official" if reading == "careful" else "careful", group) is not None or not report.metrics:
         return None
+    if _was_lost(report, name, group):
+        return None
     names = list(dict.fromkeys(m.name for m in report.metrics))
     if name not in names:
         raise UsageError(f"There is no metric {name!r} in this report; it has {', '.join(names)}.")
@@ -174,11 +183,23 @@ def _metric(report: Report, name: str, reading: ReadingName, group: str | None) 
     raise UsageError(f"{name} has no group {group!r}; it has {shown or 'none'}.")
 
 
+def _was_lost(report: Report, name: str, group: str | None) -> bool:
+    """Whether there would be such a figure if its samples had been scored."""
+    if not report.unscored or (group is not None and not clusters(report, group)):
+        return False
+    k = k_of(name)
+    if k is None:
+        return report.metric(name) is not None or report.metric(name, "careful") is not None
+    return any(metric.name.startswith("pass@") for metric in report.metrics) and any(
+        len(members) >= k for members in clusters(report, group).values()
+    )
+
+
 def _exact(value: float, line: float) -> str:
     """Write a figure with as many places as tell it from the line."""
     for places in range(2, 9):
         text = f"{value:.{places}f}"
-        if (float(text) < line) == (value < line):
+        if (float(text) < line) == (value < line - ROUNDING):
             return text
     return repr(value)
 

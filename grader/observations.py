@@ -19,8 +19,17 @@ if TYPE_CHECKING:
 
 
 def is_mean(report: Report, name: str) -> bool:
-    """Whether a metric is the mean of one value an observation."""
-    return name.startswith("pass@") or (name in _OBSERVERS and not _is_mr_score(report))
+    """Whether a metric is the mean of one value an observation.
+
+    A parse rate is one of samples: it is that mean where all tasks have as many of them.
+    """
+    return k_of(name) is not None or (name in _OBSERVERS and not _is_mr_score(report))
+
+
+def k_of(name: str) -> int | None:
+    """Return the k of `pass@k`; None for another metric."""
+    start, _, k = name.partition("@")
+    return int(k) if start == "pass" and k.isdecimal() and int(k) > 0 else None
 
 
 def by_observation(
@@ -30,7 +39,8 @@ def by_observation(
 
     Raises KeyError for a metric that is no mean of observations.
     """
-    observe = _pass_at(int(name.removeprefix("pass@"))) if name.startswith("pass@") else _OBSERVERS[name]
+    k = k_of(name)
+    observe = _OBSERVERS[name] if k is None else _pass_at(k)
     return {cluster: observe(members, reading) for cluster, members in clusters(report, group).items()}
 
 
@@ -52,6 +62,12 @@ def groups_of(sample: SampleResult) -> set[str]:
         for field, labels in sample.groups.items()
         for label in ([labels] if isinstance(labels, str) else labels)
     }
+
+
+def mean_credit(members: list[SampleResult], reading: ReadingName) -> float | None:
+    """Return what the scored ones of these samples earned on average; None where there are none."""
+    credits_ = [r.credit for s in members if (r := s.reading(reading)).outcome is not Outcome.UNSCORED]
+    return sum(credits_) / len(credits_) if credits_ else None
 
 
 def _is_mr_score(report: Report) -> bool:
