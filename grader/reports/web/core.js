@@ -51,6 +51,9 @@ function chunk(number) {
 
 const imageUrl = (number) => byId(`image-${number}`).textContent;
 
+// A table that has nothing but what it was given: names from data are looked up in it.
+const lookup = (pairs) => new Map(Object.entries(pairs));
+
 const fixed = (value, digits = 1) => (value === null || value === undefined ? '–' : value.toFixed(digits).replace('-', '−'));
 const count = (value) => value.toLocaleString('en-US');
 const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;

@@ -100,7 +100,7 @@ function steps(item) {
 function pass(part, number, lines, alone) {
   const sample = part.samples.find((one) => one.n === number);
   if (!sample) return null;
-  if (alone) return output(sample, lines);
+  if (alone) return [el('h3', { class: 'unseen', text: `Sample ${number}` }), output(sample, lines)];
   return el('article', { class: 'pass', 'aria-label': `Pass ${named(part.qid)}` }, el('h3', {}, 'Pass ', safe(part.qid)),
     el('div', { class: 'two' }, el('div', {}, part.question ? options(part.question, sample) : asked(part, lines, sample)), el('div', {}, output(sample, lines))));
 }

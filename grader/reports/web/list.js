@@ -23,18 +23,18 @@ function matches(item, wanted = state) {
 }
 
 const share = (item, reading) => samplesOf(item).reduce((sum, at) => sum + (toneOf(outcomeOf(at, reading)) === 'good'), 0) / item.size;
-const SORTS = {
+const SORTS = lookup({
   id: (a, b) => collator.compare(a.name, b.name),
   question: (a, b) => collator.compare(a.blurb, b.blurb),
   official: (a, b) => share(a, 'official') - share(b, 'official'),
   careful: (a, b) => share(a, 'careful') - share(b, 'careful'),
   differs: (a, b) => a.differing - b.differing,
   seconds: (a, b) => a.seconds - b.seconds,
-};
+});
 
 function chosen(wanted = state) {
   const found = items.filter((item) => matches(item, wanted));
-  const by = SORTS[wanted.sort.replace('-', '')];
+  const by = SORTS.get(wanted.sort.replace('-', ''));
   if (by) found.sort((a, b) => (wanted.sort.startsWith('-') ? by(b, a) : by(a, b)) || a.number - b.number);
   return found;
 }

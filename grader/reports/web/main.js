@@ -73,9 +73,10 @@ function tabs() {
   bar.append(...TABS.map(([name, title]) => el('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'data-tab': name, 'aria-controls': 'panel',
     onclick: () => go(fresh({ tab: name })) }, title, name in numbers ? el('span', { class: 'number', text: count(numbers[name]) }) : null)));
   bar.addEventListener('keydown', (event) => {
-    const now = TABS.findIndex(([name]) => name === state.tab);
+    // From the tab that has the focus: keys may come faster than the views they ask for.
+    const now = TABS.findIndex(([name]) => name === event.target.dataset.tab);
     const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: TABS.length - 1 }[event.key];
-    if (to === undefined) return;
+    if (to === undefined || now < 0) return;
     event.preventDefault();
     const name = TABS[(to + TABS.length) % TABS.length][0];
     byId(`tab-${name}`).focus();
@@ -116,7 +117,7 @@ function search() {
   }
 }
 
-const KEYS = { j: () => move(1), k: () => move(-1), '/': search, Escape: escape, '[': () => sampleStep(-1), ']': () => sampleStep(1) };
+const KEYS = lookup({ j: () => move(1), k: () => move(-1), '/': search, Escape: escape, '[': () => sampleStep(-1), ']': () => sampleStep(1) });
 
 function keys(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -125,9 +126,9 @@ function keys(event) {
   const onRow = event.target.matches?.('a.open');
   const key = onRow && event.key === 'ArrowDown' ? 'j' : onRow && event.key === 'ArrowUp' ? 'k'
     : event.target.matches?.('.sample') && event.key === 'ArrowRight' ? ']' : event.target.matches?.('.sample') && event.key === 'ArrowLeft' ? '[' : event.key;
-  if (KEYS[key]) {
+  if (KEYS.has(key)) {
     event.preventDefault();
-    KEYS[key]();
+    KEYS.get(key)();
   }
 }
 

@@ -105,10 +105,10 @@ function categories() {
   const shown = rows.filter((row) => row.name === chosen);
   const scale = scaleOf(shown);
   const fields = Map.groupBy ? Map.groupBy(shown, (row) => row.group.split('=')[0]) : grouped(shown);
-  const short = index.environment.abbreviations || {};
+  const short = lookup(index.environment.abbreviations || {});
   const label = (row) => {
     const name = row.group.slice(row.group.indexOf('=') + 1);
-    return [el('a', { href: fresh({ tab: 'items', group: row.group }) }, safe(name)), short[name] ? el('small', { text: ` ${named(short[name])}` }) : null];
+    return [el('a', { href: fresh({ tab: 'items', group: row.group }) }, safe(name)), short.has(name) ? el('small', { text: ` ${named(short.get(name))}` }) : null];
   };
   return el('section', { 'aria-labelledby': 'h-categories' }, el('div', { class: 'heading' }, el('h2', { id: 'h-categories', text: 'By category' }),
     names.length > 1 ? el('label', {}, 'Metric ', el('select', { id: 'metric', onchange: (event) => go(address({ metric: event.target.value }), { replace: true }) },
@@ -129,8 +129,9 @@ function positions() {
   const bias = index.environment.position_bias;
   if (!bias?.careful || !Object.keys(bias.careful).length) return null;
   const letters = [...new Set(READINGS.flatMap((name) => Object.keys(bias[name] || {})))].sort();
-  const rows = letters.map((letter) => el('tr', {}, el('th', { scope: 'row' }, safe(letter)), el('td', { class: 'num', text: String(bias.careful[letter]?.right ?? '–') }),
-    READINGS.map((name) => [el('td', { class: 'num', text: String(bias[name]?.[letter]?.chosen ?? '–') }), el('td', { class: 'num', text: fixed(bias[name]?.[letter]?.accuracy ?? null) })])));
+  const of = (name, letter) => (Object.hasOwn(bias[name] || {}, letter) ? bias[name][letter] : {});
+  const rows = letters.map((letter) => el('tr', {}, el('th', { scope: 'row' }, safe(letter)), el('td', { class: 'num', text: String(of('careful', letter).right ?? '–') }),
+    READINGS.map((name) => [el('td', { class: 'num', text: String(of(name, letter).chosen ?? '–') }), el('td', { class: 'num', text: fixed(of(name, letter).accuracy ?? null) })])));
   return el('section', { class: 'card', 'aria-labelledby': 'h-position' }, el('h2', { id: 'h-position', text: 'By position' }),
     el('p', { class: 'lead', text: 'How often each letter is right, how often it is chosen, and the accuracy where it is right.' }),
     table('Letters: how often right, how often chosen, accuracy', [column('Letter'), column('right', 'num'), READINGS.map((name) => [column(`${name}: chosen`, 'num'), column('accuracy', 'num')])], rows, 'wrapped'));

@@ -1,9 +1,9 @@
 // Small things several views show: outcomes, intervals, links to an item.
 
 const READINGS = ['official', 'careful'];
-const TONES = { passed: 'good', correct: 'good', unscored: 'none', suspect: 'doubt', ambiguous: 'doubt', no_answer: 'doubt' };
+const TONES = lookup({ passed: 'good', correct: 'good', unscored: 'none', suspect: 'doubt', ambiguous: 'doubt', no_answer: 'doubt' });
 const SIGNS = { good: '✓', bad: '✕', doubt: '?', none: '–' };
-const toneOf = (outcome) => TONES[outcome] || 'bad';
+const toneOf = (outcome) => TONES.get(outcome) ?? 'bad';
 
 function badge(outcome, answer) {
   const tone = toneOf(outcome);

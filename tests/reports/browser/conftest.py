@@ -1,0 +1,119 @@
+"""Reports in a real browser: made once by real runs of the command, opened from disk as a reader opens them."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.reports import html, material
+from grader.results import decode_report
+from tests.acceptance.command import grade
+from tests.conftest import chromium
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+    from grader.results import Report
+
+DATA = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data"}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The machine's Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as tool:
+        # Without its own sandbox, which does not start as root; what it opens is ours.
+        opened = tool.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+def settled(page: Page, condition: str) -> None:
+    """Wait until a condition holds. (playwright's own way evaluates a string in the page, which its policy forbids.)"""
+    end = time.monotonic() + 10
+    while not page.evaluate(condition):
+        assert time.monotonic() < end, f"never came true: {condition}"
+        page.wait_for_timeout(15)
+
+
+class Watched:
+    """A page, and everything it did that a report must never do."""
+
+    def __init__(self, page: Page, path: Path) -> None:
+        self.page, self.path = page, path
+        self.requests: list[str] = []
+        self.dialogs: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def open(self, view: str = "") -> Page:
+        """Open the file anew at a view, as from a link."""
+        self.page.goto("about:blank")
+        self.page.goto(f"{self.path.as_uri()}#{view}")
+        self.page.wait_for_selector("#panel[data-ready]")
+        return self.page
+
+    def check(self) -> None:
+        """Assert that it asked for nothing but its own file and images, and that nothing complained."""
+        own = self.path.as_uri()
+        strange = [
+            url for url in self.requests if url.partition("#")[0] != own and not url.startswith("data:image/webp")
+        ]
+        assert [url for url in strange if url != "about:blank"] == []
+        assert self.dialogs == []
+        assert self.complaints == []
+
+
+@pytest.fixture
+def watch(browser: Browser) -> Iterator[Callable[..., Watched]]:
+    """Open a file in a browser of its own; everything it did is checked when the test ends."""
+    seen: list[Watched] = []
+
+    def make(path: Path, **settings: Any) -> Watched:
+        context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | settings))
+        context.set_default_timeout(10_000)
+        watched = Watched(context.new_page(), path)
+        seen.append(watched)
+        return watched
+
+    yield make
+    for watched in seen:
+        watched.check()
+        watched.page.context.close()
+
+
+@pytest.fixture(scope="session")
+def graded(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Report]]:
+    """Grade a bundled sample with the command and make its HTML report, once."""
+    made: dict[str, tuple[Path, Report]] = {}
+
+    def run(benchmark: str) -> tuple[Path, Report]:
+        if benchmark not in made:
+            sample, folder = root / "benchmarks" / benchmark / "sample", tmp_path_factory.mktemp(benchmark)
+            shutil.copy(sample / "predictions.json", folder)
+            words = ["-b", benchmark, "--data", sample / DATA[benchmark]]
+            if (sample / "judge_replies.json").is_file():
+                words += ["--judge-replies", sample / "judge_replies.json"]
+            done = grade(folder / "predictions.json", *words, cwd=folder)
+            assert done.returncode == 0, done.stderr
+            results = folder / "predictions_results.json"
+            report = decode_report(results.read_bytes())
+            files = material.beside(results, report)
+            page = folder / "report.html"
+            gathered = material.load(report, files.predictions, sample / DATA[benchmark], files.executed)
+            page.write_bytes(html.render(report, gathered))
+            made[benchmark] = page, report
+        return made[benchmark]
+
+    return run

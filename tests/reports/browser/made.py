@@ -1,0 +1,73 @@
+"""An execution report made by hand: its verdicts need no sandbox, and every kind of them is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.reports import html
+from grader.reports.material import Material, Question, Run
+from grader.results import Metric, Outcome, Reading, Report, SampleResult
+from tests.reports.browser import big
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TESTS = "def test():\n    assert solution(1) == 2\n\ntest()\n"
+HEAD = 'def solution(x):\n    """\n    Add what the diagram shows.\n    """\n'
+CODE = "def solution(x):\n    return x + 1  # why"
+_KINDS = {
+    "passed": (Outcome.PASSED, Outcome.PASSED, "split", ""),
+    "suspect": (Outcome.PASSED, Outcome.SUSPECT, "split", "passes in the tests' own process, not apart from them"),
+    "failed": (Outcome.FAILED, Outcome.FAILED, "execution", "a test's assertion failed"),
+    "recovered": (Outcome.LINT_FAILED, Outcome.PASSED, "recovered", "passes once the program keeps top-level STEP"),
+    "unscored": (Outcome.UNSCORED, Outcome.UNSCORED, "infrastructure", "the supervisor died three times"),
+}
+
+
+def _sample(qid: str, number: int, kind: str) -> SampleResult:
+    first, second, rule, detail = _KINDS[kind]
+    readings = [Reading(outcome=o, credit=int(o is Outcome.PASSED), rule=rule, detail=detail) for o in (first, second)]
+    return SampleResult(
+        qid=qid, sample=number, seconds=0.25, official=readings[0], careful=readings[1],
+        groups={"task_type": "Odd" if qid in {"q1", "q3"} else "Even", "aspect": ["Shared", qid]},
+    )  # fmt: skip
+
+
+def _run(kind: str) -> Run:
+    return Run(completion=CODE, program=f"{HEAD}\n{CODE}\n{TESTS}", result="passed" if kind == "passed" else "no")
+
+
+def execution(path: Path) -> Path:
+    """Write the report of four tasks with three samples each."""
+    rows = {
+        "q1": ["passed", "suspect", "failed"],
+        "q2": ["failed", "failed", "failed"],
+        "q3": ["recovered", "passed", "unscored"],
+        "q10": ["passed", "passed", "passed"],
+    }
+    samples = [_sample(qid, number, kind) for qid, kinds in rows.items() for number, kind in enumerate(kinds)]
+    figures = [
+        Metric(
+            name=f"pass@{k}", reading=reading, group=group, value=value, n=4,
+            ci95=(value - 9, value + 9), bounds=(40.0, 60.0),
+        )
+        for group in (None, "task_type=Odd", "task_type=Even")
+        for k in (1, 3)
+        for reading, value in (("official", 50.0 + k), ("careful", 45.0 + k))
+    ]  # fmt: skip
+    report = Report(
+        benchmark="humaneval-v", split="test", protocol="v2", metrics=figures, samples=samples, unscored=1,
+        environment={"sandbox": "docker", "image": {"id": "sha256:1"}}, notes=["One task has no diagram."],
+    )  # fmt: skip
+    _, noise = big.made(4, 1, 300)
+    material = Material(
+        kind="execution",
+        unit="task",
+        questions={qid: Question(image=image, code=[("Signature", HEAD), ("Tests", TESTS)])
+                   for qid, image in zip(rows, noise.images, strict=True)},
+        images=noise.images,
+        predictions={qid: [f"Sample {n} of {qid}:\n```python\n{CODE}\n```" for n in range(3)] for qid in rows},
+        runs={qid: [_run(kind) for kind in kinds] for qid, kinds in rows.items()},
+    )  # fmt: skip
+    path.write_bytes(html.render(report, material))
+    return path

@@ -1,0 +1,130 @@
+"""The report for everyone: screen readers, both themes, narrow screens, paper, no script."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.reports.browser.conftest import settled
+from tests.reports.browser.made import execution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.reports.browser.conftest import Watched
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+VIEWS = ("tab=summary", "tab=differences", "tab=items", "tab=items&item=q1&sample=1", "tab=about")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The hand-made execution report."""
+    return execution(tmp_path_factory.mktemp("made") / "report.html")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_any_view(watch: Callable[..., Watched], made: Path, graded, theme: str) -> None:
+    """Contrast, names, roles, headings, tables: what can be checked without a person."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    places = [(made, view) for view in VIEWS]
+    places += [(graded("mmbench")[0], "tab=items&item=14"), (graded("vstar")[0], "tab=differences")]
+    found = []
+    for path, view in places:
+        page = watch(path, color_scheme=theme).open(view)
+        answer = Axe().run(page).response
+        assert len(answer["passes"]) > 15
+        found += [f"{view}: {rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in answer["violations"]]
+    assert found == []
+
+
+def test_tabs_tables_and_lists_say_what_they_are(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open("tab=items")
+    selected = page.get_by_role("tab", selected=True)
+    assert selected.get_attribute("id") == page.get_by_role("tabpanel").get_attribute("aria-labelledby")
+    assert [tab.get_attribute("tabindex") for tab in page.get_by_role("tab").all()] == ["-1", "-1", "0", "-1"]
+    for view in VIEWS:
+        before = page.locator("#panel").get_attribute("data-ready")
+        page.evaluate(f"location.hash = {view!r}")
+        settled(page, f"document.querySelector('#panel').dataset.ready !== '{before}'")
+        for table in page.locator("table").all():
+            assert table.locator("caption").text_content()
+            assert table.locator("thead th:not([scope=col])").count() == 0
+            assert table.locator("tbody tr").count() == table.locator("tbody tr > th[scope=row]").count()
+        names = page.evaluate("[...document.querySelectorAll('[id]')].map((node) => node.id)")
+        assert len(names) == len(set(names))
+
+
+def test_the_theme_follows_the_system_and_then_the_button(watch: Callable[..., Watched], made: Path) -> None:
+    def paper() -> str:
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    light, dark = "rgb(255, 255, 255)", "rgb(20, 25, 30)"
+    page = watch(made, color_scheme="dark").open()
+    button = page.locator("#theme")
+    assert (button.inner_text(), paper()) == ("Theme: auto", dark)
+    button.click()
+    assert (button.inner_text(), paper()) == ("Theme: light", light)
+    page.reload()
+    page.wait_for_selector("#panel[data-ready]")
+    assert (button.inner_text(), paper()) == ("Theme: light", light)
+    page.emulate_media(color_scheme="light")
+    button.click()
+    assert (button.inner_text(), paper()) == ("Theme: dark", dark)
+    button.click()
+    assert (button.inner_text(), paper()) == ("Theme: auto", light)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_screen_of_380_pixels_is_enough(watch: Callable[..., Watched], made: Path, view: str) -> None:
+    page = watch(made, viewport={"width": 380, "height": 800}).open(view)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+    hidden = page.evaluate(
+        """[...document.querySelectorAll('#panel *')].filter((node) => {
+            const box = node.getBoundingClientRect();
+            return box.right > 381 && !node.closest('.scroll, pre, .unseen');
+        }).map((node) => node.outerHTML.slice(0, 120))"""
+    )
+    assert hidden == []
+
+
+def test_on_paper_there_are_no_controls_and_nothing_is_cut(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open("tab=items&item=q1&sample=1")
+    page.emulate_media(media="print")
+    for control in ("#tabs", "#theme", ".steps", ".strip"):
+        assert not page.locator(control).is_visible()
+    assert page.evaluate("getComputedStyle(document.querySelector('pre.code')).overflow") == "visible"
+    assert len(page.pdf()) > 10_000
+
+
+def test_without_a_script_the_figures_are_there_and_the_reason(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made, java_script_enabled=False).page
+    page.goto(made.as_uri())
+    text = page.locator("body").inner_text()
+    assert "which this browser does not run" in text
+    assert re.search(r"pass@1\s+all\s+careful\s+46\.0\s+37\.0 to 55\.0\s+4", text)
+    assert "One task has no diagram." in text
+
+
+def test_what_could_not_be_shown_is_said_on_top_and_at_the_item(
+    watch: Callable[..., Watched], graded, tmp_path: Path
+) -> None:
+    from grader.reports import html, material
+
+    _, report = graded("vstar")
+    path = tmp_path / "report.html"
+    path.write_bytes(html.render(report, material.load(report, None, tmp_path / "gone.jsonl", None)))
+    watched = watch(path)
+    for view in ("tab=summary", "tab=items", "tab=about"):
+        note = watched.open(view).get_by_role("note").inner_text()
+        assert "Raw outputs: predictions.json is not beside the results." in note
+        assert "Questions: The data cannot be read" in note
+    text = watched.open("tab=items&item=0").locator("#panel").inner_text()
+    assert "The question cannot be shown: The data cannot be read" in text
+    assert "The output cannot be shown: predictions.json is not beside the results." in text
+    assert "starts_with_letter" in text

@@ -1,0 +1,207 @@
+"""What models, data and results files may contain to attack whoever reads a report of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.reports import html
+from grader.reports.material import Gap, Material, Question, Run
+from grader.results import Metric, Outcome, Reading, Report, SampleResult
+from tests.reports.browser.conftest import settled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+    from tests.reports.browser.conftest import Watched
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+HOSTILE = {
+    "script": "<script>window.pwned = 1; alert(1)</script>",
+    "end of script": "</script><script>window.pwned = 2; alert(2)</script>",
+    "end of title": "</title></style></textarea><img src=x onerror='window.pwned=3'>",
+    "comment": "<!--<script>",
+    "open comment": "--!><svg/onload=window.pwned=4>",
+    "link": "javascript:window.pwned=5",
+    "markup link": '"><a href="javascript:alert(6)" autofocus onfocus="window.pwned=6">x</a>',
+    "style": "<style>*{display:none!important}</style>@import 'https://example.invalid/x.css';",
+    "image": "<img src='https://example.invalid/pixel.png'><link rel=stylesheet href=//example.invalid/y.css>",
+    "frame": "<iframe srcdoc='<script>parent.pwned=7</script>'></iframe><base href='https://example.invalid/'>",
+    "form": "<form action='https://example.invalid/'><input name=attributes><button>go</button></form>",
+    "meta": "<meta http-equiv=refresh content='0;url=https://example.invalid/'>",
+    "template": "{{ 7 * 7 }} {% include '/etc/passwd' %} ${7*7}",
+    "prototype": "__proto__",
+    "constructor": "constructor",
+    "id": "panel",
+    "json": '"}];window.pwned=8;//',
+    "line separators": "a\u2028window.pwned=9\u2029b",
+}
+
+
+def _report(*texts: str) -> tuple[Report, Material]:
+    """A report in which every text that comes from outside is one of these."""
+    every = " ".join(texts)
+    metrics = [
+        Metric(name=text, reading=reading, group=group, value=1, ci95=(0.0, 2.0), n=1)
+        for text in texts
+        for group in (None, f"{text}={text}")
+        for reading in ("official", "careful")
+    ]
+    report = Report(
+        benchmark=every, split=every, protocol=every, metrics=metrics, samples=[_sample(text) for text in texts],
+        unscored=1, notes=list(texts),
+        environment={text: text for text in texts} | {
+            "predictions": every, "abbreviations": {text: text for text in texts}, "deep": {every: list(texts)},
+            "position_bias": {"careful": {text: {"chosen": 1, "right": 1, "accuracy": 1.0} for text in texts}},
+        },
+    )  # fmt: skip
+    material = Material(
+        kind="execution", unit=every, questions={text: _question(text) for text in texts},
+        images={text: text.encode() for text in texts}, predictions={text: [text] for text in texts},
+        runs={text: [Run(completion=text, program=text, result=text)] for text in texts},
+        gaps=[Gap(what="programs", why=text) for text in texts],
+    )  # fmt: skip
+    return report, material
+
+
+def _sample(text: str) -> SampleResult:
+    official, careful = (
+        Reading(outcome=outcome, credit=0, answer=text, detail=text, rule=text, span=(0, len(text)))
+        for outcome in (Outcome.ERROR, Outcome.SUSPECT)
+    )
+    return SampleResult(
+        qid=text, sample=0, seconds=1.0, official=official, careful=careful, unit=text, groups={text: [text, "other"]},
+        extra={"gold": text, "judge": text, text: text, "difference": text},
+    )  # fmt: skip
+
+
+def _question(text: str) -> Question:
+    return Question(
+        text=text, options={text: text}, gold=text, image=text, texts=[(text, text)], code=[(text, text)]
+    )  # fmt: skip
+
+
+def test_nothing_that_a_report_quotes_can_act(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_bytes(html.render(*_report(*HOSTILE.values())))
+    watched = watch(path)
+    page = watched.open()
+    globals_before = page.evaluate("Object.getOwnPropertyNames(window).sort().join()")
+    for view in ("tab=summary", "tab=differences", "tab=items", "tab=items&q=x&deep=1", "tab=about"):
+        text = watched.open(view).locator("body").evaluate("node => node.textContent")
+        for quoted in [] if "q=" in view else HOSTILE.values():
+            assert _shown(quoted) in text, view
+        _check_inert(page)
+    watched.open("tab=items&sort=-id")
+    order = page.locator("a.open").evaluate_all("nodes => nodes.map((node) => node.textContent)")
+    assert sorted(order) == sorted(map(_shown, HOSTILE.values()))
+    page.locator("a.open").first.click()
+    for number, name in enumerate(order):
+        settled(page, f"document.querySelector('.steps .faint')?.textContent === '{number + 1} of {len(order)}'")
+        assert page.locator("#item").evaluate("node => node.textContent") == name
+        assert page.locator(".answered pre.raw mark").first.evaluate("node => node.textContent") == name
+        _check_inert(page)
+        page.keyboard.press("j")
+    assert page.evaluate("Object.getOwnPropertyNames(window).sort().join()") == globals_before
+
+
+def _check_inert(page: Page) -> None:
+    links = page.locator("a[href]").evaluate_all("nodes => nodes.map((node) => node.getAttribute('href'))")
+    assert all(link.startswith("#") for link in links)
+    strange = "iframe, form:not(.filters), base, object, embed, [style], link, #panel script, #panel style, svg a"
+    assert page.locator(strange).count() == 0
+    assert page.evaluate("window.pwned ?? Object.prototype.pwned ?? null") is None
+
+
+def _shown(text: str) -> str:
+    return text.replace("\u2028", "U+2028").replace("\u2029", "U+2029")
+
+
+def test_the_policy_stops_a_script_that_got_in_all_the_same(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    """Not how it is meant to be: a script and a handler are put into the file, past everything that keeps them out."""
+    path = tmp_path / "report.html"
+    data = html.render(*_report("x")).decode()
+    path.write_text(
+        data.replace("<footer", "<script>window.pwned=1</script><img src=x: onerror='window.pwned=2'><footer")
+    )
+    watched = watch(path)
+    page = watched.open()
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.pwned ?? null") is None
+    assert len(watched.complaints) >= 2
+    assert all("Content Security Policy" in complaint for complaint in watched.complaints)
+    watched.complaints.clear()
+    watched.requests[:] = [url for url in watched.requests if url != "x:"]
+
+
+def test_the_document_takes_no_markup_even_from_its_own_script(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_bytes(html.render(*_report("x")))
+    watched = watch(path)
+    page = watched.open()
+    said = page.evaluate(
+        "(() => { try { document.body.innerHTML = '<b>x</b>'; return 'taken' } catch (e) { return e.name } })()"
+    )
+    assert said == "TypeError"
+    assert len(watched.complaints) == 1
+    watched.complaints.clear()
+
+
+def test_characters_that_hide_or_reorder_are_shown_by_name(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    text = "\x1b[31mred\x1b[0m a\u202eb\u2066c\0d\ud83de\u200bf\ufeffg\U000e0041h\r\ni\rj"
+    report, material = _report("x")
+    material = Material(kind="multiple_choice", predictions={"x": [text]})
+    path = tmp_path / "report.html"
+    path.write_bytes(html.render(report, material))
+    page = watch(path).open("tab=items&item=x")
+    raw = page.locator(".answered pre.raw").first
+    assert raw.locator(".unseen-character").all_inner_texts() == [
+        "␛", "␛", "U+202E", "U+2066", "␀", "U+D83D", "U+200B", "U+FEFF", "U+E0041", "␍",
+    ]  # fmt: skip
+    shown = raw.evaluate("node => node.textContent")
+    assert shown.startswith("␛[31mred␛[0m aU+202EbU+2066c␀dU+D83DeU+200BfU+FEFFgU+E0041h")
+    assert not any(character in shown for character in "\x1b\u202e\u2066\0\u200b\ufeff")
+
+
+def test_emoji_and_right_to_left_text_are_left_as_they_are(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    text = "שלום 👩‍👩‍👧 العربية 你好"
+    report, _ = _report("x")
+    path = tmp_path / "report.html"
+    path.write_bytes(html.render(report, Material(kind="multiple_choice", predictions={"x": [text]})))
+    page = watch(path).open("tab=items&item=x")
+    assert page.locator(".answered pre.raw").first.evaluate("node => node.textContent") == text
+
+
+def test_a_hostile_address_changes_nothing(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_bytes(html.render(*_report("x", "y", "z")))
+    watched = watch(path)
+    views = (
+        "tab=__proto__", "tab=constructor&item=__proto__", "tab=items&page=-5&sort=__proto__",
+        "tab=items&sort=-constructor", "tab=items&item=<img src=x onerror=alert(1)>",
+        "tab=items&group=<script>alert(1)</script>", "%", "tab=items&page=1e99",
+        "tab=items&item=x&sample=NaN", "tab=differences&page=99&official=<b>",
+    )  # fmt: skip
+    for view in views:
+        page = watched.open(view)
+        assert page.locator("[role=tab][aria-selected=true]").count() == 1
+        assert page.locator("#panel > *").count() > 0
+
+
+def test_a_million_characters_in_one_line_and_a_thousand_marks_on_a_letter_are_borne(
+    watch: Callable[..., Watched], tmp_path: Path
+) -> None:
+    zalgo = "o" + "\u0335" * 1000
+    report, _ = _report("x")
+    path = tmp_path / "report.html"
+    path.write_bytes(
+        html.render(report, Material(kind="multiple_choice", predictions={"x": ["a" * 1_000_000 + zalgo]}))
+    )
+    page = watch(path, viewport={"width": 380, "height": 700}).open("tab=items&item=x")
+    settled(page, "document.querySelector('.answered pre.raw .cut') !== null")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380

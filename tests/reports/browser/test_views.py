@@ -1,0 +1,295 @@
+"""Every view of the HTML report, read in Chromium as a reader reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.reports.browser.conftest import settled
+from tests.reports.browser.made import CODE, execution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+    from tests.reports.browser.conftest import Watched
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The hand-made execution report."""
+    return execution(tmp_path_factory.mktemp("made") / "report.html")
+
+
+def _ids(page: Page) -> list[str]:
+    return page.locator("table.items tbody th").all_inner_texts()
+
+
+def _count(page: Page, text: str) -> None:
+    settled(page, f"document.querySelector('#count')?.textContent === {text!r}")
+
+
+def test_the_summary_has_both_readings_with_their_intervals_drawn(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open()
+    row = page.locator("table.figures").first.locator("tbody tr").first
+    assert row.locator("th").inner_text() == "pass@1"
+    assert [cell.split() for cell in row.locator("td.num").all_inner_texts()] == [
+        ["51.0", "42.0", "to", "60.0", "between", "40.0", "and", "60.0"],
+        ["46.0", "37.0", "to", "55.0", "between", "40.0", "and", "60.0"],
+        ["\N{MINUS SIGN}5.0"],
+        ["4"],
+    ]
+    for reading, value in (("official", 51.0), ("careful", 46.0)):
+        at = float(row.locator(f"circle.{reading}").get_attribute("cx") or 0)
+        line = row.locator(f"line.range.{reading}").first
+        ends = [float(line.get_attribute(name) or 0) for name in ("x1", "x2")]
+        assert ends[0] < at < ends[1]
+        assert at == pytest.approx(8 + value / 100 * 284)
+
+
+def test_the_curve_has_a_point_for_every_k_and_reading(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open()
+    titles = page.locator("svg.curve title").all_text_contents()
+    assert len(titles) == 6
+    assert titles[0] == "official: pass@1 = 54.2 over 4 tasks"
+    assert "careful rises from" in (page.locator("svg.curve").get_attribute("aria-label") or "")
+
+
+def test_a_number_among_the_outcomes_leads_to_its_items(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open()
+    row = page.locator("table.matrix tbody tr", has=page.locator("th", has_text="lint failed"))
+    row.locator("td.other a").click()
+    _count(page, "1 of 4 tasks")
+    assert _ids(page) == ["q3"]
+
+
+def test_a_category_leads_to_its_items(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open()
+    page.get_by_role("link", name="Even", exact=True).click()
+    _count(page, "2 of 4 tasks")
+    assert _ids(page) == ["q2", "q10"]
+
+
+def test_another_metric_can_be_broken_down(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open()
+    page.select_option("#metric", "pass@3")
+    settled(page, "location.hash.includes('metric=pass')")
+    body = page.locator("section[aria-labelledby=h-categories] tbody tr").first
+    assert body.locator("b").all_inner_texts() == ["53.0", "48.0"]
+
+
+def test_what_is_unscored_is_said_and_listed(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open()
+    assert "1 sample could not be scored" in page.locator("#panel").inner_text()
+    page.get_by_role("tab", name="How it was made").click()
+    page.get_by_role("heading", name="Unscored").wait_for()
+    assert "the supervisor died three times" in page.locator("#panel").inner_text()
+    assert "One task has no diagram." in page.locator("#panel").inner_text()
+    assert "sha256:1" in page.locator("#panel").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ("q=diagram+q1", ["q1", "q10"]),
+        ("q=STEP", ["q3"]),
+        ("official=passed&careful=suspect", ["q1"]),
+        ("careful=failed", ["q1", "q2"]),
+        ("differs=1", ["q1", "q3"]),
+        ("group=task_type%3DOdd", ["q1", "q3"]),
+        ("group=task_type%3DOdd&official=failed", ["q1"]),
+        ("q=nowhere", []),
+        ("sort=-id", ["q10", "q3", "q2", "q1"]),
+        ("sort=careful", ["q2", "q1", "q3", "q10"]),
+        ("q=sample+q2&deep=1", ["q2"]),
+    ],
+)
+def test_filters_and_order_are_in_the_address(
+    watch: Callable[..., Watched], made: Path, filters: str, expected: list[str]
+) -> None:
+    page = watch(made).open(f"tab=items&{filters}")
+    if "deep" in filters:
+        _count(page, "1 of 4 tasks")
+    assert _ids(page) == expected
+
+
+def test_typing_filters_and_the_number_found_is_announced(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open("tab=items")
+    page.fill("#search", "q1")
+    _count(page, "2 of 4 tasks")
+    assert page.locator("#status").inner_text() == "2 of 4 tasks"
+    assert page.evaluate("document.activeElement.id") == "search"
+    page.select_option("#filter-careful", "suspect")
+    _count(page, "1 of 4 tasks")
+    page.check("#filter-differs")
+    settled(page, "location.hash.includes('differs=1')")
+    page.click("#clear")
+    _count(page, "4 tasks")
+    assert page.input_value("#search") == ""
+
+
+def test_a_heading_sorts_one_way_then_the_other_then_not(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open("tab=items")
+    header = page.locator("th", has=page.locator("#sort-id"))
+    seen = []
+    for _ in range(4):
+        seen.append((header.get_attribute("aria-sort"), _ids(page)))
+        before = page.locator("#panel").get_attribute("data-ready")
+        page.click("#sort-id")
+        settled(page, f"document.querySelector('#panel').dataset.ready !== '{before}'")
+        assert page.evaluate("document.activeElement.id") == "sort-id"
+    up, down = ["q1", "q2", "q3", "q10"], ["q10", "q3", "q2", "q1"]
+    assert seen == [("none", up), ("ascending", up), ("descending", down), ("none", up)]
+
+
+def test_an_item_shows_its_image_program_verdicts_and_evidence(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open("tab=items&item=q1&sample=1")
+    assert page.locator(".reading.official .badge").inner_text() == "✓\npassed"
+    assert page.locator(".reading.careful .badge").inner_text() == "?\nsuspect"
+    assert "not apart from them" in page.locator(".reading.careful .detail").inner_text()
+    assert page.locator(".answered pre.raw").first.inner_text().startswith("Sample 1 of q1:")
+    own = page.locator(".answered pre.code .line.own").all_text_contents()
+    assert "".join(own).rstrip("\n") == CODE
+    assert page.locator(".answered .own .t-k").first.inner_text() == "def "
+    assert page.locator(".answered .own .t-c").inner_text() == "# why"
+    settled(page, "document.querySelector('figure img').naturalWidth === 300")
+    assert page.locator(".asked summary").all_inner_texts() == ["Signature", "Tests"]
+    assert page.locator(".sample").count() == 3
+
+
+def test_the_samples_of_an_item_are_links_and_keys(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open("tab=items&item=q1")
+    page.locator(".sample").nth(2).click()
+    settled(page, "document.querySelector('.reading.official .badge')?.textContent.includes('failed')")
+    assert "sample=2" in page.url
+    page.keyboard.press("[")
+    settled(page, "document.querySelector('.sample[aria-current]').textContent === '1'")
+    page.keyboard.press("ArrowRight")
+    settled(page, "document.querySelector('.sample[aria-current]').textContent === '2'")
+
+
+def test_a_link_to_what_is_not_there_says_so(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open("tab=items&item=q99")
+    assert "There is no item q99" in page.locator("#panel").inner_text()
+    page.click("#back")
+    _count(page, "4 tasks")
+
+
+def test_back_and_forward_go_through_the_views(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open("tab=items&careful=failed")
+    page.get_by_role("link", name="q2", exact=True).click()
+    page.locator("#item").wait_for()
+    page.get_by_role("tab", name="Where they differ").click()
+    page.locator("table.differences").wait_for()
+    page.go_back()
+    page.locator("#item").wait_for()
+    assert page.locator("#item").inner_text() == "q2"
+    page.go_back()
+    _count(page, "2 of 4 tasks")
+    page.go_forward()
+    page.locator("#item").wait_for()
+
+
+def test_the_report_can_be_read_with_keys_alone(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open()
+    page.locator("#tab-summary").focus()
+    page.keyboard.press("ArrowRight")
+    settled(page, "document.querySelector('#tab-differences').getAttribute('aria-selected') === 'true'")
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    settled(page, "document.activeElement.id === 'tab-summary' && location.hash === '#tab=summary'")
+    page.keyboard.press("/")
+    settled(page, "document.activeElement.id === 'search'")
+    page.keyboard.type("q1")
+    _count(page, "2 of 4 tasks")
+    page.keyboard.press("Escape")
+    _count(page, "4 tasks")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.textContent") == "q2"
+    page.keyboard.press("Enter")
+    settled(page, "document.activeElement.id === 'item'")
+    page.keyboard.press("j")
+    settled(page, "document.querySelector('#item').textContent === 'q3' && document.activeElement.id === 'item'")
+    page.keyboard.press("Escape")
+    settled(page, "document.activeElement.textContent === 'q3' && document.activeElement.className === 'open'")
+
+
+def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(watch, graded) -> None:
+    path, report = graded("vstar")
+    page = watch(path).open("tab=differences")
+    different = report.differences()
+    rows = page.locator("table.differences tbody tr")
+    assert rows.locator("th").all_inner_texts() == [sample.qid for sample in different]
+    first = rows.first
+    assert first.locator(".verdict .answer").all_inner_texts() == ["B", "C"]
+    assert first.locator(".verdict code").all_inner_texts() == ["starts_with_letter", "declaration"]
+    assert first.locator(".excerpt").inner_text() == "Based on the image, the answer is C."
+    assert first.locator("mark.by-official").inner_text() == "B"
+    assert first.locator("mark.by-careful").inner_text() == "C"
+    page.get_by_role("link", name="correct → wrong 1").click()
+    settled(page, "document.querySelectorAll('table.differences tbody tr').length === 1")
+    page.get_by_role("link", name="0", exact=True).click()
+    page.locator("#item").wait_for()
+    assert page.locator(".options li.gold").inner_text().split() == ["B", "yellow", "right", "official"]
+    assert page.locator(".answered pre mark").all_inner_texts() == ["B", "C"]
+    settled(page, "document.querySelector('figure img').naturalWidth > 0")
+
+
+def test_a_circular_question_shows_every_pass_with_its_own_verdicts(watch, graded) -> None:
+    path, report = graded("mmbench")
+    page = watch(path).open("tab=items&item=13")
+    passes = page.locator("article.pass")
+    assert passes.count() == 4
+    assert passes.locator("h3").all_inner_texts() == [f"Pass {n}" for n in (13, 1000013, 2000013, 3000013)]
+    shown = [
+        [badge.split("\n")[1] for badge in one.locator(".reading .badge").all_inner_texts()] for one in passes.all()
+    ]
+    by_qid = {sample.qid: sample for sample in report.samples}
+    assert shown == [
+        [by_qid[qid].official.outcome, by_qid[qid].careful.outcome] for qid in ("13", "1000013", "2000013", "3000013")
+    ]
+    assert page.locator(".verdicts .badge").all_inner_texts() == ["✕\nwrong", "✕\nwrong"]
+    assert page.locator("figure img").count() == 1
+    assert passes.nth(1).locator(".options li.gold").inner_text().split()[0] == by_qid["1000013"].extra["gold"]
+
+
+def test_a_mr_ben_row_shows_what_was_judged_and_its_sisters(watch, graded) -> None:
+    path, _ = graded("mr-ben")
+    page = watch(path).open("tab=items&item=math-2%2Fwriter-a")
+    text = page.locator("#panel").inner_text()
+    assert "Solution under review" in text
+    assert "The judge\N{RIGHT SINGLE QUOTATION MARK}s reply" in text
+    assert "Final Decision: **Correct**" in text
+    page.get_by_role("link", name="math-2/writer-b").click()
+    settled(page, "document.querySelector('#item').textContent === 'math-2/writer-b'")
+
+
+def test_long_lists_come_in_pages(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    from grader.reports import html
+    from grader.reports.material import Material
+    from grader.results import Outcome, Reading, Report, SampleResult
+
+    good, bad = Reading(outcome=Outcome.CORRECT, credit=1), Reading(outcome=Outcome.WRONG, credit=0)
+    samples = [SampleResult(qid=f"n{n}", sample=0, official=good, careful=bad) for n in range(250)]
+    report = Report(benchmark="b", split="s", protocol="p", metrics=[], samples=samples)
+    path = tmp_path / "report.html"
+    path.write_bytes(html.render(report, Material(kind="multiple_choice")))
+    page = watch(path).open("tab=items")
+    assert len(_ids(page)) == 100
+    page.get_by_role("link", name="Next").click()
+    settled(page, "document.querySelector('.open').textContent === 'n100'")
+    page.get_by_role("link", name="n101", exact=True).click()
+    page.locator("#item").wait_for()
+    page.keyboard.press("Escape")
+    settled(page, "document.activeElement.textContent === 'n101'")
+    assert "page=2" in page.url
+    page.get_by_role("tab", name="Where they differ").click()
+    settled(page, "document.querySelectorAll('table.differences tbody tr').length === 25")
