@@ -100,9 +100,9 @@ def judge(
 def check_baseline(baseline: Report, report: Report) -> None:
     """Raise UsageError where a baseline says nothing about a report."""
     check_comparable(baseline, report)
-    had, has = clusters(baseline), clusters(report)
-    if had.keys() != has.keys():
-        lacking, more = len(had.keys() - has.keys()), len(has.keys() - had.keys())
+    had, has = ({sample.cluster for sample in made.samples} for made in (baseline, report))
+    if had != has:
+        lacking, more = len(had - has), len(has - had)
         raise UsageError(
             f"This run cannot be held against the baseline: it lacks {lacking} of the baseline's items and has {more} "
             "others. Grade the same items (--limit and --id too)."

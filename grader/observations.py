@@ -76,8 +76,9 @@ def _is_mr_score(report: Report) -> bool:
 
 def _pass_at(k: int) -> Callable[[list[SampleResult], ReadingName], float | None]:
     def observe(members: list[SampleResult], reading: ReadingName) -> float | None:
-        outcomes = [r for s in members if (r := s.reading(reading)).outcome is not Outcome.UNSCORED]
-        return pass_at_k(len(outcomes), sum(r.credit >= 1 for r in outcomes), k) if len(outcomes) >= k else None
+        credits_ = [r.credit for s in members if (r := s.reading(reading)).outcome is not Outcome.UNSCORED]
+        passed = sum([credit >= 1 for credit in credits_])
+        return pass_at_k(len(credits_), passed, k) if len(credits_) >= k else None
 
     return observe
 
@@ -99,8 +100,8 @@ def _only(
 
 _OBSERVERS: dict[str, Callable[[list[SampleResult], ReadingName], float | None]] = {
     "parse_success_rate": _parsed,
-    "accuracy": _only(choice_metrics.each_question),
+    "accuracy": mean_credit,
     "circular_accuracy": _only(choice_metrics.whole_groups),
     "vanilla_accuracy": _only(choice_metrics.first_passes),
-    "vanilla_accuracy_all_passes": _only(choice_metrics.all_passes),
+    "vanilla_accuracy_all_passes": mean_credit,
 }

@@ -7,6 +7,7 @@ intervals side by side do (Miller, arXiv 2411.00640, section 4). Quantiles, root
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -115,9 +116,10 @@ def permutation(moved: list[float]) -> float:
             sums = np.concatenate((sums + change, sums - change))
         return float(np.mean(np.abs(sums) >= abs(math.fsum(moved)) - TINY))
     # Changes of one size are interchangeable: how many of them rise is a binomial draw.
-    sizes, numbers = np.unique(np.abs(moved), return_counts=True)
-    risen = np.random.default_rng(SEED).binomial(numbers, 0.5, size=(RESAMPLES, len(sizes)))
-    extreme = np.abs((2 * risen - numbers) @ sizes) >= abs(math.fsum(moved)) - TINY
+    rng, sums = np.random.default_rng(SEED), np.zeros(RESAMPLES)
+    for size, number in sorted(Counter(map(abs, moved)).items()):
+        sums += size * (2 * rng.binomial(number, 0.5, RESAMPLES) - number)
+    extreme = np.abs(sums) >= abs(math.fsum(moved)) - TINY
     return float((1 + extreme.sum()) / (1 + RESAMPLES))
 
 

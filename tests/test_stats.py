@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 import statistics
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.stats import Mean, mean, wilson
+from grader.stats import Mean, bootstrap, mean, wilson
+
+if TYPE_CHECKING:
+    from random import Random
 
 
 @pytest.mark.parametrize(
@@ -44,20 +49,66 @@ def test_zeros_and_ones_get_the_wilson_interval_in_percent() -> None:
     )
 
 
-def test_other_values_get_the_normal_interval() -> None:
+def test_other_values_get_the_percentile_bootstrap() -> None:
     made = mean([0.2, 0.5, 0.6])
-    assert made is not None
-    stderr = statistics.stdev([0.2, 0.5, 0.6]) / math.sqrt(3)
-    assert made.value == pytest.approx(130 / 3)
-    assert made.stderr == pytest.approx(100 * stderr)
-    assert made.ci95 == pytest.approx((130 / 3 - 195.9963984540054 * stderr, 130 / 3 + 195.9963984540054 * stderr))
+    low, high = bootstrap([0.2, 0.5, 0.6])
+    assert made == Mean(
+        value=pytest.approx(130 / 3),
+        stderr=pytest.approx(100 * statistics.stdev([0.2, 0.5, 0.6]) / math.sqrt(3)),
+        ci95=(100 * low, 100 * high),
+        n=3,
+    )
 
 
-def test_the_normal_interval_does_not_leave_the_scale() -> None:
-    made = mean([0.01, 0.5, 1])
+@pytest.mark.parametrize("n", [8, 40, 164, 400], ids=lambda n: f"{n} values")
+@pytest.mark.parametrize("kinds", [10, 100_000], ids=["few kinds", "many kinds"])
+def test_the_bootstrap_is_scipys(n: int, kinds: int) -> None:
+    from scipy import stats as theirs
+
+    values = np.random.default_rng(n).integers(0, kinds + 1, n) / kinds
+    found = theirs.bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(1))
+    stderr = values.std(ddof=1) / math.sqrt(n)
+    assert bootstrap(values.tolist()) == pytest.approx(tuple(found.confidence_interval), abs=0.1 * stderr)
+
+
+@given(st.lists(st.integers(0, 10).map(lambda tenths: tenths / 10), min_size=1, max_size=60), st.randoms())
+@settings(deadline=None, max_examples=30)
+def test_the_order_of_values_does_not_matter(values: list[float], random: Random) -> None:
+    shuffled = random.sample(values, len(values))
+    assert mean(shuffled) == mean(values)
+
+
+def test_the_order_of_many_kinds_of_values_does_not_matter() -> None:
+    values = np.random.default_rng(0).random(150).tolist()
+    assert mean(values[::-1]) == mean(values) == mean(sorted(values))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+@settings(deadline=None, max_examples=40)
+def test_an_interval_holds_the_mean_and_stays_on_the_scale(values: list[float]) -> None:
+    made = mean(values)
     assert made is not None
-    assert made.ci95[0] == 0
-    assert made.ci95[1] <= 100
+    assert 0 <= made.ci95[0] <= made.value + 1e-9
+    assert made.value - 1e-9 <= made.ci95[1] <= 100 + 1e-9
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    """Tasks of ten samples, 500 benchmarks: 95 % within three standard errors."""
+    rng, held = np.random.default_rng(4), 0
+    for _ in range(500):
+        made = mean((rng.binomial(10, rng.beta(0.5, 0.5, 100)) / 10).tolist())
+        assert made is not None
+        held += made.ci95[0] <= 50 <= made.ci95[1]
+    assert 0.95 - 3 * math.sqrt(0.05 * 0.95 / 500) <= held / 500
+
+
+@pytest.mark.parametrize("values", [[0.5], [0.3] * 40], ids=["one", "all alike"])
+def test_values_that_are_all_alike_are_no_certainty(values: list[float]) -> None:
+    made = mean(values)
+    low, high = wilson(values[0], len(values))
+    assert made is not None
+    assert made.stderr == pytest.approx(0, abs=1e-9)
+    assert made.ci95 == pytest.approx((100 * low, 100 * high))
 
 
 def test_one_observation_has_no_spread_but_an_interval() -> None:
