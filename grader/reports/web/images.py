@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import os
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,16 +30,18 @@ _STEPS = ((1280, 82), (1024, 78), (800, 74), (640, 68), (520, 62), (420, 56), (3
 """Longest side in pixels, and WebP quality, from the best to the smallest."""
 _FLAT = 1024
 """An image with no more colours than this is a drawing: kept without loss where it fits."""
-_PIXELS = 120_000_000
-"""Larger than this, an image is taken for a decompression bomb."""
 
 
 def thumbnails(pictures: Mapping[str, Picture], budget: int = BUDGET) -> list[Thumbnail | None]:
     """Return the pictures made small, in order; None for what cannot be read."""
     if not pictures:
         return []
+    from PIL import Image
+
     share = min(_SHARE, budget // len(pictures))
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with warnings.catch_warnings(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        # What Pillow only warns of, an image that would fill the memory, is not opened.
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
         return list(pool.map(lambda picture: _thumbnail(picture, share), pictures.values()))
 
 
@@ -49,8 +52,6 @@ def _thumbnail(picture: Picture, share: int) -> Thumbnail | None:
     # A decoder of foreign bytes fails in ways of its own: any of them means that there is no image to show.
     try:
         with Image.open(picture if isinstance(picture, Path) else io.BytesIO(picture)) as image:
-            if image.width * image.height > _PIXELS:
-                return None
             image.draft("RGB", (_STEPS[0][0], _STEPS[0][0]))
             image.load()
             data, width, height = _smallest(_plain(image), share)

@@ -123,7 +123,7 @@ function results() {
   say(said);
   return [el('p', { class: 'count', id: 'count', text: said }),
     shown.length ? table('Items', [sortable('id', 'Id'), sortable('question', 'Question'), sortable('official', 'Official'), sortable('careful', 'Careful'), sortable('differs', 'Differ', 'num'),
-      timed ? sortable('seconds', 'CPU s', 'num') : null], shown.map(row), 'items') : el('p', { class: 'notice', text: 'Nothing matches these filters.' }),
+      timed ? sortable('seconds', 'CPU s', 'num') : null], shown.map(row), 'items') : el('p', { class: 'notice', text: items.length ? 'Nothing matches these filters.' : 'There are no samples.' }),
     pager(found.length, PAGE, page, (to) => address({ page: String(to) }))];
 }
 

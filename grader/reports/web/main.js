@@ -1,6 +1,6 @@
 // Putting a view on the page, and everything that keys and addresses do.
 
-let index, items, all, owners, timed;
+let index, items, all, owners, timed, baselines;
 const owner = (at) => items[owners[at]];
 
 function read(unpacked) {
@@ -20,6 +20,7 @@ function read(unpacked) {
     item.differing += differs(at);
     item.seconds += index.samples.t[at];
   }
+  baselines = lookup(index.environment.baselines ?? {});
   timed = items.some((item) => item.seconds > 0);
 }
 
@@ -96,7 +97,7 @@ function move(step) {
 
 function sampleStep(step) {
   const links = [...document.querySelectorAll('.sample')];
-  links[links.findIndex((link) => link.ariaCurrent === 'true') + step]?.click();
+  links[links.findIndex((link) => link.getAttribute('aria-current') === 'true') + step]?.click();
 }
 
 function escape() {

@@ -32,7 +32,7 @@ function headline() {
 function passCurve() {
   const curve = index.curves;
   if (!curve) return null;
-  const wide = 620, high = 250, left = 40, right = 74, top = 20, bottom = 36;
+  const wide = window.innerWidth < 600 ? 380 : 620, high = 250, left = 40, right = 74, top = 20, bottom = 40;
   const most = curve.k.length;
   const x = (k) => left + ((k - 1) / Math.max(1, most - 1)) * (wide - left - right);
   const y = (value) => top + (1 - value / 100) * (high - top - bottom);
@@ -44,11 +44,11 @@ function passCurve() {
     chart.append(svg('line', { class: 'grid', x1: left, x2: wide - right, y1: y(value), y2: y(value) }),
       svg('text', { x: left - 8, y: y(value) + 4, 'text-anchor': 'end', text: String(value) }));
   }
-  const every = Math.ceil(most / 10);
+  const every = Math.ceil(most / (wide < 600 ? 6 : 10));
   for (const k of curve.k) {
-    if ((k - 1) % every === 0 || k === most) chart.append(svg('text', { x: x(k), y: high - 14, 'text-anchor': 'middle', text: String(k) }));
+    if (k === most || ((k - 1) % every === 0 && most - k >= every / 2)) chart.append(svg('text', { x: x(k), y: high - 20, 'text-anchor': 'middle', text: String(k) }));
   }
-  chart.append(svg('text', { class: 'label', x: (left + wide - right) / 2, y: high - 1, 'text-anchor': 'middle', text: 'k, samples drawn' }));
+  chart.append(svg('text', { class: 'label', x: (left + wide - right) / 2, y: high - 4, 'text-anchor': 'middle', text: 'k, samples drawn' }));
   READINGS.forEach((name, number) => {
     const points = curve.k.map((k, at) => [k, ...curve[name][at]]).filter(([, value]) => value !== null);
     for (const row of index.breakdown) {
@@ -94,7 +94,7 @@ function outcomes() {
   return el('section', { class: 'card', 'aria-labelledby': 'h-outcomes' }, el('h2', { id: 'h-outcomes', text: 'Outcomes' }),
     el('p', { class: 'lead', text: 'Samples by what official (rows) and careful (columns) conclude. Every number leads to its items.' }),
     table('Samples by outcome: official in rows, careful in columns', [el('th', { scope: 'col' }, el('small', { text: 'official ↓ careful →' })),
-      across.map((name) => el('th', { scope: 'col', class: 'num' }, badge(name))), column('all', 'num')], rows, 'matrix'));
+      across.map((name) => el('th', { scope: 'col', class: `num head ${toneOf(name)}`, text: human(name) })), column('all', 'num')], rows, 'matrix'));
 }
 
 function categories() {

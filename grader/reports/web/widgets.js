@@ -39,6 +39,8 @@ function interval(row, scale) {
   const grid = [0, 25, 50, 75, 100].map((part) => scale.low + ((100 - scale.low) * part) / 100);
   const drawing = svg('svg', { class: 'interval', viewBox: `0 0 ${WIDTH} 30`, 'aria-hidden': 'true', focusable: 'false' },
     grid.map((value) => svg('line', { class: 'grid', x1: scale.at(value), x2: scale.at(value), y1: 0, y2: 30 })));
+  const chance = row.name === 'accuracy' && baselines.get(row.group ?? 'all')?.chance;
+  if (chance) drawing.append(svg('line', { class: 'chance', x1: scale.at(chance), x2: scale.at(chance), y1: 0, y2: 30 }));
   READINGS.forEach((name, number) => {
     const figure = row[name];
     if (!figure || figure.value === null) return;
@@ -72,7 +74,8 @@ function figure(one) {
 }
 
 const legend = () => el('p', { class: 'legend' },
-  READINGS.map((name) => el('span', {}, el('i', { class: `key ${name}`, 'aria-hidden': 'true' }), name)));
+  READINGS.map((name) => el('span', {}, el('i', { class: `key ${name}`, 'aria-hidden': 'true' }), name)),
+  baselines.size ? el('span', {}, el('i', { class: 'key chance', 'aria-hidden': 'true' }), 'chance') : null);
 
 function difference(row) {
   const [a, b] = READINGS.map((name) => row[name]?.value ?? null);

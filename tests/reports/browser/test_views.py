@@ -272,6 +272,24 @@ def test_a_mr_ben_row_shows_what_was_judged_and_its_sisters(watch, graded) -> No
     settled(page, "document.querySelector('#item').textContent === 'math-2/writer-b'")
 
 
+def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    from grader.reports import html, material
+    from grader.results import Report
+
+    note = "test-en has no public answers: there is no score, but a submission file."
+    report = Report(
+        benchmark="mmbench", split="test-en", protocol="vlmevalkit-2026-06", metrics=[], samples=[], notes=[note]
+    )  # fmt: skip
+    path = tmp_path / "report.html"
+    path.write_bytes(html.render(report, material.load(report, None, None, None)))
+    watched = watch(path)
+    assert "This run has no figures." in watched.open().locator("#panel").inner_text()
+    assert note in watched.page.locator("#panel").inner_text()
+    assert "There are no samples." in watched.open("tab=differences").locator("#panel").inner_text()
+    assert "There are no samples." in watched.open("tab=items").locator("#panel").inner_text()
+    assert note in watched.open("tab=about").locator("#panel").inner_text()
+
+
 def test_long_lists_come_in_pages(watch: Callable[..., Watched], tmp_path: Path) -> None:
     from grader.reports import html
     from grader.reports.material import Material
