@@ -1,8 +1,25 @@
 // How the figures were made: what a reader needs to make them again, or to doubt them.
 
+const isPlain = (thing) => thing !== null && typeof thing === 'object' && !Array.isArray(thing);
+const number = (thing) => thing.toLocaleString('en-US', { maximumFractionDigits: 4 });
+
+// A table of tables is one: a row a name, a column a name within.
+function matrix(thing) {
+  const rows = Object.entries(thing);
+  const heads = [...new Set(rows.flatMap(([, row]) => (isPlain(row) ? Object.keys(row) : [null])))];
+  const flat = rows.every(([, row]) => isPlain(row) && Object.values(row).every((cell) => cell === null || typeof cell !== 'object'));
+  if (!flat || rows.length < 2 || heads.length > 14) return null;
+  return table('Facts', [column(''), heads.map((head) => el('th', { scope: 'col', class: 'num' }, safe(human(head))))],
+    rows.map(([name, row]) => el('tr', {}, el('th', { scope: 'row' }, safe(human(name))),
+      heads.map((head) => el('td', { class: 'num' }, Object.hasOwn(row, head) ? value(row[head]) : '–')))));
+}
+
 function value(thing) {
   if (thing === null) return '–';
+  if (typeof thing === 'number') return number(thing);
   if (typeof thing !== 'object') return safe(thing);
+  const whole = isPlain(thing) ? matrix(thing) : null;
+  if (whole) return whole;
   const rows = Object.entries(thing);
   if (!rows.length) return '–';
   if (Array.isArray(thing) && thing.every((part) => typeof part !== 'object')) return safe(thing.join(', '));

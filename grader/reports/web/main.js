@@ -34,6 +34,7 @@ async function draw(before) {
     const on = tab.dataset.tab === state.tab;
     tab.setAttribute('aria-selected', String(on));
     tab.tabIndex = on ? 0 : -1;
+    if (on) byId('tabs').scrollLeft = Math.max(0, tab.offsetLeft + tab.offsetWidth - byId('tabs').clientWidth);
   }
   const panel = byId('panel');
   panel.setAttribute('aria-labelledby', `tab-${state.tab}`);

@@ -9,9 +9,9 @@ from grader.reports.web.highlight import units
 if TYPE_CHECKING:
     from grader.reports.material import Material
 
-_TOTAL = 40_000_000
+_TOTAL = 30_000_000
 """Characters of raw output that a report holds."""
-_LIMITS = (200_000, 50_000, 20_000, 8_000, 4_000, 2_000)
+_LIMITS = (200_000, 100_000, 50_000, 30_000, 20_000, 14_000, 10_000, 8_000, 6_000, 4_000, 2_000)
 
 
 class Texts:

@@ -272,6 +272,23 @@ def test_a_mr_ben_row_shows_what_was_judged_and_its_sisters(watch, graded) -> No
     settled(page, "document.querySelector('#item').textContent === 'math-2/writer-b'")
 
 
+def test_how_it_was_made_is_a_list_and_tables_of_facts(watch, graded) -> None:
+    path, report = graded("mr-ben")
+    page = watch(path).open("tab=about")
+    facts = dict(
+        zip(
+            page.locator("dl.facts > div > dt").all_inner_texts(),
+            page.locator("dl.facts > div > dd").all_inner_texts(),
+            strict=True,
+        )
+    )
+    assert facts["predictions digest"] == report.environment["predictions_digest"]
+    assert facts["step"] == "0.3"
+    counts = report.environment["counts"]["careful"]["physics"]
+    row = page.locator("tr", has=page.locator("th", has_text="physics")).nth(1)
+    assert row.locator("td").all_inner_texts() == [str(number) for number in counts.values()]
+
+
 def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Watched], tmp_path: Path) -> None:
     from grader.reports import html, material
     from grader.results import Report
