@@ -164,7 +164,10 @@ def _compare_mr_score(before: Report, after: Report, name: str, reading: Reading
     from grader.scoring.run_mr_score import facts_by_subject
 
     weights: Any = after.environment.get("weights")
-    first, second = (facts_by_subject(report.samples, reading) for report in (before, after))
+    try:
+        first, second = (facts_by_subject(report.samples, reading) for report in (before, after))
+    except (KeyError, TypeError, AssertionError) as error:
+        raise InputError([f"a results file lacks what Mr-Ben needs ({error!r})"]) from error
     if first.keys() != second.keys():
         raise UsageError("These runs cannot be compared: they have different subjects.")
     subject = None if group is None else group.partition("=")[2]
