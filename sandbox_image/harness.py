@@ -6,6 +6,7 @@ live in a process that never has the tests; the tests call them through a proxy.
 """
 
 import builtins
+import contextlib
 import io
 import os
 import signal
@@ -16,6 +17,7 @@ import crossing
 import wire
 
 MAX_TEXT = 20_000
+MAX_LINES = 8
 MAX_SWALLOWED = 1 << 20
 
 
@@ -57,8 +59,9 @@ class _Result:
     def __init__(self, fd):
         self._fd = fd
 
-    def append(self, text, kind=""):
-        wire.send(lambda data: os.write(self._fd, data), {"result": clip(str(text)), "kind": kind})
+    def append(self, text, kind="", lines=""):
+        message = {"result": clip(str(text)), "kind": kind} | ({"lines": lines} if lines else {})
+        wire.send(lambda data: os.write(self._fd, data), message)
 
 
 def _on_alarm(_number, _frame):
@@ -82,7 +85,19 @@ def unsafe_execute(check_program, result, prefix, timed_out):
     except TimeoutException:
         result.append(timed_out, "timeout")
     except BaseException as e:
-        result.append(f"{prefix}{e}", type(e).__name__)
+        result.append(f"{prefix}{e}", type(e).__name__, _lines(e))
+
+
+def _lines(error):
+    """Return where in the program an exception came by, outermost first: line numbers, for people only."""
+    lines = []
+    with contextlib.suppress(BaseException):
+        trace = error.__traceback__
+        while trace is not None and len(lines) < MAX_LINES:
+            if trace.tb_frame.f_code.co_filename == "<string>":
+                lines.append(str(int(trace.tb_lineno)))
+            trace = trace.tb_next
+    return ",".join(lines)
 
 
 # --- the split harness ------------------------------------------------------------------------------------------

@@ -217,7 +217,7 @@ class Watch:
             os.kill(target, signal.SIGALRM)
 
 
-_RESULT = {"result": str, "kind": str, "confirmed": bool, "reason": str}
+_RESULT = {"result": str, "kind": str, "lines": str, "confirmed": bool, "reason": str}
 
 
 def _is_result(message):

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from grader.code.jobs import Attempt, Texts
     from grader.sandbox.answer import Evidence, Executed, Split
 
+MAX_LINE = 500
+
 
 def official_result(executed: Executed, words: Texts) -> str:
     """Return the text that the official evaluator writes as `result`."""
@@ -117,6 +119,7 @@ def sample_result(
         official = official_reading(executed, words)
         careful = careful_reading(official, executed, recovery, attempt)
         seconds = executed.run.evidence.cpu if executed.run is not None else 0.0
+    failed = failed_test(executed.run.lines, attempt) if executed is not None and executed.run is not None else None
     return SampleResult(
         qid=attempt.task.qid,
         sample=attempt.sample,
@@ -124,4 +127,23 @@ def sample_result(
         official=official,
         careful=careful,
         groups=attempt.task.groups or msgspec.UNSET,
+        extra=failed or msgspec.UNSET,
     )
+
+
+def failed_test(lines: str, attempt: Attempt) -> dict[str, object] | None:
+    """Return the line of the tests that an exception came by last, and its number in the program (from 1).
+
+    The program says which lines: it is for people, and decides nothing.
+    """
+    first = attempt.program.head.count("\n") + 1
+    source = (attempt.program.head + attempt.task.tests).split("\n")
+    found = None
+    for text in lines.split(","):
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+        if not first <= number <= len(source):
+            break
+        found = number
+    if found is None:
+        return None
+    return {"failed_test": source[found - 1].strip()[:MAX_LINE], "failed_line": found}

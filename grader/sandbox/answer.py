@@ -44,6 +44,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """The official result text; None where the process ended without one."""
     kind: str = ""
     """Type of the exception behind the text."""
+    lines: str = ""
+    """Lines of the program that the exception came by, outermost first and comma-separated; the program's own word."""
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True):

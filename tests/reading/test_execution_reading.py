@@ -194,3 +194,29 @@ def test_half_a_character_in_an_exceptions_message_can_be_read_and_written() -> 
     result = read(understand(Channel(Pipe(seen)).receive(1.0)))
     assert result.official == failed(Outcome.ERROR, "\ufffdError: \U0001f600 \ufffd\x00")
     assert msgspec.json.decode(msgspec.json.encode(result), type=SampleResult) == result
+
+
+# --- the test that failed -----------------------------------------------------------------------------------------
+
+
+def _failing(lines: str) -> object:
+    run = Run(evidence=evidence(), result="", kind="AssertionError", lines=lines)
+    return read(Executed(lint=Lint(), run=run)).extra
+
+
+def _line_of_the_assertion() -> int:
+    made = attempt()
+    return (made.program.head + made.task.tests).split("\n").index("assert solution(1) == 1") + 1
+
+
+def test_the_test_that_failed_is_the_last_of_the_tests_lines_that_the_exception_came_by() -> None:
+    number = _line_of_the_assertion()
+    told = {"failed_test": "assert solution(1) == 1", "failed_line": number}
+    assert _failing(f"{number}") == told
+    assert _failing(f"{number},2,2") == told
+    assert _failing(f"{number},2,{number + 1}") == told
+
+
+@pytest.mark.parametrize("lines", ["", "1", "2,9", "-3", "9999999", "99999999999999999999", "\u0663", "x", "1,,"])
+def test_what_a_program_says_of_its_lines_is_never_an_error(lines: str) -> None:
+    assert _failing(lines) is msgspec.UNSET

@@ -102,6 +102,8 @@ def test_the_official_run_reports_what_the_published_evaluator_would(
     program: str, prefix: str, text: str, kind: str
 ) -> None:
     result, output = official(program, prefix)
+    assert result is not None
+    result.pop("lines", None)
     assert result == {"result": text, "kind": kind}
     assert output == b""
 
@@ -118,7 +120,16 @@ def test_what_a_program_prints_is_swallowed_and_bounded() -> None:
 def test_an_exception_without_a_text_is_reported_with_its_own() -> None:
     program = "class E(Exception):\n    def __str__(self):\n        return 'passed'\nraise E"
     result, _ = official(program, "failed: ")
-    assert result == {"result": "failed: passed", "kind": "E"}
+    assert result == {"result": "failed: passed", "kind": "E", "lines": "4"}
+
+
+def test_the_lines_an_exception_came_by_are_told_outermost_first_and_bounded() -> None:
+    program = "def f(n):\n    if n:\n        return f(n - 1)\n    raise ValueError\n\n\nf(2)"
+    result, _ = official(program)
+    assert result == {"result": "", "kind": "ValueError", "lines": "7,3,3,4"}
+    result, _ = official(program.replace("f(2)", "f(300)"))
+    assert result is not None
+    assert result["lines"] == "7,3,3,3,3,3,3,3"
 
 
 # --- split ------------------------------------------------------------------------------------------------------

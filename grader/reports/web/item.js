@@ -66,8 +66,8 @@ function program(sample, lines) {
   if (index.kind !== 'execution') return null;
   if (!sample.program) return el('p', { class: 'notice warn' }, 'The program cannot be shown: ', why('programs', 'the executed file has none for this sample.'));
   return [sample.result && sample.result !== 'passed' ? [el('h4', { text: 'What the official evaluator recorded' }), el('pre', { class: 'raw' }, safe(sample.result))] : null,
-    el('details', { open: true }, el('summary', {}, 'Assembled program, as run ', el('small', { text: `${plural(sample.program.lines.length, 'line')}, ${sample.seconds.toFixed(2)} s of CPU${sample.program.own ? '; the bar marks what the model wrote' : ''}` })),
-      source(sample.program.lines.map((number) => lines[number]), sample.program.own))];
+    el('details', { open: true }, el('summary', {}, 'Assembled program, as run ', el('small', { text: `${plural(sample.program.lines.length, 'line')}, ${sample.seconds.toFixed(2)} s of CPU${sample.program.own ? '; the bar marks what the model wrote' : ''}${sample.program.failed === undefined ? '' : `; line ${sample.program.failed + 1}, the test that failed, is marked`}` })),
+      source(sample.program.lines.map((number) => lines[number]), sample.program.own, sample.program.failed))];
 }
 
 // The samples of an item, or the rounds of a circular group: a row of buttons, arrows move between them.

@@ -133,5 +133,5 @@ function refreshList() {
 }
 
 function list() {
-  return [el('h2', { class: 'unseen', text: 'Items' }), missing(), filters(), el('div', { id: 'results' }, results())];
+  return [el('h2', { class: 'unseen', text: 'Items' }), filters(), el('div', { id: 'results' }, results())];
 }

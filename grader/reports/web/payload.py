@@ -27,7 +27,7 @@ _AIM = 18_000_000
 """Bytes that a report should not exceed: it is mailed, attached to a build, opened on a laptop."""
 _BLURB = 240
 """Characters of a question that the index keeps, to list and to search."""
-_OWN_FACTS = frozenset({"gold", "official", "careful", "question"})
+_OWN_FACTS = frozenset({"gold", "official", "careful", "question", "failed_line"})
 """Extra facts that the page shows in places of their own."""
 
 
@@ -290,7 +290,9 @@ def _sample(sample: SampleResult, runs: list[Run], texts: Texts, sources: _Lines
             made[f"{name}_facts"] = _finite(extra[name])
     if run is not None:
         made["result"] = run.result[:8_000]
-        made["program"] = _program(run, sources)
+        program: dict[str, object] = {**_program(run, sources)}
+        failed = extra.get("failed_line")
+        made["program"] = program | ({"failed": failed - 1} if isinstance(failed, int) else {})
     elif sample.official.outcome is not Outcome.UNSCORED and runs:
         made["program"] = None
     return made

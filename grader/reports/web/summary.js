@@ -143,7 +143,7 @@ function summary() {
       el('ul', { class: 'notes' }, index.notes.map((note) => el('li', {}, safe(note))))) : null];
 }
 
-// What could not be shown stands on top of every view that would have shown it.
+// What could not be shown stands on top of the summary and of how it was made; an item says what it lacks itself.
 const MISSING = { predictions: 'Raw outputs', questions: 'Questions', images: 'Images', programs: 'Programs' };
 function missing() {
   if (!index.gaps.length) return null;

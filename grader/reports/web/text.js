@@ -53,9 +53,9 @@ const marksOf = (sample) => ['official', 'careful']
   .map((name) => ({ start: sample[name].span[0], end: sample[name].span[1], reading: name }));
 
 // Lines are [text] or [text, runs]; runs are lengths and classes in turn, as in "3k1_8f".
-function source(lines, own = [0, 0]) {
+function source(lines, own = [0, 0], failed = -1) {
   return el('pre', { class: 'code', tabindex: '0', dir: 'ltr' }, el('code', {}, lines.map((line, number) => {
-    const row = el('span', { class: number >= own[0] && number < own[1] ? 'line own' : 'line' });
+    const row = el('span', { class: `line${number >= own[0] && number < own[1] ? ' own' : ''}${number === failed ? ' failed' : ''}` });
     let from = 0;
     for (const [, length, letter] of (line[1] || '').matchAll(/(\d+)([a-z_])/g)) {
       const part = line[0].slice(from, from + Number(length));
