@@ -44,9 +44,7 @@ class Watched:
         self.process = subprocess.Popen(command, pass_fds=[write_end])
         os.close(write_end)
         limits = watch.Limits(cpu, wall, memory)
-        observed = watch.Watch(
-            self.process.pid, self.read_end, limits, set(), alarm=alarm, nested=False, baseline=0
-        )
+        observed = watch.Watch(self.process.pid, self.read_end, limits, set(), alarm=alarm, nested=False, baseline=0)
         observed.wait()
         return observed
 

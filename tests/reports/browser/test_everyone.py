@@ -120,7 +120,7 @@ def test_what_could_not_be_shown_is_said_on_top_and_at_the_item(
     path = tmp_path / "report.html"
     path.write_bytes(html.render(report, material.load(report, None, tmp_path / "gone.jsonl", None)))
     watched = watch(path)
-    for view in ("tab=summary", "tab=items", "tab=about"):
+    for view in ("tab=summary", "tab=about"):
         note = watched.open(view).get_by_role("note").inner_text()
         assert "Raw outputs: predictions.json is not beside the results." in note
         assert "Questions: The data cannot be read" in note
