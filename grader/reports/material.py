@@ -14,6 +14,7 @@ import msgspec
 from grader import benchmark as declarations
 from grader.errors import GradeError
 from grader.predictions import PredictionFile, read_predictions
+from grader.reports.questions import Gap, Picture, Question, gather
 from grader.results import Outcome
 from grader.selection import fingerprint, stem_of_path
 
@@ -22,23 +23,6 @@ if TYPE_CHECKING:
     from grader.results import Report
 
 Kind = Literal["execution", "multiple_choice", "circular", "mr_score"]
-Picture = bytes | Path
-
-
-class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """What one qid was asked."""
-
-    text: str = ""
-    options: dict[str, str] = {}
-    """Letter -> text, where there are options."""
-    gold: str | None = None
-    """The right letter or verdict."""
-    image: str = ""
-    """Key in `Material.images`; empty: there is none."""
-    texts: list[tuple[str, str]] = []
-    """Further texts, (title, text): a hint, the solution under review."""
-    code: list[tuple[str, str]] = []
-    """Python, (title, source): signature, tests, reference solution."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,14 +34,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """What was run: the completion in its task's frame, and the tests."""
     result: str
     """The official result text."""
-
-
-class Gap(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that cannot be shown."""
-
-    what: Literal["predictions", "questions", "images", "programs"]
-    why: str
-    """A sentence for people."""
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,8 +94,6 @@ def load(
     questions: dict[str, Question] = {}
     images: dict[str, Picture] = {}
     if declared is not None and report.samples:
-        from grader.reports.web.questions import gather
-
         questions, images = gather(report, declared, file, data, gaps)
     wanted = dict.fromkeys(sample.qid for sample in report.samples)
     return Material(

@@ -15,7 +15,8 @@ from PIL import Image
 
 from grader.code.pass_at_k import pass_at_k
 from grader.reports import html
-from grader.reports.material import Gap, Material, Question, Run
+from grader.reports.material import Material, Run
+from grader.reports.questions import Gap, Question
 from grader.reports.web import figures, highlight, images
 from grader.results import Metric, Outcome, Reading, Report, SampleResult
 from tests.reports.browser import big

@@ -18,7 +18,8 @@ from grader.results import Outcome, Reading, SampleResult
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.reports.material import Material, Question, Run
+    from grader.reports.material import Material, Run
+    from grader.reports.questions import Question
     from grader.results import Report
 
 _CHUNK = 96_000

@@ -15,7 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT)]
 
-from grader.reports.material import Material, Question, Run
+from grader.reports.material import Material, Run
+from grader.reports.questions import Question
 from grader.results import Metric, Outcome, Reading, Report, SampleResult
 
 TASKS, SAMPLES = 253, 20

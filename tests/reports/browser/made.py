@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.reports import html
-from grader.reports.material import Material, Question, Run
+from grader.reports.material import Material, Run
+from grader.reports.questions import Question
 from grader.results import Metric, Outcome, Reading, Report, SampleResult
 from tests.reports.browser import big
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.reports import html
-from grader.reports.material import Gap, Material, Question, Run
+from grader.reports.material import Material, Run
+from grader.reports.questions import Gap, Question
 from grader.results import Metric, Outcome, Reading, Report, SampleResult
 from tests.reports.browser.conftest import settled
 

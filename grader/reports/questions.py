@@ -7,13 +7,12 @@ import binascii
 import contextlib
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from grader import data, subjects
 from grader.errors import DataUnavailableError, GradeError
-from grader.reports.material import Gap, Picture, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +23,34 @@ if TYPE_CHECKING:
     from grader.results import Report
     from grader.scoring.choice_items import Item
 
+Picture = bytes | Path
+"""An image: its bytes, or its file."""
 _REFERENCE = 64
 """An image cell shorter than this is no image: it names another row, or a file."""
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """What one qid was asked."""
+
+    text: str = ""
+    options: dict[str, str] = {}
+    """Letter -> text, where there are options."""
+    gold: str | None = None
+    """The right letter or verdict."""
+    image: str = ""
+    """Key in `Material.images`; empty: there is none."""
+    texts: list[tuple[str, str]] = []
+    """Further texts, (title, text): a hint, the solution under review."""
+    code: list[tuple[str, str]] = []
+    """Python, (title, source): signature, tests, reference solution."""
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that cannot be shown."""
+
+    what: Literal["predictions", "questions", "images", "programs"]
+    why: str
+    """A sentence for people."""
 
 
 def gather(
