@@ -109,12 +109,15 @@ def check_baseline(baseline: Report, report: Report) -> None:
         )
 
 
-def exit_code(results: Sequence[GateResult]) -> int:
-    """Return the exit code of all gates together: a failed one comes first, then what could not be scored."""
+def exit_code(results: Sequence[GateResult], *, complete: bool = True) -> int:
+    """Return the exit code of all gates together: a failed one comes first, then what was lost.
+
+    Lost are samples that could not be scored, and a run that is not `complete`: its files could not be written.
+    """
     states = {result.state for result in results}
     if "failed" in states:
         return GateNotMetError.exit_code
-    if "unscored" in states:
+    if "unscored" in states or not complete:
         return InfrastructureError.exit_code
     return GateInconclusiveError.exit_code if "inconclusive" in states else 0
 

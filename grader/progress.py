@@ -6,6 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from grader.commands.console import say
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -50,8 +52,7 @@ class Lines:
     def message(self, text: str) -> None:
         """Say one line."""
         if not self._quiet:
-            sys.stderr.write(text + "\n")
-            sys.stderr.flush()
+            say(text)
 
 
 class Bar:

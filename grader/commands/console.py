@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from grader.errors import InfrastructureError
 
@@ -20,14 +21,28 @@ def say(text: str) -> None:
 def write(text: str) -> None:
     """Print what is known to be harmless, colours included."""
     data = (text + "\n").encode(sys.stderr.encoding or "utf-8", errors="backslashreplace")
-    sys.stderr.buffer.write(data)
-    sys.stderr.flush()
+    try:
+        sys.stderr.buffer.write(data)
+        sys.stderr.flush()
+    except OSError:
+        # Whether anybody can read it changes nothing of what is being done, least of all a gate's verdict.
+        _discard(sys.stderr)
 
 
 def emit(data: bytes) -> None:
-    """Write a machine's output to standard output."""
-    sys.stdout.buffer.write(data)
-    sys.stdout.flush()
+    """Write a machine's output to standard output; a reader that has gone has seen enough. Raises OSError."""
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard(sys.stdout)
+
+
+def _discard(stream: TextIO) -> None:
+    """Send what is still in a stream, and all that follows, nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def writing(write: Callable[[], list[Path]]) -> list[Path]:

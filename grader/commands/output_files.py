@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,18 +17,32 @@ if TYPE_CHECKING:
 
 
 def check(outputs: Sequence[str], inputs: Sequence[Path | None]) -> None:
-    """Refuse an output that cannot be written, or that would replace an input; raises UsageError."""
+    """Refuse an output that is no report, that cannot be written, or would replace an input; raises UsageError."""
     from grader.reports import format_of
 
+    for name in outputs:
+        if name != "-":
+            format_of(name)
+    check_places(outputs, inputs)
+
+
+def check_places(outputs: Sequence[str], inputs: Sequence[Path | None]) -> None:
+    """Refuse an output that cannot be written, or that would replace an input; raises UsageError."""
     kept = {path.resolve() for path in inputs if path is not None}
     for name in outputs:
         if name == "-":
+            if outputs.count(name) > 1:
+                raise UsageError("-o - is given twice, and standard output has room for one report.")
             continue
-        format_of(name)
-        if Path(name).resolve() in kept:
-            raise UsageError(f"-o {name}: that is an input of this run; name another file.")
-        if not Path(name).resolve().parent.is_dir():
-            raise UsageError(f"-o {name}: there is no such folder.")
+        path = Path(name).resolve()
+        if path in kept:
+            raise UsageError(f"-o {name}: this run reads or writes that file itself; name another one.")
+        if path.is_dir():
+            raise UsageError(f"-o {name}: is a folder; name a file in it.")
+        if not path.parent.is_dir():
+            raise UsageError(f"-o {name}: there is no folder {path.parent}; make it first.")
+        if not os.access(path.parent, os.W_OK):
+            raise UsageError(f"-o {name}: nothing can be written to {path.parent}; name another folder.")
 
 
 def write(
@@ -39,21 +54,26 @@ def write(
     reading: ReadingName = "careful",
 ) -> list[Path]:
     """Write every output and return the paths; `-` is JSON on standard output."""
-    from grader.files import replacing
     from grader.reports import format_of
     from grader.results import encode_report
 
     written: list[Path] = []
     for name in outputs:
-        if name == "-":
-            emit(encode_report(report))
-            continue
-        data = format_of(name)(report, material, gates, reading=reading)
-
-        def replace(path: Path = Path(name), data: bytes = data) -> list[Path]:
-            with replacing(path) as file:
-                file.write(data)
-            return [path]
-
-        written += writing(replace)
+        made = encode_report(report) if name == "-" else format_of(name)(report, material, gates, reading=reading)
+        written += put(name, made)
     return written
+
+
+def put(name: str, data: bytes) -> list[Path]:
+    """Write one output and return its path; none for `-`, standard output. Raises InfrastructureError."""
+    from grader.files import replacing
+
+    def write() -> list[Path]:
+        if name == "-":
+            emit(data)
+            return []
+        with replacing(Path(name)) as file:
+            file.write(data)
+        return [Path(name)]
+
+    return writing(write)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import options, output_files
-from grader.commands.console import emit, say, write, writing
+from grader.commands.console import say, write
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,13 +30,11 @@ def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tu
     import msgspec
 
     from grader.comparison import compare, read_report
-    from grader.files import replacing
 
     for name in outputs:
         if name != "-" and not name.endswith(".json"):
             raise UsageError(f"-o {name}: a comparison is written as .json, or `-` for standard output.")
-        if Path(name).resolve() in (before.resolve(), after.resolve()):
-            raise UsageError(f"-o {name}: that is an input; name another file.")
+    output_files.check_places(outputs, [before, after])
     compared = compare(read_report(before), read_report(after), reading=reading)
     if not quiet:
         import shutil
@@ -47,16 +45,7 @@ def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tu
         write(comparison.render(compared, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
     data = msgspec.json.format(msgspec.json.encode(compared), indent=1) + b"\n"
     for name in outputs:
-        if name == "-":
-            emit(data)
-            continue
-
-        def replace(path: Path = Path(name)) -> list[Path]:
-            with replacing(path) as file:
-                file.write(data)
-            return [path]
-
-        for path in writing(replace):
+        for path in output_files.put(name, data):
             if not quiet:
                 say(f"Wrote {path}")
 

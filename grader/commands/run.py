@@ -10,7 +10,7 @@ import click
 
 from grader.commands import ci, options, output_files
 from grader.commands.console import say, write, writing
-from grader.errors import UsageError
+from grader.errors import InfrastructureError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,14 +62,12 @@ def run_command(
     if not quiet:
         _show(graded.report, verbose=verbose)
     gates = _judge(graded, lines, earlier, drops, reading)
-    written = writing(graded.write)
     material = _material(graded, predictions, asked)
-    written += output_files.write(outputs, graded.report, material, gates, reading=reading)
-    if not quiet:
-        for path in written:
-            say(f"Wrote {path}")
+    unwritten = _write(
+        graded.write, lambda: output_files.write(outputs, graded.report, material, gates, reading=reading), quiet=quiet
+    )
     ci.summarise(graded.report, gates)
-    return _decide(graded.report, gates)
+    return _decide(graded.report, gates, unwritten)
 
 
 def _baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -> Report | None:
@@ -93,7 +91,17 @@ def _baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -> Re
 
 def _check(names: tuple[str, ...], predictions: str, baseline: Path | None, asked: Options) -> None:
     """Refuse what cannot end well before anything runs."""
-    output_files.check(names, [Path(predictions), baseline, asked.data, asked.judge_replies, asked.judge_prompt])
+    from grader.selection import stem_of_path
+
+    stem = stem_of_path(Path(predictions))
+    results, executed = (stem.with_name(f"{stem.name}_{kind}.json") for kind in ("results", "executed"))
+    if baseline is not None and predictions != "-" and baseline.resolve() == results.resolve():
+        raise UsageError(
+            f"--baseline {baseline}: this run writes its own results there, and the next run would be held against "
+            f"them. Give the baseline a name of its own: mv {baseline} {baseline.with_name('baseline_results.json')}"
+        )
+    inputs = [Path(predictions), executed, baseline, asked.data, asked.judge_replies, asked.judge_prompt]
+    output_files.check(names, inputs)
     if asked.score_only and (asked.limit is not None or asked.ids):
         raise UsageError("--score-only scores all that was graded; --limit and --id need a run of their own.")
 
@@ -146,18 +154,37 @@ def _show(report: Report, *, verbose: bool) -> None:
                 f"{table.clean(careful.detail)[:200]}")  # fmt: skip
 
 
-def _decide(report: Report, gates: Sequence[GateResult]) -> int:
-    """Say last, and loudly, what became of the gates; return the exit code."""
-    from grader.errors import InfrastructureError
+def _write(*steps: Callable[[], list[Path]], quiet: bool) -> InfrastructureError | None:
+    """Write all that can be written, and say what; return the first thing that could not be."""
+    failed = None
+    for step in steps:
+        try:
+            written = writing(step)
+        except InfrastructureError as error:
+            failed = failed or error
+        else:
+            for path in () if quiet else written:
+                say(f"Wrote {path}")
+    return failed
 
+
+def _decide(report: Report, gates: Sequence[GateResult], unwritten: InfrastructureError | None) -> int:
+    """Say last, and loudly, what became of the gates; return the exit code."""
     lost = bool(report.samples) and report.unscored == len(report.samples)
     if not gates:
+        if unwritten is not None:
+            raise unwritten
         return InfrastructureError.exit_code if lost else 0
     from grader.gate import exit_code
 
+    code = exit_code(gates, complete=unwritten is None)
+    if unwritten is not None and code != InfrastructureError.exit_code:
+        say(f"error: {unwritten}")
     for gate in gates:
         ci.annotate(gate)
     words = {"met": "GATE MET", "failed": "GATE NOT MET", "inconclusive": "GATE INCONCLUSIVE", "unscored": "GATE OPEN"}
     for gate in sorted(gates, key=lambda gate: ("met", "unscored", "inconclusive", "failed").index(gate.state)):
         say(f"{words[gate.state]}: {gate.gate}: {gate.reason}")
-    return exit_code(gates)
+    if unwritten is not None and code == InfrastructureError.exit_code:
+        raise unwritten
+    return code

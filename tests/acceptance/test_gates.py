@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
+import subprocess
+import sys
 
 import pytest
 from command import grade
@@ -126,3 +129,50 @@ def test_the_gate_can_be_held_again_without_executing(vstar):
     said = grade(*words, "--score-only", "--fail-under", "accuracy=80", "--baseline", baseline)
     assert said.returncode == 1
     assert "GATE MET: accuracy no more than 0 points below" in said.stderr
+
+
+def test_a_baseline_that_the_run_itself_would_replace_is_refused_and_left_as_it_is(vstar):
+    # The second attempt would be held against the first one, and pass.
+    words, path, _ = vstar
+    own = path.with_name("predictions_results.json")
+    before = own.read_bytes()
+    path.write_text(path.read_text().replace("The answer", "An answer"))
+    for more in ([], ["--score-only"]):
+        said = grade(*words, "--baseline", own, *more)
+        assert said.returncode == 2
+        assert "this run writes its own results there" in said.stderr
+        assert own.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("more", "pipe", "exit_code"),
+    [
+        (["--fail-under", "accuracy=99"], "2>&1 >/dev/null | true", 1),
+        (["--fail-under", "accuracy=99", "-q", "-o", "-"], "| true", 1),
+        (["--fail-under", "accuracy=99", "-v"], "2>/dev/full", 1),
+        (["--fail-under", "accuracy=1", "-v"], "2>/dev/full", 0),
+        (["--fail-under", "accuracy=1", "-q", "-o", "-"], ">/dev/full", 3),
+        (["--fail-under", "accuracy=99", "-q", "-o", "-"], ">/dev/full", 1),
+        (["-q", "-o", "-"], ">/dev/full", 3),
+    ],
+)
+def test_a_gates_verdict_does_not_hang_on_who_reads_the_output(vstar, more, pipe, exit_code):
+    words = shlex.join([sys.executable, "-m", "grader", *map(str, vstar[0]), *more])
+    script = f"{words} {pipe}; exit ${{PIPESTATUS[0]}}"
+    for _ in range(3):
+        said = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+        assert said.returncode == exit_code, said.stderr
+        assert "Traceback" not in said.stderr
+
+
+def test_files_that_cannot_be_written_hide_no_verdict_and_turn_none_that_failed(vstar, tmp_path):
+    words, _, _ = vstar
+    long = tmp_path / f"{'x' * 250}.md"
+    failed = grade(*words, "-q", "--fail-under", "accuracy=99", "-o", long)
+    assert failed.returncode == 1
+    assert "could not be written" in failed.stderr
+    assert last(failed).startswith("GATE NOT MET")
+    met = grade(*words, "-q", "--fail-under", "accuracy=1", "-o", long)
+    assert met.returncode == 3
+    assert met.stderr.startswith("GATE MET")
+    assert "could not be written" in last(met)

@@ -46,14 +46,22 @@ def test_reports_made_later_are_those_of_the_run(vstar):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("x.pdf", ".json, .csv, .md, .xml, .html"), ("none/x.md", "there is no such folder")]
+    ("name", "message"),
+    [
+        ("x.pdf", ".json, .csv, .md, .xml, .html"),
+        ("none/x.md", "none; make it first"),
+        ("folder.md", "is a folder; name a file in it"),
+        ("predictions.json", "this run reads or writes that file itself"),
+        ("predictions_executed.json", "this run reads or writes that file itself"),
+    ],
 )
 def test_an_output_that_cannot_be_is_refused_before_anything_runs(vstar, name, message):
     words, path = vstar
+    (path.parent / "folder.md").mkdir()
     said = grade(*words, "-o", path.parent / name)
     assert said.returncode == 2
     assert message in said.stderr
-    assert [p.name for p in path.parent.iterdir()] == ["predictions.json"]
+    assert [p.name for p in path.parent.iterdir() if p.is_file()] == ["predictions.json"]
 
 
 def test_what_is_no_results_file_is_named(vstar, tmp_path):
@@ -96,3 +104,15 @@ def test_compare_refuses_runs_of_different_benchmarks(vstar, sample, tmp_path):
     said = grade("compare", first, other.with_name("predictions_results.json"))
     assert said.returncode == 2
     assert "These runs cannot be compared: benchmark 'vstar' and 'mmbench'." in said.stderr
+
+
+def test_standard_output_has_room_for_one_report_only(vstar):
+    words, path = vstar
+    said = grade(*words, "-q", "-o", "-", "-o", "-")
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "-o - is given twice" in said.stderr
+    assert grade(*words, "-q").returncode == 0
+    results = path.with_name("predictions_results.json")
+    said = grade("compare", results, results, "-o", "none/x.json", cwd=path.parent)
+    assert said.returncode == 2
+    assert "none; make it first" in said.stderr
