@@ -17,20 +17,21 @@ from grader.commands.run import EXIT_CODES, run_command
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError
 
 if TYPE_CHECKING:
-    from grader.config import Config
+    from grader.config import Config, Kind
 
 
 def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
     """Run the command line; return its exit code."""
     try:
-        return int(main.main(arguments, prog_name="grade", standalone_mode=False, default_map=_defaults()) or 0)
+        return int(main.main(arguments, prog_name="grade", standalone_mode=False) or 0)
     except click.exceptions.Exit as error:
         return error.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
         say("Interrupted. What was finished is kept; the same command resumes.")
         return InterruptedRunError.exit_code
     except click.ClickException as error:
-        say(error.format_message() if error.exit_code != 2 else f"error: {error.format_message()}")
+        said = error.format_message() + _origin(error)
+        say(said if error.exit_code != 2 else f"error: {said}")
         return 2
     except GradeError as error:
         say(f"error: {error}")
@@ -55,11 +56,14 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
     epilog=EXIT_CODES,
 )
 @click.version_option(grader.__version__, prog_name="grade")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Turn a file of model outputs into scores that can be trusted.
 
     `grade PREDICTIONS [OPTIONS]` grades a prediction file; `grade run --help` lists its options.
     """
+    if context.invoked_subcommand in (run_command.name, look.check_command.name):
+        _configure(context)
 
 
 for _command in (
@@ -87,25 +91,33 @@ def option_names(command: click.Command) -> dict[str, click.Option]:
     }
 
 
+def _name_variables(command: click.Command, prefix: str) -> None:
+    """Give every option its environment variable, named as the option is."""
+    for name, option in option_names(command).items():
+        option.envvar = f"{prefix}_{name.upper()}"
+    for part in command.commands.values() if isinstance(command, click.Group) else ():
+        _name_variables(part, f"{prefix}_{(part.name or '').upper()}")
+
+
+_name_variables(main, "GRADE")
 for _command in (run_command, look.check_command):
-    for _name, _option in option_names(_command).items():
-        # Those of the other commands are GRADE_<COMMAND>_<OPTION>.
-        _option.envvar = f"GRADE_{_name.upper()}"
+    _name_variables(_command, "GRADE")
 
 
 # --- the configuration table --------------------------------------------------------------------------------------
 
 
-def _defaults() -> dict[str, Any]:
-    """Return what the nearest configuration table says, by command and parameter; raises InputError."""
+def _configure(context: click.Context) -> None:
+    """Take what the nearest configuration table says for defaults, by command and parameter; raises InputError."""
     from grader import config
 
     found = config.find(Path.cwd())
     if found is None:
-        return {}
+        return
     known = option_names(run_command)
-    config.check(found, known)
-    return {
+    config.check(found, {name: _kind(option) for name, option in known.items()})
+    context.obj = found
+    context.default_map = {
         command.name or "": {
             option.name or "": _value(option, found.values[name], found)
             for name, option in option_names(command).items()
@@ -113,6 +125,12 @@ def _defaults() -> dict[str, Any]:
         }
         for command in (run_command, look.check_command)
     }
+
+
+def _kind(option: click.Option) -> Kind:
+    if option.is_flag:
+        return "flag"
+    return "list" if option.multiple or option.name == "k" else "value"
 
 
 def _value(option: click.Option, value: Any, found: Config) -> Any:
@@ -128,6 +146,25 @@ def _located(option: click.Option, value: Any, found: Config) -> Any:
     if not isinstance(value, str) or value == "-":
         return value if isinstance(value, bool) else str(value)
     is_path = isinstance(option.type, click.Path) or option.name == "outputs"
-    if is_path or (option.name == "benchmark" and os.sep in value):
+    if is_path or (option.name == "benchmark" and _is_folder(value, found.path.parent)):
         return str(found.path.parent / value)
     return value
+
+
+def _is_folder(benchmark: str, beside: Path) -> bool:
+    """Whether a benchmark is a folder of the user's own."""
+    from grader.benchmark import names
+
+    return os.sep in benchmark or ((beside / benchmark / "benchmark.toml").is_file() and benchmark not in names())
+
+
+def _origin(error: click.ClickException) -> str:
+    """Say where a bad value came from, if not from the command line."""
+    if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
+        return ""
+    source = error.ctx.get_parameter_source(error.param.name or "")
+    if source is click.core.ParameterSource.ENVIRONMENT:
+        return f" (from the environment: {error.param.envvar})"
+    if source is click.core.ParameterSource.DEFAULT_MAP:
+        return f" (from {cast('Config', error.ctx.obj).path})"
+    return ""

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from grader.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Mapping
+
+Kind = Literal["flag", "value", "list"]
+"""What an option takes: true or false, one value, or one or several."""
+_EXPECTED: dict[Kind, str] = {
+    "flag": "true or false, without quotes",
+    "value": "one text or number, and not an empty one",
+    "list": "a text or a number, or a list of these, and no empty ones",
+}
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,39 +31,61 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find(start: Path) -> Config | None:
-    """Return the nearest table, from `start` upwards; None where there is none. Raises InputError for bad TOML."""
+    """Return the nearest table, from `start` upwards; None where there is none.
+
+    Raises InputError for one that cannot be read: what it asks for, a gate perhaps, must not be left out.
+    """
     for folder in (start, *start.parents):
         for name, keys in (("grade.toml", ()), ("pyproject.toml", ("tool", "grade"))):
             table = _table(folder / name, keys)
             if table is not None:
-                return Config(path=folder / name, values={key.replace("-", "_"): v for key, v in table.items()})
+                return Config(path=folder / name, values=_spelt_alike(folder / name, table))
     return None
 
 
-def check(config: Config, known: Collection[str]) -> None:
+def check(config: Config, known: Mapping[str, Kind]) -> None:
     """Raise InputError for every key that is no option, or whose value is no option's."""
     problems = []
     for key, value in config.values.items():
         if key not in known:
             problems.append(f"{config.path}: {key}: there is no such option")
-        elif isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, dict | list) for v in value)):
-            problems.append(f"{config.path}: {key}: a text, a number, true or false, or a list of these")
+        elif not _suits(value, known[key]):
+            problems.append(f"{config.path}: {key}: expected {_EXPECTED[known[key]]}")
     if problems:
         raise InputError(problems)
 
 
+def _suits(value: Any, kind: Kind) -> bool:
+    if kind == "flag":
+        return isinstance(value, bool)
+    values = value if kind == "list" and isinstance(value, list) else [value]
+    return all(isinstance(v, str | int | float) and not isinstance(v, bool) and v != "" for v in values)
+
+
+def _spelt_alike(path: Path, table: dict[str, Any]) -> dict[str, Any]:
+    values = {key.replace("-", "_"): value for key, value in table.items()}
+    if len(values) < len(table):
+        twice = next(key for key in table if "-" in key and key.replace("-", "_") in table)
+        raise InputError([f"{path}: {twice}: stands twice, with a hyphen and with an underscore"])
+    return values
+
+
 def _table(path: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        text = path.read_bytes().removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace" if keys else "strict")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
-    if keys and ".".join(keys) not in text:
-        # Somebody else's file: what is wrong with it is not ours to say.
-        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError([f"{path}: cannot be read: {error}"]) from error
     try:
         found: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
+        if keys and ".".join(keys) not in text:
+            # Somebody else's file: what is wrong with it is not ours to say.
+            return None
         raise InputError([f"{path}: {error}"]) from error
     for key in keys:
         found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else None
+    if found is not None and not isinstance(found, dict):
+        raise InputError([f"{path}: [{'.'.join(keys)}] is to be a table: option = value"])
+    return found

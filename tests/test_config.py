@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.config import Config, check, find
+from grader.config import Config, Kind, check, find
 from grader.errors import InputError
+
+KNOWN: dict[str, Kind] = {"split": "value", "id": "list", "limit": "value", "quiet": "flag"}
 
 
 def test_the_nearest_table_upwards_counts(tmp_path: Path) -> None:
@@ -41,10 +43,49 @@ def test_a_broken_pyproject_that_has_our_table_is_an_error(tmp_path: Path) -> No
 
 
 def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
-    config = Config(path=Path("grade.toml"), values={"splt": "x", "split": {"a": 1}, "id": ["q1"], "limit": 3})
+    values = {"splt": "x", "split": {"a": 1}, "id": ["q1", ""], "limit": True, "quiet": "yes"}
     with pytest.raises(InputError) as caught:
-        check(config, {"split", "id", "limit"})
+        check(Config(path=Path("grade.toml"), values=values), KNOWN)
     assert caught.value.problems == [
         "grade.toml: splt: there is no such option",
-        "grade.toml: split: a text, a number, true or false, or a list of these",
+        "grade.toml: split: expected one text or number, and not an empty one",
+        "grade.toml: id: expected a text or a number, or a list of these, and no empty ones",
+        "grade.toml: limit: expected one text or number, and not an empty one",
+        "grade.toml: quiet: expected true or false, without quotes",
     ]
+
+
+@pytest.mark.parametrize("values", [{"id": []}, {"id": 3}, {"id": [3, "q"]}, {"quiet": False}, {"limit": 3}])
+def test_a_value_of_the_options_kind_is_none(values: dict[str, object]) -> None:
+    check(Config(path=Path("grade.toml"), values=values), KNOWN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[tool]\ngrade = {fail-under = "accuracy=99"}\n',
+        '[tool."grade"]\nfail-under = "accuracy=99"\n',
+        '[ tool . grade ]\nfail-under = "accuracy=99"\n',
+        '\ufefftool.grade.fail-under = "accuracy=99"\n',
+    ],
+)
+def test_every_way_to_write_our_table_is_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    found = find(tmp_path)
+    assert found is not None
+    assert found.values == {"fail_under": "accuracy=99"}
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("pyproject.toml", b"[[tool.grade]]\nk = 1\n", "is to be a table"),
+        ("pyproject.toml", b"tool.grade = 5\n", "is to be a table"),
+        ("grade.toml", b'benchmark = "vst\xe9r"\n', "cannot be read: 'utf-8'"),
+        ("grade.toml", b"fail-under = 'a=1'\nfail_under = 'a=2'\n", "fail-under: stands twice"),
+    ],
+)
+def test_a_table_that_cannot_be_taken_as_one_is_an_error(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=message):
+        find(tmp_path)

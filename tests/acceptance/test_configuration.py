@@ -42,9 +42,12 @@ def test_the_table_may_be_in_pyproject_and_the_command_line_comes_first(project)
     ("text", "message"),
     [
         ('benchmrk = "vstar"\n', "grade.toml: benchmrk: there is no such option"),
-        ("[benchmark]\nid = 1\n", "grade.toml: benchmark: a text, a number, true or false"),
+        ("[benchmark]\nid = 1\n", "grade.toml: benchmark: expected one text or number"),
         ("benchmark = \n", "grade.toml: Invalid value"),
         ('timeout = "long"\n', "'long' is not a valid float"),
+        ("limit = 5.5\n", "'--limit': '5.5' is not a valid integer range. (from "),
+        ("baseline = true\n", "grade.toml: baseline: expected one text or number"),
+        ("limit = true\n", "grade.toml: limit: expected one text or number"),
     ],
 )
 def test_a_table_that_is_wrong_is_never_ignored(project, text, message):
@@ -67,11 +70,57 @@ def test_every_option_has_an_environment_variable(project, monkeypatch):
     assert grade("check", path).returncode == 0
 
 
-def test_no_two_options_share_an_environment_variable():
-    from grader.cli import option_names
-    from grader.commands.run import run_command
+def test_the_variables_of_other_commands_are_named_after_their_options(project, monkeypatch):
+    path, data = project
+    assert grade(path, "-b", "vstar", "--data", data, "-q").returncode == 0
+    results = path.with_name("predictions_results.json")
+    monkeypatch.setenv("GRADE_REPORT_OUTPUT", str(path.with_name("x.md")))
+    monkeypatch.setenv("GRADE_COMPARE_OUTPUT", str(path.with_name("x.json")))
+    assert grade("report", results).returncode == 0
+    assert grade("compare", results, results).returncode == 0
+    assert path.with_name("x.md").exists()
+    assert path.with_name("x.json").exists()
 
-    names = [option.envvar for option in option_names(run_command).values()]
+
+def test_a_bad_value_is_said_to_come_from_the_environment(project, monkeypatch):
+    path, _ = project
+    monkeypatch.setenv("GRADE_LIMIT", "many")
+    said = grade(path)
+    assert said.returncode == 2
+    assert said.stderr.endswith("(from the environment: GRADE_LIMIT)\n")
+
+
+def test_a_table_that_is_wrong_is_no_hindrance_to_what_reads_none(project):
+    path, _ = project
+    (path.parent / "grade.toml").write_text("benchmrk = 1\n")
+    for words in (["--help"], ["--version"], ["list"], ["completion", "bash"]):
+        assert grade(*words, cwd=path.parent).returncode == 0
+    assert grade("check", path, cwd=path.parent).returncode == 2
+
+
+def test_a_benchmarks_folder_beside_the_table_is_found_from_below(project):
+    path, data = project
+    folder = path.parent / "mine"
+    folder.mkdir()
+    declaration = (data.parent.parent / "benchmark.toml").read_text()
+    (folder / "benchmark.toml").write_text(declaration.replace('id = "vstar"', 'id = "mine"', 1))
+    (path.parent / "grade.toml").write_text(f'benchmark = "mine"\ndata = "{data}"\nquiet = true\n')
+    (path.parent / "deeper").mkdir()
+    said = grade(path, cwd=path.parent / "deeper")
+    assert said.returncode == 0, said.stderr
+
+
+def test_no_two_options_share_an_environment_variable():
+    import click
+
+    from grader.cli import main, option_names
+
+    def commands(group):
+        for command in group.commands.values():
+            yield from commands(command) if isinstance(command, click.Group) else [command]
+
+    options = {c.name: option_names(c).values() for c in commands(main) if c.name != "check"}
+    names = [option.envvar for found in options.values() for option in found]
     assert None not in names
     assert len(names) == len(set(names))
 
