@@ -66,6 +66,6 @@ def compare(before: Report, after: Report, *, reading: ReadingName = "careful") 
 
 def read_report(path: str | Path) -> Report:
     """Read a `<stem>_results.json`; raises `grader.errors.InputError`."""
-    from grader import comparison
+    from grader import results
 
-    return comparison.read_report(Path(path))
+    return results.read_report(Path(path))

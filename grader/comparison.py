@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from grader import observations
 from grader.errors import InputError, UsageError
 from grader.paired import Difference, difference
-from grader.results import ReadingName, Report, SampleResult, decode_report
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from grader.results import ReadingName, Report, SampleResult
 
 NOTHING_PAIRED = "These runs cannot be compared: no item is scored in both."
 MAX_LABELS = 40
@@ -60,20 +57,6 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     risen: list[Flip]
     fallen: list[Flip]
     notes: list[str] = []
-
-
-def read_report(path: Path) -> Report:
-    """Read a results file; raises InputError with its name where it is none."""
-    try:
-        report = decode_report(path.read_bytes())
-    except OSError as error:
-        raise InputError([f"{path}: {error.strerror or error}"]) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        hint = "; give the `_results.json` that grading wrote" if "_results" not in path.name else ""
-        raise InputError([f"{path}: not a results file ({error}){hint}"]) from error
-    if report.schema != 1:
-        raise InputError([f"{path}: $.schema: {report.schema}; this version of grade reads 1"])
-    return report
 
 
 def check_comparable(before: Report, after: Report) -> None:
@@ -163,8 +146,9 @@ def _compare_mr_score(before: Report, after: Report, name: str, reading: Reading
     from grader.scoring.mr_score_paired import difference as paired_by_question
     from grader.scoring.run_mr_score import facts_by_subject
 
-    weights: Any = after.environment.get("weights")
+    given: Any = after.environment.get("weights")
     try:
+        weights = Weights(**given) if given else Weights()
         first, second = (facts_by_subject(report.samples, reading) for report in (before, after))
     except (KeyError, TypeError, AssertionError) as error:
         raise InputError([f"a results file lacks what Mr-Ben needs ({error!r})"]) from error
@@ -175,7 +159,7 @@ def _compare_mr_score(before: Report, after: Report, name: str, reading: Reading
     assert figures[0] is not None
     assert figures[1] is not None
     try:
-        moved = paired_by_question(first, second, name, Weights(**weights) if weights else Weights(), subject)
+        moved = paired_by_question(first, second, name, weights, subject)
     except ValueError:
         raise NothingPairedError(NOTHING_PAIRED) from None
     return Compared(

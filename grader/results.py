@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from grader.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCHEMA = 1
 ReadingName = Literal["official", "careful"]
 READINGS: tuple[ReadingName, ReadingName] = ("official", "careful")
 
@@ -96,7 +103,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one grading run concluded."""
 
-    schema: int = 1
+    schema: int = SCHEMA
     benchmark: str
     split: str
     protocol: str
@@ -133,3 +140,58 @@ def encode_report(report: Report) -> bytes:
 def decode_report(data: bytes) -> Report:
     """Read a results file; raises `msgspec.ValidationError` with a `$.path` where it is not one."""
     return msgspec.json.decode(data, type=Report)
+
+
+def read_report(path: Path) -> Report:
+    """Read a results file; raises InputError with its name where it is none, or one that grading did not write."""
+    try:
+        data = path.read_bytes()
+        report = decode_report(data)
+    except OSError as error:
+        raise InputError([f"{path}: {error.strerror or error}"]) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        if _schema(data) not in (None, SCHEMA):
+            raise _another_schema(path, _schema(data)) from error
+        hint = "; give the `_results.json` that grading wrote" if "_results" not in path.name else ""
+        raise InputError([f"{path}: not a results file ({error}){hint}"]) from error
+    if report.schema != SCHEMA:
+        raise _another_schema(path, report.schema)
+    problems = _contradictions(report)
+    if problems:
+        shown = [f"{path}: {problem}" for problem in problems[:20]]
+        raise InputError([*shown, "Grading does not write this: the file was changed. Grade the predictions again."])
+    return report
+
+
+def _schema(data: bytes) -> int | None:
+    class Head(msgspec.Struct):
+        schema: int
+
+    try:
+        return msgspec.json.decode(data, type=Head).schema
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _another_schema(path: Path, schema: int | None) -> InputError:
+    return InputError([f"{path}: $.schema: {schema}; this version of grade reads {SCHEMA}"])
+
+
+def _contradictions(report: Report) -> list[str]:
+    """Return what no scorer concludes, and what would make a comparison or a gate decide on nonsense."""
+    problems = []
+    places = Counter((sample.qid, sample.sample) for sample in report.samples)
+    for at, sample in enumerate(report.samples):
+        if sample.sample < 0:
+            problems.append(f"$.samples[{at}].sample: {sample.sample} is no position")
+        if places[sample.qid, sample.sample] > 1:
+            problems.append(f"$.samples[{at}]: {sample.qid!r} sample {sample.sample} stands here more than once")
+        problems += [
+            f"$.samples[{at}].{name}.credit: {sample.reading(name).credit} is not between 0 and 1"
+            for name in READINGS
+            if not 0 <= sample.reading(name).credit <= 1
+        ]
+    lost = sum(Outcome.UNSCORED in (sample.official.outcome, sample.careful.outcome) for sample in report.samples)
+    if report.unscored != lost:
+        problems.append(f"$.unscored: {report.unscored}, but {lost} samples are")
+    return problems

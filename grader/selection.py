@@ -18,7 +18,7 @@ from grader.files import replacing
 from grader.observer import Observer
 from grader.options import Options
 from grader.predictions import PredictionFile, check_against, missing_problem, read_predictions, unknown_problems
-from grader.results import Report, decode_report, encode_report
+from grader.results import Report, encode_report, read_report
 
 
 class Graded(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,15 +119,7 @@ def earlier_report(path: Path, declared: Benchmark, split: str, protocol: str) -
     results = stem_of_path(path).with_name(f"{stem_of_path(path).name}_results.json")
     if not results.is_file():
         return None
-    try:
-        report = decode_report(results.read_bytes())
-    except msgspec.DecodeError as error:
-        raise InputError([f"{results}: {error}"]) from error
-    if report.schema != 1:
-        raise InputError([f"{results}: $.schema: {report.schema}; this version of grade reads 1"])
-    seen = {(sample.qid, sample.sample) for sample in report.samples}
-    if len(seen) < len(report.samples) or any(sample.sample < 0 for sample in report.samples):
-        raise InputError([f"{results}: $.samples: a sample stands twice, or has no place"])
+    report = read_report(results)
     made = (report.benchmark, report.split, report.protocol)
     if made != (declared.id, split, protocol):
         raise UsageError(

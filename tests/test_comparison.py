@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
 
-from grader.comparison import Comparison, Flip, check_comparable, compare, compare_metric, read_report, same_outputs
+from grader.comparison import Comparison, Flip, check_comparable, compare, compare_metric, same_outputs
 from grader.errors import InputError, UsageError
-from grader.results import READINGS, Report, encode_report
+from grader.results import READINGS, Report
 from grader.scoring import choice_metrics
 from grader.scoring.mr_score_figures import Weights
 from tests.made_runs import choice, circular, figures, mr_ben, of_sample, report, sample, tasks
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def questions(words: dict[str, str], **fields: Any) -> Report:
@@ -91,19 +88,6 @@ def test_mr_ben_runs_of_different_subjects_are_refused() -> None:
     first, second = (mr_ben([(s, "q", True, True, True, True)]) for s in ("s", "t"))
     with pytest.raises(UsageError, match="they have different subjects"):
         compare(first, second)
-
-
-def test_a_file_that_is_no_results_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"gone\.json: No such file"):
-        read_report(tmp_path / "gone.json")
-    other = tmp_path / "predictions.json"
-    other.write_text("[]")
-    with pytest.raises(InputError, match=r"not a results file .* give the `_results.json` that grading wrote"):
-        read_report(other)
-    later = tmp_path / "later_results.json"
-    later.write_bytes(encode_report(choice([True], schema=2)))
-    with pytest.raises(InputError, match=r"\$\.schema: 2; this version of grade reads 1"):
-        read_report(later)
 
 
 # --- figures ------------------------------------------------------------------------------------------------------
@@ -225,6 +209,9 @@ def test_a_results_file_that_lacks_what_mr_score_is_made_of_is_an_input_error() 
     bare = msgspec.structs.replace(whole, samples=[sample("q", "correct", group="subject=s")])
     with pytest.raises(InputError, match=r"lacks what Mr-Ben needs \(KeyError\('careful'\)\)"):
         compare_metric(whole, bare, "mr_score", "careful")
+    odd = msgspec.structs.replace(whole, environment={"weights": {"mcc": 1, "style": 2}})
+    with pytest.raises(InputError, match="lacks what Mr-Ben needs"):
+        compare_metric(odd, odd, "mr_score", "careful")
 
 
 def test_mr_score_has_the_weights_it_was_made_with() -> None:

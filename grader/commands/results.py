@@ -29,7 +29,8 @@ def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tu
     """Pair two runs of a benchmark item by item: what moved from A to B, and whether it is more than noise."""
     import msgspec
 
-    from grader.comparison import compare, read_report
+    from grader.comparison import compare
+    from grader.results import read_report
 
     for name in outputs:
         if name != "-" and not name.endswith(".json"):
@@ -72,7 +73,7 @@ def report_command(
     quiet: bool,
 ) -> None:
     """Write reports of an earlier run from its RESULTS (`<stem>_results.json`); nothing is graded again."""
-    from grader.comparison import read_report
+    from grader.results import read_report
 
     output_files.check(outputs, [results, data, predictions])
     report = read_report(results)

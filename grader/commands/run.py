@@ -77,7 +77,7 @@ def _baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -> Re
             raise UsageError("--max-drop needs a --baseline to drop from.")
         return None
     from grader import benchmark
-    from grader.comparison import read_report
+    from grader.results import read_report
 
     report, declared = read_report(path), benchmark.load(asked.benchmark)
     will_be = declared.id, declared.split(asked.split)[0], declared.protocol(asked.protocol)[0]
