@@ -126,8 +126,10 @@ def _line(report: Report, line: FailUnder, reading: ReadingName) -> GateResult:
     asked = f"{line.name}{f' of {line.group}' if line.group else ''} >= {line.value:.10g} ({reading})"
     metric = _metric(report, line.name, reading, line.group)
     if metric is None:
-        return GateResult(gate=asked, state="unscored", reason=LOST)
+        return GateResult(gate=asked, state="unscored", reason=_why_lost(report))
     figure = f"it is {_exact(metric.value, line.value)}{_interval(metric)}"
+    if 0 < line.value <= 1:
+        figure += f"; figures are percentages, so this line is at {line.value:.10g} of 100"
     if metric.value < line.value - ROUNDING:
         return GateResult(gate=asked, state="failed", reason=figure + _bounds(metric))
     return _unless_unscored([report], GateResult(gate=asked, state="met", reason=figure), _bounds(metric))
@@ -136,11 +138,13 @@ def _line(report: Report, line: FailUnder, reading: ReadingName) -> GateResult:
 def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
     name = drop.name or next((m.name for made in (report, baseline) for m in made.metrics), "the figure")
     asked = f"{name} no more than {drop.value:.10g} points below the baseline ({reading})"
-    if _metric(report, name, reading, None) is None:
-        return GateResult(gate=asked, state="unscored", reason=LOST)
-    if baseline.metric(name, reading) is None:
-        raise UsageError(f"The baseline has no {name} ({reading}).")
-    if same_outputs(baseline, report):
+    now, before = _metric(report, name, reading, None), baseline.metric(name, reading)
+    if now is None:
+        return GateResult(gate=asked, state="unscored", reason=_why_lost(report))
+    if before is None:
+        raise UsageError(f"The baseline has no {name} ({reading}).{_how_to_get(name, baseline)}")
+    regraded = same_outputs(baseline, report)
+    if regraded and now.value >= before.value - ROUNDING:
         same = GateResult(gate=asked, state="met", reason="both runs graded the same outputs")
         return _unless_unscored([report, baseline], same)
     compared = compare_metric(baseline, report, name, reading)
@@ -151,10 +155,24 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
         f"{compared.before:.2f} before, {compared.after:.2f} now, a change of {change.value:+.2f} points (one-sided "
         f"95 % bounds {low:+.2f} and {high:+.2f}; {change.n} paired items, {change.differing} of them differ)"
     )
+    if regraded:
+        figures += "; the outputs are the same, so what differs is the grading (judge, limits or version)"
     if state == "inconclusive":
         figures += f"; so many items show a change of {change.detectable:.1f} points in four of five cases"
     result = GateResult(gate=asked, state=state, reason=figures)
     return _unless_unscored([report, baseline], result) if state == "met" else result
+
+
+def _why_lost(report: Report) -> str:
+    return LOST if report.samples else f"{report.split} has no public answers, so there is nothing to hold it against"
+
+
+def _how_to_get(name: str, report: Report) -> str:
+    """Say how a report gets a pass@k that it does not have."""
+    k = k_of(name)
+    if k is None or not any(k_of(metric.name) for metric in report.metrics):
+        return ""
+    return f" Score it again with -k {k} (--score-only executes nothing)."
 
 
 def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = "") -> GateResult:
@@ -180,7 +198,9 @@ def _metric(report: Report, name: str, reading: ReadingName, group: str | None) 
         return None
     names = list(dict.fromkeys(m.name for m in report.metrics))
     if name not in names:
-        raise UsageError(f"There is no metric {name!r} in this report; it has {', '.join(names)}.")
+        raise UsageError(
+            f"There is no metric {name!r} in this report; it has {', '.join(names)}.{_how_to_get(name, report)}"
+        )
     groups = list(dict.fromkeys(m.group for m in report.metrics if m.name == name and m.group))
     shown = ", ".join(groups[:12]) + (", ..." if len(groups) > 12 else "")
     raise UsageError(f"{name} has no group {group!r}; it has {shown or 'none'}.")

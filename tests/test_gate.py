@@ -145,6 +145,25 @@ def test_a_group_has_lines_of_its_own() -> None:
     assert line(made, f"accuracy:{row.group}=100.5").state == "failed"
 
 
+def test_a_line_that_looks_like_a_share_is_said_to_be_a_percentage() -> None:
+    made = mostly(78, 22)
+    assert "percentages, so this line is at 0.75 of 100" in line(made, "accuracy=0.75").reason
+    assert "percentages" not in line(made, "accuracy=75").reason + line(made, "accuracy=0").reason
+
+
+def test_a_split_without_public_answers_meets_no_gate_and_says_why() -> None:
+    found = line(report([], split="test-en"), "accuracy=0")
+    assert (found.state, found.reason[:29]) == ("unscored", "test-en has no public answers")
+
+
+def test_a_pass_at_k_that_was_not_asked_for_says_how_to_get_it() -> None:
+    made = tasks([1] * 3)
+    with pytest.raises(
+        UsageError, match=r"it has pass@1\. Score it again with -k 10 \(--score-only executes nothing\)\.$"
+    ):
+        line(made, "pass@10=1")
+
+
 def test_figures_that_do_not_exist_are_named_with_those_that_do() -> None:
     made = questions({"a": "correct"}, group="c=x")
     with pytest.raises(UsageError, match=r"^There is no metric 'pass@1' in this report; it has accuracy\.$"):
@@ -274,6 +293,14 @@ def test_the_same_outputs_meet_any_drop() -> None:
     assert drop(baseline, other, "0").state == "inconclusive"
 
 
+def test_the_same_outputs_are_no_excuse_for_a_figure_that_fell_with_the_grading() -> None:
+    baseline, made = (mostly(n, 200 - n, environment={"predictions_digest": "x"}) for n in (180, 60))
+    found = drop(baseline, made, "5")
+    assert found.state == "failed"
+    assert "the outputs are the same, so what differs is the grading" in found.reason
+    assert drop(made, baseline, "0").state == "met"
+
+
 def test_a_baseline_with_other_items_is_refused() -> None:
     baseline, made = questions(dict.fromkeys("abcd", "correct")), questions(dict.fromkeys("cdefg", "correct"))
     with pytest.raises(UsageError, match=r"it lacks 2 of the baseline's items and has 3 others\. Grade the same items"):
@@ -290,7 +317,7 @@ def test_a_baseline_of_another_benchmark_is_refused() -> None:
 def test_a_baseline_that_lacks_the_figure_is_refused() -> None:
     baseline, made = tasks([1]), tasks([1])
     made = msgspec.structs.replace(made, metrics=[*made.metrics, *figures("pass@5", 50, 1)])
-    with pytest.raises(UsageError, match=r"^The baseline has no pass@5 \(careful\)\.$"):
+    with pytest.raises(UsageError, match=r"^The baseline has no pass@5 \(careful\)\. Score it again with -k 5"):
         drop(baseline, made, "pass@5=1")
 
 

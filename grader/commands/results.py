@@ -42,7 +42,7 @@ def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tu
 
         from grader.reports import comparison
 
-        width = max(60, shutil.get_terminal_size((100, 24)).columns)
+        width = max(80, shutil.get_terminal_size((100, 24)).columns)
         write(comparison.render(compared, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
     data = msgspec.json.format(msgspec.json.encode(compared), indent=1) + b"\n"
     for name in outputs:

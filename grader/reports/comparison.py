@@ -38,10 +38,11 @@ def _table(comparison: Comparison) -> object:
 
     title = clean(f"{comparison.benchmark} · {comparison.split} · {comparison.protocol}: A to B")
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("metric")
-    table.add_column("reading")
+    # A narrow terminal breaks names; a figure with an ellipsis in it would be no figure.
+    table.add_column("metric", overflow="fold")
+    table.add_column("reading", no_wrap=True)
     for name in ("A", "B", "change", "95 % interval", "p", "pairs"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for row in comparison.metrics:
         table.add_row(*_cells(row), style="bold" if row.difference.p_value < 0.05 else None)
     return table

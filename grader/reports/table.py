@@ -85,7 +85,7 @@ def _differences(report: Report) -> list[str]:
     different = report.differences()
     total = len(report.samples)
     if not different:
-        return [f"Official and careful agree on all {total} samples."]
+        return [] if not total else [f"Official and careful agree on all {total} samples."]
     lines = [f"Official and careful differ on {len(different)} of {total} samples:"]
     lines += [_difference(sample) for sample in different[:SHOWN_DIFFERENCES]]
     if len(different) > SHOWN_DIFFERENCES:

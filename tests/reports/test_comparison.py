@@ -57,3 +57,13 @@ def test_where_nothing_differs_it_says_so() -> None:
     same: Difference = difference([1.0, 0.0], [1.0, 0.0])
     row = Compared(name="accuracy", reading="careful", group=None, before=50, after=50, difference=same)
     assert "accuracy: no item differs;" in render(comparison(metrics=[row], fallen=[]))
+
+
+def test_a_narrow_terminal_breaks_names_and_no_figure() -> None:
+    row = Compared(
+        name="vanilla_accuracy_all_passes", reading="official", group=None, before=80, after=60, difference=MOVED
+    )
+    lines = render(comparison(metrics=[row]), width=80).splitlines()
+    low, high = (f"{value:+.1f}" for value in MOVED.ci95)
+    assert lines[4].split()[1:] == ["official", "80.0", "60.0", "-20.0", low, "to", high, "0.500", "10"]
+    assert "\u2026" not in "".join(lines)
