@@ -74,3 +74,14 @@ def test_without_arguments_it_grades_with_the_defaults(run, tmp_path):
 def test_inputs_of_the_action_are_those_it_uses(action):
     text = str(action["runs"])
     assert all(f"inputs.{name}" in text for name in action["inputs"])
+
+
+def test_a_quote_that_is_not_closed_drops_no_gate(run, sample, tmp_path):
+    path, folder = sample("vstar")
+    words = f"-b vstar --data {folder / 'questions.jsonl'} "
+    for gate in ("'--fail-under accuracy=99", '"--fail-under" "accuracy=99'):
+        said, output = run(str(path), words + gate, tmp_path)
+        assert (said.returncode, output) == (2, "exit-code=2\n")
+        assert "a quote in them is not closed" in said.stderr
+    lines = "-b vstar\n--data\n" + f"{folder / 'questions.jsonl'}\n--fail-under accuracy=99\n"
+    assert run(str(path), lines, tmp_path)[0].returncode == 1
