@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from grader.errors import UsageError
 
+LEAST_MEMORY = 64 << 20
 SandboxChoice = Literal["auto", "docker", "bubblewrap"]
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -21,17 +22,17 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     split: str | None = None
     protocol: str | None = None
     data: Path | None = None
-    k: tuple[int, ...] = ()
+    k: tuple[Annotated[int, msgspec.Meta(ge=1)], ...] = ()
     score_only: bool = False
     sandbox: SandboxChoice = "auto"
     isolation: Literal["warm", "container"] = "warm"
     runtime: str | None = None
     """OCI runtime the Docker engine is to use, e.g. `runsc`."""
-    workers: int | None = None
-    timeout: float = 2.0
+    workers: Annotated[int, msgspec.Meta(ge=1, le=256)] | None = None
+    timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 2.0
     """CPU seconds a program may use."""
-    memory: int = 1 << 30
-    limit: int | None = None
+    memory: Annotated[int, msgspec.Meta(ge=LEAST_MEMORY)] = 1 << 30
+    limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Grade only the first tasks of the data."""
     ids: tuple[str, ...] = ()
     missing: Literal["error", "wrong"] = "error"
@@ -56,7 +57,7 @@ def parse_size(text: str) -> int:
         size = int(float(number.removesuffix(unit)) * _UNITS[unit])
     except (ValueError, OverflowError):
         raise UsageError(f"{text!r} is not a size; write it like 512m or 2g.") from None
-    if size < 64 << 20:
+    if size < LEAST_MEMORY:
         raise UsageError(f"{text!r}: a program needs at least 64m.")
     return size
 
@@ -69,6 +70,8 @@ def from_arguments(arguments: dict[str, Any]) -> Options:
     given = dict(arguments)
     for name in ("data", "judge_replies", "judge_prompt"):
         if given.get(name) is not None:
+            if not isinstance(given[name], str | Path):
+                raise UsageError(f"grade(): {name}: expected a path, not {given[name]!r}")
             given[name] = Path(given[name])
     if isinstance(given.get("memory"), str):
         given["memory"] = parse_size(given["memory"])

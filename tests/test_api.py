@@ -49,3 +49,53 @@ def test_bad_values_and_bad_files_are_the_errors_of_the_command(sample, tmp_path
         grader.grade(path, sandbox="none")
     with pytest.raises(InputError):
         grader.grade(tmp_path / "absent.json", benchmark="vstar")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    ["A", b"A", None, [b"A"], [None], {"A": 1}, 5, ["\ud800"]],
+    ids=["text", "bytes", "none", "list of bytes", "list of none", "mapping", "number", "half a character"],
+)
+def test_what_is_no_list_of_texts_is_refused_and_never_graded_by_the_character(sample, texts):
+    _, folder = sample("vstar")
+    with pytest.raises(InputError, match=r"^'0': "):
+        grader.grade({"0": texts}, benchmark="vstar", data=folder / "questions.jsonl", missing="wrong")
+
+
+def test_texts_may_come_from_a_generator(sample):
+    path, folder = sample("vstar")
+    texts = {record["qid"]: (text for text in record["predictions"]) for record in json.loads(path.read_text())}
+    report = grader.grade(texts, benchmark="vstar", data=folder / "questions.jsonl")
+    assert report.metric("accuracy", "careful").value == 70
+
+
+@pytest.mark.parametrize("predictions", [None, b"p.json", [{"qid": "0", "predictions": ["A"]}], 5])
+def test_what_is_neither_a_path_nor_a_mapping_is_a_type_error(predictions):
+    with pytest.raises(TypeError, match="a file's path or"):
+        grader.grade(predictions, benchmark="vstar")
+
+
+def test_no_predictions_at_all_are_an_input_error():
+    with pytest.raises(InputError, match="there are no predictions"):
+        grader.grade({}, benchmark="vstar")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [{"limit": 0}, {"limit": -1}, {"k": 0}, {"k": [1, -2]}, {"workers": 0}, {"workers": 257}, {"timeout": -1},
+     {"timeout": float("nan")}, {"timeout": float("inf")}, {"memory": 5}, {"memory": "1k"}, {"data": 5}, {"data": b"x"},
+     {"ids": "q1"}, {"cache": "no"}],
+)  # fmt: skip
+def test_a_value_out_of_its_range_is_a_usage_error(sample, option):
+    path, folder = sample("vstar")
+    with pytest.raises(UsageError):
+        grader.grade(path, **{"benchmark": "vstar", "data": folder / "questions.jsonl"} | option)
+
+
+def test_compare_takes_reports_and_one_of_the_readings(sample):
+    path, folder = sample("vstar")
+    report = grader.grade(path, benchmark="vstar", data=folder / "questions.jsonl")
+    with pytest.raises(TypeError, match=r"takes two reports, not 'a\.json'; read_report\(path\) reads one"):
+        grader.compare("a.json", report)
+    with pytest.raises(UsageError, match="expected 'official' or 'careful', not 'both'"):
+        grader.compare(report, report, reading="both")
