@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
 import grader
@@ -29,6 +30,9 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
     except (click.exceptions.Abort, KeyboardInterrupt):
         say("Interrupted. What was finished is kept; the same command resumes.")
         return InterruptedRunError.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        say(error.format_message())
+        return 2
     except click.ClickException as error:
         said = error.format_message() + _origin(error)
         say(said if error.exit_code != 2 else f"error: {said}")
@@ -48,8 +52,16 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         return InfrastructureError.exit_code
 
 
+class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # it has no types
+    """`grade WORD` is a command or a prediction file, and completes as both."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete commands; what begins none of them is a file."""
+        return super().shell_complete(ctx, incomplete) or [CompletionItem(incomplete, type="file")]
+
+
 @click.group(
-    cls=cast("type[click.Group]", DefaultGroup),
+    cls=_Words,
     default="run",
     default_if_no_args=False,
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "GRADE", "max_content_width": 100},
@@ -145,8 +157,7 @@ def _value(option: click.Option, value: Any, found: Config) -> Any:
 def _located(option: click.Option, value: Any, found: Config) -> Any:
     if not isinstance(value, str) or value == "-":
         return value if isinstance(value, bool) else str(value)
-    is_path = isinstance(option.type, click.Path) or option.name == "outputs"
-    if is_path or (option.name == "benchmark" and _is_folder(value, found.path.parent)):
+    if isinstance(option.type, click.Path) or (option.name == "benchmark" and _is_folder(value, found.path.parent)):
         return str(found.path.parent / value)
     return value
 

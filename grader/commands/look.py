@@ -43,7 +43,7 @@ def show_command(benchmark: str, qid: str | None, **given: Any) -> None:
 
 
 @click.command("check")
-@click.argument("predictions", metavar="PREDICTIONS")
+@click.argument("predictions", type=options.FILE, metavar="PREDICTIONS")
 @options.benchmark_options
 def check_command(predictions: str, **given: Any) -> None:
     """Check a prediction file against its benchmark; grade nothing."""

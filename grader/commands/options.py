@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from grader.errors import UsageError
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 _Command = Any
 """A click command, or the function that becomes one."""
 PATH = click.Path(path_type=Path)
+FILE = click.Path(allow_dash=True)
+"""A file's name as it was written, `-` for a stream; shells complete it."""
 
 
 def _parsed(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
@@ -73,6 +76,13 @@ def _drop(text: str) -> Any:
     return parse_max_drop(text)
 
 
+def _benchmarks(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from grader.benchmark import names
+
+    found = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+    return found or [CompletionItem(incomplete, type="dir")]
+
+
 def _group(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
     def add(command: _Command) -> _Command:
         for option in reversed(options):
@@ -85,7 +95,7 @@ def _group(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Co
 # fmt: off
 place_options = _group(
     click.option("-b", "--benchmark", default="humaneval-v", show_default=True, metavar="ID|DIR",
-                 help="Benchmark, or a folder with a benchmark.toml."),
+                 shell_complete=_benchmarks, help="Benchmark, or a folder with a benchmark.toml."),
     click.option("--split", metavar="S", help="Split of the benchmark."),
     click.option("--data", type=PATH, metavar="PATH",
                  help="Local copy of the data (JSON Lines, JSON, TSV, parquet, `datasets` folder)."),
@@ -147,7 +157,7 @@ gate_options = _group(
 """The gate."""
 
 output_option = click.option(
-    "-o", "--output", "outputs", multiple=True, metavar="FILE",
+    "-o", "--output", "outputs", type=FILE, multiple=True, metavar="FILE",
     help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable.")
 """Reports."""
 # fmt: on

@@ -27,7 +27,7 @@ EXIT_CODES = (
 
 
 @click.command("run", epilog=EXIT_CODES)
-@click.argument("predictions", metavar="PREDICTIONS")
+@click.argument("predictions", type=options.FILE, metavar="PREDICTIONS")
 @options.benchmark_options
 @options.sandbox_options
 @options.judge_options

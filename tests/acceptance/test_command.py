@@ -17,6 +17,12 @@ def test_help_names_every_command_and_the_exit_codes():
         assert word in said.stdout
 
 
+def test_without_words_it_shows_the_help_and_calls_it_no_error():
+    said = grade()
+    assert said.returncode == 2
+    assert said.stderr.startswith("Usage: grade")
+
+
 def test_help_loads_nothing_heavy():
     import subprocess
     import sys

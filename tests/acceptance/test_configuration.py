@@ -142,6 +142,10 @@ def test_the_shell_completes_commands_and_options():
         return said.stdout.split()
 
     assert "plain,compare" in complete("grade comp", 1)
+    assert complete("grade predic", 1) == ["file,predic"]
+    assert complete("grade run predic", 2) == ["file,predic"]
+    assert complete("grade p.json -o repor", 3) == ["file,repor"]
+    assert complete("grade p.json -b vs", 3) == ["plain,vstar"]
     assert "plain,--fail-under" in complete("grade run --fail", 2)
 
 
