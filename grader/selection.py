@@ -72,7 +72,9 @@ def select(selection: Selection, known: list[str]) -> tuple[dict[str, list[str]]
     if problems:
         raise InputError(problems)
     have = {record.qid: record.predictions for record in file.records}
-    notes = [f"{len(missing)} of {len(wanted)} {unit}s have no prediction and count as wrong."] if missing else []
+    part = [f"Only a part: --limit or --id leaves {len(wanted)} of {len(known)} qids."]
+    notes = part if len(wanted) < len(known) else []
+    notes += [f"{len(missing)} of {len(wanted)} {unit}s have no prediction and count as wrong."] if missing else []
     return {qid: have.get(qid, []) for qid in wanted}, notes
 
 

@@ -176,3 +176,12 @@ def test_files_that_cannot_be_written_hide_no_verdict_and_turn_none_that_failed(
     assert met.returncode == 3
     assert met.stderr.startswith("GATE MET")
     assert "could not be written" in last(met)
+
+
+def test_a_run_of_a_part_says_so_also_where_it_is_scored_again(vstar):
+    words, path, _ = vstar
+    part = "Only a part: --limit or --id leaves 3 of 10 qids."
+    assert part in grade(*words, "--limit", "3").stderr
+    assert part in grade(*words, "--score-only").stderr
+    assert part in json.loads(path.with_name("predictions_results.json").read_text())["notes"]
+    assert "Only a part" not in grade(*words).stderr
