@@ -53,6 +53,8 @@ _X86_64 = {
     "syslog": 103, "personality": 135, "open_by_handle_at": 304, "name_to_handle_at": 303, "fanotify_init": 300,
     "inotify_init1": 294, "settimeofday": 164, "clock_settime": 227, "adjtimex": 159, "vhangup": 153,
     "sched_setaffinity": 203, "sched_setscheduler": 144, "sched_setattr": 314, "setpriority": 141,
+    # Which pages of the files that all sandboxes share are in memory outlives a program: none may arrange or ask it.
+    "fadvise64": 221, "readahead": 187, "mincore": 27, "cachestat": 451, "preadv2": 327,
 }  # fmt: skip
 _AARCH64 = {
     "ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271, "pidfd_getfd": 438, "kcmp": 272,
@@ -68,6 +70,7 @@ _AARCH64 = {
     "syslog": 116, "personality": 92, "open_by_handle_at": 265, "name_to_handle_at": 264, "fanotify_init": 262,
     "inotify_init1": 26, "settimeofday": 170, "clock_settime": 112, "adjtimex": 171, "vhangup": 58,
     "sched_setaffinity": 122, "sched_setscheduler": 119, "sched_setattr": 274, "setpriority": 140,
+    "fadvise64": 223, "readahead": 213, "mincore": 232, "cachestat": 451, "preadv2": 286,
 }  # fmt: skip
 _ARCH = {
     # machine: (audit architecture, refused calls, clone, clone3, socket, prctl)

@@ -11,6 +11,7 @@ A node is ``[kind, payload...]``.
 """
 
 import base64
+import builtins
 import collections
 import datetime
 import decimal
@@ -20,13 +21,23 @@ import itertools
 import json
 import operator
 import re
+import time
 import types
+
+from instances import (
+    MalformedError,
+    UncrossableError,
+    attributes,
+    make_builtin_error,
+    make_error,
+    set_attributes,
+)
 
 MAX_BYTES = 32 << 20
 MAX_NODES = 2_000_000
-MAX_ITERATOR_ITEMS = 100_000
+MAX_ITERATOR_ITEMS, MAX_ITERATOR_SECONDS = 100_000, 0.3
+ENDLESS_ITEMS = 1000
 _SMALL = 1 << 63
-_ROUTINES = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.WrapperDescriptorType)
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 _DATETIME = {
@@ -92,12 +103,8 @@ _HASHING = {"frozenset", "view"}
 _NUMPY_KINDS = "biufcSUMm"
 
 
-class UncrossableError(Exception):
-    """A value that may not cross; the text names its type."""
-
-
-class MalformedError(Exception):
-    """The other side sent what no honest encoder produces."""
+class EndlessError(BaseException):
+    """More was asked of an iterator than the other side could send; the text says how much it did."""
 
 
 def _numpy():
@@ -167,7 +174,7 @@ class Encoder:
             return self._instance(value, self.classes[kind])
         if kind in _TEXTUAL:
             name, text = _TEXTUAL[kind]
-            if name in {"datetime", "time"} and value.tzinfo not in (None, datetime.UTC):
+            if name in {"datetime", "time"} and not _plain_zone(value.tzinfo):
                 raise UncrossableError(f"{type_name(value)} with a time zone")
             return [name, text(value)]
         if kind in _ITERATORS:
@@ -192,17 +199,30 @@ class Encoder:
         return [[self.atom(key), self.atom(item)] for key, item in mapping.items()]
 
     def exception(self, error):
-        """Exceptions cross as the nearest built-in class and their plain arguments."""
+        """Exceptions cross as the nearest class that the other side has: the signature's, or a built-in one."""
         for kind in type(error).__mro__:
-            if kind.__module__ == "builtins":
+            if kind in self.classes:
+                own = [[key, self.atom(item)] for key, item in attributes(error).items()]
+                return ["error", self.classes[kind], self.atoms(error.args), own]
+            if getattr(builtins, kind.__name__, None) is kind:
                 break
         arguments = [a for a in error.args if a is None or type(a) in {bool, int, float, str}]
         return ["exception", kind.__name__, arguments]
 
     def _iterator(self, value):
-        items = list(itertools.islice(value, MAX_ITERATOR_ITEMS + 1))
-        if len(items) > MAX_ITERATOR_ITEMS:
-            raise UncrossableError(f"{type_name(value)} of more than {MAX_ITERATOR_ITEMS} items")
+        """All that an iterator gives; of one that does not end, the beginning, and of one that fails, its exception."""
+        items, end = [], None
+        limit = time.process_time() + MAX_ITERATOR_SECONDS
+        try:
+            for item in value:
+                items.append(item)
+                if len(items) > MAX_ITERATOR_ITEMS or (len(items) > ENDLESS_ITEMS and time.process_time() > limit):
+                    del items[ENDLESS_ITEMS:]
+                    return ["begun", self.atoms(items), None]
+        except Exception as error:
+            end = error
+        if end is not None:
+            return ["begun", self.atoms(items), self.atom(end)]
         return ["generator" if type(value) is types.GeneratorType else "iterator", self.atoms(items)]
 
     def _array(self, numpy, value):
@@ -219,24 +239,17 @@ class Encoder:
         return ["scalar", value.dtype.str, base64.b64encode(value.tobytes()).decode()]
 
     def _instance(self, value, name):
+        if isinstance(value, enum.Flag):
+            return ["flag", name, value.value]
         if isinstance(value, enum.Enum):
             return ["enum", name, value.name]
         if isinstance(value, tuple):
             return ["named", name, self.atoms(tuple(value))]
-        if isinstance(value, (list, dict, set, str, int, float, bytes, BaseException)):
+        if isinstance(value, BaseException):
+            return self.exception(value)
+        if isinstance(value, (list, dict, set, str, int, float, bytes)):
             raise UncrossableError(type_name(value))
         return ["instance", name, [[key, self.atom(item)] for key, item in attributes(value).items()]]
-
-
-def attributes(value):
-    """Return an instance's own attributes, `__slots__` included."""
-    found = dict(getattr(value, "__dict__", {}))
-    for kind in type(value).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for slot in (slots,) if isinstance(slots, str) else slots:
-            if slot not in {"__dict__", "__weakref__"} and hasattr(value, slot):
-                found[slot] = getattr(value, slot)
-    return found
 
 
 _NODES = {
@@ -256,6 +269,13 @@ _NODES = {
     type(...): lambda e, v: ["ellipsis"],
     type(NotImplemented): lambda e, v: ["notimplemented"],
 }
+
+
+def _plain_zone(zone):
+    """Whether a time zone is all in the text of a time: an offset, without a name of its own."""
+    if zone is None:
+        return True
+    return type(zone) is datetime.timezone and zone.tzname(None) == datetime.timezone(zone.utcoffset(None)).tzname(None)
 
 
 def _factory(value):
@@ -362,6 +382,9 @@ class Decoder:
             if node[0] == "instance" and all(self._ready[p] for p in _references(node)):
                 self.fill(self.built[position], node)
 
+    def pairs(self, atoms):
+        return {key: self.value(atom) for key, atom in atoms}
+
     def values(self, atoms):
         return [self.value(atom) for atom in atoms]
 
@@ -398,7 +421,7 @@ class Decoder:
         elif kind == "array":
             self._fill_array(target, node)
         elif kind == "instance":
-            self._fill_instance(target, node)
+            set_attributes(target, self.pairs(node[2]))
 
     def _fill_array(self, target, node):
         _, dtype, shape, data = node
@@ -412,20 +435,6 @@ class Decoder:
         elif target.flags.writeable:
             target[...] = _numpy().frombuffer(base64.b64decode(data), dtype=dtype).reshape(shape)
 
-    def _fill_instance(self, target, node):
-        wanted = {key: self.value(atom) for key, atom in node[2]}
-        for key in attributes(target).keys() - wanted.keys():
-            object.__delattr__(target, key)
-        for key, item in wanted.items():
-            if not isinstance(key, str) or (key.startswith("__") and key.endswith("__")):
-                raise MalformedError("an attribute that is no plain name")
-            if isinstance(getattr(type(target), key, None), _ROUTINES):
-                raise MalformedError("an attribute that hides a method")
-            if hasattr(target, "__dict__"):
-                target.__dict__[key] = item
-            else:
-                object.__setattr__(target, key, item)
-
     def immutable(self, node):
         """Return the value of an immutable node whose parts are built."""
         kind = node[0]
@@ -435,12 +444,16 @@ class Decoder:
             return _DATETIME[kind](node[1])
         if kind == "enum":
             return self.classes[node[1]][node[2]]
+        if kind == "flag":
+            return _flag(self.classes[node[1]], node[2])
+        if kind == "error":
+            return make_error(self.classes[node[1]], self.values(node[2]), self.pairs(node[3]))
         if kind == "named":
             return tuple.__new__(self.classes[node[1]], self.values(node[2]))
         if kind == "scalar":
             return _scalar(node)
         if kind == "exception":
-            return _exception(node)
+            return make_builtin_error(node[1], node[2])
         raise MalformedError(f"unknown kind {str(kind)[:20]!r}")
 
 
@@ -453,11 +466,25 @@ def _view(decoder, node):
     return dict(enumerate(items)).values()
 
 
+def _begun(items, end):
+    yield from items
+    if isinstance(end, Exception):
+        raise end
+    raise EndlessError(f"more than the first {len(items)} items of an iterator that does not end")
+
+
+def _flag(kind, value):
+    if not (isinstance(kind, type) and issubclass(kind, enum.Flag) and type(value) is int):
+        raise MalformedError("a flag that is none")
+    return kind(value)
+
+
 _PLAIN = {
     "tuple": lambda d, n: tuple(d.values(n[1])),
     "frozenset": lambda d, n: frozenset(d.values(n[1])),
     "iterator": lambda d, n: iter(d.values(n[1])),
     "generator": lambda d, n: (x for x in d.values(n[1])),
+    "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2])),
     "view": _view,
     "range": lambda d, n: range(*map(operator.index, d.values(n[1]))),
     "slice": lambda d, n: slice(*d.values(n[1])),
@@ -549,17 +576,6 @@ def _scalar(node):
     if not dtype.itemsize:
         return dtype.type()
     return numpy.frombuffer(base64.b64decode(node[2], validate=True), dtype=dtype, count=1)[0]
-
-
-def _exception(node):
-    kind = getattr(__import__("builtins"), node[1])
-    if not (isinstance(kind, type) and issubclass(kind, BaseException)):
-        raise MalformedError("an exception that is none")
-    arguments = [a for a in node[2] if a is None or isinstance(a, (bool, int, float, str))]
-    try:
-        return kind(*arguments)
-    except TypeError:
-        return RuntimeError(*arguments)
 
 
 def dumps(message):

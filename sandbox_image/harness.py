@@ -7,6 +7,7 @@ live in a process that never has the tests; the tests call them through a proxy.
 
 import builtins
 import contextlib
+import functools
 import io
 import os
 import signal
@@ -14,9 +15,10 @@ import socket
 import sys
 
 import crossing
+import instances
 import wire
 
-MAX_TEXT = 20_000
+MAX_TEXT, MAX_NAME = 20_000, 200
 MAX_LINES = 8
 MAX_SWALLOWED = 1 << 20
 
@@ -60,7 +62,7 @@ class _Result:
         self._fd = fd
 
     def append(self, text, kind="", lines=""):
-        message = {"result": clip(str(text)), "kind": kind} | ({"lines": lines} if lines else {})
+        message = {"result": clip(str(text)), "kind": kind[:MAX_NAME]} | ({"lines": lines} if lines else {})
         wire.send(lambda data: os.write(self._fd, data), message)
 
 
@@ -103,13 +105,10 @@ def _lines(error):
 # --- the split harness ------------------------------------------------------------------------------------------
 
 
-def _signature_classes(names, namespace):
-    return {name: namespace[name] for name in names if isinstance(namespace.get(name), type)}
-
-
 class _Channel:
     def __init__(self, fd):
         self.socket = socket.socket(fileno=fd)
+        self.broken = None  # what the tests' own handlers may have swallowed
 
     def send(self, message):
         wire.send_bytes(self.socket.send, crossing.dumps(message))
@@ -122,15 +121,16 @@ def candidate(spec, channel_fd):
     """Execute the candidate's code, then answer calls until the tests hang up."""
     channel = _Channel(channel_fd)
     _swallow_streams()
+    printed = sys.stdout = WriteOnlyStringIO()
     namespace = {}
     try:
         exec(compile(spec["signature"], "<signature>", "exec"), namespace)
-        originals = _signature_classes(spec["classes"], namespace)
+        originals = instances.declared(spec["classes"], namespace)
         exec(compile(spec["source"], "<candidate>", "exec"), namespace)
     except BaseException as error:
         channel.send({"failed": clip(f"{type(error).__name__}: {error}")})
         return
-    classes = originals | _signature_classes(spec["classes"], namespace)
+    classes = originals | instances.declared(spec["classes"], namespace)
     names = {kind: name for table in (originals, classes) for name, kind in table.items()}
     functions = [n for n, v in namespace.items() if callable(v) and not n.startswith("__")]
     modules = [n for n, v in namespace.items() if type(v) is type(sys)]
@@ -140,7 +140,12 @@ def candidate(spec, channel_fd):
             call = channel.receive()
         except (wire.ClosedError, OSError):
             return
-        channel.send(_answer(call, namespace, classes, names))
+        printed.seek(0)
+        printed.truncate()
+        reply = _answer(call, namespace, classes, names)
+        if call.get("p"):
+            reply["p"] = printed.getvalue()
+        channel.send(reply)
 
 
 def _answer(call, namespace, classes, names):
@@ -176,17 +181,28 @@ class Unconfirmed(BaseException):
 class _Proxy:
     """Stands in the tests' namespace for one function of the candidate."""
 
-    def __init__(self, name, channel, classes):
+    def __init__(self, name, channel, classes, stub):
         self.__name__ = self.__qualname__ = name
+        self.__doc__, self.__wrapped__ = stub.__doc__, stub
         self._channel, self._classes = channel, classes
         self._names = {kind: label for label, kind in classes.items()}
 
     def __call__(self, *args, **kwargs):
+        if self._channel.broken is not None:
+            raise self._channel.broken
+        try:
+            return self._call(args, kwargs)
+        except (Unconfirmed, crossing.MalformedError) as error:
+            self._channel.broken = error
+            raise
+
+    def _call(self, args, kwargs):
         encoder = crossing.Encoder(self._names)
         try:
             atoms = [encoder.encode(a) for a in args]
             named = [[key, encoder.encode(a)] for key, a in kwargs.items()]
-            self._channel.send({"f": self.__name__, "n": encoder.nodes, "v": atoms, "k": named})
+            call = {"f": self.__name__, "n": encoder.nodes, "v": atoms, "k": named}
+            self._channel.send(call if sys.stdout is self._channel.swallowed else call | {"p": True})
         except crossing.UncrossableError as error:
             raise Unconfirmed(f"the test passes a {error}, which cannot cross to the candidate") from None
         try:
@@ -208,6 +224,11 @@ class _Proxy:
                 decoder.fill(known[position], node)
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             raise crossing.MalformedError(str(error)[:200]) from None
+        printed = reply.get("p", "")
+        if not isinstance(printed, str):
+            raise crossing.MalformedError("it printed what is no text")
+        if printed:
+            sys.stdout.write(printed)
         if "e" not in reply:
             return result
         if not isinstance(result, Exception):
@@ -227,25 +248,55 @@ def tests(spec, channel_fd, result_fd):
 
 def _run_tests(spec, channel):
     """Return ("", "") where every test passed, else why not and of what kind."""
+    channel.swallowed = sys.stdout
     try:
         hello = channel.receive()
-        if "failed" in hello:
-            return f"the candidate's code does not load: {clip(str(hello['failed']))}", "load"
+    except crossing.MalformedError as error:
+        return _why(error)
+    except (wire.ClosedError, OSError):
+        return "the candidate's process ended while its code was loading", "ended"
+    if "failed" in hello:
+        return f"the candidate's code does not load: {clip(str(hello['failed']))}", "load"
+    _refuse_empty_comparisons(channel)
+    why = "", ""
+    try:
         namespace = {}
         exec(compile(spec["signature"], "<signature>", "exec"), namespace)
         _lend(spec, hello, channel, namespace)
         exec(compile(spec["test"], "<tests>", "exec"), namespace)
-    except Unconfirmed as error:
-        return str(error), "unconfirmed"
-    except crossing.MalformedError as error:
-        return f"the candidate sent a malformed value ({error})", "malformed"
-    except (wire.ClosedError, OSError):
-        return "the candidate's process ended while its code was loading", "ended"
-    except AssertionError as error:
-        return f"a test fails: {error}" if str(error) else "a test fails", "assertion"
     except BaseException as error:
-        return f"{type(error).__name__}: {error}", "error"
-    return "", ""
+        why = _why(error)
+    return _why(channel.broken) if channel.broken is not None else why
+
+
+def _refuse_empty_comparisons(channel):
+    """Let NumPy's comparisons find nothing equal to an array without items, which broadcasts to almost any shape."""
+    numpy = sys.modules.get("numpy")
+
+    def checked(compare):
+        @functools.wraps(compare)
+        def check(a, b, *args, **kwargs):
+            if (numpy.size(a) == 0) != (numpy.size(b) == 0):
+                channel.broken = Unconfirmed("an array without items is compared with one that has some")
+                raise channel.broken
+            return compare(a, b, *args, **kwargs)
+
+        return check
+
+    for name in ("allclose", "isclose") if numpy is not None else ():
+        setattr(numpy, name, checked(getattr(numpy, name)))
+
+
+def _why(error):
+    if isinstance(error, Unconfirmed):
+        return str(error), "unconfirmed"
+    if isinstance(error, crossing.EndlessError):
+        return f"the tests ask for {error}", "unconfirmed"
+    if isinstance(error, crossing.MalformedError):
+        return f"the candidate sent a malformed value ({error})", "malformed"
+    if isinstance(error, AssertionError):
+        return f"a test fails: {error}" if str(error) else "a test fails", "assertion"
+    return f"{type(error).__name__}: {error}", "error"
 
 
 # Where a test may find a name that the task's signature forgot to import and the candidate did import.
@@ -263,12 +314,12 @@ def _lend(spec, hello, channel, namespace):
     defines stays the signature's. Modules and library functions that the candidate imported come from this process's
     own library, and only where the tests name them: what the candidate calls `isclose` is of no interest.
     """
-    classes = _signature_classes(spec["classes"], namespace)
+    classes = instances.declared(spec["classes"], namespace)
     theirs = {n for n in hello["functions"] if isinstance(n, str)}
     for name in spec["stubs"]:
-        namespace.pop(name, None)
+        stub = namespace.pop(name, None)
         if name in theirs:
-            namespace[name] = _Proxy(name, channel, classes)
+            namespace[name] = _Proxy(name, channel, classes, stub)
     used = _global_names(compile(spec["test"], "<tests>", "exec"))
     for name in used - namespace.keys() - set(dir(builtins)):
         if name in _ALIASES and name in hello["modules"]:

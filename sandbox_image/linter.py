@@ -37,6 +37,7 @@ class Linter:
         checkers = self.linter.prepare_checkers()
         self.linter.prepare_checkers = lambda: checkers
         self.assigned = []
+        self.stained = False
         _remember(AstroidBuilder, self.assigned)
 
     def messages(self, source):
@@ -55,7 +56,8 @@ class Linter:
                     os.unlink(os.path.join(self.folder, name))
             # A module stays known by its name; the next program has the same one.
             self.known.pop(NAME, None)
-            _forget(self.assigned)
+            # What was concluded of a library's module while it had the program's attribute is kept in too many places.
+            self.stained |= _forget(self.assigned)
         return _bounded(
             message.msg
             for message in self.reporter.messages
@@ -87,32 +89,42 @@ def _bounded(messages):
 
 def _remember(builder, assigned):
     """Note the program's assignments to attributes: they are entered at what they assign to, a library module even."""
+    from astroid.exceptions import AstroidError
+
     enter = builder.delayed_assattr
 
     def delayed_assattr(self, node):
         if node.root().name == NAME:
-            assigned.append(node)
+            owners = []
+            with contextlib.suppress(AstroidError, RecursionError):
+                owners += node.expr.infer()
+            assigned.append((node, owners))
         return enter(self, node)
 
     builder.delayed_assattr = delayed_assattr
 
 
 def _forget(assigned):
-    """Take the program's assignments back from modules and classes that the next program will see; the last first."""
-    from astroid.exceptions import AstroidError
+    """Take the program's assignments back from modules and classes that the next program will see; the last first.
 
+    Returns whether there were any.
+    """
+    stained = False
     while assigned:
-        node = assigned.pop()
-        with contextlib.suppress(AstroidError, RecursionError):
-            for inferred in node.expr.infer():
-                for owner in (inferred, getattr(inferred, "_proxied", None)):
-                    for table in (getattr(owner, "locals", None), getattr(owner, "instance_attrs", None)):
-                        _remove(table, node)
+        node, owners = assigned.pop()
+        for inferred in owners:
+            for owner in (inferred, getattr(inferred, "_proxied", None)):
+                for table in (getattr(owner, "locals", None), getattr(owner, "instance_attrs", None)):
+                    stained |= _remove(table, node) and owner.root().name != NAME
+    return stained
 
 
 def _remove(table, node):
+    """Take a node out of a table; returns whether it was there."""
     values = table.get(node.attrname) if isinstance(table, dict) else None
     if values and any(value is node for value in values):
         values[:] = [value for value in values if value is not node]
         if not values:
             del table[node.attrname]
+        return True
+    return False

@@ -37,6 +37,8 @@ LEASE_SECONDS = 900
 LINT_CPU_SECONDS = 10.0
 LINT_WALL_SECONDS = 60.0
 LINTS_BEFORE_COLLECTION = 64
+# What a linter may hold on to after a program: it shares the container's memory with the programs that follow.
+LINT_KEPT_BYTES = 192 << 20
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = 0, 1, 2
 
 
@@ -59,6 +61,7 @@ def _serve_lint(connection, folder):
                 reply = {"messages": linter.messages(source)}
             except (Exception, RecursionError) as error:
                 reply = {"broken": f"{type(error).__name__}: {str(error)[:500]}"}
+            reply["stained"] = linter.stained
             wire.send(connection.send, reply)
             count += 1
             if count % LINTS_BEFORE_COLLECTION == 0:
@@ -139,7 +142,11 @@ class LintProcess:
                 self.stop()
                 self.start()
                 return {"broken": f"the linter did not finish within {LINT_CPU_SECONDS:.0f} s of CPU time"}
-        return wire.receive(self.socket.recv)
+        reply = wire.receive(self.socket.recv)
+        if reply.pop("stained") or watch.own_anonymous_bytes(self.pid) > LINT_KEPT_BYTES:
+            self.stop()
+            self.start()
+        return reply
 
 
 class Supervisor:

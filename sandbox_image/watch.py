@@ -13,8 +13,8 @@ TICK = 0.05
 FIRST_TICK = 0.02
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-# A clipped text with every character escaped, and its frame.
-MAX_RESULT = 160 << 10
+# A clipped text with every character escaped, twice where it takes a pair of surrogates, and its frame.
+MAX_RESULT = 256 << 10
 
 
 def processes(known):

@@ -21,7 +21,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     stubs: tuple[str, ...]
     """Top-level functions that the candidate is to write: the one the signature ends in, and others without a body."""
     classes: tuple[str, ...]
-    """Top-level classes: their instances may cross between candidate and tests."""
+    """Top-level classes, those inside them, and what may be one (`Point = namedtuple(...)`): their instances may cross
+    between candidate and tests."""
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,8 +43,17 @@ def read_signature(text: str) -> Signature:
     tree = parse(source) or ast.Module(body=[], type_ignores=[])
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     stubs = tuple(node.name for node in functions if all(map(_says_nothing, node.body)) or node is tree.body[-1])
-    classes = tuple(node.name for node in tree.body if isinstance(node, ast.ClassDef))
+    classes = tuple(name for node in tree.body for name in _classes(node))
     return Signature(source=source, stubs=stubs, classes=classes)
+
+
+def _classes(node: ast.stmt, outer: str = "") -> list[str]:
+    if isinstance(node, ast.ClassDef):
+        name = f"{outer}{node.name}"
+        return [name, *(inner for part in node.body for inner in _classes(part, f"{name}."))]
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and not outer:
+        return [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return []
 
 
 def _says_nothing(statement: ast.stmt) -> bool:

@@ -10,8 +10,9 @@ from typing import Literal
 Protocol = Literal["v1", "v2"]
 FENCE, PYTHON_FENCE, SPACED_FENCE = "```", "```python", "``` python"
 NOTHING = "    pass"
-MAX_SOURCE = 2_000_000
-"""Characters; a longer text is not parsed (an honest answer is a thousandth of this)."""
+MAX_SOURCE = 200_000
+"""Characters; a longer text is not parsed (an honest answer is a hundredth of this): the grader parses it itself, in
+2 s and 150 MB at the worst."""
 
 
 def extract(prediction: str, protocol: Protocol) -> str:

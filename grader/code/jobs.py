@@ -89,9 +89,13 @@ def confirm_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
 
 
 def recovery_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    """Return the job that tries the program with what the official assembly drops."""
+    """Return the job that tries the program with what the official assembly drops.
+
+    A split run has twice the time, for what crossing costs; what never met the limit in an official run has it once.
+    """
     assert attempt.program.recovered is not None
     return _common(attempt, words, limits) | {
+        "cpu": limits.cpu_seconds / 2,
         "lint": False,
         "run": False,
         "split": _split(attempt.task, attempt.program.recovered, "always"),

@@ -128,11 +128,31 @@ def executable() -> str | None:
     return shutil.which("bwrap")
 
 
+def readable(python: Path) -> list[Path]:
+    """Return what of this machine a program may read: the interpreter, its library, and shared libraries.
+
+    Each path comes after those that hold it.
+    """
+    base = Path(sys.base_prefix).resolve()
+    folders = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")}
+    folders |= {base / name for name in ("lib", "lib64") if base != Path("/usr")}
+    shared = Path("/usr/lib") / str(sysconfig.get_config_var("MULTIARCH"))
+    folders |= {shared if shared.is_dir() else Path("/usr/lib"), Path("/usr/lib64"), Path("/usr/lib32")}
+    folders |= {Path("/usr/bin"), Path("/usr/share/zoneinfo"), Path("/usr/lib/locale")}
+    return sorted(path for path in {*folders, python} if path.exists())
+
+
+def installed(folders: list[Path]) -> list[Path]:
+    """Return folders of installed packages inside `folders`: the grader may be there, and with it tests and answers."""
+    names = ("site-packages", "dist-packages")
+    patterns = [f"{middle}{name}" for name in names for middle in ("", "python*/")]
+    return sorted({path for folder in folders for pattern in patterns for path in folder.glob(pattern)})
+
+
 def command(site: Path) -> list[str]:
     """Return the command line that runs a supervisor."""
     python = Path(sys.executable).resolve()
-    # The interpreter's own installation, shared libraries included; nothing of the user's home beyond that.
-    readable = {Path("/usr"), Path(sys.base_prefix).resolve(), Path(sysconfig.get_path("stdlib")).resolve(), python}
+    present = readable(python)
     words = [executable() or "bwrap", "--die-with-parent", "--as-pid-1", "--new-session", "--hostname", "sandbox"]
     words += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if os.getuid() == 0:
@@ -141,13 +161,14 @@ def command(site: Path) -> list[str]:
             words += ["--cap-add", capability]
     else:
         words += ["--unshare-user", "--cap-drop", "ALL"]
-    present = sorted(path for path in readable if path.exists())
     # Folders that bubblewrap makes on the way to a mount are closed to other users; programs are other users.
     parents = {p for path in (*present, Path(_INSIDE_CODE)) for p in path.parents} | {Path("/tmp")}  # noqa: S108
     for folder in sorted(parents - {Path("/")}):
         words += ["--perms", "0755", "--dir", str(folder)]
     for path in present:
         words += ["--ro-bind", str(path), str(path)]
+    for path in installed(present):
+        words += ["--tmpfs", str(path), "--remount-ro", str(path)]
     for name in ("/bin", "/sbin", "/lib", "/lib64", "/lib32"):
         path = Path(name)
         if path.is_symlink():

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hostile import exhausting, forging, leaking, outside, sources, stubborn, tampering
+from hostile import exhausting, forging, honest, leaking, outside, sources, stubborn, tampering
 from hostile.arena import SECRET, VARIANTS, Arena, Outside, arena, judge, judge_canaries, outcomes, table
 from hostile.program import SIGNATURE, TESTS, Program, fenced
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.hostile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MODULES = [tampering, forging, leaking, exhausting, stubborn, outside, sources]
+MODULES = [tampering, forging, leaking, exhausting, stubborn, outside, sources, honest]
 ATTACKS = [
     pytest.param(name, program.name, id=f"{name}-{program.name}")
     for module in MODULES

@@ -300,10 +300,6 @@ def test_iterators_cross_as_iterators_of_what_was_left_of_them() -> None:
     assert list(received) == [0, 1, 4]
 
 
-def test_an_endless_iterator_does_not_cross() -> None:
-    assert refused(n for n in itertools.count()) == "generator of more than 100000 items"
-
-
 def test_a_default_dictionary_keeps_a_plain_factory_and_loses_any_other() -> None:
     plain, own = cross([collections.defaultdict(int, a=1), collections.defaultdict(lambda: 7, a=1)])
     assert plain["missing"] == 0
@@ -434,7 +430,10 @@ class OwnArray(np.ndarray):
         (itertools.count(), "itertools.count"),
         (random.Random(), "random.Random"),
         (np.zeros(1, dtype=[("a", int)]), "array of [('a', '<i8')]"),
-        (datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=1))), "datetime.datetime"),
+        (
+            datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=1), "X")),
+            "datetime.datetime",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

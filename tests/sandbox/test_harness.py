@@ -117,6 +117,12 @@ def test_what_a_program_prints_is_swallowed_and_bounded() -> None:
     assert official(program) == ({"result": "passed", "kind": ""}, b"")
 
 
+def test_a_long_message_of_wide_characters_and_a_long_name_arrive_clipped() -> None:
+    result, _ = official("class E(Exception):\n    pass\nE.__name__ = 'n' * 10**6\nraise E('\\U0001f600' * 10**5)")
+    assert result is not None
+    assert (len(result["result"]), len(result["kind"])) == (20_027, 200)
+
+
 def test_an_exception_without_a_text_is_reported_with_its_own() -> None:
     program = "class E(Exception):\n    def __str__(self):\n        return 'passed'\nraise E"
     result, _ = official(program, "failed: ")
@@ -250,6 +256,22 @@ def test_an_argument_that_cannot_cross_is_said_to_be_the_tests() -> None:
 def test_no_handler_of_the_tests_swallows_that_a_candidate_cannot_be_confirmed() -> None:
     test = "try:\n    solution(1)\nexcept Exception:\n    pass"
     assert reason(LIAR + "def solution(a):\n    return Liar()", test).startswith("the candidate returned a Liar")
+
+
+@pytest.mark.parametrize("end", ["return Liar()", "raise SystemExit", "raise StopIteration", "os._exit(0)"])
+def test_no_handler_at_all_swallows_it_either(end: str) -> None:
+    test = "try:\n    solution(1)\nexcept:\n    pass"
+    said = reason(f"import os\n{LIAR}def solution(a):\n    {end}", test)
+    assert said.startswith(("the candidate returned", "the candidate's process ended", "the candidate raised"))
+
+
+def test_what_it_prints_reaches_tests_that_listen() -> None:
+    test = "import io, sys\nsys.stdout = io.StringIO()\nsolution(2)\nassert sys.stdout.getvalue() == 'got 2\\n'"
+    assert split("def solution(a):\n    print('got', a)", test) == CONFIRMED
+
+
+def test_an_error_of_the_system_that_it_raises_is_its_own() -> None:
+    assert reason("def solution(a):\n    raise OSError('none')", "solution(1)") == "OSError: none"
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,33 @@ def solution(x):
         more=(_COUNTING.replace("number = 0", "number = 0 * 2"), _COUNTING.replace("number = 0", "number = 0 * 3")),
         official=EITHER,
     ),
+    # Files that all sandboxes share: which of their pages are in memory, the other run can tell by the time they take.
+    Program(
+        name="pages-in-memory",
+        source=f"""
+{_TESTS_SEEN}
+
+def solution(x):
+    seen = table()
+    paths = [os.path.join(base, name) for base, _, names in os.walk("/opt/grade-site") for name in names]
+    path = max((p for p in paths if "pillow" in p), key=os.path.getsize)
+    fd = os.open(path, os.O_RDONLY)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+    if seen is not None:
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        for bit in range(28):
+            if (seen[3] | seen[5] << 14) >> bit & 1:
+                os.pread(fd, 1, bit << 16)
+        return seen[x]
+    word = 0
+    for bit in range(14 * (x == 5), 14 + 14 * (x == 5)):
+        start = time.perf_counter()
+        os.pread(fd, 1, bit << 16)
+        word |= (time.perf_counter() - start < 2e-5) << bit % 14
+    return word
+""",
+        official=EITHER,
+    ),
     Program(
         name="daemon-that-remembers",
         source=f"""

@@ -78,6 +78,24 @@ def solution(x):
         says="found nothing",
     ),
     Program(
+        name="packages-of-the-machine",
+        source="""
+import os
+
+
+def solution(x):
+    found = []
+    for base, folders, names in os.walk("/"):
+        if base in ("/proc", "/sys", "/opt/grade-site"):
+            folders[:] = []
+        found += [name for name in folders if name.endswith((".dist-info", ".egg-info")) or name == "grader"]
+        found += [name for name in names if name == "tasks.jsonl"]
+    raise ValueError(f"found {found[:5]}" if found else "found none")
+""",
+        official=ERROR,
+        says="found none",
+    ),
+    Program(
         name="files-outside",
         source="""
 import os

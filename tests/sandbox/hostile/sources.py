@@ -46,6 +46,12 @@ PROGRAMS = [
         official=frozenset({"failed"}),
     ),
     Program(
+        name="message-of-wide-characters",
+        source="def solution(x):\n    raise ValueError(chr(0x1F600) * 20000)\n",
+        official=frozenset({"error"}),
+        says="ValueError",
+    ),
+    Program(
         name="type-of-odd-name",
         source="""
 class Odd(int):
@@ -104,6 +110,14 @@ def solution(x):
         name="huge-formats",
         source="def solution(x):\n    return '%1000000000d' % 3, f'{3:>9999999999}', 'x'.ljust(10 ** 10)\n",
         official=NOT_PASSED | LINT,
+    ),
+    # What the linter keeps of the first is not there for the second.
+    Program(name="many-names", source=f"a = 1\n{_HEAD}x\n\n\ny = [{'a,' * 500000}]\n", official=ANY),
+    Program(
+        name="honest-with-much-memory",
+        source=f"def solution(x):\n    held = bytearray(b'x') * (400 << 20)\n    assert held\n{_ANSWER}",
+        official=PASSED,
+        honest=True,
     ),
     Program(name="digits", source=f"{_HEAD}{'9' * 200000}\n", official=ANY),
     Program(name="hexadecimal-digits", source=f"{_HEAD}0x{'f' * 400000} % 10\n", official=ANY),
@@ -165,6 +179,28 @@ def solution(x):
     return 1
 """,
         official=ANY,
+    ),
+    # Of a library's own expressions the linter remembers what they were when it first saw them.
+    Program(
+        name="methods-of-a-library-changed",
+        source="""
+import random
+
+random._inst.shuffle = 5
+random.shuffle.seen = 5
+
+
+def solution(x):
+    random.shuffle([x])
+    return 1
+""",
+        official=ANY,
+    ),
+    Program(
+        name="honest-with-those-methods",
+        source=f"import random\n\n\ndef solution(x):\n    random.shuffle([x])\n{_ANSWER}",
+        official=PASSED,
+        honest=True,
     ),
     Program(
         name="skip-file",

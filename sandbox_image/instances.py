@@ -1,0 +1,106 @@
+"""Instances of the classes that a task's signature defines: what of them crosses, and how they are made anew.
+
+The receiving side has these classes out of the signature's text. Only data comes from the other side, and none of it
+may stand in for what a class computes.
+"""
+
+import builtins
+import sys
+import types
+
+
+class UncrossableError(Exception):
+    """A value that may not cross; the text names its type."""
+
+
+class MalformedError(Exception):
+    """The other side sent what no honest encoder produces."""
+
+
+def declared(names, namespace):
+    """Return name -> class for those of `names` (`Outer.Inner` for a nested one) that are no library's classes."""
+    found = {}
+    for name in names:
+        first, *rest = name.split(".")
+        kind = namespace.get(first)
+        for part in rest:
+            kind = vars(kind).get(part) if isinstance(kind, type) else None
+        if isinstance(kind, type) and getattr(sys.modules.get(kind.__module__), kind.__name__, None) is not kind:
+            found[name] = kind
+    return found
+
+
+def attributes(value):
+    """Return an instance's own attributes, `__slots__` included; names that Python reserves are not the class's."""
+    found = dict(getattr(value, "__dict__", {}))
+    for kind in type(value).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for slot in (slots,) if isinstance(slots, str) else slots:
+            if hasattr(value, slot):
+                found[slot] = getattr(value, slot)
+    return {key: item for key, item in found.items() if not _reserved(key)}
+
+
+def _reserved(name):
+    return isinstance(name, str) and name.startswith("__") and name.endswith("__")
+
+
+def set_attributes(target, wanted):
+    """Make `wanted` all the attributes that `target` has of its own."""
+    own = getattr(target, "__dict__", None)
+    for key in attributes(target).keys() - wanted.keys():
+        if own is not None and key in own:
+            del own[key]
+        else:
+            object.__delattr__(target, key)
+    for key, item in wanted.items():
+        if not isinstance(key, str) or _reserved(key):
+            raise MalformedError("an attribute that is no plain name")
+        known = _of_class(type(target), key)
+        if _is_method(known):
+            raise MalformedError("an attribute that hides a method")
+        if isinstance(known, types.MemberDescriptorType):
+            known.__set__(target, item)
+        elif own is None:
+            object.__setattr__(target, key, item)
+        elif _is_computed(known):
+            own.pop(key, None)
+        else:
+            own[key] = item
+
+
+def _of_class(kind, name):
+    """Return what a class or its bases hold under a name, as it stands there."""
+    return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
+
+
+def _is_method(known):
+    """Whether calls would go elsewhere if an instance had something else under this name."""
+    return isinstance(known, (classmethod, staticmethod)) or (callable(known) and not isinstance(known, type))
+
+
+def _is_computed(known):
+    """A value that the class computes and an instance keeps, as `functools.cached_property` does."""
+    kind = type(known)
+    return hasattr(kind, "__get__") and not hasattr(kind, "__set__") and not hasattr(kind, "__delete__")
+
+
+def make_error(kind, arguments, wanted):
+    """Return an instance of an exception class of the signature."""
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        raise MalformedError("an exception that is none")
+    error = kind.__new__(kind, *arguments)
+    set_attributes(error, wanted)
+    return error
+
+
+def make_builtin_error(name, parts):
+    """Return an instance of a built-in exception class, with those of its arguments that are plain."""
+    kind = getattr(builtins, name)
+    if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+        raise MalformedError("an exception that is none")
+    arguments = [a for a in parts if a is None or isinstance(a, (bool, int, float, str))]
+    try:
+        return kind(*arguments)
+    except TypeError:
+        return RuntimeError(*arguments)

@@ -1,0 +1,182 @@
+"""Instances of a signature's classes: what a task declares, and what an instance may be given. And odd iterators."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import itertools
+from typing import Any
+
+import inside
+import pytest
+
+from grader.code.assembly import read_signature
+
+crossing = inside.load("crossing")
+instances = inside.load("instances")
+
+SIGNATURE = """
+import datetime
+from collections import namedtuple
+from enum import Enum
+import numpy as np
+
+Point = namedtuple("Point", "a b")
+Color = Enum("Color", "RED BLUE")
+Number = int
+Vector = np.ndarray
+Kind = type(np.zeros(1))
+LIMIT = int("3")
+
+class Outer:
+    class Inner:
+        class Innermost:
+            pass
+
+def solution(x):
+"""
+
+
+def test_a_signature_declares_its_own_classes_and_no_librarys() -> None:
+    signature = read_signature(SIGNATURE)
+    namespace: dict[str, object] = {}
+    exec(signature.source, namespace)
+    declared = instances.declared(signature.classes, namespace)
+    assert list(declared) == ["Point", "Color", "Outer", "Outer.Inner", "Outer.Inner.Innermost"]
+    assert declared["Outer.Inner"] is namespace["Outer"].Inner  # type: ignore[attr-defined]
+
+
+class Base:
+    __slots__ = ("x",)
+
+
+class Own(Base):
+    limit = 5
+
+    @functools.cached_property
+    def total(self) -> int:
+        return 1
+
+    @functools.lru_cache  # noqa: B019
+    def remembered(self) -> int:
+        return 1
+
+    @classmethod
+    def of_class(cls) -> int:
+        return 1
+
+    @staticmethod
+    def static() -> int:
+        return 1
+
+
+class RefusedError(ValueError):
+    pass
+
+
+class Rights(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+CLASSES = {kind.__name__: kind for kind in (Own, RefusedError, Rights)}
+
+
+def cross(value: object) -> Any:
+    encoder = crossing.Encoder({kind: name for name, kind in CLASSES.items()})
+    atom = encoder.encode(value)
+    message = crossing.loads(crossing.dumps({"v": atom, "n": encoder.nodes}))
+    decoder = crossing.Decoder(message["n"], CLASSES)
+    decoder.decode_all()
+    return decoder.value(message["v"])
+
+
+def test_slots_of_a_base_attributes_and_class_defaults_cross() -> None:
+    own = Own()
+    own.x, own.limit, own.more = 1, 7, [2]  # type: ignore[attr-defined]
+    received = cross(own)
+    assert type(received) is Own
+    assert (received.x, received.limit, received.more) == (1, 7, [2])  # type: ignore[attr-defined]
+
+
+def test_what_a_class_computes_is_computed_anew() -> None:
+    own = Own()
+    own.__dict__["total"] = 99
+    assert cross(own).total == 1
+
+
+@pytest.mark.parametrize("name", ["remembered", "of_class", "static"])
+def test_no_attribute_stands_before_a_method(name: str) -> None:
+    own = Own()
+    own.__dict__[name] = int
+    with pytest.raises(crossing.MalformedError, match="hides a method"):
+        cross(own)
+
+
+def test_names_that_python_reserves_stay_behind() -> None:
+    own = Own()
+    own.__orig_class__ = object()  # type: ignore[attr-defined]
+    assert vars(cross(own)) == {}
+
+
+def test_an_exception_of_the_signature_crosses_with_arguments_and_attributes() -> None:
+    class DerivedError(RefusedError):
+        pass
+
+    error = DerivedError("no", [1])
+    error.amount = {2}  # type: ignore[attr-defined]
+    received = cross(error)
+    assert type(received) is RefusedError
+    assert (received.args, received.amount) == (("no", [1]), {2})  # type: ignore[attr-defined]
+
+
+def test_flags_cross_together() -> None:
+    assert cross([Rights.READ | Rights.WRITE, Rights(0)]) == [Rights.READ | Rights.WRITE, Rights(0)]
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        ["error", "Own", [], []],
+        ["error", "Rights", [], []],
+        ["error", "RefusedError", [], [["args", 5]]],
+        ["error", "RefusedError", [], [["with_traceback", 5]]],
+        ["flag", "Own", 1],
+        ["flag", "Rights", 99],
+        ["flag", "Rights", "1"],
+        ["begun", 5, None],
+    ],
+    ids=str,
+)
+def test_a_node_no_honest_encoder_makes_is_malformed_or_harmless(node: list[object]) -> None:
+    decoder = crossing.Decoder([node], CLASSES)
+    try:
+        decoder.decode_all()
+    except crossing.MalformedError:
+        return
+    assert type(decoder.built[0]) is RefusedError
+    assert decoder.built[0].args == ()
+
+
+def test_a_named_tuple_is_no_plain_tuple_on_the_other_side() -> None:
+    point = collections.namedtuple("point", "a b")
+    encoder = crossing.Encoder({point: "point"})
+    atom = encoder.encode([point(1, 2)])
+    decoder = crossing.Decoder(encoder.nodes, {"point": point})
+    decoder.decode_all()
+    assert type(decoder.value(atom)[0]) is point
+
+
+def test_of_an_endless_iterator_the_beginning_crosses() -> None:
+    received = cross(n for n in itertools.count())
+    assert list(itertools.islice(received, 1000)) == list(range(1000))
+    with pytest.raises(crossing.EndlessError, match="more than the first 1000 items"):
+        next(received)
+
+
+def test_an_iterator_that_fails_does_so_after_what_it_gave() -> None:
+    received = cross(1 // n for n in (1, 0))
+    assert next(received) == 1
+    with pytest.raises(ZeroDivisionError):
+        next(received)
