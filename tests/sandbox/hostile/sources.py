@@ -112,7 +112,7 @@ def solution(x):
         official=NOT_PASSED | LINT,
     ),
     # What the linter keeps of the first is not there for the second.
-    Program(name="many-names", source=f"a = 1\n{_HEAD}x\n\n\ny = [{'a,' * 500000}]\n", official=ANY),
+    Program(name="many-names", source=f"{_HEAD}x, [{'x,' * 500000}]\n", official=ANY),
     Program(
         name="honest-with-much-memory",
         source=f"def solution(x):\n    held = bytearray(b'x') * (400 << 20)\n    assert held\n{_ANSWER}",
@@ -186,19 +186,17 @@ def solution(x):
         source="""
 import random
 
-random._inst.shuffle = 5
-random.shuffle.seen = 5
-
 
 def solution(x):
-    random.shuffle([x])
+    random._inst.gauss = 5
+    random.gauss.seen = 5
     return 1
 """,
         official=ANY,
     ),
     Program(
         name="honest-with-those-methods",
-        source=f"import random\n\n\ndef solution(x):\n    random.shuffle([x])\n{_ANSWER}",
+        source=f"import random\n\n\ndef solution(x):\n    random.gauss(x, 1)\n{_ANSWER}",
         official=PASSED,
         honest=True,
     ),
