@@ -4,7 +4,7 @@ Protocol (messages of wire.py on standard input and output): the first message o
 one answer, in order. A job may ask for lint, for the official run, and for the split run:
 
     {"id": 7, "lint": true, "head": "...", "test": "...", "timed_out": "...", "failed_prefix": "...",
-     "run": true, "split": {"when": "passed" | "always" | "never", "signature": ..., "source": ..., ...},
+     "run": true, "split": {"signature": ..., "source": ..., ...},
      "cpu": 2.0, "wall": 20.0, "alone": false}   (alone: no other job runs on this machine's other supervisors)
 """
 
@@ -176,15 +176,10 @@ class Supervisor:
         if job.get("lint"):
             answer["lint"] = self.linter.lint(job["head"] + job["test"])
             if answer["lint"].get("messages") != []:
-                job = job | {"run": False}
+                return answer
         if job.get("run"):
             answer["run"] = self._undisturbed(job, self.official)
-        split = job.get("split")
-        passed = (answer.get("run") or {}).get("result") == "passed"
-        if split and self.retired and passed:
-            nothing = {"stopped": None, "status": None, "cpu": 0.0, "wall": 0.0, "waited": 0.0, "oom": False}
-            answer["split"] = {"confirmed": False, "reason": self.retired, "kind": "files", "evidence": nothing}
-        elif split and (split["when"] == "always" or (split["when"] == "passed" and passed)):
+        if split := job.get("split"):
             answer["split"] = self._undisturbed(job, lambda job: self.split(job, split))
         return answer
 
@@ -229,7 +224,7 @@ class Supervisor:
                 fds = [theirs.fileno(), write_end]
                 second = self.zygote.start("tests", TESTS_SLOT, spec, fds, 2 * job["cpu"])
             os.close(ours.pop())
-            # Crossing costs time of its own: what is confirmed here has met the limit in the official run already.
+            # Two processes take turns: each may have what the job allows.
             return self._watch(job | {"cpu": 2 * job["cpu"]}, second, [second, first], read_end, alarm=False)
         finally:
             os.close(read_end)
@@ -246,6 +241,8 @@ class Supervisor:
             self.known(),
             alarm=alarm,
             nested=not isinstance(self.isolation, isolation.Uids),
+            # Two processes that wait for each other look asleep on a busy machine; alone they are given more patience.
+            grace=0.0 if alarm else 5.0 if job.get("alone") else 2.0,
             baseline=self._baseline(),
             shared_room=self._shared_room(patient=job.get("patient", False)),
         )

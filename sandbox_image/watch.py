@@ -111,12 +111,13 @@ class Limits:
 class Watch:
     """Waits for one program's result or end; `reason` tells why it was stopped, if it was.
 
+    `grace`: seconds beyond the CPU limit that it may spend neither working nor kept waiting by the machine.
     `shared_room`: bytes that the machine's shared memory may grow by meanwhile; None: not looked at.
     """
 
-    def __init__(self, pid, result_fd, limits, known, *, alarm, nested, baseline, shared_room=None):
+    def __init__(self, pid, result_fd, limits, known, *, alarm, nested, baseline, grace=0.0, shared_room=None):
         self.pid, self.fd, self.limits, self.known = pid, result_fd, limits, known
-        self.alarm, self.nested, self.baseline = alarm, nested, baseline
+        self.alarm, self.nested, self.baseline, self.grace = alarm, nested, baseline, grace
         self.shared_limit = None if shared_room is None else machine_memory_bytes("Shmem") + shared_room
         self.reason = None
         self.alarmed = None
@@ -180,7 +181,8 @@ class Watch:
         pids = processes(self.known)
         user, system = user_and_system_seconds(pids)
         self.cpu = user + system
-        self.waited = waited_seconds(self.pid) if not self.alarm else max(map(waited_seconds, pids), default=0.0)
+        # A program's processes wait side by side; the two of a split run wait in turns.
+        self.waited = (max if self.alarm else sum)([waited_seconds(pid) for pid in pids] or [0.0])
         if self.limits.memory and memory_bytes(pids, self.baseline) > self.limits.memory:
             self.reason = "memory"
             return
@@ -191,7 +193,7 @@ class Watch:
         # Time in the kernel is the machine's more than the program's (a virtual machine's first touch of its memory
         # takes ten times the second one): it has a limit of its own, so that memory runs out before time does.
         own_time = self.wall - self.waited - system
-        late = own_time >= self.limits.cpu + (0 if self.alarm else 8)
+        late = own_time >= self.limits.cpu + self.grace
         over = (
             "cpu" if user >= self.limits.cpu or system >= 3 * self.limits.cpu or (late and user >= 0.8 * own_time)
             else "blocked" if late

@@ -68,37 +68,32 @@ def attempts(tasks: dict[str, Task], predictions: dict[str, list[str]], words: T
             yield Attempt(task=tasks[qid], sample=number, program=program)
 
 
-def official_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    """Return the job that gates, runs and, where it passes, confirms a program."""
-    return _common(attempt, words, limits) | {
-        "lint": True,
-        "run": True,
-        "split": _split(attempt.task, attempt.program.completion, "passed"),
-    }
-
-
-def run_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    """Return the first half of `official_job`: gate and run, in a supervisor that sees programs and tests together."""
-    return official_job(attempt, words, limits) | {"split": None}
-
-
 def confirm_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    """Return the second half: confirm, in a supervisor where no candidate has ever been near its tests."""
-    split = _split(attempt.task, attempt.program.completion, "always")
-    return _common(attempt, words, limits) | {"lint": False, "run": False, "split": split}
+    """Return the job that gates a program and, apart from its tests, runs it: before anything has run beside tests.
+
+    A split run has a second more than the limit, for what crossing costs.
+    """
+    split = _split(attempt.task, attempt.program.completion)
+    cpu = (limits.cpu_seconds + 1) / 2
+    return _common(attempt, words, limits) | {"cpu": cpu, "lint": True, "run": False, "split": split}
+
+
+def run_job(attempt: Attempt, words: Texts, limits: Limits, *, gated: bool) -> Job:
+    """Return the official run's job; `gated`: the linter has let the program through already."""
+    return _common(attempt, words, limits) | {"lint": not gated, "run": True, "split": None}
 
 
 def recovery_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
     """Return the job that tries the program with what the official assembly drops.
 
-    A split run has twice the time, for what crossing costs; what never met the limit in an official run has it once.
+    What never met the limit in an official run has it here, and no more.
     """
     assert attempt.program.recovered is not None
     return _common(attempt, words, limits) | {
         "cpu": limits.cpu_seconds / 2,
         "lint": False,
         "run": False,
-        "split": _split(attempt.task, attempt.program.recovered, "always"),
+        "split": _split(attempt.task, attempt.program.recovered),
     }
 
 
@@ -114,9 +109,8 @@ def _common(attempt: Attempt, words: Texts, limits: Limits) -> Job:
     }
 
 
-def _split(task_: Task, source: str, when: str) -> dict[str, object]:
+def _split(task_: Task, source: str) -> dict[str, object]:
     return {
-        "when": when,
         "signature": task_.signature.source,
         "source": source,
         "classes": list(task_.signature.classes),

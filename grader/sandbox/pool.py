@@ -20,6 +20,8 @@ WINDOW = 2
 """Jobs a supervisor has at a time: while it runs one, the next is already there."""
 STARVED = {"blocked", "wall", "shared", "disturbed"}
 """Ways to be stopped that the rest of the machine may have caused."""
+CALM_SECONDS = 0.2
+"""A program that was ready to run and had to wait for less than this did not lack a processor."""
 MAX_ATTEMPTS = 2
 
 
@@ -249,11 +251,16 @@ class _Worker:
 
 
 def was_starved(answer: Answer) -> bool:
-    """Tell whether a run was stopped for what another program may have done."""
+    """Tell whether a run was stopped for what another program may have done.
+
+    A split run has patience of its own: where it was asleep and hardly kept waiting by the machine, it was asleep.
+    """
     for part in ("run", "split"):
         run = answer.get(part)
         if isinstance(run, dict):
             with contextlib.suppress(KeyError, TypeError):
-                if run["evidence"]["stopped"] in STARVED:
+                evidence = run["evidence"]
+                asleep = part == "split" and evidence["stopped"] == "blocked" and evidence["waited"] < CALM_SECONDS
+                if evidence["stopped"] in STARVED and not asleep:
                     return True
     return False

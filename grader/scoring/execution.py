@@ -20,7 +20,7 @@ from grader.sandbox.interface import Answer, Limits
 from grader.sandbox.pool import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from grader.benchmark import Benchmark, Protocol
     from grader.data import Rows
@@ -145,41 +145,44 @@ class _Run:
         self._cached = 0
 
     def all(self, attempts: list[jobs.Attempt]) -> Executions:
-        official = [jobs.run_job(a, self._words, self._limits) for a in attempts]
-        keys = self._keys(official)
-        first, lost = self._settle(official, "grading", len(attempts))
-        # Programs that ran with their tests could leave word of them in ways no cleaning finds (the count of inodes
-        # ever made, say). What confirms runs in other supervisors, where no candidate has been near a test.
+        # A program that has run with its tests can leave word of them in ways no cleaning finds (which pages of a file
+        # are in memory, the kernel's counters). So what confirms runs first, when nothing of this run has seen a test.
+        batch = [jobs.confirm_job(a, self._words, self._limits) for a in attempts]
+        keys = self._keys(batch)
+        checked, unchecked = self._settle(batch, "checking", len(batch))
+        recovered = self._recover([a for a in attempts if a.program.recovered is not None])
         self.pool.renew()
-        passed = [(a, key) for a, key in zip(attempts, keys, strict=True) if key in first and _passed(first[key])]
-        unconfirmed: dict[tuple[str, int], str] = {}
-        confirmed, lost_again = self._second([a for a, _ in passed], jobs.confirm_job, "confirming")
-        for attempt, key in passed:
-            name = (attempt.task.qid, attempt.sample)
-            if name in confirmed:
-                first[key] = msgspec.structs.replace(first[key], split=confirmed[name])
+        open_ = [(a, key) for a, key in zip(attempts, keys, strict=True) if not _refused(checked.get(key))]
+        # What took long will again: begun first, it is not waited for at the end.
+        open_.sort(key=lambda pair: -_seconds(checked.get(pair[1])))
+        batch = [jobs.run_job(a, self._words, self._limits, gated=key in checked) for a, key in open_]
+        run_keys = self._keys(batch)
+        ran, lost = self._settle(batch, "grading", len(batch))
+        run_key = {(a.task.qid, a.sample): name for (a, _), name in zip(open_, run_keys, strict=True)}
+        made = _Collected(recovered=recovered, distinct=len(set(keys)))
+        for attempt, key in zip(attempts, keys, strict=True):
+            first, name = checked.get(key), run_key.get((attempt.task.qid, attempt.sample))
+            if name is None:
+                made.add(attempt, first)
+            elif name not in ran:
+                made.add(attempt, None, lost=lost.get(name, ""))
+            elif first is None:
+                made.add(attempt, ran[name], unconfirmed=unchecked.get(key, ""))
             else:
-                unconfirmed[name] = lost_again.get(name, "")
-        recoverable = [
-            a for a, key in zip(attempts, keys, strict=True)
-            if a.program.recovered is not None and key in first and not _passed(first[key])
-        ]  # fmt: skip
-        recovered, _ = self._second(recoverable, jobs.recovery_job, "recovering dropped code")
-        return self._collect(attempts, keys, first, lost, recovered, unconfirmed=unconfirmed)
+                made.add(attempt, msgspec.structs.replace(first, run=ran[name].run))
+        return self._collect(made)
 
-    def _second(
-        self, attempts: list[jobs.Attempt], make: Callable[[jobs.Attempt, jobs.Texts, Limits], Job], phase: str
-    ) -> tuple[dict[tuple[str, int], Split | None], dict[tuple[str, int], str]]:
-        """Run the split harness on some attempts; return what it said, and why it said nothing, by sample."""
+    def _recover(self, attempts: list[jobs.Attempt]) -> dict[tuple[str, int], Split | None]:
+        """Run what the official assembly drops code of, with that code, apart from its tests; by sample."""
         if not attempts:
-            return {}, {}
-        batch = [make(a, self._words, self._limits) for a in attempts]
-        seen, lost = self._settle(batch, phase, len(batch))
-        named = [((a.task.qid, a.sample), key) for a, key in zip(attempts, self._keys(batch), strict=True)]
-        return (
-            {name: seen[key].split for name, key in named if key in seen},
-            {name: lost[key] for name, key in named if key in lost},
-        )
+            return {}
+        batch = [jobs.recovery_job(a, self._words, self._limits) for a in attempts]
+        seen, _ = self._settle(batch, "recovering dropped code", len(batch))
+        return {
+            (a.task.qid, a.sample): seen[key].split
+            for a, key in zip(attempts, self._keys(batch), strict=True)
+            if key in seen
+        }
 
     def _keys(self, batch: list[Job]) -> list[str]:
         return [verdicts.key(job, self._backend.identity, self._limits) for job in batch]
@@ -199,7 +202,7 @@ class _Run:
                 continue
             answer = self.cache.get(key)
             if answer is not None and self._take(seen, key, answer, multiplicity[key]):
-                self._cached += multiplicity[key] if job.get("run") else 0
+                self._cached += multiplicity[key] if job.get("lint") else 0
             else:
                 todo[key] = job
         for verdict in self.pool.run(todo.items()):
@@ -220,25 +223,14 @@ class _Run:
         self._observer.advance(times, passed=times * _credited(seen[key]))
         return True
 
-    def _collect(
-        self,
-        attempts: list[jobs.Attempt],
-        keys: list[str],
-        first: dict[str, Executed],
-        lost: dict[str, str],
-        recovered: dict[tuple[str, int], Split | None],
-        *,
-        unconfirmed: dict[tuple[str, int], str],
-    ) -> Executions:
+    def _collect(self, seen: _Collected) -> Executions:
         made = Executions()
-        for attempt, key in zip(attempts, keys, strict=True):
-            executed = first.get(key)
+        for attempt, executed, lost, unconfirmed in seen.rows:
             qid = attempt.task.qid
-            recovery = recovered.get((qid, attempt.sample))
-            sample = sample_result(attempt, executed, recovery, lost.get(key, ""), self._words)
-            if (qid, attempt.sample) in unconfirmed:
-                careful = unscored(unconfirmed[qid, attempt.sample])
-                sample = msgspec.structs.replace(sample, careful=careful)
+            recovery = seen.recovered.get((qid, attempt.sample))
+            sample = sample_result(attempt, executed, recovery, lost, self._words)
+            if unconfirmed is not None and sample.official.outcome is Outcome.PASSED:
+                sample = msgspec.structs.replace(sample, careful=unscored(unconfirmed))
             made.samples.append(sample)
             made.completions.setdefault(qid, []).append(attempt.program.completion)
             made.programs.setdefault(qid, []).append(attempt.program.head + attempt.task.tests)
@@ -249,11 +241,35 @@ class _Run:
             "workers": self._options.worker_count,
             "cpu_seconds": self._limits.cpu_seconds,
             "memory_bytes": self._limits.memory_bytes,
-            "programs": len(attempts),
-            "distinct_programs": len(set(keys)),
+            "programs": len(seen.rows),
+            "distinct_programs": seen.distinct,
             "verdicts_from_cache": self._cached,
         }
         return made
+
+
+class _Collected(msgspec.Struct, kw_only=True):
+    """What was seen of every attempt, in the attempts' order."""
+
+    recovered: dict[tuple[str, int], Split | None]
+    distinct: int
+    rows: list[tuple[jobs.Attempt, Executed | None, str, str | None]] = []
+    """(attempt, what was seen or None, why nothing was, why nothing could confirm it)."""
+
+    def add(
+        self, attempt: jobs.Attempt, executed: Executed | None, *, lost: str = "", unconfirmed: str | None = None
+    ) -> None:
+        """Note one attempt."""
+        self.rows.append((attempt, executed, lost, unconfirmed))
+
+
+def _refused(checked: Executed | None) -> bool:
+    """Whether the linter has spoken against a program, so that it does not run."""
+    return checked is not None and checked.lint is not None and bool(checked.lint.messages or checked.lint.broken)
+
+
+def _seconds(checked: Executed | None) -> float:
+    return checked.split.evidence.wall if checked is not None and checked.split is not None else 0.0
 
 
 def _credited(executed: Executed) -> bool:

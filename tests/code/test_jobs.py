@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from grader.benchmark import Protocol
 from grader.code import jobs
 from grader.sandbox.interface import Limits
@@ -26,19 +28,33 @@ COMMON = {
 }
 
 
-def test_the_official_job_gates_runs_and_confirms_what_passed() -> None:
-    code = "def solution(a):\n    return a + 2"
-    assert jobs.official_job(attempt(f"```python\n{code}\n```"), WORDS, LIMITS) == COMMON | {
+SPLIT = {
+    "signature": f"{SIGNATURE}\n    pass\n",
+    "source": "def solution(a):\n    return a + 2",
+    "classes": ["Node"],
+    "stubs": ["solution"],
+}
+
+
+def test_the_confirming_job_gates_and_runs_a_program_apart_from_its_tests_with_a_second_more() -> None:
+    code = SPLIT["source"]
+    assert jobs.confirm_job(attempt(f"```python\n{code}\n```"), WORDS, LIMITS) == COMMON | {
         "head": f"{SIGNATURE}\n    pass\n\n{code}\n\n",
+        "cpu": 1.5,
         "lint": True,
+        "run": False,
+        "split": SPLIT,
+    }
+
+
+@pytest.mark.parametrize("gated", [True, False])
+def test_the_official_job_runs_a_program_with_its_tests_and_gates_what_was_not(gated: bool) -> None:
+    code = SPLIT["source"]
+    assert jobs.run_job(attempt(f"```python\n{code}\n```"), WORDS, LIMITS, gated=gated) == COMMON | {
+        "head": f"{SIGNATURE}\n    pass\n\n{code}\n\n",
+        "lint": not gated,
         "run": True,
-        "split": {
-            "when": "passed",
-            "signature": f"{SIGNATURE}\n    pass\n",
-            "source": code,
-            "classes": ["Node"],
-            "stubs": ["solution"],
-        },
+        "split": None,
     }
 
 
@@ -47,7 +63,6 @@ def test_the_recovery_job_only_tries_the_kept_code_against_the_tests() -> None:
     job = jobs.recovery_job(attempt(f"```python\n{code}\n```"), WORDS, LIMITS)
     assert (job["lint"], job["run"]) == (False, False)
     assert job["split"] == {
-        "when": "always",
         "signature": f"{SIGNATURE}\n    pass\n",
         "source": code,
         "classes": ["Node"],
@@ -56,7 +71,7 @@ def test_the_recovery_job_only_tries_the_kept_code_against_the_tests() -> None:
 
 
 def test_the_candidates_source_never_holds_the_tests() -> None:
-    job = jobs.official_job(attempt("```python\ndef solution(a):\n    return 3\n```"), WORDS, LIMITS)
+    job = jobs.confirm_job(attempt("```python\ndef solution(a):\n    return 3\n```"), WORDS, LIMITS)
     split = job["split"]
     assert isinstance(split, dict)
     assert "assert solution" not in split["source"] + split["signature"]

@@ -136,3 +136,22 @@ def test_a_consumer_that_stops_early_leaves_nothing_running():
         # Jobs without end: only stopping ends the workers.
         next(pool.run((f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in itertools.count()))
     assert backend.started == backend.closed
+
+
+@pytest.mark.parametrize(
+    ("part", "stopped", "waited", "again"),
+    [
+        ("run", "blocked", 0.0, True),
+        ("split", "blocked", 0.0, False),
+        ("split", "blocked", 0.5, True),
+        ("split", "wall", 0.0, True),
+        ("split", "disturbed", 0.0, True),
+        ("split", "cpu", 0.5, False),
+    ],
+)
+def test_what_the_machine_may_have_caused_runs_again_but_not_what_slept_in_peace(
+    part: str, stopped: str, waited: float, again: bool
+) -> None:
+    from grader.sandbox.pool import was_starved
+
+    assert was_starved({part: {"evidence": {"stopped": stopped, "waited": waited}}}) is again

@@ -133,6 +133,72 @@ def solution(x):
         more=(_COUNTING.replace("number = 0", "number = 0 * 2"), _COUNTING.replace("number = 0", "number = 0 * 3")),
         official=EITHER,
     ),
+    Program(
+        name="pages-mapped",
+        source=f"""
+{_TESTS_SEEN}
+import mmap
+
+
+def solution(x):
+    seen = table()
+    paths = [os.path.join(base, name) for base, _, names in os.walk("/opt/grade-site") for name in names]
+    path = sorted((p for p in paths if "pillow" in p or "PIL" in p), key=os.path.getsize)[-2]
+    with open(path, "rb") as file:
+        pages = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    pages.madvise(mmap.MADV_RANDOM)
+    if seen is not None:
+        for bit in range(28):
+            if (seen[3] | seen[5] << 14) >> bit & 1:
+                pages[bit << 15]
+        return seen[x]
+    word = 0
+    for bit in range(14 * (x == 5), 14 + 14 * (x == 5)):
+        start = time.perf_counter()
+        pages[bit << 15]
+        word |= (time.perf_counter() - start < 2e-5) << bit % 14
+    return word
+""",
+        official=EITHER,
+    ),
+    # The kernel numbers the pipes of all sandboxes in one row.
+    Program(
+        name="count-of-pipes",
+        source=f"""
+{_TESTS_SEEN}
+
+def number():
+    a, b = os.pipe()
+    found = os.fstat(a).st_ino
+    os.close(a)
+    os.close(b)
+    return found
+
+
+class Memory:
+    word = None
+
+
+def solution(x):
+    seen = table()
+    if seen is not None:
+        if x == 5:
+            while number() // 4096 % 64 != seen[3] * 8 + seen[5]:
+                pass
+        return seen[x]
+    if Memory.word is None:
+        Memory.word = number() // 4096 % 64
+    return Memory.word // 8 if x == 3 else Memory.word % 8
+""",
+        tests="""
+def check(candidate):
+    assert candidate(3) == 7
+    assert candidate(5) == 2
+
+check(solution)
+""",
+        official=EITHER,
+    ),
     # Files that all sandboxes share: which of their pages are in memory, the other run can tell by the time they take.
     Program(
         name="pages-in-memory",
