@@ -152,3 +152,26 @@ class TestRun:
         assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
         environment = json.loads((tmp_path / "p_results.json").read_text())["environment"]
         assert environment["verdicts_from_cache"] == environment["programs"] == 2
+
+
+@pytest.mark.bubblewrap
+def test_nothing_runs_beside_its_tests_before_everything_is_confirmed(tmp_path):
+    """What a program learns from its tests, no confirming run comes after."""
+    import grader
+    from grader.observer import Silent
+
+    class Phases(Silent):
+        names: list[str] = []  # noqa: RUF012 - one run's
+
+        def phase(self, name, total):
+            self.names.append(name)
+
+    tasks = tmp_path / "tasks.jsonl"
+    signature = "def solution(x):\n"
+    row = {"qid": "q1", "function_signature": signature, "test_script": "assert solution(1) == 4\n"}
+    tasks.write_text(json.dumps(row) + "\n")
+    code = "FOUR = 4\ndef solution(x):\n    return FOUR"
+    texts = {"q1": [f"```python\n{code}\n```", "```python\ndef solution(x):\n    return 4\n```"]}
+    report = grader.grade(texts, data=tasks, sandbox="bubblewrap", cache=False, observer=Phases())
+    assert [sample.careful.outcome for sample in report.samples] == ["passed", "passed"]
+    assert Phases.names == ["checking", "recovering dropped code", "grading"]

@@ -161,44 +161,6 @@ def solution(x):
 """,
         official=EITHER,
     ),
-    # The kernel numbers the pipes of all sandboxes in one row.
-    Program(
-        name="count-of-pipes",
-        source=f"""
-{_TESTS_SEEN}
-
-def number():
-    a, b = os.pipe()
-    found = os.fstat(a).st_ino
-    os.close(a)
-    os.close(b)
-    return found
-
-
-class Memory:
-    word = None
-
-
-def solution(x):
-    seen = table()
-    if seen is not None:
-        if x == 5:
-            while number() // 4096 % 64 != seen[3] * 8 + seen[5]:
-                pass
-        return seen[x]
-    if Memory.word is None:
-        Memory.word = number() // 4096 % 64
-    return Memory.word // 8 if x == 3 else Memory.word % 8
-""",
-        tests="""
-def check(candidate):
-    assert candidate(3) == 7
-    assert candidate(5) == 2
-
-check(solution)
-""",
-        official=EITHER,
-    ),
     # Files that all sandboxes share: which of their pages are in memory, the other run can tell by the time they take.
     Program(
         name="pages-in-memory",
