@@ -36,6 +36,7 @@ class Linter:
         # The same checkers every time: sorting them anew is a sixth of the cost of a program.
         checkers = self.linter.prepare_checkers()
         self.linter.prepare_checkers = lambda: checkers
+        _walk_alike(self.linter)
         self.assigned = []
         self.stained = False
         _remember(AstroidBuilder, self.assigned)
@@ -72,6 +73,27 @@ class Linter:
         gc.collect()
         gc.freeze()
         gc.disable()
+
+
+def _walk_alike(linter):
+    """Give every program the same walker: which checker sees which node is an eighth of the cost of a program."""
+    from pylint.lint import pylinter
+
+    walker = pylinter.ASTWalker(linter)
+    known = set()
+    add_checker = walker.add_checker
+
+    def add_once(checker):
+        if id(checker) not in known:
+            known.add(id(checker))
+            add_checker(checker)
+
+    def anew(_):
+        walker.nbstatements, walker.exception_msg = 0, False
+        return walker
+
+    walker.add_checker = add_once
+    pylinter.ASTWalker = anew
 
 
 def _bounded(messages):

@@ -73,7 +73,10 @@ def _serve_lint(connection, folder):
 
 
 class LintProcess:
-    """A linter in a process of its own, replaced when it is stuck, dead or confused."""
+    """A linter in a process of its own, begun when first asked, replaced when it is stuck, dead or confused.
+
+    Loading pylint takes longer than linting twenty programs, and a supervisor may never be asked.
+    """
 
     def __init__(self, isolation):
         self.isolation = isolation
@@ -121,6 +124,8 @@ class LintProcess:
 
     def lint(self, source):
         """Return {"messages": [...]} or {"broken": why}."""
+        if self.pid is None:
+            self.start()
         for _ in range(2):
             # Whoever ended the linter the first time, it was the source if the next one goes the same way.
             try:
@@ -159,8 +164,6 @@ class Supervisor:
         self.isolation = isolation.Uids(settings["first_uid"], memory) if root else isolation.Namespaces(memory)
         self.zygote = Zygote(self.isolation)
         self.linter = LintProcess(self.isolation)
-        if settings["lint"]:
-            self.linter.start()
         self.retired = ""
         self.counts_oom = watch.oom_kills() is not None and settings["cgroup"]
         # The kernel's limit has room for the supervisor as well; a program's own is the same on every backend.

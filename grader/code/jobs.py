@@ -71,10 +71,10 @@ def attempts(tasks: dict[str, Task], predictions: dict[str, list[str]], words: T
 def confirm_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
     """Return the job that gates a program and, apart from its tests, runs it: before anything has run beside tests.
 
-    A split run has a second more than the limit, for what crossing costs.
+    A split run has a quarter more than the limit, for what crossing costs.
     """
     split = _split(attempt.task, attempt.program.completion)
-    cpu = (limits.cpu_seconds + 1) / 2
+    cpu = 1.25 * limits.cpu_seconds / 2
     return _common(attempt, words, limits) | {"cpu": cpu, "lint": True, "run": False, "split": split}
 
 

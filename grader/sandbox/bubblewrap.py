@@ -104,7 +104,6 @@ class Bubblewrap:
             "memory": self._limits.memory_bytes,
             # A user id counts its processes over the whole machine: every supervisor gets ids nobody else uses.
             "first_uid": self._base + 16 * index,
-            "lint": True,
             "cgroup": False,
         }
         return ProcessSupervisor(command(self._site), settings)

@@ -165,7 +165,6 @@ class Docker:
         settings = {
             "memory": self._limits.memory_bytes,
             "first_uid": self._base + 16 * index,
-            "lint": True,
             "cgroup": True,
         }
         options: dict[str, Any] = {

@@ -30,7 +30,6 @@ def test_every_result_text_is_the_official_one(backend: str, protocol: str) -> N
     jobs = {
         row["name"]: {
             "id": 0,
-            "lint": False,
             "run": True,
             "head": RECORDED["head"] + row["source"] + "\n\n",
             "test": RECORDED["test"],
