@@ -53,6 +53,15 @@ class VerdictCache:
             with contextlib.suppress(sqlite3.Error, OSError):
                 self._connection = _open(path)
 
+    def has(self, name: str) -> bool:
+        """Whether an answer is kept."""
+        with contextlib.suppress(sqlite3.Error):
+            found = "SELECT 1 FROM verdicts WHERE key = ?"
+            return self._connection is not None and bool(
+                self._connection.execute(found, (bytes.fromhex(name),)).fetchone()
+            )
+        return False
+
     def get(self, name: str) -> Answer | None:
         """Return a kept answer."""
         if self._connection is None:

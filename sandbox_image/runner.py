@@ -73,10 +73,7 @@ def _serve_lint(connection, folder):
 
 
 class LintProcess:
-    """A linter in a process of its own, begun when first asked, replaced when it is stuck, dead or confused.
-
-    Loading pylint takes longer than linting twenty programs, and a supervisor may never be asked.
-    """
+    """A linter in a process of its own, begun when first asked at the latest, replaced when stuck, dead or confused."""
 
     def __init__(self, isolation):
         self.isolation = isolation
@@ -164,6 +161,9 @@ class Supervisor:
         self.isolation = isolation.Uids(settings["first_uid"], memory) if root else isolation.Namespaces(memory)
         self.zygote = Zygote(self.isolation)
         self.linter = LintProcess(self.isolation)
+        # Loading pylint takes longer than linting a hundred programs, and a supervisor may never be asked to.
+        if settings["lint"]:
+            self.linter.start()
         self.retired = ""
         self.counts_oom = watch.oom_kills() is not None and settings["cgroup"]
         # The kernel's limit has room for the supervisor as well; a program's own is the same on every backend.

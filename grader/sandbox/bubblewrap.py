@@ -98,13 +98,14 @@ class Bubblewrap:
         facts = f"{packages.code_digest()}:{packages.lock_digest()}:{platform.python_version()}:{platform.machine()}"
         self.identity = f"bubblewrap:{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
 
-    def start(self, index: int) -> ProcessSupervisor:
+    def start(self, index: int, *, lint: bool = False) -> ProcessSupervisor:
         """Start one supervisor."""
         settings: dict[str, object] = {
             "memory": self._limits.memory_bytes,
             # A user id counts its processes over the whole machine: every supervisor gets ids nobody else uses.
             "first_uid": self._base + 16 * index,
             "cgroup": False,
+            "lint": lint,
         }
         return ProcessSupervisor(command(self._site), settings)
 

@@ -154,11 +154,11 @@ class Docker:
         # The image's id too: the same code stands on another Python where the base is another.
         self.identity = f"docker:{image.tag()}:{runtime or 'default'}:{self._image.id}"
 
-    def start(self, index: int) -> ContainerSupervisor:
+    def start(self, index: int, *, lint: bool = False) -> ContainerSupervisor:
         """Start one container."""
-        return ContainerSupervisor(self._client, self._image.id, self._options(index))
+        return ContainerSupervisor(self._client, self._image.id, self._options(index, lint=lint))
 
-    def _options(self, index: int) -> dict[str, Any]:
+    def _options(self, index: int, *, lint: bool) -> dict[str, Any]:
         from docker.types import Ulimit
 
         memory = self._limits.memory_bytes + SUPERVISOR_BYTES
@@ -166,6 +166,7 @@ class Docker:
             "memory": self._limits.memory_bytes,
             "first_uid": self._base + 16 * index,
             "cgroup": True,
+            "lint": lint,
         }
         options: dict[str, Any] = {
             "labels": {image.LABEL: "supervisor", OWNER_LABEL: owner()},

@@ -50,8 +50,11 @@ class Backend(Protocol):
     identity: str
     """A hash of everything that can change a verdict: the image or the packages, and the code inside."""
 
-    def start(self, index: int) -> Supervisor:
-        """Start supervisor number `index` and wait until it is ready; raises InfrastructureError."""
+    def start(self, index: int, *, lint: bool = False) -> Supervisor:
+        """Start supervisor number `index` and wait until it is ready; raises InfrastructureError.
+
+        `lint`: it will be asked to, and may load what that takes at once.
+        """
 
     def reap(self) -> int:
         """Remove what graders that no longer live have left; return how many things that were."""

@@ -6,6 +6,7 @@ import collections
 import contextlib
 import queue
 import threading
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -54,8 +55,9 @@ class Pool:
         self._answer_seconds = answer_seconds
         self._stop = threading.Event()
         self._lock = threading.Lock()
-        self._supervisors: dict[int, Supervisor] = {}
+        self._supervisors: dict[int, Future[Supervisor]] = {}
         self._started = 0
+        self._lint = True
 
     def __enter__(self) -> Pool:
         self._backend.reap()
@@ -65,18 +67,48 @@ class Pool:
         self.close()
 
     def close(self) -> None:
-        """End every supervisor."""
+        """End every supervisor, also those that are still starting."""
         self._stop.set()
+        self._end(self._all())
+
+    def begin(self) -> None:
+        """Start the next `run`'s supervisors in the background; what fails to start is tried again when needed."""
+
+        def start(index: int) -> None:
+            with contextlib.suppress(Exception):
+                self.supervisor(index)
+
+        for index in range(self._workers):
+            threading.Thread(target=start, args=(index,), daemon=True).start()
+
+    def renew(self) -> None:
+        """Give the next `run` supervisors that have run nothing before, and that are not expected to lint."""
+        old = self._all()
+        self._lint = False
+        if old:
+            self.begin()
+        self._end(old)
+
+    def _all(self) -> list[Future[Supervisor]]:
+        """Take every supervisor out."""
         with self._lock:
             supervisors = list(self._supervisors.values())
             self._supervisors.clear()
-        for supervisor in supervisors:
-            supervisor.close()
+        return supervisors
 
-    def renew(self) -> None:
-        """Give the next `run` supervisors that have run nothing before."""
-        for index in list(self._supervisors):
-            self.discard(index)
+    @staticmethod
+    def _end(supervisors: Iterable[Future[Supervisor]]) -> None:
+        """End supervisors side by side; wait for it."""
+
+        def end(supervisor: Future[Supervisor]) -> None:
+            if supervisor.exception() is None:
+                supervisor.result().close()
+
+        threads = [threading.Thread(target=end, args=(supervisor,), daemon=True) for supervisor in supervisors]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job, in the order they finish.
@@ -137,25 +169,30 @@ class Pool:
     def supervisor(self, index: int) -> Supervisor:
         """Return worker `index`'s supervisor, started now if it has none."""
         with self._lock:
-            existing = self._supervisors.get(index)
-            number = self._started
-            self._started += existing is None
-        if existing is not None:
-            return existing
-        fresh = self._backend.start(number)
-        with self._lock:
-            if not self._stop.is_set():
-                self._supervisors[index] = fresh
-                return fresh
-        fresh.close()
-        raise InfrastructureError("The run was stopped.")
+            if self._stop.is_set():
+                raise InfrastructureError("The run was stopped.")
+            future = self._supervisors.get(index)
+            mine = future is None
+            if future is None:
+                future = self._supervisors[index] = Future()
+                number = self._started
+                self._started += 1
+        if mine:
+            try:
+                future.set_result(self._backend.start(number, lint=self._lint))
+            except BaseException as error:
+                with self._lock:
+                    if self._supervisors.get(index) is future:
+                        del self._supervisors[index]
+                future.set_exception(error)
+        return future.result()
 
     def discard(self, index: int) -> None:
         """End worker `index`'s supervisor; the next job gets a new one."""
         with self._lock:
             supervisor = self._supervisors.pop(index, None)
         if supervisor is not None:
-            supervisor.close()
+            self._end([supervisor])
 
     @property
     def stopped(self) -> bool:

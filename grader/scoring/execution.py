@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -106,7 +107,7 @@ def execute(
     backend = choice.open_backend(options, limits, observer)
     run = _Run(backend, limits, words, options, observer)
     with _cache(options) as run.cache, _pool(backend, options, limits) as run.pool:
-        return run.all(list(jobs.attempts(tasks, predictions, words)))
+        return run.all(jobs.attempts(tasks, predictions, words))
 
 
 class _closing:  # noqa: N801 - a context manager, used like contextlib.closing
@@ -144,21 +145,21 @@ class _Run:
         self._options, self._observer = options, observer
         self._cached = 0
 
-    def all(self, attempts: list[jobs.Attempt]) -> Executions:
+    def all(self, assembled: Iterable[jobs.Attempt]) -> Executions:
+        attempts, keyed = self._prepare(assembled)
+        keys = [key for key, _ in keyed]
         # A program that has run with its tests can leave word of them in ways no cleaning finds (which pages of a file
         # are in memory, the kernel's counters). So what confirms runs first, when nothing of this run has seen a test.
-        batch = [jobs.confirm_job(a, self._words, self._limits) for a in attempts]
-        keys = self._keys(batch)
-        checked, unchecked = self._settle(batch, "checking", len(batch))
+        checked, unchecked = self._settle(keyed, "checking")
         recovered = self._recover([a for a in attempts if a.program.recovered is not None])
         self.pool.renew()
         open_ = [(a, key) for a, key in zip(attempts, keys, strict=True) if not _refused(checked.get(key))]
         # What took long will again: begun first, it is not waited for at the end.
         open_.sort(key=lambda pair: -_seconds(checked.get(pair[1])))
         batch = [jobs.run_job(a, self._words, self._limits, gated=key in checked) for a, key in open_]
-        run_keys = self._keys(batch)
-        ran, lost = self._settle(batch, "grading", len(batch))
-        run_key = {(a.task.qid, a.sample): name for (a, _), name in zip(open_, run_keys, strict=True)}
+        keyed = self._keyed(batch)
+        ran, lost = self._settle(keyed, "grading")
+        run_key = {(a.task.qid, a.sample): name for (a, _), (name, _) in zip(open_, keyed, strict=True)}
         made = _Collected(recovered=recovered, distinct=len(set(keys)))
         for attempt, key in zip(attempts, keys, strict=True):
             first, name = checked.get(key), run_key.get((attempt.task.qid, attempt.sample))
@@ -172,32 +173,43 @@ class _Run:
                 made.add(attempt, msgspec.structs.replace(first, run=ran[name].run))
         return self._collect(made)
 
+    def _prepare(self, assembled: Iterable[jobs.Attempt]) -> tuple[list[jobs.Attempt], list[tuple[str, Job]]]:
+        """Return the attempts, and the jobs that confirm them with their keys.
+
+        Supervisors start as soon as one is known to be needed: assembling takes as long as that.
+        """
+        attempts: list[jobs.Attempt] = []
+        keyed: list[tuple[str, Job]] = []
+        needed = False
+        for attempt in assembled:
+            attempts.append(attempt)
+            keyed += self._keyed([jobs.confirm_job(attempt, self._words, self._limits)])
+            if not needed and not self.cache.has(keyed[-1][0]):
+                needed = True
+                self.pool.begin()
+        return attempts, keyed
+
     def _recover(self, attempts: list[jobs.Attempt]) -> dict[tuple[str, int], Split | None]:
         """Run what the official assembly drops code of, with that code, apart from its tests; by sample."""
         if not attempts:
             return {}
-        batch = [jobs.recovery_job(a, self._words, self._limits) for a in attempts]
-        seen, _ = self._settle(batch, "recovering dropped code", len(batch))
+        keyed = self._keyed([jobs.recovery_job(a, self._words, self._limits) for a in attempts])
+        seen, _ = self._settle(keyed, "recovering dropped code")
         return {
-            (a.task.qid, a.sample): seen[key].split
-            for a, key in zip(attempts, self._keys(batch), strict=True)
-            if key in seen
+            (a.task.qid, a.sample): seen[key].split for a, (key, _) in zip(attempts, keyed, strict=True) if key in seen
         }
 
-    def _keys(self, batch: list[Job]) -> list[str]:
-        return [verdicts.key(job, self._backend.identity, self._limits) for job in batch]
+    def _keyed(self, batch: list[Job]) -> list[tuple[str, Job]]:
+        return [(verdicts.key(job, self._backend.identity, self._limits), job) for job in batch]
 
-    def _settle(self, batch: list[Job], phase: str, total: int) -> tuple[dict[str, Executed], dict[str, str]]:
+    def _settle(self, keyed: list[tuple[str, Job]], phase: str) -> tuple[dict[str, Executed], dict[str, str]]:
         """Return key -> what was seen, and key -> why nothing was, of a batch."""
-        keys = self._keys(batch)
-        multiplicity: dict[str, int] = {}
-        for key in keys:
-            multiplicity[key] = multiplicity.get(key, 0) + 1
-        self._observer.phase(phase, total)
+        multiplicity = Counter(key for key, _ in keyed)
+        self._observer.phase(phase, len(keyed))
         seen: dict[str, Executed] = {}
         lost: dict[str, str] = {}
         todo: dict[str, Job] = {}
-        for key, job in zip(keys, batch, strict=True):
+        for key, job in keyed:
             if key in seen or key in todo:
                 continue
             answer = self.cache.get(key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections import Counter
 from typing import Any
 
@@ -57,14 +58,21 @@ class Scripted:
 class Backend:
     name, identity = "docker", "scripted"
 
-    def __init__(self, *, broken: bool = False) -> None:
+    def __init__(self, *, broken: bool = False, broken_once: bool = False, slow: float = 0.0) -> None:
+        self.linting: list[bool] = []
+        self.broken_once, self.slow = broken_once, slow
         self.seen, self.lock, self.started, self.closed, self.broken = Counter(), threading.Lock(), 0, 0, broken
 
-    def start(self, index):
+    def start(self, index, *, lint=False):
         if self.broken:
             raise InfrastructureError("nothing starts")
         with self.lock:
             self.started += 1
+            self.linting.append(lint)
+            broken, self.broken_once = self.broken_once, False
+        if broken:
+            raise InfrastructureError("this one did not start")
+        time.sleep(self.slow)
         return Scripted(self)
 
     def reap(self):
@@ -128,6 +136,54 @@ def test_a_fresh_sandbox_a_program_where_that_is_asked_for():
 def test_where_no_supervisor_starts_the_run_fails_with_the_reason():
     with pytest.raises(InfrastructureError, match="nothing starts"):
         run({"a": "pass"}, Backend(broken=True))
+
+
+def test_supervisors_begun_early_are_the_ones_that_work():
+    backend = Backend(slow=0.1)
+    with Pool(backend, 2, 10) as pool:
+        pool.begin()
+        batch = [(f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in range(20)]
+        assert len(list(pool.run(batch))) == 20
+    assert backend.started == backend.closed == 2
+
+
+def test_a_supervisor_that_fails_to_begin_is_started_again_when_it_is_needed():
+    backend = Backend(broken_once=True)
+    with Pool(backend, 1, 10) as pool:
+        pool.begin()
+        while not backend.started:
+            time.sleep(0.01)
+        (verdict,) = pool.run([("a", {"name": "a", "do": "pass"})])
+    assert verdict.answer is not None
+    assert backend.started == 2
+    assert backend.closed == 1
+
+
+def test_a_pool_that_closes_while_supervisors_start_ends_those_as_well():
+    backend = Backend(slow=0.3)
+    with Pool(backend, 2, 10) as pool:
+        pool.begin()
+        while backend.started < 2:
+            time.sleep(0.01)
+    assert backend.closed == 2
+
+
+def test_renewed_supervisors_have_run_nothing_and_do_not_expect_to_lint():
+    backend = Backend()
+    with Pool(backend, 2, 10) as pool:
+        list(pool.run([(f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in range(20)]))
+        pool.renew()
+        assert backend.closed == backend.linting.count(True) >= 1
+        list(pool.run([(f"k{i}", {"name": f"k{i}", "do": "pass"}) for i in range(20)]))
+    assert backend.linting.count(False) == 2
+    assert backend.started == backend.closed
+
+
+def test_a_pool_renewed_before_it_ran_starts_nothing():
+    backend = Backend()
+    with Pool(backend, 2, 10) as pool:
+        pool.renew()
+    assert backend.started == 0
 
 
 def test_a_consumer_that_stops_early_leaves_nothing_running():
