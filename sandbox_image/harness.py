@@ -16,6 +16,8 @@ import sys
 
 import crossing
 import instances
+import receiving
+import sending
 import wire
 
 MAX_TEXT, MAX_NAME = 20_000, 200
@@ -149,20 +151,20 @@ def candidate(spec, channel_fd):
 
 
 def _answer(call, namespace, classes, names):
-    decoder = crossing.Decoder(call["n"], classes)
+    decoder = receiving.Decoder(call["n"], classes)
     decoder.decode_all()
     positional = decoder.values(call["v"])
     named = {key: decoder.value(atom) for key, atom in call["k"]}
     known = decoder.built
-    mutable = [i for i, node in enumerate(call["n"]) if node[0] in crossing._MUTABLE]
-    before = crossing.Encoder(names, known)
+    mutable = [i for i, node in enumerate(call["n"]) if node[0] in crossing.MUTABLE]
+    before = sending.Encoder(names, known)
     contents = {i: before.node(known[i]) for i in mutable}
     try:
         outcome = {"v": namespace[call["f"]](*positional, **named)}
     except Exception as error:
         outcome = {"e": error}
     try:
-        after = crossing.Encoder(names, known)
+        after = sending.Encoder(names, known)
         reply = {key: after.encode(value) for key, value in outcome.items()}
         changed = [[i, after.node(known[i])] for i in mutable]
         after.encode(None)  # nodes that changed arguments brought along
@@ -197,7 +199,7 @@ class _Proxy:
             raise
 
     def _call(self, args, kwargs):
-        encoder = crossing.Encoder(self._names)
+        encoder = sending.Encoder(self._names)
         try:
             atoms = [encoder.encode(a) for a in args]
             named = [[key, encoder.encode(a)] for key, a in kwargs.items()]
@@ -215,12 +217,12 @@ class _Proxy:
         known = sent._alive
         if "x" in reply:
             raise Unconfirmed(f"the candidate returned a {str(reply['x'])[:200]}, which cannot cross to the tests")
-        decoder = crossing.Decoder(reply.get("n"), self._classes, known)
+        decoder = receiving.Decoder(reply.get("n"), self._classes, known)
         decoder.decode_all()
         try:
             result = decoder.value(reply["e"] if "e" in reply else reply["v"])
             for position, node in reply["m"]:
-                crossing.check_change(sent.nodes, position, node, known)
+                receiving.check_change(sent.nodes, position, node, known)
                 decoder.fill(known[position], node)
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             raise crossing.MalformedError(str(error)[:200]) from None

@@ -23,7 +23,7 @@ from grader.gate import (
 )
 from grader.paired import difference
 from grader.results import READINGS, Metric, Report
-from grader.scoring import choice_metrics, execution
+from grader.scoring import choice_metrics, execution_metrics
 from tests.made_runs import choice, figures, mr_ben, of_sample, report, sample, tasks
 
 
@@ -223,7 +223,7 @@ def test_a_reading_or_a_group_that_was_lost_is_unscored() -> None:
 
 def test_a_pass_at_k_for_which_too_few_samples_are_left_is_unscored() -> None:
     samples = [sample("t", word, number=n) for n, word in enumerate(("passed", "passed", "unscored"))]
-    made = report(samples, execution.metrics(samples, (1, 3)))
+    made = report(samples, execution_metrics.metrics(samples, (1, 3)))
     assert {metric.name for metric in made.metrics} == {"pass@1", "parse_success_rate"}
     assert line(made, "pass@3=0").state == "unscored"
     with pytest.raises(UsageError, match="no metric 'pass@4'"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grader.observations import by_observation, clusters, groups_of, is_mean, k_of, mean_credit
 from grader.results import Metric, Report, SampleResult
-from grader.scoring import choice_metrics, execution
+from grader.scoring import choice_metrics, execution_metrics
 from tests.made_runs import mr_ben, of_sample, report, sample
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def tasks(*outcomes: str, groups: Sequence[str] = (), ks: Sequence[int] = (1,)) 
         for i, (letters, label) in enumerate(zip(outcomes, labels, strict=True))
         for number, letter in enumerate(letters)
     ]
-    return report(samples, execution.metrics(samples, ks), benchmark="humaneval-v")
+    return report(samples, execution_metrics.metrics(samples, ks), benchmark="humaneval-v")
 
 
 def mean_of(values: dict[str, float | None]) -> tuple[float, int]:

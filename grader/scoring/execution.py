@@ -1,27 +1,24 @@
-"""Scoring by execution: assemble, gate, run, confirm; pass@k and the parsing success rate in both readings."""
+"""Scoring by execution: assemble, gate, confirm, run; each sample in both readings."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader import cache as verdicts
-from grader import stats
 from grader.code import jobs
-from grader.code.pass_at_k import pass_at_k
 from grader.errors import InputError, UsageError
 from grader.reading.execution import official_result, sample_result, unscored
-from grader.results import READINGS, Metric, Outcome, ReadingName, SampleResult
+from grader.results import Outcome, SampleResult
 from grader.sandbox import choice
 from grader.sandbox.answer import Executed, Split, understand
 from grader.sandbox.interface import Answer, Limits
 from grader.sandbox.pool import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from grader.benchmark import Benchmark, Protocol
     from grader.data import Rows
@@ -145,59 +142,61 @@ class _Run:
         self._options, self._observer = options, observer
         self._cached = 0
 
-    def all(self, assembled: Iterable[jobs.Attempt]) -> Executions:
-        attempts, keyed = self._prepare(assembled)
-        keys = [key for key, _ in keyed]
+    def all(self, attempts: Iterable[jobs.Attempt]) -> Executions:
         # A program that has run with its tests can leave word of them in ways no cleaning finds (which pages of a file
         # are in memory, the kernel's counters). So what confirms runs first, when nothing of this run has seen a test.
-        checked, unchecked = self._settle(keyed, "checking")
-        recovered = self._recover([a for a in attempts if a.program.recovered is not None])
+        samples = self._prepare(attempts)
+        self._confirm(samples)
+        self._recover([sample for sample in samples if sample.attempt.program.recovered is not None])
         self.pool.renew()
-        open_ = [(a, key) for a, key in zip(attempts, keys, strict=True) if not _refused(checked.get(key))]
-        # What took long will again: begun first, it is not waited for at the end.
-        open_.sort(key=lambda pair: -_seconds(checked.get(pair[1])))
-        batch = [jobs.run_job(a, self._words, self._limits, gated=key in checked) for a, key in open_]
-        keyed = self._keyed(batch)
-        ran, lost = self._settle(keyed, "grading")
-        run_key = {(a.task.qid, a.sample): name for (a, _), (name, _) in zip(open_, keyed, strict=True)}
-        made = _Collected(recovered=recovered, distinct=len(set(keys)))
-        for attempt, key in zip(attempts, keys, strict=True):
-            first, name = checked.get(key), run_key.get((attempt.task.qid, attempt.sample))
-            if name is None:
-                made.add(attempt, first)
-            elif name not in ran:
-                made.add(attempt, None, lost=lost.get(name, ""))
-            elif first is None:
-                made.add(attempt, ran[name], unconfirmed=unchecked.get(key, ""))
-            else:
-                made.add(attempt, msgspec.structs.replace(first, run=ran[name].run))
-        return self._collect(made)
+        self._grade([sample for sample in samples if not sample.refused])
+        return self._collect(samples)
 
-    def _prepare(self, assembled: Iterable[jobs.Attempt]) -> tuple[list[jobs.Attempt], list[tuple[str, Job]]]:
-        """Return the attempts, and the jobs that confirm them with their keys.
+    def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[_Sample]:
+        """Return the attempts, each with the job that confirms it.
 
         Supervisors start as soon as one is known to be needed: assembling takes as long as that.
         """
-        attempts: list[jobs.Attempt] = []
-        keyed: list[tuple[str, Job]] = []
+        samples: list[_Sample] = []
         needed = False
-        for attempt in assembled:
-            attempts.append(attempt)
-            keyed += self._keyed([jobs.confirm_job(attempt, self._words, self._limits)])
-            if not needed and not self.cache.has(keyed[-1][0]):
+        for attempt in attempts:
+            (keyed,) = self._keyed([jobs.confirm_job(attempt, self._words, self._limits)])
+            samples.append(_Sample(attempt, keyed))
+            if not needed and not self.cache.has(keyed[0]):
                 needed = True
                 self.pool.begin()
-        return attempts, keyed
+        return samples
 
-    def _recover(self, attempts: list[jobs.Attempt]) -> dict[tuple[str, int], Split | None]:
-        """Run what the official assembly drops code of, with that code, apart from its tests; by sample."""
-        if not attempts:
-            return {}
-        keyed = self._keyed([jobs.recovery_job(a, self._words, self._limits) for a in attempts])
+    def _confirm(self, samples: list[_Sample]) -> None:
+        """Lint every program, and run those that the linter lets through apart from their tests."""
+        seen, lost = self._settle([sample.confirming for sample in samples], "checking")
+        for sample in samples:
+            sample.checked = seen.get(sample.confirming[0])
+            sample.unchecked = lost.get(sample.confirming[0], "")
+
+    def _recover(self, samples: list[_Sample]) -> None:
+        """Run what the official assembly drops code of, with that code, apart from its tests."""
+        if not samples:
+            return
+        keyed = self._keyed([jobs.recovery_job(sample.attempt, self._words, self._limits) for sample in samples])
         seen, _ = self._settle(keyed, "recovering dropped code")
-        return {
-            (a.task.qid, a.sample): seen[key].split for a, (key, _) in zip(attempts, keyed, strict=True) if key in seen
-        }
+        for sample, (key, _) in zip(samples, keyed, strict=True):
+            sample.recovered = seen[key].split if key in seen else None
+
+    def _grade(self, samples: list[_Sample]) -> None:
+        """Run the programs with their tests, as the official evaluator does."""
+        # What took long will again: begun first, it is not waited for at the end.
+        samples = sorted(samples, key=lambda sample: -sample.seconds)
+        keyed = self._keyed(
+            [
+                jobs.run_job(sample.attempt, self._words, self._limits, gated=sample.checked is not None)
+                for sample in samples
+            ]
+        )
+        seen, lost = self._settle(keyed, "grading")
+        for sample, (key, _) in zip(samples, keyed, strict=True):
+            sample.ran = seen.get(key)
+            sample.not_run = lost.get(key, "")
 
     def _keyed(self, batch: list[Job]) -> list[tuple[str, Job]]:
         return [(verdicts.key(job, self._backend.identity, self._limits), job) for job in batch]
@@ -235,53 +234,66 @@ class _Run:
         self._observer.advance(times, passed=times * _credited(seen[key]))
         return True
 
-    def _collect(self, seen: _Collected) -> Executions:
+    def _collect(self, samples: list[_Sample]) -> Executions:
         made = Executions()
-        for attempt, executed, lost, unconfirmed in seen.rows:
+        for sample in samples:
+            attempt, executed = sample.attempt, sample.executed
             qid = attempt.task.qid
-            recovery = seen.recovered.get((qid, attempt.sample))
-            sample = sample_result(attempt, executed, recovery, lost, self._words)
-            if unconfirmed is not None and sample.official.outcome is Outcome.PASSED:
-                sample = msgspec.structs.replace(sample, careful=unscored(unconfirmed))
-            made.samples.append(sample)
+            result = sample_result(attempt, executed, sample.recovered, sample.not_run, self._words)
+            if sample.checked is None and result.official.outcome is Outcome.PASSED:
+                result = msgspec.structs.replace(result, careful=unscored(sample.unchecked))
+            made.samples.append(result)
             made.completions.setdefault(qid, []).append(attempt.program.completion)
             made.programs.setdefault(qid, []).append(attempt.program.head + attempt.task.tests)
             text = official_result(executed, self._words) if executed is not None else "unscored"
-            made.results.setdefault(qid, []).append((sample.official.outcome is Outcome.PASSED, text))
+            made.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
         made.environment = {
             **self._backend.describe(),
             "workers": self._options.worker_count,
             "cpu_seconds": self._limits.cpu_seconds,
             "memory_bytes": self._limits.memory_bytes,
-            "programs": len(seen.rows),
-            "distinct_programs": seen.distinct,
+            "programs": len(samples),
+            "distinct_programs": len({sample.confirming[0] for sample in samples}),
             "verdicts_from_cache": self._cached,
         }
         return made
 
 
-class _Collected(msgspec.Struct, kw_only=True):
-    """What was seen of every attempt, in the attempts' order."""
+class _Sample:
+    """One attempt, and what was seen of it."""
 
-    recovered: dict[tuple[str, int], Split | None]
-    distinct: int
-    rows: list[tuple[jobs.Attempt, Executed | None, str, str | None]] = []
-    """(attempt, what was seen or None, why nothing was, why nothing could confirm it)."""
+    def __init__(self, attempt: jobs.Attempt, confirming: tuple[str, Job]) -> None:
+        self.attempt = attempt
+        self.confirming = confirming
+        """The job that lints and confirms it, after its key."""
+        self.checked: Executed | None = None
+        """What came of that; None: infrastructure failed, for the reason `unchecked`."""
+        self.unchecked = ""
+        self.recovered: Split | None = None
+        self.ran: Executed | None = None
+        """What came of the official run; None: it was refused, or infrastructure failed, for the reason `not_run`."""
+        self.not_run = ""
 
-    def add(
-        self, attempt: jobs.Attempt, executed: Executed | None, *, lost: str = "", unconfirmed: str | None = None
-    ) -> None:
-        """Note one attempt."""
-        self.rows.append((attempt, executed, lost, unconfirmed))
+    @property
+    def refused(self) -> bool:
+        """Whether the linter has spoken against the program, so that it does not run."""
+        lint = self.checked.lint if self.checked is not None else None
+        return lint is not None and bool(lint.messages or lint.broken)
 
+    @property
+    def seconds(self) -> float:
+        """How long the confirming run took."""
+        split = self.checked.split if self.checked is not None else None
+        return split.evidence.wall if split is not None else 0.0
 
-def _refused(checked: Executed | None) -> bool:
-    """Whether the linter has spoken against a program, so that it does not run."""
-    return checked is not None and checked.lint is not None and bool(checked.lint.messages or checked.lint.broken)
-
-
-def _seconds(checked: Executed | None) -> float:
-    return checked.split.evidence.wall if checked is not None and checked.split is not None else 0.0
+    @property
+    def executed(self) -> Executed | None:
+        """All that was seen; None where that is not enough for a verdict."""
+        if self.refused:
+            return self.checked
+        if self.ran is None or self.checked is None:
+            return self.ran
+        return msgspec.structs.replace(self.checked, run=self.ran.run)
 
 
 def _credited(executed: Executed) -> bool:
@@ -290,100 +302,3 @@ def _credited(executed: Executed) -> bool:
 
 def _passed(executed: Executed) -> bool:
     return executed.run is not None and executed.run.result == "passed"
-
-
-# --- metrics ----------------------------------------------------------------------------------------------------
-
-
-def metrics(samples: list[SampleResult], ks: Iterable[int]) -> list[Metric]:
-    """Return pass@k for every k and the parsing success rate, overall and by group, in both readings."""
-    ks = tuple(ks)
-    rows: list[Metric] = []
-    for group, members in _groups(samples):
-        for reading in READINGS:
-            by_task = _by_task(members)
-            rows += [row for k in ks if (row := _pass_metric(by_task, k, reading, group)) is not None]
-            rows += [row for row in [_parse_metric(members, reading, group)] if row is not None]
-    return rows
-
-
-def _groups(samples: list[SampleResult]) -> Iterator[tuple[str | None, list[SampleResult]]]:
-    yield None, samples
-    groups: dict[str, list[SampleResult]] = {}
-    for sample in samples:
-        if sample.groups is not msgspec.UNSET:
-            for name, labels in sample.groups.items():
-                for label in [labels] if isinstance(labels, str) else labels:
-                    groups.setdefault(f"{name}={label}", []).append(sample)
-    yield from sorted(groups.items())
-
-
-def _by_task(samples: list[SampleResult]) -> dict[str, list[SampleResult]]:
-    tasks: dict[str, list[SampleResult]] = {}
-    for sample in samples:
-        tasks.setdefault(sample.qid, []).append(sample)
-    return tasks
-
-
-def _pass_metric(
-    tasks: dict[str, list[SampleResult]], k: int, reading: ReadingName, group: str | None
-) -> Metric | None:
-    """Return one pass@k: over scored samples, with bounds where some are unscored; None where no task has k."""
-    estimates, lowest, highest, unscored = [], [], [], 0
-    for members in tasks.values():
-        outcomes = [member.reading(reading) for member in members]
-        passed = sum(o.credit >= 1 for o in outcomes)
-        lost = sum(o.outcome is Outcome.UNSCORED for o in outcomes)
-        unscored += lost
-        if len(outcomes) - lost >= k:
-            estimates.append(pass_at_k(len(outcomes) - lost, passed, k))
-        if len(outcomes) >= k:
-            lowest.append(pass_at_k(len(outcomes), passed, k))
-            highest.append(pass_at_k(len(outcomes), passed + lost, k))
-    summary = stats.mean(estimates)
-    if summary is None:
-        return None
-    bounds = (100 * math.fsum(lowest) / len(lowest), 100 * math.fsum(highest) / len(highest)) if unscored else None
-    return Metric(
-        name=f"pass@{k}",
-        reading=reading,
-        group=group,
-        value=summary.value,
-        ci95=summary.ci95,
-        stderr=summary.stderr,
-        n=summary.n,
-        bounds=bounds or msgspec.UNSET,
-    )
-
-
-def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str | None) -> Metric | None:
-    """Return the parsing success rate, over scored samples; None where there is none.
-
-    Official: failures over (samples of the last record x records), where nothing is unscored.
-    """
-    scored = [s for s in samples if s.reading(reading).outcome is not Outcome.UNSCORED]
-    if not scored:
-        return None
-    lost = len(samples) - len(scored)
-    failures = sum(s.reading(reading).outcome is Outcome.LINT_FAILED for s in scored)
-    tasks = _by_task(scored)
-    total = len(scored)
-    if reading == "official" and not lost:
-        total = len(tasks) * len(next(reversed(tasks.values())))
-    by_task = [
-        sum(s.reading(reading).outcome is not Outcome.LINT_FAILED for s in members) / len(members)
-        for members in tasks.values()
-    ]
-    spread = stats.mean(by_task)
-    assert spread is not None
-    low, high = (100 * (1 - (failures + more) / len(samples)) for more in (lost, 0))
-    return Metric(
-        name="parse_success_rate",
-        reading=reading,
-        group=group,
-        value=100 * (1 - failures / total),
-        ci95=spread.ci95,
-        stderr=spread.stderr,
-        n=spread.n,
-        bounds=(low, high) if lost else msgspec.UNSET,
-    )

@@ -10,7 +10,7 @@ import msgspec
 from grader.code import executed, jobs
 from grader.errors import InputError, UsageError
 from grader.results import Outcome, Reading, Report, SampleResult
-from grader.scoring import execution
+from grader.scoring import execution, execution_metrics
 from grader.selection import Graded, check_unchanged, earlier_report, environment, select, stem_of, stem_of_path
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run(selection: Selection) -> Graded:
         benchmark=declared.id,
         split=selection.split,
         protocol=selection.protocol,
-        metrics=execution.metrics(samples, ks),
+        metrics=execution_metrics.metrics(samples, ks),
         samples=samples,
         unscored=sum(Outcome.UNSCORED in (s.official.outcome, s.careful.outcome) for s in samples),
         environment=environment(selection, predictions) | made.environment,
@@ -85,7 +85,7 @@ def rescore(path: Path, declared: Benchmark, split: str, protocol: str, options:
         benchmark=declared.id,
         split=split,
         protocol=protocol,
-        metrics=execution.metrics(samples, ks),
+        metrics=execution_metrics.metrics(samples, ks),
         samples=samples,
         unscored=sum(Outcome.UNSCORED in (s.official.outcome, s.careful.outcome) for s in samples),
         environment=facts,

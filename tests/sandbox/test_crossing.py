@@ -22,6 +22,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 crossing = inside.load("crossing")
+receiving = inside.load("receiving")
+sending = inside.load("sending")
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------
@@ -67,10 +69,10 @@ NAMES = {kind: name for name, kind in CLASSES.items()}
 
 def cross(value: object) -> Any:
     """Send a value to the other side, as bytes."""
-    encoder = crossing.Encoder(NAMES)
+    encoder = sending.Encoder(NAMES)
     atom = encoder.encode(value)
     message = crossing.loads(crossing.dumps({"v": atom, "n": encoder.nodes}))
-    decoder = crossing.Decoder(message["n"], CLASSES)
+    decoder = receiving.Decoder(message["n"], CLASSES)
     decoder.decode_all()
     return decoder.value(message["v"])
 
@@ -91,7 +93,7 @@ def parts(value: Any) -> list[Any]:
         case list() | tuple() | collections.deque():
             return list(value)
         case Node() | Slotted():
-            return [part for pair in sorted(crossing.attributes(value).items()) for part in pair]
+            return [part for pair in sorted(sending.attributes(value).items()) for part in pair]
     return []
 
 
@@ -462,7 +464,7 @@ def test_a_value_of_too_many_bytes_does_not_cross() -> None:
 
 
 def test_a_value_of_too_many_parts_does_not_cross(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crossing, "MAX_NODES", 100)
+    monkeypatch.setattr(sending, "MAX_NODES", 100)
     assert refused([[] for _ in range(101)]) == "a value of too many parts"
 
 
@@ -470,7 +472,7 @@ def test_a_value_of_too_many_parts_does_not_cross(monkeypatch: pytest.MonkeyPatc
 
 
 def receive(nodes: Any, known: tuple[object, ...] = ()) -> Any:
-    decoder = crossing.Decoder(nodes, CLASSES, known)
+    decoder = receiving.Decoder(nodes, CLASSES, known)
     decoder.decode_all()
     return decoder.built
 
@@ -552,7 +554,7 @@ def test_a_method_of_the_signatures_class_cannot_be_hidden_by_an_attribute() -> 
         def valid(self) -> bool:
             return False
 
-    decoder = crossing.Decoder(
+    decoder = receiving.Decoder(
         [["instance", "Checked", [["valid", ["r", 1]]]], ["type", "object"]], {"Checked": Checked}
     )
     with pytest.raises(crossing.MalformedError):
@@ -567,17 +569,17 @@ def test_bytes_that_are_no_message_are_malformed(data: bytes) -> None:
 
 def test_what_came_with_a_call_is_referred_to_not_copied() -> None:
     argument: list[Any] = [1]
-    encoder = crossing.Encoder(NAMES, known=[argument])
+    encoder = sending.Encoder(NAMES, known=[argument])
     assert encoder.encode([argument, 2]) == ["r", 0]
     assert encoder.nodes == [["list", [["a", 0], 2]]]
-    decoder = crossing.Decoder(encoder.nodes, CLASSES, known=[argument])
+    decoder = receiving.Decoder(encoder.nodes, CLASSES, known=[argument])
     decoder.decode_all()
     assert decoder.built[0][0] is argument
 
 
 def test_the_new_contents_of_an_argument_replace_the_old_in_place() -> None:
     mine = [1, 2, 3]
-    decoder = crossing.Decoder([], CLASSES, known=[mine])
+    decoder = receiving.Decoder([], CLASSES, known=[mine])
     decoder.fill(mine, ["list", [3, ["a", 0]]])
     assert mine[0] == 3
     assert mine[1] is mine

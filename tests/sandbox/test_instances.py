@@ -14,6 +14,8 @@ import pytest
 from grader.code.assembly import read_signature
 
 crossing = inside.load("crossing")
+receiving = inside.load("receiving")
+sending = inside.load("sending")
 instances = inside.load("instances")
 
 SIGNATURE = """
@@ -84,10 +86,10 @@ CLASSES = {kind.__name__: kind for kind in (Own, RefusedError, Rights)}
 
 
 def cross(value: object) -> Any:
-    encoder = crossing.Encoder({kind: name for name, kind in CLASSES.items()})
+    encoder = sending.Encoder({kind: name for name, kind in CLASSES.items()})
     atom = encoder.encode(value)
     message = crossing.loads(crossing.dumps({"v": atom, "n": encoder.nodes}))
-    decoder = crossing.Decoder(message["n"], CLASSES)
+    decoder = receiving.Decoder(message["n"], CLASSES)
     decoder.decode_all()
     return decoder.value(message["v"])
 
@@ -150,7 +152,7 @@ def test_flags_cross_together() -> None:
     ids=str,
 )
 def test_a_node_no_honest_encoder_makes_is_malformed_or_harmless(node: list[object]) -> None:
-    decoder = crossing.Decoder([node], CLASSES)
+    decoder = receiving.Decoder([node], CLASSES)
     try:
         decoder.decode_all()
     except crossing.MalformedError:
@@ -161,9 +163,9 @@ def test_a_node_no_honest_encoder_makes_is_malformed_or_harmless(node: list[obje
 
 def test_a_named_tuple_is_no_plain_tuple_on_the_other_side() -> None:
     point = collections.namedtuple("point", "a b")
-    encoder = crossing.Encoder({point: "point"})
+    encoder = sending.Encoder({point: "point"})
     atom = encoder.encode([point(1, 2)])
-    decoder = crossing.Decoder(encoder.nodes, {"point": point})
+    decoder = receiving.Decoder(encoder.nodes, {"point": point})
     decoder.decode_all()
     assert type(decoder.value(atom)[0]) is point
 

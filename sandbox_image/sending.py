@@ -1,0 +1,239 @@
+"""The sending side of a crossing: a graph of objects becomes atoms and nodes (see crossing.py)."""
+
+import base64
+import builtins
+import collections
+import datetime
+import decimal
+import enum
+import fractions
+import itertools
+import re
+import sys
+import time
+import types
+
+from crossing import BUILTIN_TYPES, FACTORIES, MAX_NODES, NUMPY_KINDS, type_name
+from instances import UncrossableError, attributes
+
+MAX_ITERATOR_ITEMS, MAX_ITERATOR_SECONDS = 100_000, 0.3
+ENDLESS_ITEMS = 1000
+_SMALL = 1 << 63
+_SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+_TEXTUAL = {
+    decimal.Decimal: ("decimal", str),
+    fractions.Fraction: ("fraction", lambda x: f"{x.numerator}/{x.denominator}"),
+    datetime.datetime: ("datetime", lambda x: x.isoformat()),
+    datetime.date: ("date", lambda x: x.isoformat()),
+    datetime.time: ("time", lambda x: x.isoformat()),
+}
+_ITERATORS = (
+    types.GeneratorType,
+    map,
+    filter,
+    zip,
+    enumerate,
+    reversed,
+    itertools.chain,
+    itertools.islice,
+    itertools.accumulate,
+    itertools.combinations,
+    itertools.permutations,
+    itertools.product,
+    itertools.takewhile,
+    itertools.dropwhile,
+    itertools.starmap,
+    itertools.zip_longest,
+    itertools.pairwise,
+    itertools.compress,
+    itertools.filterfalse,
+    *(
+        type(iter(x))
+        for x in (
+            [],
+            (),
+            set(),
+            {},
+            "",
+            "\u00e9",
+            b"",
+            bytearray(),
+            range(0),
+            range(1 << 70),
+            {}.values(),
+            {}.items(),
+            collections.deque(),
+        )
+    ),
+    *(type(reversed(x)) for x in ([], {}, {}.values(), {}.items(), range(1), collections.deque())),
+)
+_VIEWS = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
+
+
+class Encoder:
+    """Turns values into atoms and a table of nodes. `classes`: type -> name of the signature's classes."""
+
+    def __init__(self, classes, known=()):
+        self.classes = classes
+        self.nodes = []
+        self._index = {}
+        self._alive = []  # objects stay alive while their id() is in the index
+        self._pending = collections.deque()
+        for position, value in enumerate(known):
+            self._index[id(value)] = ["a", position]
+
+    def encode(self, value):
+        """Return the atom for `value`; its nodes are in `self.nodes` afterwards."""
+        atom = self.atom(value)
+        while self._pending:
+            position, item = self._pending.popleft()
+            self.nodes[position] = self.node(item)
+        return atom
+
+    def atom(self, value):
+        kind = type(value)
+        if value is None or kind is bool or kind is float:
+            return value
+        if kind is str:
+            # JSON reads a pair of lone surrogates as one character.
+            return ["s", [ord(c) for c in value]] if _SURROGATE_PAIR.search(value) else value
+        if kind is int:
+            return value if -_SMALL < value < _SMALL else ["i", hex(value)]
+        if kind is complex:
+            return ["c", value.real, value.imag]
+        if kind is bytes:
+            return ["b", value.decode("latin-1")]
+        if id(value) in self._index:
+            return self._index[id(value)]
+        if len(self.nodes) >= MAX_NODES:
+            raise UncrossableError("a value of too many parts")
+        reference = ["r", len(self.nodes)]
+        self.nodes.append(None)
+        self._alive.append(value)
+        self._index[id(value)] = reference
+        self._pending.append((reference[1], value))
+        return reference
+
+    def node(self, value):
+        """Return the node for one object, its children as atoms."""
+        kind = type(value)
+        make = _NODES.get(kind)
+        if make is not None:
+            return make(self, value)
+        if kind in self.classes:
+            return self._instance(value, self.classes[kind])
+        if kind in _TEXTUAL:
+            name, text = _TEXTUAL[kind]
+            if name in {"datetime", "time"} and not _plain_zone(value.tzinfo):
+                raise UncrossableError(f"{type_name(value)} with a time zone")
+            return [name, text(value)]
+        if kind in _ITERATORS:
+            return self._iterator(value)
+        if kind in _VIEWS:
+            return ["view", _VIEWS[kind], self.atoms(value)]
+        if kind is type and BUILTIN_TYPES.get(value.__name__) is value:
+            return ["type", value.__name__]
+        if isinstance(value, BaseException):
+            return self.exception(value)
+        numpy = sys.modules.get("numpy")
+        if numpy is not None and kind is numpy.ndarray:
+            return self._array(numpy, value)
+        if numpy is not None and isinstance(value, numpy.generic) and kind.__module__ == "numpy":
+            return self._scalar(value)
+        raise UncrossableError(type_name(value))
+
+    def atoms(self, values):
+        return [self.atom(value) for value in values]
+
+    def pairs(self, mapping):
+        return [[self.atom(key), self.atom(item)] for key, item in mapping.items()]
+
+    def exception(self, error):
+        """Exceptions cross as the nearest class that the other side has: the signature's, or a built-in one."""
+        for kind in type(error).__mro__:
+            if kind in self.classes:
+                own = [[key, self.atom(item)] for key, item in attributes(error).items()]
+                return ["error", self.classes[kind], self.atoms(error.args), own]
+            if getattr(builtins, kind.__name__, None) is kind:
+                break
+        arguments = [a for a in error.args if a is None or type(a) in {bool, int, float, str}]
+        return ["exception", kind.__name__, arguments]
+
+    def _iterator(self, value):
+        """All that an iterator gives; of one that does not end, the beginning, and of one that fails, its exception."""
+        items, end = [], None
+        limit = time.process_time() + MAX_ITERATOR_SECONDS
+        try:
+            for item in value:
+                items.append(item)
+                if len(items) > MAX_ITERATOR_ITEMS or (len(items) > ENDLESS_ITEMS and time.process_time() > limit):
+                    del items[ENDLESS_ITEMS:]
+                    return ["begun", self.atoms(items), None]
+        except Exception as error:
+            end = error
+        if end is not None:
+            return ["begun", self.atoms(items), self.atom(end)]
+        return ["generator" if type(value) is types.GeneratorType else "iterator", self.atoms(items)]
+
+    def _array(self, numpy, value):
+        if value.dtype == object:
+            return ["array", "O", list(value.shape), self.atoms(value.ravel().tolist())]
+        if value.dtype.kind not in NUMPY_KINDS:
+            raise UncrossableError(f"array of {value.dtype}")
+        data = base64.b64encode(numpy.ascontiguousarray(value).tobytes()).decode()
+        return ["array", value.dtype.str, list(value.shape), data]
+
+    def _scalar(self, value):
+        if value.dtype.kind not in NUMPY_KINDS:
+            raise UncrossableError(f"scalar of {value.dtype}")
+        return ["scalar", value.dtype.str, base64.b64encode(value.tobytes()).decode()]
+
+    def _instance(self, value, name):
+        if isinstance(value, enum.Flag):
+            return ["flag", name, value.value]
+        if isinstance(value, enum.Enum):
+            return ["enum", name, value.name]
+        if isinstance(value, tuple):
+            return ["named", name, self.atoms(tuple(value))]
+        if isinstance(value, BaseException):
+            return self.exception(value)
+        if isinstance(value, (list, dict, set, str, int, float, bytes)):
+            raise UncrossableError(type_name(value))
+        return ["instance", name, [[key, self.atom(item)] for key, item in attributes(value).items()]]
+
+
+_NODES = {
+    list: lambda e, v: ["list", e.atoms(v)],
+    tuple: lambda e, v: ["tuple", e.atoms(v)],
+    set: lambda e, v: ["set", e.atoms(v)],
+    frozenset: lambda e, v: ["frozenset", e.atoms(v)],
+    dict: lambda e, v: ["dict", e.pairs(v)],
+    collections.deque: lambda e, v: ["deque", e.atoms(v), v.maxlen],
+    collections.Counter: lambda e, v: ["counter", e.pairs(v)],
+    collections.OrderedDict: lambda e, v: ["ordered", e.pairs(v)],
+    collections.defaultdict: lambda e, v: ["default", e.pairs(v), _factory(v)],
+    bytearray: lambda e, v: ["bytearray", bytes(v).decode("latin-1")],
+    range: lambda e, v: ["range", e.atoms((v.start, v.stop, v.step))],
+    slice: lambda e, v: ["slice", e.atoms((v.start, v.stop, v.step))],
+    datetime.timedelta: lambda e, v: ["timedelta", [v.days, v.seconds, v.microseconds]],
+    type(...): lambda e, v: ["ellipsis"],
+    type(NotImplemented): lambda e, v: ["notimplemented"],
+}
+
+
+def _plain_zone(zone):
+    """Whether a time zone is all in the text of a time: an offset, without a name of its own."""
+    if zone is None:
+        return True
+    return type(zone) is datetime.timezone and zone.tzname(None) == datetime.timezone(zone.utcoffset(None)).tzname(None)
+
+
+def _factory(value):
+    if value.default_factory is None:
+        return None
+    name = getattr(value.default_factory, "__name__", "")
+    if FACTORIES.get(name) is value.default_factory:
+        return name
+    # Reading a missing key is all the factory is for; the data that is there crosses, the function does not.
+    return None
