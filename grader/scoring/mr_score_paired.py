@@ -40,13 +40,21 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
     reach = 200 if name == "mcc" else 100  # how far the figure can move
     value = math.fsum(_moved(found, name, weights) for found in pairs) / len(pairs)
     total = sum(found.total() for found in pairs)
-    changes = []
-    for found in pairs:
-        weight = total / found.total() / len(pairs) / reach  # subjects weigh alike
-        for effect, number in _effects(found, name, weights):
-            changes += [round(weight * found.total() * effect, 12)] * number
-    rest = value - reach * math.fsum(changes) / total
-    wide, narrow = (_around(interval(changes, level), reach, rest) for level in (1 - LEVEL, 1 - 2 * LEVEL))
+    effects = [
+        (total / len(pairs) * effect, number)  # subjects weigh alike
+        for found in pairs
+        for effect, number in _effects(found, name, weights)
+    ]
+    # Of a few questions, one can move a figure further than the figure can move: its middle is no straight line.
+    scale = max(reach, *(abs(effect) for effect, _ in effects))
+    changes = [change for effect, number in effects for change in [round(effect / scale, 12)] * number]
+    rest = value - scale * math.fsum(changes) / total
+
+    def around(level: float) -> tuple[float, float]:
+        low, high = (scale * end + rest for end in interval(changes, level))
+        return max(-reach, low), min(reach, high)
+
+    wide, narrow = around(1 - LEVEL), around(1 - 2 * LEVEL)
     moved = [change for change in changes if change]
     return Difference(
         value=value,
@@ -96,7 +104,3 @@ def _matrix(rows: Sequence[object]) -> Matrix:
 
 def _figure(sums: Matrix, name: str, weights: Weights) -> Matrix:
     return vector_figures(sums, weights)[name]
-
-
-def _around(bounds: tuple[float, float], reach: float, rest: float) -> tuple[float, float]:
-    return max(-reach, reach * bounds[0] + rest), min(reach, reach * bounds[1] + rest)

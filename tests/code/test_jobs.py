@@ -36,11 +36,11 @@ SPLIT = {
 }
 
 
-def test_the_confirming_job_gates_and_runs_a_program_apart_from_its_tests_with_a_second_more() -> None:
+def test_the_confirming_job_gates_and_runs_a_program_apart_from_its_tests_with_a_quarter_more_time() -> None:
     code = SPLIT["source"]
     assert jobs.confirm_job(attempt(f"```python\n{code}\n```"), WORDS, LIMITS) == COMMON | {
         "head": f"{SIGNATURE}\n    pass\n\n{code}\n\n",
-        "cpu": 1.5,
+        "cpu": 1.25,
         "lint": True,
         "run": False,
         "split": SPLIT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from grader.paired import interval
@@ -63,7 +63,15 @@ def test_swapping_the_runs_negates_it(pair: tuple[Rows, Rows], name: str) -> Non
     assert (back.p_value, back.differing, back.n) == (pytest.approx(there.p_value), there.differing, there.n)
 
 
+def turned_around() -> tuple[Rows, Rows]:
+    """From all wrong to all right, in two questions: each of them moves the figure further than its scale is long."""
+    wrong = {"s0": [("q0", MISSED), ("q0", MISSED), ("q1", ALARM)]}
+    right = {"s0": [("q0", row(False, False)), ("q0", row(False, False)), ("q1", RIGHT)]}
+    return wrong, right
+
+
 @given(runs(), st.sampled_from(FIGURES))
+@example(turned_around(), "mcc")
 @settings(deadline=None)
 def test_its_intervals_hold_it_and_lie_in_each_other(pair: tuple[Rows, Rows], name: str) -> None:
     found = difference(*pair, name, Weights())
