@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
 from hypothesis import strategies as st
 
 from grader.gate import GateResult
-from grader.grading import grade
-from grader.observer import Silent
-from grader.options import Options
 from grader.results import Metric, Outcome, Reading, Report, SampleResult
+from tests.made_runs import BENCHMARKS, SAMPLES, of_sample
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-SAMPLES = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data"}
+__all__ = ["BENCHMARKS", "SAMPLES", "of_sample"]
 
 
 def gate(asked: str, state: Any, reason: str) -> GateResult:
@@ -39,22 +32,6 @@ def sample(qid: str, official: Reading, careful: Reading | None = None, **fields
 def report(samples: list[SampleResult] | None = None, **fields: Any) -> Report:
     given = {"benchmark": "vstar", "split": "test", "protocol": "lmms-eval-0.7", "metrics": []}
     return Report(**given | {"samples": samples or []} | fields)  # type: ignore[arg-type]
-
-
-@cache
-def of_sample(benchmark: str) -> Report:
-    """Return the report of a benchmark's bundled sample."""
-    folder = BENCHMARKS / benchmark / "sample"
-    replies = folder / "judge_replies.json"
-    with tempfile.TemporaryDirectory() as place:
-        target = Path(place) / "predictions.json"
-        shutil.copy(folder / "predictions.json", target)
-        options = Options(
-            benchmark=benchmark,
-            data=folder / SAMPLES[benchmark],
-            judge_replies=replies if replies.exists() else None,
-        )
-        return grade(target, options, Silent()).report
 
 
 HOSTILE = [
