@@ -6,7 +6,7 @@ import collections
 import contextlib
 import queue
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -55,6 +55,8 @@ class Pool:
         self._answer_seconds = answer_seconds
         self._stop = threading.Event()
         self._lock = threading.Lock()
+        # A child that dies with its parent dies with the parent's thread: those that start supervisors stay.
+        self._starters = ThreadPoolExecutor(workers, "starter")
         self._supervisors: dict[int, Future[Supervisor]] = {}
         self._started = 0
         self._lint = True
@@ -70,16 +72,12 @@ class Pool:
         """End every supervisor, also those that are still starting."""
         self._stop.set()
         self._end(self._all())
+        self._starters.shutdown()
 
     def begin(self) -> None:
-        """Start the next `run`'s supervisors in the background; what fails to start is tried again when needed."""
-
-        def start(index: int) -> None:
-            with contextlib.suppress(Exception):
-                self.supervisor(index)
-
+        """Start the next `run`'s supervisors in the background; that one fails shows when it is needed."""
         for index in range(self._workers):
-            threading.Thread(target=start, args=(index,), daemon=True).start()
+            self._started_or_starting(index)
 
     def renew(self) -> None:
         """Give the next `run` supervisors that have run nothing before, and that are not expected to lint."""
@@ -168,24 +166,21 @@ class Pool:
 
     def supervisor(self, index: int) -> Supervisor:
         """Return worker `index`'s supervisor, started now if it has none."""
+        future = self._started_or_starting(index)
+        if future.exception() is not None:
+            with self._lock:
+                self._supervisors.pop(index, None)
+        return future.result()
+
+    def _started_or_starting(self, index: int) -> Future[Supervisor]:
         with self._lock:
             if self._stop.is_set():
                 raise InfrastructureError("The run was stopped.")
-            future = self._supervisors.get(index)
-            mine = future is None
-            if future is None:
-                future = self._supervisors[index] = Future()
-                number = self._started
+            if index not in self._supervisors:
+                start = self._starters.submit(self._backend.start, self._started, lint=self._lint)
+                self._supervisors[index] = start
                 self._started += 1
-        if mine:
-            try:
-                future.set_result(self._backend.start(number, lint=self._lint))
-            except BaseException as error:
-                with self._lock:
-                    if self._supervisors.get(index) is future:
-                        del self._supervisors[index]
-                future.set_exception(error)
-        return future.result()
+            return self._supervisors[index]
 
     def discard(self, index: int) -> None:
         """End worker `index`'s supervisor; the next job gets a new one."""

@@ -60,6 +60,7 @@ class Backend:
 
     def __init__(self, *, broken: bool = False, broken_once: bool = False, slow: float = 0.0) -> None:
         self.linting: list[bool] = []
+        self.starters: list[threading.Thread] = []
         self.broken_once, self.slow = broken_once, slow
         self.seen, self.lock, self.started, self.closed, self.broken = Counter(), threading.Lock(), 0, 0, broken
 
@@ -69,6 +70,7 @@ class Backend:
         with self.lock:
             self.started += 1
             self.linting.append(lint)
+            self.starters.append(threading.current_thread())
             broken, self.broken_once = self.broken_once, False
         if broken:
             raise InfrastructureError("this one did not start")
@@ -147,16 +149,25 @@ def test_supervisors_begun_early_are_the_ones_that_work():
     assert backend.started == backend.closed == 2
 
 
-def test_a_supervisor_that_fails_to_begin_is_started_again_when_it_is_needed():
+def test_a_supervisor_that_fails_to_begin_fails_the_run_and_the_others_end():
     backend = Backend(broken_once=True)
-    with Pool(backend, 1, 10) as pool:
+    with Pool(backend, 2, 10) as pool:
         pool.begin()
-        while not backend.started:
-            time.sleep(0.01)
-        (verdict,) = pool.run([("a", {"name": "a", "do": "pass"})])
-    assert verdict.answer is not None
+        with pytest.raises(InfrastructureError, match="this one did not start"):
+            list(pool.run((f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in range(20)))
     assert backend.started == 2
     assert backend.closed == 1
+
+
+def test_the_threads_that_start_supervisors_outlive_them():
+    """A process that is to die with its parent dies when the thread that started it does."""
+    backend = Backend()
+    with Pool(backend, 2, 10) as pool:
+        pool.begin()
+        list(pool.run([("a", {"name": "a", "do": "pass"}), ("b", {"name": "b", "do": "die once"})]))
+        assert len(backend.starters) >= 2
+        assert all(thread.is_alive() for thread in backend.starters)
+    assert not any(thread.is_alive() for thread in backend.starters)
 
 
 def test_a_pool_that_closes_while_supervisors_start_ends_those_as_well():

@@ -159,7 +159,7 @@ def test_verdicts_survive_a_sandbox_killed_from_outside(place: Arena) -> None:
 def test_verdicts_survive_a_part_of_the_sandbox_killed_from_outside(place: Arena, which: int) -> None:
     """Neither the process that programs are forked from nor the linter can take a verdict with it."""
     name = f"part-{which}-killed"
-    process = place.start([*place.write(name, *tasks_of([WORKING] * 15)), "--no-cache", "--workers", "1"])
+    process = place.start([*place.write(name, *tasks_of([WORKING] * 40)), "--no-cache", "--workers", "1"])
     (sandbox,) = until(lambda: sandboxes(place))
     supervisor = until(lambda: first_process(sandbox)) if place.backend == "docker" else sandbox
     own = until(lambda: children(supervisor) if len(children(supervisor)) >= 2 else None)
