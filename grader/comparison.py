@@ -203,6 +203,9 @@ def _notes(before: Report, after: Report) -> list[str]:
     for report, which in ((before, "first"), (after, "second")):
         if report.unscored:
             notes.append(f"{report.unscored} samples of the {which} run are unscored, and in no difference.")
+    if before.environment.get("data_digest") is None:
+        # Of two that differ in it there is no comparison: neither has one.
+        notes.append("Neither run says what data it was graded against: that it was the same is not checked.")
     if same_outputs(before, after):
         notes.append("Both runs graded the same outputs.")
     return notes

@@ -71,7 +71,8 @@ def report(samples: Iterable[SampleResult], metrics: Iterable[Metric] = (), **fi
     listed = list(samples)
     unscored = sum(Outcome.UNSCORED in (s.official.outcome, s.careful.outcome) for s in listed)
     given: dict[str, Any] = {"benchmark": "vstar", "split": "test", "protocol": "p", "unscored": unscored}
-    return Report(**given | {"samples": listed, "metrics": list(metrics)} | fields)
+    environment = {"data_digest": "d"} | fields.pop("environment", {})
+    return Report(**given | {"samples": listed, "metrics": list(metrics), "environment": environment} | fields)
 
 
 def figures(name: str, value: float, n: int, group: str | None = None) -> list[Metric]:

@@ -119,6 +119,13 @@ def test_unscored_items_are_left_out_and_counted() -> None:
     ]
 
 
+def test_runs_that_do_not_name_their_data_are_compared_with_a_remark() -> None:
+    before, after = (questions({"a": which}) for which in ("correct", "wrong"))
+    unnamed = [msgspec.structs.replace(run, environment={}) for run in (before, after)]
+    assert any("what data" in note for note in compare(*unnamed).notes)
+    assert not any("what data" in note for note in compare(before, after).notes)
+
+
 def test_unscored_rows_of_mr_ben_did_not_fall() -> None:
     before = mr_ben([("s", "q1", False, False, True, True), ("s", "q2", False, False, True, True)])
     after = mr_ben([("s", "q1", False, False, True, None), ("s", "q2", False, True, False, False)])

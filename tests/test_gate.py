@@ -289,7 +289,7 @@ def test_the_same_outputs_meet_any_drop() -> None:
     assert (found.state, found.reason) == ("met", "both runs graded the same outputs")
     lost = msgspec.structs.replace(made, unscored=1)
     assert drop(baseline, lost, "0").state == "unscored"
-    other = msgspec.structs.replace(made, environment={"predictions_digest": "y"})
+    other = msgspec.structs.replace(made, environment=made.environment | {"predictions_digest": "y"})
     assert drop(baseline, other, "0").state == "inconclusive"
 
 
