@@ -18,7 +18,7 @@ from grader.sandbox.interface import Answer, Limits
 from grader.sandbox.pool import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from grader.benchmark import Benchmark, Protocol
     from grader.data import Rows
@@ -35,7 +35,8 @@ class Executions(msgspec.Struct, kw_only=True):
 
     samples: list[SampleResult] = []
     completions: dict[str, list[str]] = {}
-    programs: dict[str, list[str]] = {}
+    heads: dict[str, list[str]] = {}
+    """qid -> programs, without the task's tests that follow each."""
     results: dict[str, list[tuple[bool, str]]] = {}
     """qid -> (passed, official result text)."""
     environment: dict[str, object] = {}
@@ -153,70 +154,76 @@ class _Run:
         return self._collect(samples)
 
     def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[_Sample]:
-        """Return the attempts, each with the job that confirms it.
+        """Return the attempts, each with the key of the job that confirms it.
 
         Supervisors start as soon as one is known to be needed: assembling takes as long as that.
         """
         samples: list[_Sample] = []
         needed = False
         for attempt in attempts:
-            (keyed,) = self._keyed([jobs.confirm_job(attempt, self._words, self._limits)])
-            samples.append(_Sample(attempt, keyed))
-            if not needed and not self.cache.has(keyed[0]):
+            sample = _Sample(attempt)
+            sample.key = self._key(self._confirming(sample))
+            samples.append(sample)
+            if not needed and not self.cache.has(sample.key):
                 needed = True
                 self.pool.begin()
         return samples
 
+    def _confirming(self, sample: _Sample) -> Job:
+        return jobs.confirm_job(sample.attempt, self._words, self._limits)
+
+    def _recovering(self, sample: _Sample) -> Job:
+        return jobs.recovery_job(sample.attempt, self._words, self._limits)
+
+    def _running(self, sample: _Sample) -> Job:
+        return jobs.run_job(sample.attempt, self._words, self._limits, gated=sample.checked is not None)
+
     def _confirm(self, samples: list[_Sample]) -> None:
         """Lint every program, and run those that the linter lets through apart from their tests."""
-        seen, lost = self._settle([sample.confirming for sample in samples], "checking")
+        keys = [sample.key for sample in samples]
+        seen, lost = self._settle(samples, keys, self._confirming, "checking")
         for sample in samples:
-            sample.checked = seen.get(sample.confirming[0])
-            sample.unchecked = lost.get(sample.confirming[0], "")
+            sample.checked, sample.unchecked = seen.get(sample.key), lost.get(sample.key, "")
 
     def _recover(self, samples: list[_Sample]) -> None:
         """Run what the official assembly drops code of, with that code, apart from its tests."""
         if not samples:
             return
-        keyed = self._keyed([jobs.recovery_job(sample.attempt, self._words, self._limits) for sample in samples])
-        seen, _ = self._settle(keyed, "recovering dropped code")
-        for sample, (key, _) in zip(samples, keyed, strict=True):
+        keys = [self._key(self._recovering(sample)) for sample in samples]
+        seen, _ = self._settle(samples, keys, self._recovering, "recovering dropped code")
+        for sample, key in zip(samples, keys, strict=True):
             sample.recovered = seen[key].split if key in seen else None
 
     def _grade(self, samples: list[_Sample]) -> None:
         """Run the programs with their tests, as the official evaluator does."""
         # What took long will again: begun first, it is not waited for at the end.
         samples = sorted(samples, key=lambda sample: -sample.seconds)
-        keyed = self._keyed(
-            [
-                jobs.run_job(sample.attempt, self._words, self._limits, gated=sample.checked is not None)
-                for sample in samples
-            ]
-        )
-        seen, lost = self._settle(keyed, "grading")
-        for sample, (key, _) in zip(samples, keyed, strict=True):
-            sample.ran = seen.get(key)
-            sample.not_run = lost.get(key, "")
+        keys = [self._key(self._running(sample)) for sample in samples]
+        seen, lost = self._settle(samples, keys, self._running, "grading")
+        for sample, key in zip(samples, keys, strict=True):
+            sample.ran, sample.not_run = seen.get(key), lost.get(key, "")
 
-    def _keyed(self, batch: list[Job]) -> list[tuple[str, Job]]:
-        return [(verdicts.key(job, self._backend.identity, self._limits), job) for job in batch]
+    def _key(self, job: Job) -> str:
+        return verdicts.key(job, self._backend.identity, self._limits)
 
-    def _settle(self, keyed: list[tuple[str, Job]], phase: str) -> tuple[dict[str, Executed], dict[str, str]]:
-        """Return key -> what was seen, and key -> why nothing was, of a batch."""
-        multiplicity = Counter(key for key, _ in keyed)
-        self._observer.phase(phase, len(keyed))
+    def _settle(
+        self, samples: list[_Sample], keys: list[str], job: Callable[[_Sample], Job], phase: str
+    ) -> tuple[dict[str, Executed], dict[str, str]]:
+        """Return key -> what was seen, and key -> why nothing was. Jobs are made as they are needed."""
+        multiplicity = Counter(keys)
+        self._observer.phase(phase, len(keys))
         seen: dict[str, Executed] = {}
         lost: dict[str, str] = {}
-        todo: dict[str, Job] = {}
-        for key, job in keyed:
+        todo: dict[str, _Sample] = {}
+        for key, sample in zip(keys, samples, strict=True):
             if key in seen or key in todo:
                 continue
             answer = self.cache.get(key)
             if answer is not None and self._take(seen, key, answer, multiplicity[key]):
-                self._cached += multiplicity[key] if job.get("lint") else 0
+                self._cached += multiplicity[key] if job == self._confirming else 0
             else:
-                todo[key] = job
-        for verdict in self.pool.run(todo.items()):
+                todo[key] = sample
+        for verdict in self.pool.run((key, job(sample)) for key, sample in todo.items()):
             times = multiplicity[verdict.key]
             if verdict.answer is not None and self._take(seen, verdict.key, verdict.answer, times):
                 self.cache.put(verdict.key, verdict.answer)
@@ -244,7 +251,7 @@ class _Run:
                 result = msgspec.structs.replace(result, careful=unscored(sample.unchecked))
             made.samples.append(result)
             made.completions.setdefault(qid, []).append(attempt.program.completion)
-            made.programs.setdefault(qid, []).append(attempt.program.head + attempt.task.tests)
+            made.heads.setdefault(qid, []).append(attempt.program.head)
             text = official_result(executed, self._words) if executed is not None else "unscored"
             made.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
         made.environment = {
@@ -253,7 +260,7 @@ class _Run:
             "cpu_seconds": self._limits.cpu_seconds,
             "memory_bytes": self._limits.memory_bytes,
             "programs": len(samples),
-            "distinct_programs": len({sample.confirming[0] for sample in samples}),
+            "distinct_programs": len({sample.key for sample in samples}),
             "verdicts_from_cache": self._cached,
         }
         return made
@@ -262,10 +269,12 @@ class _Run:
 class _Sample:
     """One attempt, and what was seen of it."""
 
-    def __init__(self, attempt: jobs.Attempt, confirming: tuple[str, Job]) -> None:
+    __slots__ = ("attempt", "checked", "key", "not_run", "ran", "recovered", "unchecked")
+
+    def __init__(self, attempt: jobs.Attempt) -> None:
         self.attempt = attempt
-        self.confirming = confirming
-        """The job that lints and confirms it, after its key."""
+        self.key = ""
+        """Key of the job that lints and confirms it."""
         self.checked: Executed | None = None
         """What came of that; None: infrastructure failed, for the reason `unchecked`."""
         self.unchecked = ""

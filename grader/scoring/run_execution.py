@@ -46,7 +46,7 @@ def run(selection: Selection) -> Graded:
 
     def write_executed(stem: Path) -> Path:
         path = stem.with_name(f"{stem.name}_executed.json")
-        executed.write(path, _records(selection, made, words))
+        executed.write(path, _records(selection, tasks, made, words))
         return path
 
     return Graded(report=report, stem=stem_of(selection.file), write_more=write_executed)
@@ -61,11 +61,14 @@ def _absent(task: jobs.Task, count: int) -> Iterator[SampleResult]:
         )
 
 
-def _records(selection: Selection, made: execution.Executions, words: jobs.Texts) -> Iterator[executed.Record]:
+def _records(
+    selection: Selection, tasks: dict[str, jobs.Task], made: execution.Executions, words: jobs.Texts
+) -> Iterator[executed.Record]:
     for record in selection.file.records:
         if record.qid in made.results:
             qid = record.qid
-            yield executed.record(record, made.completions[qid], made.programs[qid], made.results[qid], words)
+            programs = [head + tasks[qid].tests for head in made.heads[qid]]
+            yield executed.record(record, made.completions[qid], programs, made.results[qid], words)
 
 
 def rescore(path: Path, declared: Benchmark, split: str, protocol: str, options: Options) -> Graded:

@@ -89,14 +89,14 @@ def run(
         # As a grading run does: gate and confirm, then the official run of what the linter lets through.
         passed = set(programs)
         if confirm:
-            batch = {key: jobs.confirm_job(a, words, limits) for key, a in programs.items()}
-            for verdict in supervisors.run(batch.items()):
+            confirming = ((key, jobs.confirm_job(a, words, limits)) for key, a in programs.items())
+            for verdict in supervisors.run(confirming):
                 lost += verdict.answer is None
                 if verdict.answer is None or "split" not in verdict.answer:
                     passed.discard(verdict.key)
             supervisors.renew()
-        batch = {key: jobs.run_job(programs[key], words, limits, gated=confirm) for key in programs if key in passed}
-        lost += sum(verdict.answer is None for verdict in supervisors.run(batch.items()))
+        batch = ((key, jobs.run_job(programs[key], words, limits, gated=confirm)) for key in programs if key in passed)
+        lost += sum(verdict.answer is None for verdict in supervisors.run(batch))
     assert not lost
     return timer
 
