@@ -52,12 +52,20 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         return InfrastructureError.exit_code
 
 
+HELP = f"{__name__}.help"
+
+
 class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # it has no types
     """`grade WORD` is a command or a prediction file, and completes as both."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete commands; what begins none of them is a file."""
         return super().shell_complete(ctx, incomplete) or [CompletionItem(incomplete, type="file")]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Note whether it is help that is asked for: that is to be had under a broken configuration table as well."""
+        ctx.meta[HELP] = not set(ctx.help_option_names).isdisjoint(args)
+        return cast("list[str]", super().parse_args(ctx, args))
 
 
 @click.group(
@@ -74,7 +82,7 @@ def main(context: click.Context) -> None:
 
     `grade PREDICTIONS [OPTIONS]` grades a prediction file; `grade run --help` lists its options.
     """
-    if context.invoked_subcommand in (run_command.name, look.check_command.name):
+    if context.invoked_subcommand in (run_command.name, look.check_command.name) and not context.meta[HELP]:
         _configure(context)
 
 

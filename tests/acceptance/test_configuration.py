@@ -98,6 +98,14 @@ def test_a_table_that_is_wrong_is_no_hindrance_to_what_reads_none(project):
     assert grade("check", path, cwd=path.parent).returncode == 2
 
 
+def test_a_table_that_is_wrong_is_no_hindrance_to_help(project):
+    path, _ = project
+    (path.parent / "grade.toml").write_text("[\n")
+    said = grade("run", "--help", cwd=path.parent)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "--fail-under" in said.stdout
+
+
 def test_a_benchmarks_folder_beside_the_table_is_found_from_below(project):
     path, data = project
     folder = path.parent / "mine"
