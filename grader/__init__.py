@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from grader.comparison import Comparison
     from grader.observer import Observer
+    from grader.options import Options
     from grader.results import ReadingName, Report
+    from grader.selection import Graded
 
 __version__ = "0.1.0"
 __all__ = ["compare", "grade", "read_report"]
@@ -34,24 +36,75 @@ def grade(
     `timeout` (CPU seconds), `memory` (bytes), `judge_model` and so on, with the command's defaults; `data` and the
     other files may be given as text. `write` also writes the files that the command writes beside a prediction file.
 
-    Raises a `grader.errors.GradeError`: `UsageError`, `InputError`, `DataUnavailableError` or `InfrastructureError`;
-    TypeError for an option that does not exist. Prints nothing.
+    Raises a `grader.errors.GradeError`: `UsageError` (also for an option that does not exist), `InputError`,
+    `DataUnavailableError` or `InfrastructureError`; TypeError for predictions that are neither. Prints nothing.
     """
-    import io
-
     from grader import grading
     from grader.observer import Silent
     from grader.options import from_arguments
 
+    _check_names(options)
     asked = from_arguments(options)
     if isinstance(predictions, str | Path):
         graded = grading.grade(predictions, asked, observer or Silent())
     else:
-        source = io.BytesIO(_records(predictions))
-        graded = grading.grade("-", asked, observer or Silent(), stdin=source)
+        graded = _grade_texts(predictions, asked, observer or Silent())
     if write:
         graded.write()
     return graded.report
+
+
+_ELSEWHERE = {
+    "id": "it is `ids` here, a list",
+    "weight": "it is `weights` here: {part: value}",
+    "no_cache": "it is `cache=False`",
+    "fail_under": "gates are the command's; look at report.metric(name, reading).value",
+    "baseline": "gates are the command's; grader.compare(before, after) pairs two reports",
+    "max_drop": "gates are the command's; grader.compare(before, after) pairs two reports",
+    "reading": "the report has both; report.metric(name, reading) takes one",
+    "output": "reports are the command's: write=True writes the results file, and `grade report` makes them of it",
+}
+"""What is an option of the command and none of `grade`: what to do instead."""
+
+
+def _check_names(options: Mapping[str, object]) -> None:
+    """Raise UsageError for a keyword that is no option, naming what may have been meant."""
+    import difflib
+
+    from grader.errors import UsageError
+    from grader.options import Options
+
+    known = Options.__struct_fields__
+    for name in options.keys() - set(known):
+        near = difflib.get_close_matches(name, known, 3)
+        meant = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(known)}"
+        raise UsageError(f"grade() has no option {name!r}; {_ELSEWHERE.get(name, meant)}")
+
+
+def _grade_texts(predictions: Mapping[str, Sequence[str]], asked: Options, observer: Observer) -> Graded:
+    """Grade texts as the file that they would be; what is wrong with it is said of the argument."""
+    import io
+
+    from grader import grading
+    from grader.errors import InputError
+
+    try:
+        return grading.grade("-", asked, observer, stdin=io.BytesIO(_records(predictions)))
+    except InputError as error:
+        qids = list(map(str, predictions))
+        raise InputError([_of_argument(problem, qids) for problem in error.problems]) from error
+
+
+def _of_argument(problem: str, qids: list[str]) -> str:
+    """Say of the argument what is said of the file: whoever wrote none knows nothing of its lines."""
+    import re
+
+    place = r"<stdin>(?::\d+)?: \$(?:\[(?P<at>\d+)\])?(?:\.(?:qid|predictions))?(?P<sample>(?:\[\d+\])?): "
+    found = re.match(place, problem)
+    if found is None:
+        return problem
+    item = f"[{qids[int(found['at'])]!r}]" if found["at"] else ""
+    return f"predictions{item}{found['sample']}: {problem[found.end() :]}"
 
 
 def _records(predictions: Mapping[str, Sequence[str]]) -> bytes:

@@ -37,10 +37,45 @@ def test_what_it_writes_reads_back_and_compares(sample):
     assert {row.difference.value for row in compared.metrics} == {0.0}
 
 
-def test_an_option_that_does_not_exist_is_a_type_error(sample):
-    path, _ = sample("vstar")
-    with pytest.raises(TypeError, match="grade\\(\\) has no option 'benchmrk'; it has benchmark, split"):
-        grader.grade(path, benchmrk="vstar")
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"benchmrk": "vstar"}, "'benchmrk'; did you mean benchmark?"),
+        ({"zzz": 1}, "'zzz'; it has benchmark, split, protocol, "),
+        ({"id": "q1"}, "'id'; it is `ids` here, a list"),
+        ({"weight": "step=1"}, "'weight'; it is `weights` here"),
+        ({"fail_under": "accuracy=75"}, "'fail_under'; gates are the command's; look at report.metric("),
+        ({"output": "x.html"}, "'output'; reports are the command's: write=True"),
+    ],
+)
+def test_an_option_that_does_not_exist_is_a_usage_error_that_says_what_to_do(option, message):
+    with pytest.raises(UsageError) as caught:
+        grader.grade("p.json", **option)
+    assert f"grade() has no option {message}" in str(caught.value)
+
+
+def test_a_figure_that_a_report_does_not_have_is_none(sample):
+    path, folder = sample("vstar")
+    report = grader.grade(path, benchmark="vstar", data=folder / "questions.jsonl")
+    assert report.metric("typo", "careful") is None
+    assert report.metric("accuracy", "careful", "category=none") is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ({"zz": ["A"]}, "predictions: no qid of the file is a question of the benchmark"),
+        ({"0": ["A"], "zz": ["A"]}, "predictions: "),
+        ({"0": ["A"], "1": []}, "predictions['1']: the list is empty"),
+        ({"0": ["A"]}, "predictions: 9 of 10 questions without a prediction"),
+    ],
+)
+def test_what_is_wrong_with_texts_is_said_of_the_argument_and_of_no_file(sample, texts, said):
+    _, folder = sample("vstar")
+    with pytest.raises(InputError) as caught:
+        grader.grade(texts, benchmark="vstar", data=folder / "questions.jsonl")
+    assert caught.value.problems[0].startswith(said)
+    assert "<stdin>" not in str(caught.value)
 
 
 def test_bad_values_and_bad_files_are_the_errors_of_the_command(sample, tmp_path):
