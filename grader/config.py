@@ -48,11 +48,19 @@ def check(config: Config, known: Mapping[str, Kind]) -> None:
     problems = []
     for key, value in config.values.items():
         if key not in known:
-            problems.append(f"{config.path}: {key}: there is no such option")
+            problems.append(f"{config.path}: {key}: there is no such option{_switch(key, value, known)}")
         elif not _suits(value, known[key]):
             problems.append(f"{config.path}: {key}: expected {_EXPECTED[known[key]]}")
     if problems:
         raise InputError(problems)
+
+
+def _switch(key: str, value: Any, known: Mapping[str, Kind]) -> str:
+    """Return how to write a switch that the command line turns off by a name of its own (`--no-cache`)."""
+    name = key.removeprefix("no_")
+    if name == key or known.get(name) != "flag":
+        return ""
+    return f"; write {name.replace('_', '-')} = {'true' if value is False else 'false'}"
 
 
 def _suits(value: Any, kind: Kind) -> bool:

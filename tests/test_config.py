@@ -55,6 +55,16 @@ def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("value", "meant"), [(True, "false"), (False, "true"), ("yes", "false")])
+def test_the_name_that_turns_a_switch_off_points_at_the_switch(value: object, meant: str) -> None:
+    with pytest.raises(InputError) as caught:
+        check(Config(path=Path("grade.toml"), values={"no_quiet": value, "no_split": True}), KNOWN)
+    assert caught.value.problems == [
+        f"grade.toml: no_quiet: there is no such option; write quiet = {meant}",
+        "grade.toml: no_split: there is no such option",
+    ]
+
+
 @pytest.mark.parametrize("values", [{"id": []}, {"id": 3}, {"id": [3, "q"]}, {"quiet": False}, {"limit": 3}])
 def test_a_value_of_the_options_kind_is_none(values: dict[str, object]) -> None:
     check(Config(path=Path("grade.toml"), values=values), KNOWN)
