@@ -129,6 +129,8 @@ def _base(client: Any, observer: Observer, kind: BaseKind) -> str:
             f"The registry did not give {OFFICIAL_PINNED}. Where no registry can be reached, "
             "`grade image build --base debian` makes a base from a Debian mirror."
         )
+    if kind == "auto":
+        observer.message(f"The registry did not give it; the base is a Debian {DEBIAN_SUITE} instead")
     if not _exists(client, DEBIAN_BASE):
         _import_debian(client, observer)
     return DEBIAN_BASE
@@ -142,7 +144,6 @@ def _pull(client: Any, observer: Observer) -> bool:
     try:
         client.images.pull(OFFICIAL_PINNED)
     except (docker.errors.APIError, requests.exceptions.RequestException):
-        observer.message("No registry answers; making a base image from the Debian mirror instead")
         return False
     return True
 
@@ -152,7 +153,7 @@ def _import_debian(client: Any, observer: Observer) -> None:
     program = shutil.which("debootstrap") or shutil.which("debootstrap", path="/usr/sbin:/sbin")
     if program is None:
         raise InfrastructureError(
-            "No registry answers and debootstrap is missing, so there is no base for the sandbox image. "
+            "debootstrap is missing, so no Debian base can be made for the sandbox image. "
             "Install it (`apt-get install debootstrap`) and run `grade image build`, or use --sandbox bubblewrap."
         )
     observer.message(f"Making a Debian {DEBIAN_SUITE} base with debootstrap (about a minute)")
