@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from grader.commands import options
+from grader.errors import UsageError
 
 
 @click.command("list")
@@ -21,17 +23,28 @@ def list_command() -> None:
 
 
 @click.command("show")
-@click.argument("benchmark", metavar="ID|DIR")
-@click.argument("qid", metavar="QID", required=False)
+@click.argument("benchmark", metavar="[ID|DIR]", required=False)
+@click.argument("qid", metavar="[QID]", required=False)
 @click.option("--split", metavar="S", help="Split of the benchmark.")
 @click.option("--data", type=options.PATH, metavar="PATH", help="Local copy of the data.")
 @click.option("--protocol", metavar="P", help="Version of the official scorer.")
-def show_command(benchmark: str, qid: str | None, **given: Any) -> None:
-    """Show a task as its data has it; without a QID, what the benchmark declares and the ids of its tasks."""
+def show_command(benchmark: str | None, qid: str | None, **given: Any) -> None:
+    """Show a task as its data has it; without a QID, what the benchmark declares and the ids of its tasks.
+
+    Without an ID, the benchmark is the configuration table's, and so are the split, data and protocol of that one.
+    """
     from grader.grading import describe, show
     from grader.options import Options
     from grader.reports.table import clean
 
+    table = _table()
+    usual = table.pop("benchmark", None)
+    benchmark = benchmark or usual
+    if benchmark is None:
+        raise UsageError("Which benchmark? Name one (`grade list` shows them), or a folder with a benchmark.toml.")
+    # Another benchmark's data would be shown as this one's.
+    if usual is None or Path(benchmark).resolve() == Path(usual).resolve():
+        given |= {name: table[name] for name, value in given.items() if value is None and name in table}
     asked = Options(benchmark=benchmark, **given)
     if qid is None:
         for line in describe(asked):
@@ -40,6 +53,16 @@ def show_command(benchmark: str, qid: str | None, **given: Any) -> None:
     for name, text in show(asked, qid):
         shown = "\n".join(clean(line) for line in text.splitlines()) if "\n" in text else clean(text)
         click.echo(f"{clean(name)}:\n{shown}\n" if "\n" in text else f"{clean(name)}: {shown}")
+
+
+def _table() -> dict[str, Any]:
+    """Return what the configuration table says of the benchmark and its data; raises InputError."""
+    from grader import cli
+
+    root = click.get_current_context().find_root()
+    cli._configure(root)  # read here and not before the command: only here is it known whose data is wanted
+    found = dict((root.default_map or {}).get("check", {}))
+    return found | ({"data": Path(found["data"])} if "data" in found else {})
 
 
 @click.command("check")

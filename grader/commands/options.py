@@ -98,7 +98,7 @@ place_options = _group(
                  shell_complete=_benchmarks, help="Benchmark, or a folder with a benchmark.toml."),
     click.option("--split", metavar="S", help="Split of the benchmark."),
     click.option("--data", type=PATH, metavar="PATH",
-                 help="Local copy of the data (JSON Lines, JSON, TSV, parquet, `datasets` folder)."),
+                 help="Local copy of the data (JSON Lines, JSON, TSV, CSV, parquet, `datasets` folder)."),
     click.option("--protocol", metavar="P", help="Version of the official scorer."),
 )
 """Which data."""

@@ -168,3 +168,43 @@ def test_show_prints_a_task_and_names_those_near_a_wrong_id(project):
     wrong = grade("show", "vstar", qid + "x", "--data", data)
     assert wrong.returncode == 2
     assert f"did you mean {qid}" in wrong.stderr
+
+
+def test_show_takes_benchmark_and_data_from_the_table_as_check_does(project):
+    path, data = project
+    (path.parent / "questions.jsonl").write_bytes(data.read_bytes())
+    (path.parent / "grade.toml").write_text(
+        'benchmark = "vstar"\ndata = "questions.jsonl"\nfail-under = "accuracy=1"\n'
+    )
+    deeper = path.parent / "deeper"
+    deeper.mkdir()
+    for words in (["show"], ["show", "vstar"]):
+        said = grade(*words, cwd=deeper)
+        assert said.returncode == 0, said.stderr
+        assert "10 questions:" in said.stdout
+    assert "label: " in grade("show", "vstar", "0", cwd=deeper).stdout
+    assert "none.jsonl: there is no such file" in grade("show", "vstar", "--data", "none.jsonl", cwd=deeper).stdout
+
+
+def test_show_does_not_take_one_benchmarks_data_for_anothers(project):
+    path, data = project
+    (path.parent / "grade.toml").write_text(f'benchmark = "vstar"\ndata = "{data}"\n')
+    said = grade("show", "mmbench", cwd=path.parent)
+    assert said.returncode == 0
+    assert "questions: The data of mmbench (dev-en) is not here." in said.stdout
+
+
+def test_show_without_a_benchmark_anywhere_asks_for_one_and_its_usage_says_what_may_be_left_out(project):
+    path, _ = project
+    said = grade("show", cwd=path.parent)
+    assert said.returncode == 2
+    assert "error: Which benchmark? Name one (`grade list` shows them)" in said.stderr
+    assert "[OPTIONS] [ID|DIR] [QID]" in grade("show", "--help").stdout
+
+
+def test_show_says_what_is_wrong_with_the_table_that_it_reads(project):
+    path, _ = project
+    (path.parent / "grade.toml").write_text("no-cache = true\n")
+    said = grade("show", "vstar", cwd=path.parent)
+    assert said.returncode == 2
+    assert "no_cache: there is no such option; write cache = false" in said.stderr
