@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,8 @@ from grader.commands.console import say, write
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
+    from grader.reports.material import Material
+    from grader.reports.questions import Gap
     from grader.results import ReadingName
 
 _RESULTS = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -56,7 +58,7 @@ def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tu
 @click.option("-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
               help="The report to write: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable.")  # fmt: skip
 @click.option("-b", "--benchmark", metavar="ID|DIR", help="The benchmark's folder, where the run had one of its own.")
-@click.option("--data", type=click.Path(path_type=Path), metavar="PATH",
+@click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="PATH",
               help="The data that was graded against: the HTML report shows questions and images.")  # fmt: skip
 @click.option("--predictions", type=_RESULTS, metavar="FILE",
               help="The prediction file, where it is not beside the results.")  # fmt: skip
@@ -73,17 +75,28 @@ def report_command(
     quiet: bool,
 ) -> None:
     """Write reports of an earlier run from its RESULTS (`<stem>_results.json`); nothing is graded again."""
+    from grader import benchmark as declarations
     from grader.results import read_report
 
     output_files.check(outputs, [results, data, predictions])
     report = read_report(results)
+    if benchmark is not None:
+        declarations.load(benchmark)
+    gaps: list[Gap] = []
 
-    def material() -> Any:
+    def material() -> Material:
         from grader.reports import material
 
         files = material.beside(results, report)
-        return material.load(report, predictions or files.predictions, data, files.executed, benchmark=benchmark)
+        found = material.load(report, predictions or files.predictions, data, files.executed, benchmark=benchmark)
+        gaps[:] = found.gaps
+        return found
 
-    for path in output_files.write(outputs, report, material, reading=reading):
-        if not quiet:
-            say(f"Wrote {path}")
+    written = output_files.write(outputs, report, material, reading=reading)
+    for path in () if quiet else written:
+        say(f"Wrote {path}")
+    # What is wrong with a file that was named is said under --quiet as well.
+    named = {"questions": data, "predictions": predictions}
+    for gap in gaps:
+        if not quiet or named.get(gap.what) is not None:
+            say(f"Not all can be shown: {gap.why}")

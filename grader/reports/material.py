@@ -88,9 +88,15 @@ def load(
     file = _file(report, predictions, gaps) if report.samples else None
     texts = {record.qid: record.predictions for record in file.records} if file else {}
     runs, carried = _executed(report, executed, texts, gaps) if _kind(report, declared) == "execution" else ({}, {})
-    if file is None and carried and _verified(report, carried):
+    if file is None and carried and executed is not None and _verified(report, carried):
         texts = carried
-        gaps = [gap for gap in gaps if gap.what != "predictions"]
+        gaps = [
+            # A file that is there and was not used stays said; one that is gone is not missed.
+            msgspec.structs.replace(gap, why=f"{gap.why} The outputs are those that {executed.name} keeps.")
+            if gap.what == "predictions" else gap
+            for gap in gaps
+            if gap.what != "predictions" or predictions is not None
+        ]  # fmt: skip
     questions: dict[str, Question] = {}
     images: dict[str, Picture] = {}
     if declared is not None and report.samples:
@@ -134,17 +140,20 @@ def _declared(report: Report, reference: str | None, gaps: list[Gap]) -> Benchma
 
 def _file(report: Report, source: Path | PredictionFile | None, gaps: list[Gap]) -> PredictionFile | None:
     """Return the predictions if they are those that were graded, else say why they are not shown."""
-    name = report.environment.get("predictions") or "the prediction file"
+    graded = report.environment.get("predictions") or "the prediction file"
     if source is None:
-        gaps.append(Gap(what="predictions", why=f"{name} is not beside the results."))
+        gaps.append(Gap(what="predictions", why=f"{graded} is not beside the results."))
         return None
+    name = source.name
     try:
         file = source if isinstance(source, PredictionFile) else read_predictions(source)
     except (GradeError, OSError) as error:
         gaps.append(Gap(what="predictions", why=f"{name} cannot be read: {_sentence(error)}"))
         return None
     if not _verified(report, {record.qid: record.predictions for record in file.records}):
-        gaps.append(Gap(what="predictions", why=f"{name} has changed since it was graded."))
+        changed = f"{name} has changed since it was graded."
+        other = f"{name} does not hold the predictions that were graded ({graded})."
+        gaps.append(Gap(what="predictions", why=changed if name == graded else other))
         return None
     return file
 

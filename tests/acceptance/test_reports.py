@@ -45,6 +45,44 @@ def test_reports_made_later_are_those_of_the_run(vstar):
     assert (folder / "later.html").stat().st_size > 10_000
 
 
+@pytest.fixture
+def run(vstar):
+    """A run's results file, its data, and how a later report of it begins."""
+    words, path = vstar
+    assert grade(*words, "-q").returncode == 0
+    return path.with_name("predictions_results.json"), words[4], ["-o", path.with_name("later.html")]
+
+
+@pytest.mark.parametrize("option", ["--data", "--predictions", "-b"])
+def test_a_report_made_of_what_is_not_there_is_an_error_and_is_not_written(run, option):
+    results, _, output = run
+    said = grade("report", results, *output, option, results.with_name("typo.jsonl"))
+    assert said.returncode == 2
+    assert "typo.jsonl" in said.stderr
+    assert not output[1].exists()
+
+
+def test_a_report_that_shows_everything_says_nothing_but_where_it_is(run):
+    results, data, output = run
+    said = grade("report", results, *output, "--data", data)
+    assert (said.returncode, said.stderr) == (0, f"Wrote {output[1]}\n")
+
+
+@pytest.mark.parametrize("quiet", [[], ["-q"]])
+def test_a_named_file_that_is_not_what_was_graded_is_said_on_the_terminal(run, quiet):
+    results, data, output = run
+    other = results.with_name("other.jsonl")
+    other.write_text(data.read_text().replace("kite", "dragon"))
+    texts = results.with_name("other.json")
+    texts.write_text('[{"qid": "0", "predictions": ["B"]}]')
+    said = grade("report", results, *output, "--data", other, "--predictions", texts, *quiet)
+    assert said.returncode == 0
+    assert [line for line in said.stderr.splitlines() if not line.startswith("Wrote")] == [
+        "Not all can be shown: other.json does not hold the predictions that were graded (predictions.json).",
+        "Not all can be shown: The data (other.jsonl) is not the data that was graded.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -102,6 +102,17 @@ def test_predictions_that_changed_since_are_not_shown_and_the_report_says_so(gra
     assert len(found.questions) == 10
 
 
+def test_another_prediction_file_is_named_itself_and_not_the_one_that_was_graded(graded, tmp_path: Path) -> None:
+    folder, data = graded("vstar")
+    report = decode_report((folder / "predictions_results.json").read_bytes())
+    other = tmp_path / "other.json"
+    other.write_text('[{"qid": "0", "predictions": ["B"]}]')
+    found = material.load(report, other, data, None)
+    assert [gap.why for gap in found.gaps] == [
+        "other.json does not hold the predictions that were graded (predictions.json)."
+    ]
+
+
 def test_data_that_is_not_what_was_graded_is_not_shown(graded, tmp_path: Path) -> None:
     folder, data = graded("vstar")
     other = tmp_path / "questions.jsonl"
@@ -242,6 +253,20 @@ def test_programs_come_from_the_executed_file_and_so_do_predictions_that_are_gon
     assert [title for title, _ in found.questions["q1"].code] == ["Signature", "Tests", "Reference solution"]
     assert found.images[found.questions["q1"].image] == data.parent / "images/q1.png"
     assert path.is_file()
+
+
+def test_a_prediction_file_that_is_not_used_stays_said_where_an_executed_file_has_the_outputs(
+    tmp_path: Path, root: Path
+) -> None:
+    report, path = _execution_run(tmp_path, ["passed", "NameError: c"], ["one", "two"])
+    other = tmp_path / "other.json"
+    other.write_text('[{"qid": "q1", "predictions": ["one", "three"]}]')
+    found = material.load(report, other, root / "benchmarks/humaneval-v/sample/tasks.jsonl", path)
+    assert found.predictions == {"q1": ["one", "two"]}
+    assert [gap.why for gap in found.gaps] == [
+        "other.json does not hold the predictions that were graded (p.json). "
+        "The outputs are those that p_executed.json keeps."
+    ]
 
 
 def test_an_executed_file_of_another_run_is_not_shown(tmp_path: Path) -> None:
