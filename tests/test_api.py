@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 import grader
 from grader.errors import InputError, UsageError
+from grader.options import Options
 
 
 def test_a_file_is_graded_as_the_command_grades_it(sample, capsys):
@@ -52,6 +54,13 @@ def test_an_option_that_does_not_exist_is_a_usage_error_that_says_what_to_do(opt
     with pytest.raises(UsageError) as caught:
         grader.grade("p.json", **option)
     assert f"grade() has no option {message}" in str(caught.value)
+
+
+def test_the_readme_lists_every_keyword_and_no_other(root):
+    section = (root / "README.md").read_text().partition("## From Python")[2].partition("\n## ")[0]
+    listed = [line.partition(", told")[0] for line in section.splitlines() if line.startswith("- ")]
+    named = {name for line in listed for name in re.findall(r"`([a-z_]+)`", line)}
+    assert named == {*Options.__struct_fields__, "observer"}
 
 
 def test_a_figure_that_a_report_does_not_have_is_none(sample):
