@@ -10,7 +10,7 @@ import msgspec
 from grader import observations
 from grader.errors import InputError, UsageError
 from grader.paired import Difference, difference
-from grader.results import ReadingName, Report, SampleResult
+from grader.results import Outcome, ReadingName, Report, SampleResult
 
 NOTHING_PAIRED = "These runs cannot be compared: no item is scored in both."
 MAX_LABELS = 40
@@ -28,7 +28,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     reading: ReadingName
     group: str | None
     before: float
-    """In percent, over the paired observations where the metric is a mean of them, else as reported."""
+    """In percent, over what is paired and scored in both runs."""
     after: float
     difference: Difference
 
@@ -144,34 +144,36 @@ def compare_metric(
 def _compare_mr_score(before: Report, after: Report, name: str, reading: ReadingName, group: str | None) -> Compared:
     from grader.scoring.mr_score_figures import Weights
     from grader.scoring.mr_score_paired import difference as paired_by_question
-    from grader.scoring.run_mr_score import facts_by_subject
+    from grader.scoring.mr_score_paired import levels
+    from grader.scoring.run_mr_score import facts_of_both
 
     given: Any = after.environment.get("weights")
     try:
         weights = Weights(**given) if given else Weights()
-        first, second = (facts_by_subject(report.samples, reading) for report in (before, after))
+        first, second = facts_of_both(before.samples, after.samples, reading)
     except (KeyError, TypeError, AssertionError) as error:
         raise InputError([f"a results file lacks what Mr-Ben needs ({error!r})"]) from error
     if first.keys() != second.keys():
         raise UsageError("These runs cannot be compared: they have different subjects.")
     subject = None if group is None else group.partition("=")[2]
-    figures = [report.metric(name, reading, group) for report in (before, after)]
-    assert figures[0] is not None
-    assert figures[1] is not None
     try:
+        was, now = levels(first, second, name, weights, subject)
         moved = paired_by_question(first, second, name, weights, subject)
     except ValueError:
         raise NothingPairedError(NOTHING_PAIRED) from None
-    return Compared(
-        name=name, reading=reading, group=group, before=figures[0].value, after=figures[1].value, difference=moved
-    )
+    return Compared(name=name, reading=reading, group=group, before=was, after=now, difference=moved)
 
 
 def _flips(before: Report, after: Report, headline: str, reading: ReadingName) -> tuple[list[Flip], list[Flip]]:
     """Return the observations that rose and that fell, the furthest first."""
     earlier, later = observations.clusters(before), observations.clusters(after)
-    first = _values(before, headline, reading)
-    second = _values(after, headline, reading)
+    if observations.is_mean(after, headline):
+        first, second = (observations.by_observation(report, headline, reading) for report in (before, after))
+    else:
+        first, second = (
+            {item: observations.mean_credit(rows, reading) for item, rows in one.items()}
+            for one in (_scored_in(earlier, later, reading), _scored_in(later, earlier, reading))
+        )
     flips = []
     for item, was in first.items():
         now = second.get(item)
@@ -183,11 +185,17 @@ def _flips(before: Report, after: Report, headline: str, reading: ReadingName) -
     return [f for f in flips if f.after > f.before], [f for f in flips if f.after < f.before]
 
 
-def _values(report: Report, headline: str, reading: ReadingName) -> dict[str, float | None]:
-    """Return what each observation earned; where the headline is no mean of that, its scored samples' mean credit."""
-    if observations.is_mean(report, headline):
-        return observations.by_observation(report, headline, reading)
-    return {item: observations.mean_credit(members, reading) for item, members in observations.clusters(report).items()}
+def _scored_in(
+    clusters: dict[str, list[SampleResult]], others: dict[str, list[SampleResult]], reading: ReadingName
+) -> dict[str, list[SampleResult]]:
+    """Leave out the samples that the other run did not score: what is left of a question would be another question."""
+    scored = {
+        (sample.qid, sample.sample)
+        for members in others.values()
+        for sample in members
+        if sample.reading(reading).outcome is not Outcome.UNSCORED
+    }
+    return {item: [s for s in members if (s.qid, s.sample) in scored] for item, members in clusters.items()}
 
 
 def _outcomes(members: list[SampleResult], reading: ReadingName) -> list[str]:

@@ -130,9 +130,11 @@ def _line(report: Report, line: FailUnder, reading: ReadingName) -> GateResult:
     figure = f"it is {_exact(metric.value, line.value)}{_interval(metric)}"
     if 0 < line.value <= 1:
         figure += f"; figures are percentages, so this line is at {line.value:.10g} of 100"
-    if metric.value < line.value - ROUNDING:
-        return GateResult(gate=asked, state="failed", reason=figure + _bounds(metric))
-    return _unless_unscored([report], GateResult(gate=asked, state="met", reason=figure), _bounds(metric))
+    met = metric.value >= line.value - ROUNDING
+    result = GateResult(gate=asked, state="met" if met else "failed", reason=figure)
+    if not met and _highest(metric) < line.value - ROUNDING:
+        return msgspec.structs.replace(result, reason=figure + _bounds(metric))
+    return _unless_unscored([report], result, _bounds(metric))
 
 
 def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
@@ -160,7 +162,10 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
     if state == "inconclusive":
         figures += f"; so many items show a change of {change.detectable:.1f} points in four of five cases"
     result = GateResult(gate=asked, state=state, reason=figures)
-    return _unless_unscored([report, baseline], result) if state == "met" else result
+    # Where it would not be met even if all that was lost were right now and wrong before, nothing is left to be told.
+    if state == "failed" and _highest(now) - _lowest(before) < -drop.value - ROUNDING:
+        return result
+    return _unless_unscored([report, baseline], result)
 
 
 def _why_lost(report: Report) -> str:
@@ -176,7 +181,7 @@ def _how_to_get(name: str, report: Report) -> str:
 
 
 def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = "") -> GateResult:
-    """A gate does not pass on what infrastructure lost, in this run or in the baseline."""
+    """A gate is not decided by what infrastructure lost, in this run or in the baseline."""
     lost = [
         f"{report.unscored} of {len(report.samples)} samples{where} are unscored"
         for report, where in zip(reports, ("", " of the baseline"), strict=False)
@@ -230,6 +235,16 @@ def _exact(value: float, line: float) -> str:
 def _interval(metric: Metric) -> str:
     inside = "" if metric.ci95 is None else f"95 % interval {metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}, "
     return f" ({inside}n {metric.n})"
+
+
+def _highest(metric: Metric) -> float:
+    """Return the figure if all that was lost had been right."""
+    return metric.value if metric.bounds is msgspec.UNSET else max(metric.value, metric.bounds[1])
+
+
+def _lowest(metric: Metric) -> float:
+    """Return the figure if all that was lost had been wrong."""
+    return metric.value if metric.bounds is msgspec.UNSET else min(metric.value, metric.bounds[0])
 
 
 def _bounds(metric: Metric) -> str:

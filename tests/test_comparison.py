@@ -130,6 +130,9 @@ def test_unscored_rows_of_mr_ben_did_not_fall() -> None:
     before = mr_ben([("s", "q1", False, False, True, True), ("s", "q2", False, False, True, True)])
     after = mr_ben([("s", "q1", False, False, True, None), ("s", "q2", False, True, False, False)])
     assert flips(compare(before, after)) == ([], ["q2"])
+    earned = [("s", "q1", False, False, True, True), ("s", "q1", False, True, False, False)]
+    lost = [("s", "q1", False, False, True, None), ("s", "q1", False, True, False, False)]
+    assert flips(compare(mr_ben(earned), mr_ben(lost))) == ([], [])
 
 
 def test_both_readings_are_compared_and_flips_follow_the_one_asked_for() -> None:

@@ -187,11 +187,36 @@ def test_a_line_is_not_met_on_what_was_lost() -> None:
     assert found.reason.endswith(", but 1 of 4 samples are unscored; with them it lies between 50.00 and 75.00")
 
 
-def test_a_failed_line_stays_failed_whatever_was_lost() -> None:
+def test_a_line_is_not_failed_by_what_was_lost_either() -> None:
     made = questions({"a": "correct", "b": "wrong", "c": "unscored"})
     found = line(made, "accuracy=60")
+    assert found.state == "unscored"
+    assert found.reason.endswith(", but 1 of 3 samples are unscored; with them it lies between 33.33 and 66.67")
+
+
+def test_a_line_that_nothing_lost_could_meet_is_failed() -> None:
+    made = questions({"a": "correct", "b": "wrong", "c": "unscored"})
+    found = line(made, "accuracy=67")
     assert found.state == "failed"
     assert found.reason.endswith("; with them it lies between 33.33 and 66.67")
+
+
+def test_a_dead_judge_is_no_regression() -> None:
+    """Without it only the rows are left that earn nothing: a drop, and a significant one, of the very same outputs."""
+    missed = [("s", f"q{n}", False, True, False, False) for n in range(40, 60)]
+    before, now = (
+        mr_ben([("s", f"q{n}", False, False, True, reason) for n in range(40)] + missed) for reason in (True, None)
+    )
+    found = drop(before, now, "1")
+    assert found.state == "unscored"
+    assert "40 of 60 samples are unscored" in found.reason
+
+
+@pytest.mark.parametrize(("lost", "state"), [(100, "unscored"), (20, "failed")])
+def test_a_drop_is_failed_only_if_nothing_lost_could_undo_it(lost: int, state: str) -> None:
+    baseline = questions({f"q{n}": "correct" for n in range(200)})
+    made = questions({f"q{n}": "unscored" if n < lost else "wrong" if n % 2 else "correct" for n in range(200)})
+    assert drop(baseline, made, "30").state == state
 
 
 @pytest.mark.parametrize("text", ["accuracy=0", "accuracy:c=x=0"])

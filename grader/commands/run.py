@@ -93,6 +93,8 @@ def _check(names: tuple[str, ...], predictions: str, baseline: Path | None, aske
     """Refuse what cannot end well before anything runs."""
     from grader.selection import stem_of_path
 
+    if not Path(predictions).name:
+        raise UsageError(f"{predictions}: is a folder" if predictions else "The name of the prediction file is empty.")
     stem = stem_of_path(Path(predictions))
     results, executed = (stem.with_name(f"{stem.name}_{kind}.json") for kind in ("results", "executed"))
     if baseline is not None and predictions != "-" and baseline.resolve() == results.resolve():
@@ -171,6 +173,9 @@ def _write(*steps: Callable[[], list[Path]], quiet: bool) -> InfrastructureError
 def _decide(report: Report, gates: Sequence[GateResult], unwritten: InfrastructureError | None) -> int:
     """Say last, and loudly, what became of the gates; return the exit code."""
     lost = bool(report.samples) and report.unscored == len(report.samples)
+    if silent := _silent_judge(report):
+        lost = True
+        say(f"error: the judge answered none of its {silent} questions; the same command asks again.")
     if not gates:
         if unwritten is not None:
             raise unwritten
@@ -188,3 +193,12 @@ def _decide(report: Report, gates: Sequence[GateResult], unwritten: Infrastructu
     if unwritten is not None and code == InfrastructureError.exit_code:
         raise unwritten
     return code
+
+
+def _silent_judge(report: Report) -> int:
+    """Return how many questions a judge had that answered none of them; 0 where there is no such judge."""
+    judge = report.environment.get("judge")
+    if not isinstance(judge, dict):
+        return 0
+    asked = judge.get("questions", 0)
+    return asked if asked == judge.get("failed") else 0

@@ -57,7 +57,7 @@ class OpenAIJudge:
         self._concurrency = max(1, concurrency)
         self._temperatures = [min(0.5 * number, 1.0) for number in range(max(1, tries))]
         self._observer = observer or Silent()
-        self._cached = self._failed = 0
+        self._asked = self._cached = self._failed = 0
         self._threads: list[threading.Thread] = []
 
     def __repr__(self) -> str:
@@ -91,7 +91,8 @@ class OpenAIJudge:
 
     def environment(self) -> dict[str, object]:
         """Return what a report says about this judge."""
-        return {"model": self.model, "endpoint": self.endpoint, **msgspec.to_builtins(self.usage)}
+        usage: dict[str, object] = msgspec.to_builtins(self.usage)
+        return {"model": self.model, "endpoint": self.endpoint, "questions": self._asked, **usage}
 
     def ask(self, questions: Sequence[JudgeQuestion]) -> dict[str, JudgeReply]:
         """Return a reply for every question, by qid.
@@ -112,6 +113,7 @@ class OpenAIJudge:
         return {question.qid: replies[question.qid] for question in questions}
 
     def _conclude(self, replies: dict[str, JudgeReply]) -> None:
+        self._asked += len(replies)
         self._cached += sum(reply.cached for reply in replies.values())
         self._failed += sum(reply.text is None for reply in replies.values())
         if self._cache is not None and self._cache.problem:

@@ -74,7 +74,10 @@ def _pairs(report: Report) -> list[tuple[Metric | None, Metric | None]]:
 
 
 def _figure(metric: Metric | None) -> str:
-    return "unscored" if metric is None else f"{metric.value:.1f}"
+    """Return a figure; a star marks one that unscored samples are missing from."""
+    if metric is None:
+        return "unscored"
+    return f"{metric.value:.1f}" if metric.bounds is msgspec.UNSET else f"* {metric.value:.1f}"
 
 
 def _interval(metric: Metric) -> str:
@@ -129,7 +132,9 @@ def _positions(report: Report) -> list[str]:
 def _unscored(report: Report) -> list[str]:
     if not report.unscored:
         return []
-    lines = [f"{report.unscored} of {len(report.samples)} samples are unscored (infrastructure), and in no figure:"]
+    lines = [
+        f"{report.unscored} of {len(report.samples)} samples are unscored (infrastructure), and in no figure. With them (*):"
+    ]
     for metric in report.metrics:
         if metric.group is None and metric.bounds is not msgspec.UNSET:
             low, high = metric.bounds

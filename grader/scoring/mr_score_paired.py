@@ -33,10 +33,7 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
 
     Questions that only one of them has are left out. Raises ValueError where none is left.
     """
-    pairs = [_pairs(before.get(key, ()), after.get(key, ())) for key in ([subject] if subject else before)]
-    pairs = [found for found in pairs if found]
-    if not pairs:
-        raise ValueError("nothing to compare")
+    pairs = _subjects(before, after, subject)
     reach = 200 if name == "mcc" else 100  # how far the figure can move
     value = math.fsum(_moved(found, name, weights) for found in pairs) / len(pairs)
     total = sum(found.total() for found in pairs)
@@ -66,6 +63,22 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
         differing=len(moved),
         detectable=detectable(*wide),
     )
+
+
+def levels(before: Rows, after: Rows, name: str, weights: Weights, subject: str | None = None) -> tuple[float, float]:
+    """Return the figure before and after, of the questions that both runs have; raises ValueError where none is."""
+    pairs = _subjects(before, after, subject)
+    sides = [[float(_figure(sums, name, weights)[0]) for sums in _totals(found)[1:]] for found in pairs]
+    first, second = (math.fsum(side) / len(pairs) for side in zip(*sides, strict=True))
+    return first, second
+
+
+def _subjects(before: Rows, after: Rows, subject: str | None) -> list[_Kinds]:
+    pairs = [_pairs(before.get(key, ()), after.get(key, ())) for key in ([subject] if subject else before)]
+    pairs = [found for found in pairs if found]
+    if not pairs:
+        raise ValueError("nothing to compare")
+    return pairs
 
 
 def _pairs(before: Sequence[tuple[str, RowFacts]], after: Sequence[tuple[str, RowFacts]]) -> _Kinds:

@@ -23,7 +23,7 @@ from grader.selection import Graded, check_unchanged, earlier_report, environmen
 from grader.subjects import SUBJECT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from grader.benchmark import Benchmark
@@ -35,6 +35,7 @@ NO_JUDGE = (
     "No judge: rows whose error reason had to be judged are unscored. Give --judge-model (and --judge-base-url), "
     "or recorded replies with --judge-replies."
 )
+OWN_WEIGHTS = "MR-Score has weights of your own"
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,9 +92,20 @@ def run(selection: Selection) -> Graded:
         environment=facts
         | seat.facts
         | {"judged": needed, "difference_kinds": dict(kinds.most_common()), "counts": tally(samples)},
-        notes=[*selection.file.warnings, *notes, *seat.notes, *_kind_notes(kinds)],
+        notes=[*selection.file.warnings, *notes, *seat.notes, *_kind_notes(kinds), *_weight_notes(declared, weights)],
     )
     return Graded(report=report, stem=stem_of(selection.file))
+
+
+def _weight_notes(declared: Benchmark, weights: Weights) -> Iterator[str]:
+    """Say that MR-Score is not the published one, where other weights were asked for."""
+    if weights == Weights(**declared.weights):
+        return
+    words = ", ".join(f"{name} {weight:g}" for name, weight in weights._asdict().items())
+    usual = ", ".join(f"{name} {weight:g}" for name, weight in Weights(**declared.weights)._asdict().items())
+    total = math.fsum(weights)
+    scale = "" if math.isclose(total, 1) else f" They add up to {total:g}, so its highest value is {100 * total:g}."
+    yield f"{OWN_WEIGHTS} in both readings: {words} (the benchmark's are {usual}).{scale}"
 
 
 def weights_of(declared: Benchmark, options: Options) -> Weights:
@@ -105,6 +117,8 @@ def weights_of(declared: Benchmark, options: Options) -> Weights:
     senseless = [name for name, weight in given.items() if not 0 <= weight < math.inf]
     if senseless:
         raise UsageError(f"--weight {senseless[0]}={given[senseless[0]]:g}: a weight is 0 or more.")
+    if not any(given.values()):
+        raise UsageError("--weight: one of MR-Score's weights must be more than 0.")
     return Weights(**given)
 
 
@@ -311,14 +325,37 @@ def metrics(samples: list[SampleResult], weights: Weights) -> list[Metric]:
     return rows
 
 
-def facts_by_subject(samples: list[SampleResult], reading: ReadingName) -> dict[str, list[tuple[str, RowFacts]]]:
-    """Return what the figures are made of: subject -> (question, the row's facts)."""
+def facts_by_subject(
+    samples: list[SampleResult], reading: ReadingName, beside: Iterable[SampleResult] = ()
+) -> dict[str, list[tuple[str, RowFacts]]]:
+    """Return what the figures are made of: subject -> (question, the row's facts).
+
+    What is unscored in the rows of another run that stand `beside` these is unscored here.
+    """
+    others = {(sample.qid, sample.sample): _row_facts(sample, reading) for sample in beside}
     table: dict[str, list[tuple[str, RowFacts]]] = {}
     for sample in samples:
         assert isinstance(sample.groups, dict)
         facts = _row_facts(sample, reading)
+        other = others.get((sample.qid, sample.sample), facts)
+        if other.step is None or other.reason is None:
+            step, reason = (
+                None if theirs is None else own
+                for own, theirs in ((facts.step, other.step), (facts.reason, other.reason))
+            )
+            facts = msgspec.structs.replace(facts, step=step, reason=reason)
         table.setdefault(str(sample.groups[SUBJECT]), []).append((sample.cluster, facts))
     return table
+
+
+def facts_of_both(
+    before: list[SampleResult], after: list[SampleResult], reading: ReadingName
+) -> tuple[dict[str, list[tuple[str, RowFacts]]], dict[str, list[tuple[str, RowFacts]]]]:
+    """Return the same of two runs; what one of them could not score is unscored in both, else it would be a change."""
+    first, second = (
+        facts_by_subject(samples, reading, beside) for samples, beside in ((before, after), (after, before))
+    )
+    return first, second
 
 
 def tally(samples: list[SampleResult]) -> dict[str, dict[str, dict[str, int]]]:
@@ -396,4 +433,6 @@ def rescore(path: Path, declared: Benchmark, split: str, protocol: str, options:
     except (KeyError, TypeError, AssertionError) as error:
         raise InputError([f"{path.name}: its results file lacks what Mr-Ben needs ({error})"]) from error
     facts = report.environment | {"weights": weights._asdict()}
-    return Graded(report=msgspec.structs.replace(report, metrics=again, environment=facts), stem=stem_of_path(path))
+    notes = [note for note in report.notes if not note.startswith(OWN_WEIGHTS)] + list(_weight_notes(declared, weights))
+    again_report = msgspec.structs.replace(report, metrics=again, environment=facts, notes=notes)
+    return Graded(report=again_report, stem=stem_of_path(path))

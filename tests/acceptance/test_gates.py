@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -104,6 +105,11 @@ def test_a_judge_that_is_not_there_leaves_a_gate_open_with_exit_3(sample):
     assert said.returncode == 3, said.stderr
     assert "GATE OPEN: circular_accuracy >= 1 (official)" in last(said)
     assert "samples are unscored" in last(said)
+    said = grade(*words, *judge)
+    assert said.returncode == 3, "without a gate too: nobody answered"
+    assert re.search(
+        r"^error: the judge answered none of its \d+ questions; the same command asks again\.$", last(said)
+    )
 
 
 def test_the_step_summary_and_the_annotations_are_githubs(vstar, monkeypatch, tmp_path):

@@ -199,6 +199,14 @@ def test_weights_come_from_the_declaration_and_then_the_command(tmp_path: Path) 
     assert figures(report, "official")["mr_score"] == 50
     again = grade(path, Options(benchmark="mr-ben", data=data, score_only=True, weights={"reason": 0}), Silent()).report
     assert again.environment["weights"] == {"mcc": 0.2, "step": 0.3, "reason": 0}
+    (said,) = [note for note in again.notes if "weights" in note]
+    assert said.endswith(
+        "(the benchmark's are mcc 0.2, step 0.3, reason 0.5). They add up to 0.5, so its highest value is 50."
+    )
+    again = grade(path, Options(benchmark="mr-ben", data=data, score_only=True), Silent()).report
+    assert not [note for note in again.notes if "weights" in note]
+    with pytest.raises(UsageError, match="must be more than 0"):
+        run(path, data, judge_replies=judged, weights={"mcc": 0, "step": 0, "reason": 0})
     with pytest.raises(UsageError, match="--weight steps: the parts of MR-Score are mcc, step, reason"):
         run(path, data, judge_replies=judged, weights={"steps": 1})
     with pytest.raises(UsageError, match="--weight step=nan: a weight is 0 or more"):
@@ -242,7 +250,7 @@ def test_the_judge_is_asked_only_where_its_word_can_matter(tmp_path: Path) -> No
     assert figures(report, "careful")["acc_reason"] == 50
     assert report.environment["judged"] == 1
     assert report.environment["judge"] == {
-        "model": "m", "endpoint": server.url, "calls": 1, "cached": 0, "failed": 0, "prompt_tokens": 11,
+        "model": "m", "endpoint": server.url, "questions": 1, "calls": 1, "cached": 0, "failed": 0, "prompt_tokens": 11,
         "completion_tokens": 2,
     }  # fmt: skip
     assert report.samples[1].extra["judge"] == YES  # type: ignore[index]
