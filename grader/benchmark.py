@@ -9,7 +9,9 @@ import msgspec
 
 from grader import resources
 from grader.errors import InputError, UsageError
+from grader.json_location import quoted
 
+DEFAULT_LETTERS = "ABCD"
 ScoringKind = Literal["execution", "multiple_choice", "circular", "mr_score"]
 
 
@@ -93,7 +95,7 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     description: str = ""
     unit: str = "question"
     """What one id is called in messages."""
-    letters: str = "ABCD"
+    letters: str = DEFAULT_LETTERS
     """Letters that an option can have."""
     options_in_text: bool = False
     """The options stand in the question's text as "(A) ... (B) ..."."""
@@ -148,4 +150,17 @@ def load(reference: str) -> Benchmark:
         declaration = msgspec.toml.decode(path.read_bytes(), type=Benchmark)
     except (msgspec.DecodeError, OSError, UnicodeDecodeError) as error:
         raise InputError([f"{path}: {error}"]) from error
+    problem = _letters_problem(declaration.letters)
+    if problem:
+        raise InputError([f"{path}: {problem}"])
     return msgspec.structs.replace(declaration, folder=str(folder.resolve()))
+
+
+def _letters_problem(letters: str) -> str:
+    """Return what is wrong with the letters that options can have; empty: nothing."""
+    twice = sorted({letter for letter in letters if letters.count(letter) > 1})
+    if not letters:
+        return 'letters is empty: name those that options can have (letters = "ABCD"), or leave it out for ABCD'
+    if twice:
+        return f"letters = {quoted(letters)}: {', '.join(twice)} stands there more than once"
+    return ""

@@ -66,6 +66,12 @@ def test_humaneval_v_has_both_official_protocols() -> None:
         (MINIMAL.replace('"execution"', '"guess"'), "benchmark.toml: Invalid enum value 'guess' - at `$.scoring`"),
         (MINIMAL.replace('name = "Own"', "name = 3"), "benchmark.toml: Expected `str`, got `int` - at `$.name`"),
         (MINIMAL.replace('name = "Own"', ""), "benchmark.toml: Object missing required field `name`"),
+        ('letters = "AABC"\n' + MINIMAL, 'benchmark.toml: letters = "AABC": A stands there more than once'),
+        (
+            'letters = ""\n' + MINIMAL,
+            "benchmark.toml: letters is empty: name those that options can have "
+            '(letters = "ABCD"), or leave it out for ABCD',
+        ),
     ],
 )  # fmt: skip
 def test_a_wrong_declaration_is_refused_and_the_field_named(extra: str, message: str, tmp_path: Path) -> None:
