@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 import grader
-from grader import stats
-from grader.benchmark import Benchmark
+from grader import resources, stats
+from grader.benchmark import DEFAULT_LETTERS, Benchmark
 from grader.data import Rows
 from grader.errors import InputError, UsageError
 from grader.files import replacing
@@ -75,7 +75,27 @@ def select(selection: Selection, known: list[str]) -> tuple[dict[str, list[str]]
     part = [f"Only a part: --limit or --id leaves {len(wanted)} of {len(known)} qids."]
     notes = part if len(wanted) < len(known) else []
     notes += [f"{len(missing)} of {len(wanted)} {unit}s have no prediction and count as wrong."] if missing else []
+    notes += _absent_letters(selection.benchmark, selection.rows)
     return {qid: have.get(qid, []) for qid in wanted}, notes
+
+
+def _absent_letters(benchmark: Benchmark, rows: Rows) -> list[str]:
+    """Say which letters of the declaration are those of no option column: a gap, or one that a private one promises."""
+    apart = benchmark.scoring in ("multiple_choice", "circular") and not benchmark.options_in_text
+    if not apart or benchmark.columns.options is not None:
+        return []
+    there = {name for row in rows.rows for name in row}
+    last = max((place for place, letter in enumerate(benchmark.letters) if letter in there), default=-1)
+    # Those after the last option say little unless somebody chose them for this data: one benchmark has many forms.
+    bundled = Path(benchmark.folder).parent == resources.folder("benchmarks")
+    chosen_for_it = not bundled and benchmark.letters != DEFAULT_LETTERS
+    named = benchmark.letters if chosen_for_it else benchmark.letters[: last + 1]
+    lacking = [repr(letter) for letter in named if letter not in there]
+    if not lacking:
+        return []
+    some = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
+    columns = "column" if len(lacking) == 1 else "columns"
+    return [f"The data has no option {columns} {some}, which the benchmark's letters ({benchmark.letters}) name."]
 
 
 def chosen(known: list[str], options: Options, unit: str) -> list[str]:
