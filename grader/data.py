@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import os
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader import fetch
+from grader import data_checks, fetch
+from grader.data_text import Row, Table, read_json, read_table
 from grader.errors import DataUnavailableError, InputError, UsageError
+from grader.json_location import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import datasets
+
     from grader.benchmark import Benchmark
 
-Row = dict[str, Any]
+__all__ = ["Row", "Rows", "Table", "Wanted", "load", "read"]
 
 
 class Wanted:
@@ -41,148 +43,127 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
     """For people and reports: the file's name, or hub id and revision."""
     digest: str
     """A hash of the columns used; two runs are comparable only where it is the same."""
+    place: str = ""
+    """For messages: the path as the user gave it; empty where the rows came from no file."""
+    lines: list[int] = []
+    """The line each row begins on, where its file has lines."""
+
+    def where(self, number: int) -> str:
+        """Return the place of a row, counted from 1: `path:line`, or `path: row n` where there are no lines."""
+        place = self.place or self.origin
+        return f"{place}:{self.lines[number - 1]}" if self.lines else f"{place}: row {number}"
 
 
 def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, columns: Iterable[str] | None) -> Rows:
     """Load the rows of a split; raises InputError, DataUnavailableError.
 
-    `columns` limits what is read where the format allows it (None: all but the image). Missing columns are the
+    `columns` limits what is read where the format allows it (None: all but the image). What else is missing is the
     caller's to judge.
     """
     wanted = Wanted(columns, benchmark.columns.image)
-    if given is not None:
-        rows, origin = read(given, wanted), given.name
-    else:
-        rows, origin = _declared(benchmark, split, protocol, wanted)
-    kept = [{key: value for key, value in row.items() if key in wanted} for row in rows]
+    table, origin, place = _found(benchmark, split, protocol, given, wanted)
+    kept = [{key: value for key, value in row.items() if key in wanted} for row in table.rows]
     digest = hashlib.sha256(msgspec.json.encode(kept, order="sorted", enc_hook=str)).hexdigest()[:16]
-    return Rows(rows=kept, origin=origin, digest=digest)
+    rows = Rows(rows=kept, origin=origin, digest=digest, place=place, lines=table.lines)
+    data_checks.check(rows, table.columns, benchmark, split)
+    return rows
 
 
-def _declared(benchmark: Benchmark, split: str, protocol: str, wanted: Wanted) -> tuple[list[Row], str]:
+def _found(
+    benchmark: Benchmark, split: str, protocol: str, given: Path | None, wanted: Wanted
+) -> tuple[Table, str, str]:
+    """Return the rows, where they came from, and the path that messages name."""
+    if given is not None:
+        return read(given, wanted), given.name, str(given)
     place = benchmark.split(split)[1]
     if place.data:
         path = Path(benchmark.folder) / place.data
-        return read(path, wanted), path.name
+        return read(path, wanted), path.name, str(path)
     if place.hub:
         revision = benchmark.protocols[protocol].revision or place.revision
-        return _hub(benchmark, split, protocol, revision, wanted), f"{place.hub}@{revision or 'latest'}"
+        origin = f"{place.hub}@{revision or 'latest'}"
+        return _hub(benchmark, split, protocol, revision, wanted), origin, origin
     fetched = fetch.kept(benchmark, split)
     if fetched is not None:
-        return read(fetched, wanted), place.url.rpartition("/")[2]
+        return read(fetched, wanted), place.url.rpartition("/")[2], str(fetched)
     way = f"Get it with `grade fetch {benchmark.id} --split {split}`, or give" if place.url else "Give"
     raise DataUnavailableError(
         f"The data of {benchmark.id} ({split}) is not here. {way} a local copy with --data FILE."
     )
 
 
-def read(path: Path, wanted: Wanted) -> list[Row]:
+def read(path: Path, wanted: Wanted) -> Table:
     """Read JSON Lines, JSON, TSV, CSV, parquet, or a folder written by `datasets`; raises InputError."""
     if path.is_dir():
         return _folder(path, wanted)
     if not path.is_file():
         raise UsageError(f"--data {path}: there is no such file.")
-    suffix = path.suffix.lower()
     try:
-        match suffix:
+        match path.suffix.lower():
             case ".jsonl" | ".ndjson":
-                return _json_lines(path)
+                return read_json(path, lines=True)
             case ".json":
-                return _json(path)
-            case ".tsv" | ".csv":
-                return _table(path, "\t" if suffix == ".tsv" else ",", wanted)
+                return read_json(path, lines=False)
+            case ".tsv":
+                return read_table(path, "\t", wanted)
+            case ".csv":
+                return read_table(path, ",", wanted)
             case ".parquet":
                 return _parquet([path], wanted)
             case _:
                 raise UsageError(
-                    f"--data {path.name}: not a format grade reads (.jsonl, .json, .tsv, .csv, .parquet, or a folder "
+                    f"--data {path}: not a format grade reads (.jsonl, .json, .tsv, .csv, .parquet, or a folder "
                     "written by `datasets`)."
                 )
-    except UnicodeDecodeError as error:
-        raise InputError([f"{path.name}: not UTF-8 at byte {error.start}"]) from error
+    except OSError as error:
+        raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
 
 
-def _json_lines(path: Path) -> list[Row]:
-    decoder = msgspec.json.Decoder(Row)
-    rows, problems = [], []
-    for number, line in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
-        if line.strip():
-            try:
-                rows.append(decoder.decode(line))
-            except msgspec.DecodeError as error:
-                problems.append(f"{path.name}:{number}: {error}")
-    if problems:
-        raise InputError(problems[:20])
-    return rows
-
-
-def _json(path: Path) -> list[Row]:
-    try:
-        return msgspec.json.decode(path.read_bytes().removeprefix(b"\xef\xbb\xbf"), type=list[Row])
-    except msgspec.DecodeError as error:
-        raise InputError([f"{path.name}: {error}; expected a list of objects"]) from error
-
-
-def _table(path: Path, delimiter: str, wanted: Wanted) -> list[Row]:
-    """Read a table. Cells are text as they stand: "None", "NA" and "nan" are options, an empty cell is None.
-
-    Line by line, and only the wanted columns: nine tenths of MMBench's files are images.
-    """
-    csv.field_size_limit(min(sys.maxsize, (1 << 31) - 1))
-    rows: list[Row] = []
-    problems: list[str] = []
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=delimiter)
-        header = next(reader, None)
-        if not header:
-            raise InputError([f"{path.name}: empty"])
-        columns = [(place, name) for place, name in enumerate(header) if name in wanted]
-        try:
-            for cells in reader:
-                if len(cells) > len(header):
-                    problems.append(f"{path.name}:{reader.line_num}: {len(cells)} cells, the header has {len(header)}")
-                if cells:
-                    rows.append({name: (cells[at] if at < len(cells) else "") or None for at, name in columns})
-        except csv.Error as error:
-            problems.append(f"{path.name}:{reader.line_num}: {error}")
-    if problems:
-        raise InputError(problems[:20])
-    return rows
-
-
-def _parquet(paths: list[Path], wanted: Wanted) -> list[Row]:
+def _parquet(paths: list[Path], wanted: Wanted) -> Table:
     import pyarrow.parquet
 
     rows: list[Row] = []
+    columns: dict[str, None] = {}
     for path in paths:
+        if not path.stat().st_size:
+            raise InputError([f"{path}: the file is empty"])
         try:
             file = pyarrow.parquet.ParquetFile(path)
-            present = [name for name in file.schema_arrow.names if name in wanted]
-            rows += file.read(columns=present).to_pylist()
+            names = file.schema_arrow.names
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise InputError([f"{path}: the column {quoted(name)} stands twice" for name in twice])
+            rows += file.read(columns=[name for name in names if name in wanted]).to_pylist()
         except (pyarrow.ArrowException, OSError) as error:
-            raise InputError([f"{path.name}: not a parquet file ({error})"]) from error
-    return rows
+            raise InputError([f"{path}: not a parquet file ({error})"]) from error
+        columns |= dict.fromkeys(names)
+    return Table(rows=rows, columns=list(columns))
 
 
-def _folder(path: Path, wanted: Wanted) -> list[Row]:
+def _folder(path: Path, wanted: Wanted) -> Table:
     """Read a folder: one written by `datasets`, or one of parquet files."""
     parquet = sorted(path.glob("*.parquet"))
     if parquet:
         return _parquet(parquet, wanted)
     if not any((path / name).exists() for name in ("state.json", "dataset_dict.json")):
-        raise InputError([f"{path.name}: neither a folder written by `datasets` nor one of parquet files"])
+        raise InputError([f"{path}: neither a folder written by `datasets` nor one of parquet files"])
     import datasets
 
     try:
         loaded = datasets.load_from_disk(str(path))
     except (FileNotFoundError, OSError, ValueError) as error:
-        raise InputError([f"{path.name}: {error}"]) from error
+        raise InputError([f"{path}: {error}"]) from error
     if isinstance(loaded, datasets.DatasetDict):
         loaded = next(iter(loaded.values()))
-    return list(loaded.select_columns([n for n in loaded.column_names if n in wanted]).to_list())
+    return _table(loaded, wanted)
 
 
-def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: Wanted) -> list[Row]:
+def _table(loaded: datasets.Dataset, wanted: Wanted) -> Table:
+    names = loaded.column_names
+    return Table(rows=list(loaded.select_columns([n for n in names if n in wanted]).to_list()), columns=list(names))
+
+
+def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: Wanted) -> Table:
     place = benchmark.split(split)[1]
     declared = benchmark.protocols[protocol]
     if declared.rows and not revision:
@@ -206,8 +187,8 @@ def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted:
             f"{' '.join(str(error).split())[:200]}).\nWithout a network, give a local copy: --data FILE "
             "(.jsonl, .parquet, or a folder written by `datasets`)."
         ) from error
-    rows = list(loaded.select_columns([n for n in loaded.column_names if n in wanted]).to_list())
+    table = _table(loaded, wanted)
     expected = declared.rows or place.rows
-    if expected and len(rows) != expected:
-        raise DataUnavailableError(f"{place.hub}@{revision} has {len(rows)} rows; {protocol} has {expected}.")
-    return rows
+    if expected and len(table.rows) != expected:
+        raise DataUnavailableError(f"{place.hub}@{revision} has {len(table.rows)} rows; {protocol} has {expected}.")
+    return table

@@ -56,11 +56,11 @@ def tasks_from(rows: Rows, benchmark: Benchmark) -> dict[str, jobs.Task]:
             name for name in (columns.id, columns.signature, columns.tests) if not isinstance(row.get(name), str)
         ]
         if lacking:
-            problems.append(f"{rows.origin}: row {number} has no text in {', '.join(lacking)}")
+            problems.append(f"{rows.where(number)}: no text in {', '.join(lacking)}")
             continue
         qid = row[columns.id]
         if qid in tasks:
-            problems.append(f"{rows.origin}: row {number}: task {qid!r} stands twice")
+            problems.append(f"{rows.where(number)}: task {qid!r} stands twice")
         groups = {name: labels for name in columns.groups if (labels := _labels(row.get(name)))}
         tasks[qid] = jobs.task(qid, row[columns.signature], row[columns.tests], groups)
     if problems:

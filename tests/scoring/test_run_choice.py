@@ -642,7 +642,7 @@ GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev
         ),
         pytest.param(
             [{k: v for k, v in r.items() if k != "index"} for r in GOOD], {"1": "A"},
-            ["q.tsv: no column index; the columns read are A, B, answer, question, split"],
+            ['{folder}/q.tsv: no column index; the columns are "question", "A", "B", "answer", "split"'],
             id="no index column",
         ),
         pytest.param(
@@ -677,7 +677,7 @@ def test_bad_input_is_one_clear_error_and_nothing_is_written(
     path = predictions(tmp_path, texts)
     with pytest.raises(InputError) as caught:
         run(path, table(tmp_path / "q.tsv", rows))
-    where = [problem.replace("{path}", str(path)) for problem in problems]
+    where = [problem.replace("{path}", str(path)).replace("{folder}", str(tmp_path)) for problem in problems]
     assert [p.replace(f"{path}:1:", f"{path}:3:") for p in caught.value.problems] == where
     assert not list(tmp_path.glob("*_results.json"))
 
