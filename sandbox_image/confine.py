@@ -55,6 +55,10 @@ _X86_64 = {
     "sched_setaffinity": 203, "sched_setscheduler": 144, "sched_setattr": 314, "setpriority": 141,
     # Which pages of the files that all sandboxes share are in memory outlives a program: none may arrange or ask it.
     "fadvise64": 221, "readahead": 187, "mincore": 27, "cachestat": 451, "preadv2": 327,
+    # So do locks on them and watches; the number of a pidfd counts the processes of the whole machine.
+    "flock": 73, "inotify_init": 253, "pidfd_open": 434,
+    # What waits in a socket's buffer is memory that counts in no process: no buffer grows.
+    "setsockopt": 54,
 }  # fmt: skip
 _AARCH64 = {
     "ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271, "pidfd_getfd": 438, "kcmp": 272,
@@ -71,15 +75,19 @@ _AARCH64 = {
     "inotify_init1": 26, "settimeofday": 170, "clock_settime": 112, "adjtimex": 171, "vhangup": 58,
     "sched_setaffinity": 122, "sched_setscheduler": 119, "sched_setattr": 274, "setpriority": 140,
     "fadvise64": 223, "readahead": 213, "mincore": 232, "cachestat": 451, "preadv2": 286,
+    "flock": 32, "pidfd_open": 434, "setsockopt": 208,
 }  # fmt: skip
 _ARCH = {
-    # machine: (audit architecture, refused calls, clone, clone3, socket, prctl)
-    "x86_64": (0xC000003E, _X86_64, 56, 435, 41),
-    "aarch64": (0xC00000B7, _AARCH64, 220, 435, 198),
+    # machine: (audit architecture, refused calls, clone, clone3, socket, fcntl)
+    "x86_64": (0xC000003E, _X86_64, 56, 435, 41, 72),
+    "aarch64": (0xC00000B7, _AARCH64, 220, 435, 198, 25),
 }
 _LD, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-_NAMESPACE_FLAGS = 0x7E020080
+# New namespaces, and a pidfd for the child.
+_CLONE_FLAGS = 0x7E020080 | 0x1000
+# GETLK, SETLK, SETLKW, the same for open files (OFD), SETLEASE, GETLEASE, NOTIFY.
+_FCNTL_COMMANDS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)
 _AF_UNIX = 1
 
 
@@ -90,7 +98,7 @@ def seccomp_program(machine):
     """
     if machine not in _ARCH:
         return None
-    arch, refused, clone, clone3, socket = _ARCH[machine]
+    arch, refused, clone, clone3, socket, fcntl = _ARCH[machine]
     eperm, enosys = _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS
     code = [
         (_LD, 0, 0, 4),
@@ -105,7 +113,7 @@ def seccomp_program(machine):
         (_RET, 0, 0, enosys),
         (_JEQ, 0, 4, clone),
         (_LD, 0, 0, 16),
-        (_JSET, 0, 1, _NAMESPACE_FLAGS),
+        (_JSET, 0, 1, _CLONE_FLAGS),
         (_RET, 0, 0, eperm),
         (_RET, 0, 0, _ALLOW),
         (_JEQ, 0, 4, socket),
@@ -113,6 +121,10 @@ def seccomp_program(machine):
         (_JEQ, 0, 1, _AF_UNIX),
         (_RET, 0, 0, _ALLOW),
         (_RET, 0, 0, eperm),
+        (_JEQ, 0, 2 + 2 * len(_FCNTL_COMMANDS), fcntl),
+        (_LD, 0, 0, 24),
+        *(line for command in _FCNTL_COMMANDS for line in ((_JEQ, 0, 1, command), (_RET, 0, 0, eperm))),
+        (_RET, 0, 0, _ALLOW),
     ]
     for number in sorted(set(refused.values())):
         code += [(_JEQ, 0, 1, number), (_RET, 0, 0, eperm)]
@@ -169,7 +181,6 @@ def restrict(*, memory_bytes, address_space):
     """Take from this process, and all it will start, what no program may have. There is no way back."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD, signal.SIGUSR1):
         signal.signal(number, signal.SIG_DFL)
-    prefer_for_oom()
     silence_standard_streams()
     os.umask(0o077)
     limit_resources(memory_bytes=memory_bytes, address_space=address_space)
@@ -177,7 +188,10 @@ def restrict(*, memory_bytes, address_space):
 
 
 def prefer_for_oom():
-    """Make the kernel's out-of-memory killer choose this process before its supervisor."""
+    """Make the kernel's out-of-memory killer choose this program before what it was forked from and its supervisor.
+
+    To be called before the change of user: an undumpable process cannot write to its own files in /proc.
+    """
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
 

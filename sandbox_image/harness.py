@@ -7,7 +7,6 @@ live in a process that never has the tests; the tests call them through a proxy.
 
 import builtins
 import contextlib
-import functools
 import io
 import os
 import signal
@@ -16,8 +15,10 @@ import sys
 
 import crossing
 import instances
+import patience
 import receiving
 import sending
+import vacuous
 import wire
 
 MAX_TEXT, MAX_NAME = 20_000, 200
@@ -112,6 +113,12 @@ class _Channel:
         self.socket = socket.socket(fileno=fd)
         self.broken = None  # what the tests' own handlers may have swallowed
 
+    def note(self, error):
+        """Keep the first reason why nothing can be confirmed any more; return it."""
+        if self.broken is None:
+            self.broken = error
+        return self.broken
+
     def send(self, message):
         wire.send_bytes(self.socket.send, crossing.dumps(message))
 
@@ -176,10 +183,6 @@ def _answer(call, namespace, classes, names):
     return reply
 
 
-class Unconfirmed(BaseException):
-    """The split harness cannot vouch for the candidate; the text says why."""
-
-
 class _Proxy:
     """Stands in the tests' namespace for one function of the candidate."""
 
@@ -194,8 +197,8 @@ class _Proxy:
             raise self._channel.broken
         try:
             return self._call(args, kwargs)
-        except (Unconfirmed, crossing.MalformedError) as error:
-            self._channel.broken = error
+        except (crossing.UnconfirmedError, crossing.MalformedError) as error:
+            self._channel.note(error)
             raise
 
     def _call(self, args, kwargs):
@@ -206,17 +209,18 @@ class _Proxy:
             call = {"f": self.__name__, "n": encoder.nodes, "v": atoms, "k": named}
             self._channel.send(call if sys.stdout is self._channel.swallowed else call | {"p": True})
         except crossing.UncrossableError as error:
-            raise Unconfirmed(f"the test passes a {error}, which cannot cross to the candidate") from None
+            raise crossing.UnconfirmedError(f"the test passes a {error}, which cannot cross to the candidate") from None
         try:
             reply = self._channel.receive()
         except (wire.ClosedError, OSError):
-            raise Unconfirmed("the candidate's process ended during a call") from None
+            raise crossing.UnconfirmedError("the candidate's process ended during a call") from None
         return self._understand(reply, encoder)
 
     def _understand(self, reply, sent):
         known = sent._alive
         if "x" in reply:
-            raise Unconfirmed(f"the candidate returned a {str(reply['x'])[:200]}, which cannot cross to the tests")
+            what = str(reply["x"])[:200]
+            raise crossing.UnconfirmedError(f"the candidate returned what cannot cross to the tests: {what}")
         decoder = receiving.Decoder(reply.get("n"), self._classes, known)
         decoder.decode_all()
         try:
@@ -234,10 +238,10 @@ class _Proxy:
         if "e" not in reply:
             return result
         if not isinstance(result, Exception):
-            raise Unconfirmed("the candidate ended its process")
+            raise crossing.UnconfirmedError("the candidate ended its process")
         if isinstance(result, (StopIteration, StopAsyncIteration)):
             # Raised through a map or a zip of the tests, it would end them early and silently.
-            raise Unconfirmed("the candidate raised StopIteration")
+            raise crossing.UnconfirmedError("the candidate raised StopIteration")
         raise result
 
 
@@ -259,38 +263,24 @@ def _run_tests(spec, channel):
         return "the candidate's process ended while its code was loading", "ended"
     if "failed" in hello:
         return f"the candidate's code does not load: {clip(str(hello['failed']))}", "load"
-    _refuse_empty_comparisons(channel)
+    vacuous.refuse_empty_comparisons(channel)
+    receiving.tell_of_endless(channel.note)
+    failures = []
     why = "", ""
     try:
         namespace = {}
         exec(compile(spec["signature"], "<signature>", "exec"), namespace)
         _lend(spec, hello, channel, namespace)
-        exec(compile(spec["test"], "<tests>", "exec"), namespace)
+        exec(patience.compile_tests(spec["test"], namespace, failures.append), namespace)
     except BaseException as error:
         why = _why(error)
-    return _why(channel.broken) if channel.broken is not None else why
-
-
-def _refuse_empty_comparisons(channel):
-    """Let NumPy's comparisons find nothing equal to an array without items, which broadcasts to almost any shape."""
-    numpy = sys.modules.get("numpy")
-
-    def checked(compare):
-        @functools.wraps(compare)
-        def check(a, b, *args, **kwargs):
-            if (numpy.size(a) == 0) != (numpy.size(b) == 0):
-                channel.broken = Unconfirmed("an array without items is compared with one that has some")
-                raise channel.broken
-            return compare(a, b, *args, **kwargs)
-
-        return check
-
-    for name in ("allclose", "isclose") if numpy is not None else ():
-        setattr(numpy, name, checked(getattr(numpy, name)))
+    if channel.broken is not None:
+        return _why(channel.broken)
+    return _why(failures[0]) if failures else why
 
 
 def _why(error):
-    if isinstance(error, Unconfirmed):
+    if isinstance(error, crossing.UnconfirmedError):
         return str(error), "unconfirmed"
     if isinstance(error, crossing.EndlessError):
         return f"the tests ask for {error}", "unconfirmed"

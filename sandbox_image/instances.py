@@ -5,6 +5,8 @@ may stand in for what a class computes.
 """
 
 import builtins
+import dis
+import functools
 import sys
 import types
 
@@ -59,6 +61,8 @@ def set_attributes(target, wanted):
         known = _of_class(type(target), key)
         if _is_method(known):
             raise MalformedError("an attribute that hides a method")
+        if _is_constant(type(target), key, known):
+            raise MalformedError("an attribute that hides a constant of its class")
         if isinstance(known, types.MemberDescriptorType):
             known.__set__(target, item)
         elif own is None:
@@ -77,6 +81,28 @@ def _of_class(kind, name):
 def _is_method(known):
     """Whether calls would go elsewhere if an instance had something else under this name."""
     return isinstance(known, (classmethod, staticmethod)) or (callable(known) and not isinstance(known, type))
+
+
+def _is_constant(kind, name, known):
+    """Whether a class holds a value under this name that its methods read from `self` and never write there."""
+    if known is None or isinstance(known, type) or hasattr(type(known), "__get__"):
+        return False
+    if name in getattr(kind, "__dataclass_fields__", {}):
+        return False
+    steps = [step for base in kind.__mro__ if base is not object for step in _attribute_steps(base)]
+    return ("LOAD_ATTR", name) in steps and ("STORE_ATTR", name) not in steps
+
+
+@functools.cache
+def _attribute_steps(kind):
+    """Return (instruction, name) for every attribute that a class's own functions read or write."""
+    found = set()
+    for value in kind.__dict__.values():
+        for function in (value, *(getattr(value, part, None) for part in ("__func__", "fget", "fset"))):
+            code = getattr(function, "__code__", None)
+            if code is not None:
+                found |= {(s.opname, s.argval) for s in dis.get_instructions(code) if s.opname.endswith("_ATTR")}
+    return found
 
 
 def _is_computed(known):

@@ -69,6 +69,7 @@ class Uids:
         """Fork a process that becomes program number `slot` of this moment and calls `body()`; return its pid."""
         pid = os.fork()
         if pid == 0:
+            confine.prefer_for_oom()
             _run_body(lambda: self._become(slot), body)
         return pid
 
@@ -154,6 +155,7 @@ class Namespaces:
             os.setsid()
             # The files of an undumpable process in /proc belong to root: its user could not be mapped.
             confine.prctl(confine.PR_SET_DUMPABLE, 1)
+            confine.prefer_for_oom()
             self._map_user(1000 + slot)
             self._mount()
             confine.undumpable()

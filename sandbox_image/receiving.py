@@ -8,6 +8,7 @@ import enum
 import fractions
 import operator
 
+import crossing
 from crossing import BUILTIN_TYPES, FACTORIES, MUTABLE, NUMPY_KINDS, EndlessError
 from instances import MalformedError, make_builtin_error, make_error, set_attributes
 
@@ -199,11 +200,22 @@ def _view(decoder, node):
     return dict(enumerate(items)).values()
 
 
+_noticed = []
+
+
+def tell_of_endless(listener):
+    """Have every EndlessError told to `listener` before it is raised: whoever asked for more may catch it."""
+    _noticed.append(listener)
+
+
 def _begun(items, end):
     yield from items
     if isinstance(end, Exception):
         raise end
-    raise EndlessError(f"more than the first {len(items)} items of an iterator that does not end")
+    error = EndlessError(f"more than the first {len(items)} items of an iterator that does not end")
+    for listener in _noticed:
+        listener(error)
+    raise error
 
 
 def _flag(kind, value):
@@ -295,11 +307,11 @@ def _empty_array(node):
     if node[1] == "O":
         if size != len(node[3]):
             raise MalformedError("an array whose data does not fit its shape")
-        return numpy.empty(node[2], dtype=object)
+        return crossing.mark_array(numpy.empty(node[2], dtype=object))
     dtype = _dtype(numpy, node[1])
     if size * dtype.itemsize != len(base64.b64decode(node[3], validate=True)):
         raise MalformedError("an array whose data does not fit its shape")
-    return numpy.empty(node[2], dtype=dtype)
+    return crossing.mark_array(numpy.empty(node[2], dtype=dtype))
 
 
 def _scalar(node):

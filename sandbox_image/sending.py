@@ -137,7 +137,7 @@ class Encoder:
         if isinstance(value, BaseException):
             return self.exception(value)
         numpy = sys.modules.get("numpy")
-        if numpy is not None and kind is numpy.ndarray:
+        if numpy is not None and (kind is numpy.ndarray or getattr(kind, "crosses_as_array", False) is True):
             return self._array(numpy, value)
         if numpy is not None and isinstance(value, numpy.generic) and kind.__module__ == "numpy":
             return self._scalar(value)

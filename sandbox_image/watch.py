@@ -55,10 +55,16 @@ def user_and_system_seconds(pids):
 
 
 def waited_seconds(pid):
-    """Return how long a process has been ready to run and was not let (schedstat's run delay); 0 where unknown."""
-    with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/schedstat", "rb") as file:
-        return int(file.read().split()[1]) / 1e9
-    return 0.0
+    """Return thread -> how long it has been ready to run and was not let (schedstat's run delay); empty if unknown."""
+    waited = {}
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with (
+                contextlib.suppress(OSError, ValueError, IndexError),
+                open(f"/proc/{pid}/task/{thread}/schedstat", "rb") as file,
+            ):
+                waited[int(thread)] = int(file.read().split()[1]) / 1e9
+    return waited
 
 
 def memory_bytes(pids, baseline):
@@ -124,6 +130,7 @@ class Watch:
         self.result = None
         self.cpu = self.wall = self.waited = 0.0
         self._buffer = b""
+        self._delays = {}
         os.set_blocking(result_fd, False)
 
     def wait(self):
@@ -181,8 +188,10 @@ class Watch:
         pids = processes(self.known)
         user, system = user_and_system_seconds(pids)
         self.cpu = user + system
-        # A program's processes wait side by side; the two of a split run wait in turns.
-        self.waited = (max if self.alarm else sum)([waited_seconds(pid) for pid in pids] or [0.0])
+        # A thread that waits for another is asleep while that one is kept waiting; what has ended has waited as well.
+        for pid in pids:
+            self._delays.update(waited_seconds(pid))
+        self.waited = min(self.wall, sum(self._delays.values()))
         if self.limits.memory and memory_bytes(pids, self.baseline) > self.limits.memory:
             self.reason = "memory"
             return

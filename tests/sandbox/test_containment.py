@@ -115,6 +115,7 @@ def test_same_verdicts_under_load(place: Arena) -> None:
     programs = {
         "quick": ("def solution(x):\n    return {3: 7392, 5: 1187}[x]\n", ("passed", "passed")),
         "working": (_WORKING, ("passed", "passed")),
+        "in a thread": (_IN_A_THREAD, ("passed", "passed")),
         "children": (exhausting.PROGRAMS[-1].source, ("passed", "passed")),
         "wrong": ("def solution(x):\n    return x\n", ("failed", "failed")),
         "busy": ("def solution(x):\n    while True:\n        pass\n", ("timeout", "timeout")),
@@ -124,7 +125,9 @@ def test_same_verdicts_under_load(place: Arena) -> None:
     }
     tasks = [{"qid": name, "function_signature": SIGNATURE, "test_script": TESTS} for name in programs]
     records = [{"qid": name, "predictions": [fenced(source)]} for name, (source, _) in programs.items()]
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
+    # Each in a session of its own: the kernel shares the processors out by session.
+    busy = [sys.executable, "-c", "while True: pass"]
+    loops = [subprocess.Popen(busy, start_new_session=True) for _ in range(8)]
     try:
         samples = place.grade("load", tasks, records, "--timeout", "1", "--no-cache", "--workers", "2")
     finally:
@@ -164,5 +167,24 @@ def solution(x):
     end = time.process_time() + 0.2
     while time.process_time() < end:
         pass
+    return {3: 7392, 5: 1187}[x]
+"""
+
+
+_IN_A_THREAD = """
+import threading
+import time
+
+
+def work(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def solution(x):
+    thread = threading.Thread(target=work, args=(0.3,))
+    thread.start()
+    thread.join()
     return {3: 7392, 5: 1187}[x]
 """

@@ -19,6 +19,7 @@ wire = inside.load("wire")
 DRIVER = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
+import numpy  # as the process has it that programs are forked from
 import harness
 getattr(harness, sys.argv[2])(json.loads(sys.argv[3]), *map(int, sys.argv[4:]))
 """
@@ -208,15 +209,15 @@ LIAR = "class Liar:\n    __eq__ = lambda self, other: True\n    __hash__ = None\
         ("x = 1", "a test fails"),  # the signature's own stub answers None
         (
             LIAR + "def solution(a):\n    return Liar()",
-            "the candidate returned a Liar, which cannot cross to the tests",
+            "the candidate returned what cannot cross to the tests: Liar",
         ),
         (
             LIAR + "def solution(a):\n    return [(Liar(),)]",
-            "the candidate returned a Liar, which cannot cross to the tests",
+            "the candidate returned what cannot cross to the tests: Liar",
         ),
         (
             "class Int(int):\n    __eq__ = lambda self, other: True\ndef solution(a):\n    return Int()",
-            "the candidate returned a Int, which cannot cross to the tests",
+            "the candidate returned what cannot cross to the tests: Int",
         ),
         ("import builtins\nbuiltins.AssertionError = Warning\ndef solution(a):\n    return 0", "a test fails"),
         ("import builtins\nbuiltins.check = lambda: None\ndef solution(a):\n    return 0", "a test fails"),
@@ -255,7 +256,7 @@ def test_an_argument_that_cannot_cross_is_said_to_be_the_tests() -> None:
 
 def test_no_handler_of_the_tests_swallows_that_a_candidate_cannot_be_confirmed() -> None:
     test = "try:\n    solution(1)\nexcept Exception:\n    pass"
-    assert reason(LIAR + "def solution(a):\n    return Liar()", test).startswith("the candidate returned a Liar")
+    assert reason(LIAR + "def solution(a):\n    return Liar()", test).endswith(": Liar")
 
 
 @pytest.mark.parametrize("end", ["return Liar()", "raise SystemExit", "raise StopIteration", "os._exit(0)"])
@@ -290,3 +291,84 @@ def test_a_candidate_that_writes_to_the_channel_itself_is_not_confirmed(raw: str
         "    return 0\n"
     )
     assert reason(source, "assert solution(2) == 3")
+
+
+# --- what a candidate could make of the tests -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert solution(1) is False\nassert solution(2) is False\nassert solution(3) is False",
+        "def test():\n    for n in range(3):\n        assert solution(n) is False, 'no'\ntest()",
+        "import numpy as np\nfor n in range(3):\n    np.testing.assert_equal(solution(n), False)",
+    ],
+)
+def test_a_wrong_answer_is_followed_by_the_same_calls_as_a_right_one(test: str) -> None:
+    """Else the call that does not come would tell a candidate which of its answers was wrong."""
+    last = test + "\nassert solution('count') == 4, 'it was called less often'"
+    count = "calls = []\ndef solution(a):\n    calls.append(a)\n    return len(calls) if a == 'count' else len(calls) == 1\n"
+    said = reason(count, last)
+    assert said.startswith("a test fails")
+    assert "less often" not in said
+
+
+def test_assertions_that_the_tests_catch_stay_as_they_are() -> None:
+    test = """
+try:
+    assert solution(1) == 3
+    raise SystemError("the assertion let it through")
+except AssertionError:
+    pass
+with __import__("contextlib").suppress(AssertionError):
+    assert solution(1) == 3
+    raise SystemError("the assertion let it through")
+"""
+    assert (found := split("def solution(a):\n    return 2", test))["confirmed"], found
+
+
+EMPTY = "import numpy as np\ndef solution(a):\n    return np.empty((0, 1))\n"
+LISTED = "def solution(a):\n    return []\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        (EMPTY, "assert (solution(3) == np.array([1, 2, 3])).all()"),
+        (EMPTY, "assert all(solution(3) == np.array([1, 2, 3]))"),
+        (EMPTY, "assert np.all(np.abs(solution(3) - np.array([1.5, 2, 3])) < 1e-6)"),
+        (EMPTY, "assert np.linalg.norm(solution(3) - np.array([1.5, 2, 3])) < 1e-6"),
+        (EMPTY, "np.testing.assert_allclose(solution(3), 3.25)"),
+        (EMPTY, "np.testing.assert_array_equal(solution(3), 7)"),
+        (EMPTY, "assert np.array_equiv(solution(3), [1, 2, 3])"),
+        (LISTED, "assert np.all(np.abs(np.array(solution(3)) - 3.25) < 1e-6)"),
+        (LISTED, "assert (np.array(solution(3)) == np.array([[1], [2], [3]])).all()"),
+        (LISTED, "np.testing.assert_almost_equal(solution(3), 3.25)"),
+    ],
+)
+def test_nothing_is_not_equal_to_something(source: str, test: str) -> None:
+    test = f"import numpy as np\n{test}"
+    assert (run := reason(source, test)).startswith("an array without items is compared"), run
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert (solution(0) == np.array([])).all() and solution(0).size == 0",
+        "assert np.allclose(solution(0), []) and solution(0).shape == (0,)",
+        "np.testing.assert_array_equal(solution(0), np.array([]))",
+        "assert isinstance(solution(0), np.ndarray) and solution(0).tolist() == []",
+        "assert solution(solution(0)).size == 0 and len(np.concatenate([solution(0), [1.0]])) == 1",
+        "assert (solution(0) * 2 + 1).sum() == 0",
+    ],
+)
+def test_nothing_is_equal_to_nothing(test: str) -> None:
+    source = "import numpy as np\ndef solution(a):\n    return np.array([])\n"
+    assert (found := split(source, f"import numpy as np\n{test}"))["confirmed"], found
+
+
+@pytest.mark.parametrize("handler", ["except:", "except BaseException:"])
+def test_an_iterator_without_end_is_not_confirmed_by_who_swallows_it(handler: str) -> None:
+    test = f"ok = 0\ntry:\n    list(solution(3))\n{handler}\n    ok = 1\nassert ok"
+    said = reason("def solution(a):\n    while True:\n        yield a\n", test)
+    assert said.startswith("the tests ask for more than the first 1000 items")

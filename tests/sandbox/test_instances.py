@@ -82,7 +82,25 @@ class Rights(enum.Flag):
     WRITE = 2
 
 
-CLASSES = {kind.__name__: kind for kind in (Own, RefusedError, Rights)}
+class Measure:
+    TOLERANCE = 1e-6
+    unit = ""
+    note = ""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Measure) and abs(self.value - other.value) <= self.TOLERANCE
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def convert(self, unit: str) -> None:
+        if self.unit != unit:
+            self.unit = unit
+
+
+CLASSES = {kind.__name__: kind for kind in (Own, RefusedError, Rights, Measure)}
 
 
 def cross(value: object) -> Any:
@@ -114,6 +132,17 @@ def test_no_attribute_stands_before_a_method(name: str) -> None:
     own.__dict__[name] = int
     with pytest.raises(crossing.MalformedError, match="hides a method"):
         cross(own)
+
+
+def test_no_attribute_stands_before_a_constant_that_methods_read() -> None:
+    """A default that methods also write, or that none reads, is an instance's own; what decides what is equal is not."""
+    measure = Measure(1.0)
+    measure.unit = "m"
+    measure.note = "rough"
+    assert vars(cross(measure)) == {"value": 1.0, "unit": "m", "note": "rough"}
+    measure.TOLERANCE = 1e9
+    with pytest.raises(crossing.MalformedError, match="hides a constant of its class"):
+        cross(measure)
 
 
 def test_names_that_python_reserves_stay_behind() -> None:

@@ -201,11 +201,34 @@ def test_a_process_that_slept_waited_for_no_cpu() -> None:
     child = subprocess.Popen([sys.executable, "-I", "-c", "import time; time.sleep(60)"])
     try:
         time.sleep(0.5)
-        assert watch.waited_seconds(child.pid) < 0.4
+        assert sum(watch.waited_seconds(child.pid).values()) < 0.4
     finally:
         child.send_signal(signal.SIGKILL)
         child.wait()
-    assert watch.waited_seconds(child.pid) == 0
+    assert watch.waited_seconds(child.pid) == {}
+
+
+def test_every_thread_has_its_own_wait() -> None:
+    """Who joins a thread is asleep while that one works, or is kept from working."""
+    code = (
+        "import threading, time\n"
+        "def work():\n    end = time.monotonic() + 60\n    while time.monotonic() < end: pass\n"
+        "t = threading.Thread(target=work)\nt.start()\nt.join()\n"
+    )
+    rivals = [
+        subprocess.Popen([sys.executable, "-I", "-c", "while True: pass"], start_new_session=True) for _ in range(4)
+    ]
+    child = subprocess.Popen([sys.executable, "-I", "-c", code], start_new_session=True)
+    try:
+        deadline = time.monotonic() + 30
+        while sum(watch.waited_seconds(child.pid).values()) < 0.3:
+            assert time.monotonic() < deadline, watch.waited_seconds(child.pid)
+            time.sleep(0.1)
+        assert max(watch.waited_seconds(child.pid), key=watch.waited_seconds(child.pid).get) != child.pid
+    finally:
+        for process in (child, *rivals):
+            process.kill()
+            process.wait()
 
 
 def test_messages_are_a_length_and_json() -> None:

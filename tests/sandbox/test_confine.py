@@ -1,0 +1,68 @@
+"""System calls that are refused, tried for real in a process that has the filter."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.sandbox import inside
+
+DRIVER = """
+import ctypes, fcntl, json, os, socket, sys, tempfile, threading
+sys.path.insert(0, sys.argv[1])
+import confine
+file = tempfile.TemporaryFile()
+one, other = socket.socketpair()
+confine.refuse_system_calls()
+found = {}
+
+
+def attempt(name, action):
+    try:
+        found[name] = ["done", str(action())]
+    except BaseException as error:
+        found[name] = [type(error).__name__, getattr(error, "errno", None)]
+
+
+def raw(number, *arguments):
+    return confine.check(ctypes.CDLL(None, use_errno=True).syscall(number, *arguments), "it")
+
+
+attempt("flock", lambda: fcntl.flock(file, fcntl.LOCK_SH))
+attempt("lockf", lambda: fcntl.lockf(file, fcntl.LOCK_EX))
+attempt("lease", lambda: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK))
+attempt("notify", lambda: fcntl.fcntl(file, fcntl.F_NOTIFY, 0))
+attempt("open file lock", lambda: fcntl.fcntl(file, 37, b"\\0" * 32))
+attempt("pidfd", lambda: os.pidfd_open(os.getpid()))
+attempt("buffer", lambda: one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22))
+attempt("inet", lambda: socket.socket(socket.AF_INET))
+attempt("inotify", lambda: confine.check(confine.libc.inotify_init(), "it"))
+attempt("flags", lambda: fcntl.fcntl(file, fcntl.F_GETFD))
+attempt("pair", lambda: (one.send(b"x"), other.recv(1)))
+attempt("thread", lambda: threading.Thread(target=print).start())
+attempt("fork", lambda: os.waitpid(os.fork() or os._exit(0), 0)[1])
+json.dump(found, sys.stdout)
+"""
+
+
+@pytest.fixture(scope="module")
+def tried() -> dict[str, list[object]]:
+    """What became of each call: `["done", value]`, or the exception's name and errno."""
+    command = [sys.executable, "-I", "-c", DRIVER, inside.FOLDER]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return dict(json.loads(said[said.index("{") :]))
+
+
+@pytest.mark.parametrize(
+    "name", ["flock", "lockf", "lease", "notify", "open file lock", "pidfd", "buffer", "inet", "inotify"]
+)
+def test_what_reaches_beyond_the_program_is_refused(tried: dict[str, list[object]], name: str) -> None:
+    assert tried[name] == ["PermissionError", 1]
+
+
+@pytest.mark.parametrize("name", ["flags", "pair", "thread", "fork"])
+def test_what_a_program_needs_is_not(tried: dict[str, list[object]], name: str) -> None:
+    assert tried[name][0] == "done", tried[name]
