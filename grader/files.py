@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Give a file to write that takes the place of `path` once it is whole; on failure nothing is left of it."""
-    file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)  # noqa: SIM115
+    try:
+        file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)  # noqa: SIM115
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     try:
         with file:
             yield file
@@ -23,7 +26,10 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         os.umask(umask)
         Path(file.name).chmod(0o666 & ~umask)
         Path(file.name).replace(path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             Path(file.name).unlink()
+        if isinstance(error, OSError) and error.filename in (None, file.name):
+            # A full disk names no file, and the one that was being written is of no name to the user.
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise

@@ -52,6 +52,10 @@ def _check_options(options: Options) -> None:
         raise UsageError(f"-k: {declared.id} has no pass@k; leave it out.")
     if options.weights and declared.scoring != "mr_score":
         raise UsageError(f"--weight: {declared.id} has no MR-Score; leave it out.")
+    if declared.scoring == "execution":
+        for name in ("judge_model", "judge_base_url", "judge_replies", "judge_prompt"):
+            if getattr(options, name) is not None:
+                raise UsageError(f"--{name.replace('_', '-')}: {declared.id} asks no judge; leave it out.")
 
 
 def _open(source: str | Path, options: Options, observer: Observer, stdin: BinaryIO | None) -> Selection:

@@ -116,6 +116,8 @@ def _load(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError as error:
+        if path.is_symlink():
+            raise InputError([f"{path}: is a link to {path.readlink()}, which is not there"]) from error
         raise InputError([f"{path}: no such file{_near_file(path)}"]) from error
     except IsADirectoryError as error:
         raise InputError([f"{path}: is a folder; name the prediction file in it"]) from error

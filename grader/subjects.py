@@ -10,6 +10,7 @@ import msgspec
 
 from grader.data import Row, Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
+from grader.json_records import JsonText, Problems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,6 +79,9 @@ def _rows(path: Path, data: bytes, problems: list[str]) -> list[Row]:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         problems.append(f"{path.name}: {error}; expected {{question id: [rows]}}")
         return []
+    repeated = Problems(str(path))
+    JsonText(data.removeprefix(b"\xef\xbb\xbf"), repeated).whole()
+    problems += repeated.lines()
     return [
         _checked({**row, SUBJECT: path.stem}, f"{path.name}: $.{question}[{number}]", problems)
         for question, members in questions.items()

@@ -76,6 +76,15 @@ def test_a_file_that_is_wrong_is_said_to_be(tmp_path: Path, content: str, proble
     assert caught.value.problems == [problem]
 
 
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    row = json.dumps(ROW)
+    (tmp_path / "math.json").write_text(f'{{"q": [{row}],\n"q": [{row}]}}')
+    with pytest.raises(InputError) as caught:
+        load(tmp_path)
+    twice = 'the key "q" stands twice in one object, on lines 1 and 2'
+    assert caught.value.problems == [f"{tmp_path}/math.json:2: $: {twice}"]
+
+
 def test_a_place_without_subjects_is_said_to_be(tmp_path: Path) -> None:
     for place, error, words in (
         (tmp_path, UsageError, "has none of biology.json, math.json, "),

@@ -52,5 +52,5 @@ def writing(write: Callable[[], list[Path]]) -> list[Path]:
     except OSError as error:
         raise InfrastructureError(
             f"The results could not be written: {error}. Make room, or copy the predictions to another folder, and run "
-            "it again: executed programs come from the cache (unless --no-cache was given)."
+            "it again."
         ) from error

@@ -133,7 +133,8 @@ def _unscored(report: Report) -> list[str]:
     if not report.unscored:
         return []
     lines = [
-        f"{report.unscored} of {len(report.samples)} samples are unscored (infrastructure), and in no figure. With them (*):"
+        f"{report.unscored} of {len(report.samples)} samples are unscored (infrastructure), and in no figure. "
+        "With them (*):"
     ]
     for metric in report.metrics:
         if metric.group is None and metric.bounds is not msgspec.UNSET:

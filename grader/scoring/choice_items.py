@@ -44,7 +44,7 @@ def items_from(rows: Rows, benchmark: Benchmark, split: str) -> dict[str, Item]:
         raise InputError(problems)
     items: dict[str, Item] = {}
     for number, row in enumerate(rows.rows, 1):
-        where = f"{rows.origin}: row {number}"
+        where = rows.where(number)
         try:
             item = _item(row, benchmark)
         except ValueError as error:
@@ -62,23 +62,24 @@ def items_from(rows: Rows, benchmark: Benchmark, split: str) -> dict[str, Item]:
 
 def _table_problems(rows: Rows, benchmark: Benchmark, split: str) -> list[str]:
     """Return what is wrong with the table as a whole, one line instead of one a row."""
-    columns, label = benchmark.columns, benchmark.splits[split].label
+    columns, label, place = benchmark.columns, benchmark.splits[split].label, rows.place or rows.origin
     filled = {name for row in rows.rows for name, value in row.items() if cell(value) is not None}
     problems = []
     if columns.id not in filled:
-        problems.append(f"{rows.origin}: no column {columns.id}; the columns read are {', '.join(sorted(filled))}")
+        read = f"those read are {', '.join(sorted(filled))}" if filled else "none that is read has anything"
+        problems.append(f"{place}: nothing in column {columns.id}; {read}")
     apart = not benchmark.options_in_text and columns.options is None
     if apart and len(filled & set(benchmark.letters)) < 2:
         some = ", ".join(benchmark.letters[:2])
-        problems.append(f"{rows.origin}: no option columns {some}, ...: without them no answer can be read")
+        problems.append(f"{place}: no option columns {some}, ...: without them no answer can be read")
     if not apart and (source := columns.options or columns.question or "") not in filled:
-        problems.append(f"{rows.origin}: no column {source}, which has the options")
+        problems.append(f"{place}: no column {source}, which has the options")
     strangers = [row for row in rows.rows if label and cell(row.get(columns.split or "")) not in {None, label}]
     if strangers:
         said = ", ".join(sorted({repr(cell(row.get(columns.split or ""))) for row in strangers}))
         some = ", ".join(str(row.get(columns.id)) for row in strangers[:5]) + (", ..." if len(strangers) > 5 else "")
         problems.append(
-            f"{rows.origin}: {len(strangers)} of {len(rows.rows)} rows belong to split {said}, and --split {split} "
+            f"{place}: {len(strangers)} of {len(rows.rows)} rows belong to split {said}, and --split {split} "
             f"has rows of {label!r}: {some}"
         )
     return problems
@@ -88,13 +89,14 @@ def _answer_problems(items: Mapping[str, Item], rows: Rows, benchmark: Benchmark
     lacking = [qid for qid, item in items.items() if item.answer is None]
     if not lacking:
         return []
+    place = rows.place or rows.origin
     if len(lacking) < len(items):
         some = ", ".join(lacking[:5])
-        return [f"{rows.origin}: {len(lacking)} rows have no answer and the others do: {some}"]
+        return [f"{place}: {len(lacking)} rows have no answer and the others do: {some}"]
     if benchmark.splits[split].scored:
-        hidden = [name for name, place in benchmark.splits.items() if not place.scored]
+        hidden = [name for name, other in benchmark.splits.items() if not other.scored]
         instead = f"--split {' or '.join(hidden)}" if hidden else f"scored = false under [splits.{split}]"
-        return [f"{rows.origin}: no row has an answer (column {benchmark.columns.answer}); for a submission: {instead}"]
+        return [f"{place}: no row has an answer (column {benchmark.columns.answer}); for a submission: {instead}"]
     return []
 
 

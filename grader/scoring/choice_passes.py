@@ -16,6 +16,7 @@ from grader.errors import InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
+    from grader.predictions import PredictionFile
     from grader.scoring.choice_items import Item
     from grader.selection import Selection
 
@@ -111,14 +112,18 @@ def _some(units: list[str]) -> str:
     return ", ".join(units[:5]) + (", ..." if len(units) > 5 else "")
 
 
-def check_rounds(items: Iterable[Item], predictions: Mapping[str, list[str]], notes: list[str]) -> None:
+def check_rounds(
+    items: Iterable[Item], predictions: Mapping[str, list[str]], file: PredictionFile, notes: list[str]
+) -> None:
     """Raise InputError where passes of one question have different numbers of samples."""
     counts: dict[str, dict[str, int]] = {}
     for item in items:
         if predictions[item.qid]:
             counts.setdefault(item.unit, {})[item.qid] = len(predictions[item.qid])
+    where = {record.qid: record.where for record in file.records}
     problems = [
-        f"question {unit}: its passes have different numbers of predictions "
+        f"{where[max(passes, key=passes.__getitem__)]}: $.predictions: question {unit}: "
+        "its passes have different numbers of predictions "
         f"({', '.join(f'{qid}: {n}' for qid, n in passes.items())})"
         for unit, passes in counts.items()
         if len(set(passes.values())) > 1

@@ -44,7 +44,7 @@ def run(selection: Selection) -> Graded:
         return _submission(selection, wanted, predictions, notes)
     if circular:
         notes += choice_passes.notes_on_passes(wanted)
-        choice_passes.check_rounds(wanted, predictions, notes)
+        choice_passes.check_rounds(wanted, predictions, selection.file, notes)
     version = declared.protocols[selection.protocol].reader
     replies = choice_items.read_replies(wanted, predictions, version)
     absent = [item for item in wanted if not predictions[item.qid]]

@@ -111,6 +111,21 @@ def test_v1_without_its_recorded_revision_says_what_to_do(sample):
     assert "not publicly recorded" in said.stderr
 
 
+@pytest.mark.parametrize("option", ["--judge-model", "--judge-base-url", "--judge-replies", "--judge-prompt"])
+def test_a_judge_is_refused_where_none_is_asked(sample, option):
+    path, folder = sample("humaneval-v")
+    said = grade(path, "--data", folder / "tasks.jsonl", option, "x")
+    assert said.returncode == 2
+    assert f"{option}: humaneval-v asks no judge; leave it out." in said.stderr
+
+
+def test_a_link_that_leads_nowhere_is_called_that(tmp_path):
+    (tmp_path / "dang.json").symlink_to("gone.json")
+    said = grade(tmp_path / "dang.json", "-b", "vstar")
+    assert said.returncode == 2
+    assert said.stderr == f"error: {tmp_path}/dang.json: is a link to gone.json, which is not there\n"
+
+
 @pytest.mark.parametrize(
     ("words", "message"), [(["-k", "1"], "has no pass@k"), (["--weight", "step=1"], "no MR-Score")]
 )

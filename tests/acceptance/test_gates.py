@@ -177,6 +177,8 @@ def test_files_that_cannot_be_written_hide_no_verdict_and_turn_none_that_failed(
     failed = grade(*words, "-q", "--fail-under", "accuracy=99", "-o", long)
     assert failed.returncode == 1
     assert "could not be written" in failed.stderr
+    assert f"{long.name}'" in failed.stderr
+    assert "executed" not in failed.stderr
     assert last(failed).startswith("GATE NOT MET")
     met = grade(*words, "-q", "--fail-under", "accuracy=1", "-o", long)
     assert met.returncode == 3

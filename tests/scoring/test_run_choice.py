@@ -403,7 +403,7 @@ def test_the_judge_is_asked_only_what_is_unread_and_can_still_matter(tmp_path: P
     }  # fmt: skip
     assert answers(report, "careful") == answers(report, "official")
     assert [s.careful.rule for s in report.samples if s.qid in {"1", "3"}] == ["judge", "answer_tag"]
-    judge = {"model": "m", "endpoint": server.url, "calls": 3, "cached": 0, "failed": 0, "prompt_tokens": 33,
+    judge = {"model": "m", "endpoint": server.url, "questions": 3, "calls": 3, "cached": 0, "failed": 0, "prompt_tokens": 33,
              "completion_tokens": 6}  # fmt: skip
     assert report.environment["judge"] == judge
     assert report.notes == [
@@ -621,23 +621,23 @@ GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev
         ),
         pytest.param(
             [{"index": "1", "question": "Which?", "answer": "A"}], {"1": "A"},
-            ["q.tsv: no option columns A, B, ...: without them no answer can be read"],
+            ["{folder}/q.tsv: no option columns A, B, ...: without them no answer can be read"],
             id="no option columns",
         ),
         pytest.param(
             [GOOD[0], {**row(2, "red", "A"), "split": "dev"}], {"1": "A", "2": "A"},
-            ["q.tsv: row 2: 2: fewer than two options (columns A, B, ...)"],
+            ["{folder}/q.tsv:3: 2: fewer than two options (columns A, B, ...)"],
             id="a row with one option",
         ),
         pytest.param(
             [GOOD[0], row(2, "red|blue", "C")], {"1": "A", "2": "A"},
-            ["q.tsv: row 2: 2: the answer 'C' is none of its options A, B"],
+            ["{folder}/q.tsv:3: 2: the answer 'C' is none of its options A, B"],
             id="an answer outside the options",
         ),
         pytest.param(
             [GOOD[0], *({**r, "split": "test"} for r in rolled(2, "red|blue", "B"))],
             {"1": "A", "2": "A", "1000002": "A"},
-            ["q.tsv: 2 of 3 rows belong to split 'test', and --split dev-en has rows of 'dev': 2, 1000002"],
+            ["{folder}/q.tsv: 2 of 3 rows belong to split 'test', and --split dev-en has rows of 'dev': 2, 1000002"],
             id="rows of another split",
         ),
         pytest.param(
@@ -646,27 +646,28 @@ GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev
             id="no index column",
         ),
         pytest.param(
-            [GOOD[0], GOOD[0]], {"1": "A"}, ["q.tsv: row 2: '1' stands twice"], id="a row that stands twice"
+            [GOOD[0], GOOD[0]], {"1": "A"}, ["{folder}/q.tsv:3: '1' stands twice"], id="a row that stands twice"
         ),
         pytest.param(
             [GOOD[0], {**GOOD[1], "answer": ""}], {"1": "A", "2": "A"},
-            ["q.tsv: 1 rows have no answer and the others do: 2"],
+            ["{folder}/q.tsv: 1 rows have no answer and the others do: 2"],
             id="an answer that is missing",
         ),
         pytest.param(
             [{**r, "answer": ""} for r in GOOD], {"1": "A", "2": "A"},
-            ["q.tsv: no row has an answer (column answer); for a submission: --split test-en or test-cn or test-en-v11 "
-             "or test-cn-v11"],
+            ["{folder}/q.tsv: no row has an answer (column answer); for a submission: --split test-en or test-cn "
+             "or test-en-v11 or test-cn-v11"],
             id="no answers in a split that is scored",
         ),
         pytest.param(
             [{**GOOD[0], "index": "one"}], {"one": "A"},
-            ["q.tsv: row 1: 'one' is no index: the passes of a question are told by their index"],
+            ["{folder}/q.tsv:2: 'one' is no index: the passes of a question are told by their index"],
             id="an index that is no number",
         ),
         pytest.param(
             rolled(1, "red|blue", "A"), {"1": ["A", "B"], "1000001": "B"},
-            ["question 1: its passes have different numbers of predictions (1: 2, 1000001: 1)"],
+            ["{path}:3: $.predictions: question 1: its passes have different numbers of predictions "
+             "(1: 2, 1000001: 1)"],
             id="passes with unequal samples",
         ),
     ],
