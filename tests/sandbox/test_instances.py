@@ -135,7 +135,7 @@ def test_no_attribute_stands_before_a_method(name: str) -> None:
 
 
 def test_no_attribute_stands_before_a_constant_that_methods_read() -> None:
-    """A default that methods also write, or that none reads, is an instance's own; what decides what is equal is not."""
+    """A default that methods also write, or that none reads, is an instance's own; `TOLERANCE` is not."""
     measure = Measure(1.0)
     measure.unit = "m"
     measure.note = "rough"

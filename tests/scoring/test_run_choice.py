@@ -403,8 +403,8 @@ def test_the_judge_is_asked_only_what_is_unread_and_can_still_matter(tmp_path: P
     }  # fmt: skip
     assert answers(report, "careful") == answers(report, "official")
     assert [s.careful.rule for s in report.samples if s.qid in {"1", "3"}] == ["judge", "answer_tag"]
-    judge = {"model": "m", "endpoint": server.url, "questions": 3, "calls": 3, "cached": 0, "failed": 0, "prompt_tokens": 33,
-             "completion_tokens": 6}  # fmt: skip
+    judge = {"model": "m", "endpoint": server.url, "questions": 3, "calls": 3, "cached": 0, "failed": 0,
+             "prompt_tokens": 33, "completion_tokens": 6}  # fmt: skip
     assert report.environment["judge"] == judge
     assert report.notes == [
         f"Judge m at {server.url}: 3 calls, 0 replies kept from before; 33 prompt and 6 completion tokens."
