@@ -263,7 +263,7 @@ def _run_tests(spec, channel):
         return "the candidate's process ended while its code was loading", "ended"
     if "failed" in hello:
         return f"the candidate's code does not load: {clip(str(hello['failed']))}", "load"
-    vacuous.refuse_empty_comparisons(channel)
+    vacuous.refuse_empty_comparisons(channel, spec["signature"] + spec["test"])
     receiving.tell_of_endless(channel.note)
     failures = []
     why = "", ""

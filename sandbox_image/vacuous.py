@@ -15,11 +15,24 @@ _COMPARISONS = {
 }  # fmt: skip
 
 
-def refuse_empty_comparisons(channel):
-    """Let NumPy find nothing equal, close or ordered between an array without items and one that has some."""
+def refuse_empty_comparisons(channel, text):
+    """Let NumPy find nothing equal, close or ordered between an array without items and one that has some.
+
+    `text` is all that the tests may say: what it does not mention is not prepared for, which takes longer than a test.
+    """
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return
+    if "np" not in text and "numpy" not in text:
+        # Arrays can come all the same.
+        crossing.mark_array = lambda array: _prepare(channel, text)(array) if array.size == 0 else array
+    else:
+        _prepare(channel, text)
+
+
+def _prepare(channel, text):
+    """Replace what compares; return what an array is marked with."""
+    numpy = sys.modules["numpy"]
 
     def refuse():
         raise channel.note(crossing.UnconfirmedError(WHY))
@@ -59,15 +72,17 @@ def refuse_empty_comparisons(channel):
 
         return made
 
-    numpy_testing = getattr(numpy, "testing", None)
-    for module, names in ((numpy, ("allclose", "isclose", "array_equiv")), (numpy_testing, _TESTING)):
-        for name in names:
-            if hasattr(module, name):
-                setattr(module, name, checked(getattr(module, name)))
+    for name in ("allclose", "isclose", "array_equiv"):
+        setattr(numpy, name, checked(getattr(numpy, name)))
+    if "testing" in text:
+        for name in _TESTING:
+            if hasattr(numpy.testing, name):
+                setattr(numpy.testing, name, checked(getattr(numpy.testing, name)))
     # A list without items becomes such an array only here.
     for name in ("array", "asarray", "asanyarray", "ravel", "concatenate"):
         setattr(numpy, name, marking(getattr(numpy, name)))
     crossing.mark_array = marked
+    return marked
 
 
 def _size(numpy, value):
