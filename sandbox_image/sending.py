@@ -3,6 +3,7 @@
 import base64
 import builtins
 import collections
+import contextlib
 import datetime
 import decimal
 import enum
@@ -39,6 +40,10 @@ _ITERATORS = (
     itertools.islice,
     itertools.accumulate,
     itertools.combinations,
+    itertools.combinations_with_replacement,
+    itertools.count,
+    itertools.cycle,
+    itertools.repeat,
     itertools.permutations,
     itertools.product,
     itertools.takewhile,
@@ -235,5 +240,11 @@ def _factory(value):
     name = getattr(value.default_factory, "__name__", "")
     if FACTORIES.get(name) is value.default_factory:
         return name
+    # `lambda: []` is as plain as `list`: what it makes tells.
+    with contextlib.suppress(Exception):
+        made = value.default_factory()
+        for name, kind in FACTORIES.items():
+            if type(made) is kind and made == kind():
+                return name
     # Reading a missing key is all the factory is for; the data that is there crosses, the function does not.
     return None

@@ -300,6 +300,11 @@ def test_iterators_cross_as_iterators_of_what_was_left_of_them() -> None:
     received = cross(n * n for n in range(3))
     assert type(received).__name__ == "generator"
     assert list(received) == [0, 1, 4]
+    assert list(cross(itertools.combinations_with_replacement("ab", 2))) == [("a", "a"), ("a", "b"), ("b", "b")]
+    for endless in (itertools.count(3), itertools.cycle("ab"), itertools.repeat(None)):
+        first = [next(endless), next(endless)]
+        assert list(itertools.islice(cross(itertools.chain(first, endless)), 2)) == first
+        assert type(next(cross(endless))) is type(first[0])
 
 
 def test_a_default_dictionary_keeps_a_plain_factory_and_loses_any_other() -> None:
@@ -307,6 +312,10 @@ def test_a_default_dictionary_keeps_a_plain_factory_and_loses_any_other() -> Non
     assert plain["missing"] == 0
     assert own == {"a": 1}
     assert own.default_factory is None
+    made = cross(collections.defaultdict(list, a=[1]))
+    assert made["missing"] == []
+    failing = cross(collections.defaultdict(lambda: 1 / 0, a=[1]))
+    assert failing.default_factory is None
 
 
 @pytest.mark.parametrize(
@@ -429,7 +438,7 @@ class OwnArray(np.ndarray):
         (object(), "object"),
         (memoryview(b""), "memoryview"),
         (json, "module"),
-        (itertools.count(), "itertools.count"),
+        (itertools.groupby(""), "itertools.groupby"),
         (random.Random(), "random.Random"),
         (np.zeros(1, dtype=[("a", int)]), "array of [('a', '<i8')]"),
         (
