@@ -29,7 +29,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     except BaseException as error:
         with contextlib.suppress(OSError):
             Path(file.name).unlink()
-        if isinstance(error, OSError) and error.filename in (None, file.name):
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, file.name):
             # A full disk names no file, and the one that was being written is of no name to the user.
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise

@@ -48,7 +48,7 @@ def test_an_endpoint_is_asked_and_what_it_cost_is_told(tmp_path: Path) -> None:
     with JudgeServer.playing(say("A")) as server:
         text, seat = asked(judge_model="m", judge_base_url=server.url)
         assert (text, server.asked[0].body["model"]) == ("A", "m")
-    usage = {"calls": 1, "cached": 0, "failed": 0, "prompt_tokens": 11, "completion_tokens": 2}
+    usage = {"questions": 1, "calls": 1, "cached": 0, "failed": 0, "prompt_tokens": 11, "completion_tokens": 2}
     assert seat.facts == {"judge": {"model": "m", "endpoint": server.url, **usage}}
     assert seat.notes == [
         f"Judge m at {server.url}: 1 calls, 0 replies kept from before; 11 prompt and 2 completion tokens."
