@@ -54,6 +54,12 @@ def user_and_system_seconds(pids):
     return user / _TICKS, system / _TICKS
 
 
+def own_user_seconds(pid):
+    """Return the CPU seconds of a process's own program, without those of its children; 0 where it is gone."""
+    fields = _stat(pid)
+    return int(fields[11]) / _TICKS if fields else 0.0
+
+
 def waited_seconds(pid):
     """Return thread -> how long it has been ready to run and was not let (schedstat's run delay); empty if unknown."""
     waited = {}
@@ -131,6 +137,8 @@ class Watch:
         self.cpu = self.wall = self.waited = 0.0
         self._buffer = b""
         self._delays = {}
+        self._used = {}
+        self._looked = 0.0
         os.set_blocking(result_fd, False)
 
     def wait(self):
@@ -187,11 +195,12 @@ class Watch:
         """Compare what the program has used with its limits."""
         pids = processes(self.known)
         user, system = user_and_system_seconds(pids)
-        self.cpu = user + system
-        # A thread that waits for another is asleep while that one is kept waiting; what has ended has waited as well.
+        # What a child used that nobody waited for is in no other process's account.
         for pid in pids:
-            self._delays.update(waited_seconds(pid))
-        self.waited = min(self.wall, sum(self._delays.values()))
+            self._used[pid] = max(self._used.get(pid, 0.0), own_user_seconds(pid))
+        user = max(user, sum(self._used.values()))
+        self.cpu = user + system
+        self._note_waiting(pids)
         if self.limits.memory and memory_bytes(pids, self.baseline) > self.limits.memory:
             self.reason = "memory"
             return
@@ -217,6 +226,19 @@ class Watch:
             self._ring(pids, over)
         elif self.cpu - self._rung[0] >= 1.0 or self.wall - self.waited - self._rung[1] >= 1.0:
             self.reason = self.alarmed
+
+    def _note_waiting(self, pids):
+        """Add the time since the last look in which some thread was ready to run and none was let.
+
+        A thread that waits for another is asleep while that one is kept waiting, and what has ended has waited too.
+        """
+        kept = 0.0
+        for pid in pids:
+            for thread, delay in waited_seconds(pid).items():
+                kept += delay - self._delays.get(thread, 0.0)
+                self._delays[thread] = delay
+        self.waited += min(self.wall - self._looked, kept)
+        self._looked = self.wall
 
     def _ring(self, pids, over):
         """Tell the program its time is up, as the official evaluator's alarm does; it has a second to end."""

@@ -226,16 +226,4 @@ def solution(x):
     Program(
         name="form-feeds-and-tabs", source="def solution(x):\n\x0c\tif x:\n        return 1\n\treturn 2\n", official=ANY
     ),
-    Program(
-        name="tests-swallowed-by-a-string",
-        source='def solution(x):\n    return 0\n\n\nx = """',
-        official=ANY,
-        tests='\n\n"""\n\ndef check(candidate):\n    assert candidate(3) == 7392\n\n\ncheck(solution)\nx = """\n"""\n',
-    ),
-    Program(
-        name="tests-swallowed-by-a-condition",
-        source="def solution(x):\n    return 0\nraise SystemExit('passed') if (\n1",
-        official=ANY,
-        tests="\n\n)\n\ndef check(candidate):\n    assert candidate(3) == 7392\n\n\ncheck(solution)\n",
-    ),
 ]
