@@ -14,40 +14,49 @@ def compile_tests(source, namespace, failed):
 
     Where the tests themselves catch assertions, these stay as they are.
     """
-    tree = _Patient().visit(ast.parse(source, "<tests>"))
+    tree = ast.parse(source, "<tests>")
+    tree.body = _patient(tree.body)
     namespace[_FAILED] = lambda *reason: failed(AssertionError(*reason[:1]))
     namespace[_ASSERTION] = AssertionError
-    return compile(ast.fix_missing_locations(tree), "<tests>", "exec")
+    return compile(tree, "<tests>", "exec")
 
 
-class _Patient(ast.NodeTransformer):
-    def visit_Assert(self, node):
-        reason = [] if node.msg is None else [node.msg]
-        told = ast.Expr(ast.Call(ast.Name(_FAILED, ast.Load()), reason, []))
-        return ast.copy_location(ast.If(node.test, [ast.Pass()], [told]), node)
+def _patient(statements):
+    """Return statements in which assertions tell instead of raising. Only statements are looked at: it is quick."""
+    return [_rewritten(statement) for statement in statements]
 
-    def visit_Expr(self, node):
-        """Turn `np.testing.assert_equal(...)`, `self.assertEqual(...)` into the same."""
-        call = node.value
-        if not isinstance(call, ast.Call) or not _name(call.func).startswith("assert"):
+
+def _rewritten(node):
+    kind = type(node)
+    if kind is ast.Assert:
+        told = _telling([] if node.msg is None else [node.msg], node)
+        return _at(node, ast.If(node.test, [_at(node, ast.Pass())], [told]))
+    if kind is ast.Expr:
+        # `np.testing.assert_equal(...)`, `self.assertEqual(...)`
+        if not (isinstance(node.value, ast.Call) and _name(node.value.func).startswith("assert")):
             return node
-        caught = ast.ExceptHandler(
-            ast.Name(_ASSERTION, ast.Load()),
-            "__error__",
-            [ast.Expr(ast.Call(ast.Name(_FAILED, ast.Load()), [ast.Name("__error__", ast.Load())], []))],
-        )
-        return ast.copy_location(ast.Try([node], [caught], [], []), node)
-
-    def visit_Try(self, node):
-        if any(_may_catch(handler.type) for handler in node.handlers):
-            for part in (*node.handlers, *node.orelse, *node.finalbody):
-                self.generic_visit(part)
-            return node
-        return self.generic_visit(node)
-
-    def visit_With(self, node):
-        """Leave what a context manager may be there to catch."""
+        told = _telling([_at(node, ast.Name("__error__", ast.Load()))], node)
+        caught = ast.ExceptHandler(_at(node, ast.Name(_ASSERTION, ast.Load())), "__error__", [told])
+        return _at(node, ast.Try([node], [_at(node, caught)], [], []))
+    if kind in {ast.With, ast.AsyncWith}:
+        # It may be there to catch what an assertion raises.
         return node
+    protected = kind is ast.Try and any(_may_catch(handler.type) for handler in node.handlers)
+    for part in ("body", "orelse", "finalbody"):
+        inner = getattr(node, part, None)
+        if isinstance(inner, list) and not (protected and part == "body"):
+            setattr(node, part, _patient(inner))
+    for handler in getattr(node, "handlers", ()):
+        handler.body = _patient(handler.body)
+    return node
+
+
+def _telling(reason, node):
+    return _at(node, ast.Expr(_at(node, ast.Call(_at(node, ast.Name(_FAILED, ast.Load())), reason, []))))
+
+
+def _at(node, new):
+    return ast.copy_location(new, node)
 
 
 def _may_catch(kind):
