@@ -38,7 +38,7 @@ demo: $(VENV)/.ready sandbox ## Grade the bundled HumanEval-V sample in a sandbo
 test: $(VENV)/.dev sandbox ## Run the tests
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
-attack: $(VENV)/.dev sandbox ## Run the containment suite: some 250 hostile programs on every sandbox (eight minutes; ONLY=words for a part)
+attack: $(VENV)/.dev sandbox ## Run the containment suite: some 230 hostile programs on every sandbox (eight minutes; ONLY=words for a part)
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m hostile $(if $(ONLY),-k "$(ONLY)")
 
 lint: $(VENV)/.dev ## Check types and style

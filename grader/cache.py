@@ -55,11 +55,11 @@ class VerdictCache:
 
     def has(self, name: str) -> bool:
         """Whether an answer is kept."""
+        if self._connection is None:
+            return False
         with contextlib.suppress(sqlite3.Error):
-            found = "SELECT 1 FROM verdicts WHERE key = ?"
-            return self._connection is not None and bool(
-                self._connection.execute(found, (bytes.fromhex(name),)).fetchone()
-            )
+            query = "SELECT 1 FROM verdicts WHERE key = ?"
+            return self._connection.execute(query, (bytes.fromhex(name),)).fetchone() is not None
         return False
 
     def get(self, name: str) -> Answer | None:

@@ -82,7 +82,8 @@ def main(context: click.Context) -> None:
 
     `grade PREDICTIONS [OPTIONS]` grades a prediction file; `grade run --help` lists its options.
     """
-    if context.invoked_subcommand in (run_command.name, look.check_command.name) and not context.meta[HELP]:
+    reads_table = (run_command, look.check_command, look.show_command)
+    if context.invoked_subcommand in {command.name for command in reads_table} and not context.meta[HELP]:
         _configure(context)
 
 

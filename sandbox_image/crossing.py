@@ -27,11 +27,6 @@ MUTABLE = {"list", "dict", "set", "deque", "counter", "ordered", "default", "byt
 NUMPY_KINDS = "biufcSUMm"
 
 
-def mark_array(array):
-    """Return an array that came across, as it is to be handed out; see vacuous.py."""
-    return array
-
-
 class UnconfirmedError(BaseException):
     """The split harness cannot vouch for the candidate; the text says why."""
 

@@ -221,7 +221,10 @@ class _Proxy:
         if "x" in reply:
             what = str(reply["x"])[:200]
             raise crossing.UnconfirmedError(f"the candidate returned what cannot cross to the tests: {what}")
-        decoder = receiving.Decoder(reply.get("n"), self._classes, known)
+        channel = self._channel
+        decoder = receiving.Decoder(
+            reply.get("n"), self._classes, known, mark_array=channel.mark_array, endless=channel.note
+        )
         decoder.decode_all()
         try:
             result = decoder.value(reply["e"] if "e" in reply else reply["v"])
@@ -263,15 +266,14 @@ def _run_tests(spec, channel):
         return "the candidate's process ended while its code was loading", "ended"
     if "failed" in hello:
         return f"the candidate's code does not load: {clip(str(hello['failed']))}", "load"
-    vacuous.refuse_empty_comparisons(channel, spec["signature"] + spec["test"])
-    receiving.tell_of_endless(channel.note)
+    channel.mark_array = vacuous.refuse_empty_comparisons(channel.note, spec["signature"] + spec["test"])
     failures = []
     why = "", ""
     try:
         namespace = {}
         exec(compile(spec["signature"], "<signature>", "exec"), namespace)
         _lend(spec, hello, channel, namespace)
-        exec(patience.compile_tests(spec["test"], namespace, failures.append), namespace)
+        exec(patience.compile_tests(spec["test"], namespace, failures), namespace)
     except BaseException as error:
         why = _why(error)
     if channel.broken is not None:

@@ -9,14 +9,14 @@ _FAILED, _ASSERTION = "__failed_assertion__", "__AssertionError__"
 _CATCHES = {"AssertionError", "Exception", "BaseException"}
 
 
-def compile_tests(source, namespace, failed):
-    """Return the code of a test script in which what an assertion finds wrong goes to `failed`, as an AssertionError.
+def compile_tests(source, namespace, failures):
+    """Return the code of a test script in which the first assertion that finds something wrong goes to `failures`.
 
     Where the tests themselves catch assertions, these stay as they are.
     """
     tree = ast.parse(source, "<tests>")
     tree.body = _patient(tree.body)
-    namespace[_FAILED] = lambda *reason: failed(AssertionError(*reason[:1]))
+    namespace[_FAILED] = lambda *reason: failures or failures.append(AssertionError(*reason))
     namespace[_ASSERTION] = AssertionError
     return compile(tree, "<tests>", "exec")
 

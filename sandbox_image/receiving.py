@@ -8,7 +8,6 @@ import enum
 import fractions
 import operator
 
-import crossing
 from crossing import BUILTIN_TYPES, FACTORIES, MUTABLE, NUMPY_KINDS, EndlessError
 from instances import MalformedError, make_builtin_error, make_error, set_attributes
 
@@ -21,14 +20,19 @@ _HASHING = {"frozenset", "view"}
 
 
 class Decoder:
-    """Builds values from a table of nodes. `classes`: name -> class; `known`: the objects of the call answered."""
+    """Builds values from a table of nodes. `classes`: name -> class; `known`: the objects of the call answered.
 
-    def __init__(self, nodes, classes, known=()):
+    `mark_array`: makes of an array what is handed out for it. `endless`: told of an EndlessError before it is raised,
+    since whoever asked for more may catch it.
+    """
+
+    def __init__(self, nodes, classes, known=(), *, mark_array=lambda array: array, endless=lambda error: None):
         if not isinstance(nodes, list):
             raise MalformedError("no table of nodes")
         self.nodes = nodes
         self.classes = classes
         self.known = known
+        self.mark_array, self.endless = mark_array, endless
         self.built = [None] * len(nodes)
         self._ready = [False] * len(nodes)
 
@@ -128,7 +132,7 @@ class Decoder:
         if kind == "default":
             return collections.defaultdict(FACTORIES[node[2]] if node[2] is not None else None)
         if kind == "array":
-            return _empty_array(node)
+            return self.mark_array(_empty_array(node))
         if kind == "instance":
             return object.__new__(_plain_class(self.classes[node[1]]))
         return _SHELLS[kind]()
@@ -200,21 +204,12 @@ def _view(decoder, node):
     return dict(enumerate(items)).values()
 
 
-_noticed = []
-
-
-def tell_of_endless(listener):
-    """Have every EndlessError told to `listener` before it is raised: whoever asked for more may catch it."""
-    _noticed.append(listener)
-
-
-def _begun(items, end):
+def _begun(items, end, told):
     yield from items
     if isinstance(end, Exception):
         raise end
     error = EndlessError(f"more than the first {len(items)} items of an iterator that does not end")
-    for listener in _noticed:
-        listener(error)
+    told(error)
     raise error
 
 
@@ -229,7 +224,7 @@ _PLAIN = {
     "frozenset": lambda d, n: frozenset(d.values(n[1])),
     "iterator": lambda d, n: iter(d.values(n[1])),
     "generator": lambda d, n: (x for x in d.values(n[1])),
-    "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2])),
+    "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2]), d.endless),
     "view": _view,
     "range": lambda d, n: range(*map(operator.index, d.values(n[1]))),
     "slice": lambda d, n: slice(*d.values(n[1])),
@@ -307,11 +302,11 @@ def _empty_array(node):
     if node[1] == "O":
         if size != len(node[3]):
             raise MalformedError("an array whose data does not fit its shape")
-        return crossing.mark_array(numpy.empty(node[2], dtype=object))
+        return numpy.empty(node[2], dtype=object)
     dtype = _dtype(numpy, node[1])
     if size * dtype.itemsize != len(base64.b64decode(node[3], validate=True)):
         raise MalformedError("an array whose data does not fit its shape")
-    return crossing.mark_array(numpy.empty(node[2], dtype=dtype))
+    return numpy.empty(node[2], dtype=dtype)
 
 
 def _scalar(node):

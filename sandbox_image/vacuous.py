@@ -15,27 +15,27 @@ _COMPARISONS = {
 }  # fmt: skip
 
 
-def refuse_empty_comparisons(channel, text):
+def refuse_empty_comparisons(note, text):
     """Let NumPy find nothing equal, close or ordered between an array without items and one that has some.
 
-    `text` is all that the tests may say: what it does not mention is not prepared for, which takes longer than a test.
+    `note` is told why nothing can be confirmed, and returns the exception to raise. `text` is all that the tests may
+    say: what it does not mention is not prepared for, which takes longer than a test. Returns what arrays that come
+    across are to be marked with.
     """
     numpy = sys.modules.get("numpy")
     if numpy is None:
-        return
-    if "np" not in text and "numpy" not in text:
-        # Arrays can come all the same.
-        crossing.mark_array = lambda array: _prepare(channel, text)(array) if array.size == 0 else array
-    else:
-        _prepare(channel, text)
+        return lambda array: array
+    if "np" in text or "numpy" in text:
+        return _prepare(numpy, note, text)
+    # Arrays can come all the same.
+    return lambda array: _prepare(numpy, note, text)(array) if array.size == 0 else array
 
 
-def _prepare(channel, text):
+def _prepare(numpy, note, text):
     """Replace what compares; return what an array is marked with."""
-    numpy = sys.modules["numpy"]
 
     def refuse():
-        raise channel.note(crossing.UnconfirmedError(WHY))
+        raise note(crossing.UnconfirmedError(WHY))
 
     def checked(compare):
         @functools.wraps(compare)
@@ -81,7 +81,6 @@ def _prepare(channel, text):
     # A list without items becomes such an array only here.
     for name in ("array", "asarray", "asanyarray", "ravel", "concatenate"):
         setattr(numpy, name, marking(getattr(numpy, name)))
-    crossing.mark_array = marked
     return marked
 
 

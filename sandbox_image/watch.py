@@ -38,26 +38,20 @@ def parent(pid):
     return int(fields[1]) if fields else 0
 
 
-def cpu_seconds(pids):
-    """Return the CPU seconds of these processes and of their children that have ended."""
-    return sum(user_and_system_seconds(pids))
-
-
-def user_and_system_seconds(pids):
-    """Return the same apart: seconds in the programs, seconds in the kernel on their behalf."""
-    user = system = 0
+def cpu_times(pids):
+    """Return pid -> seconds (user of its own, user with ended children, kernel on their behalf) of those there are."""
+    times = {}
     for pid in pids:
         fields = _stat(pid)
         if fields:
-            user += int(fields[11]) + int(fields[13])
-            system += int(fields[12]) + int(fields[14])
-    return user / _TICKS, system / _TICKS
+            user, system, children, children_system = (int(field) / _TICKS for field in fields[11:15])
+            times[pid] = user, user + children, system + children_system
+    return times
 
 
-def own_user_seconds(pid):
-    """Return the CPU seconds of a process's own program, without those of its children; 0 where it is gone."""
-    fields = _stat(pid)
-    return int(fields[11]) / _TICKS if fields else 0.0
+def cpu_seconds(pids):
+    """Return the CPU seconds of these processes and of their children that have ended."""
+    return sum(user + system for _, user, system in cpu_times(pids).values())
 
 
 def waited_seconds(pid):
@@ -194,11 +188,11 @@ class Watch:
     def _look(self):
         """Compare what the program has used with its limits."""
         pids = processes(self.known)
-        user, system = user_and_system_seconds(pids)
+        times = cpu_times(pids)
         # What a child used that nobody waited for is in no other process's account.
-        for pid in pids:
-            self._used[pid] = max(self._used.get(pid, 0.0), own_user_seconds(pid))
-        user = max(user, sum(self._used.values()))
+        self._used |= {pid: own for pid, (own, _, _) in times.items()}
+        user = max(sum(user for _, user, _ in times.values()), sum(self._used.values()))
+        system = sum(system for _, _, system in times.values())
         self.cpu = user + system
         self._note_waiting(pids)
         if self.limits.memory and memory_bytes(pids, self.baseline) > self.limits.memory:

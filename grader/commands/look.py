@@ -56,12 +56,8 @@ def show_command(benchmark: str | None, qid: str | None, **given: Any) -> None:
 
 
 def _table() -> dict[str, Any]:
-    """Return what the configuration table says of the benchmark and its data; raises InputError."""
-    from grader import cli
-
-    root = click.get_current_context().find_root()
-    cli._configure(root)  # read here and not before the command: only here is it known whose data is wanted
-    found = dict((root.default_map or {}).get("check", {}))
+    """Return what the configuration table says of the benchmark and its data: what `check` has for defaults."""
+    found = dict((click.get_current_context().find_root().default_map or {}).get("check", {}))
     return found | ({"data": Path(found["data"])} if "data" in found else {})
 
 

@@ -60,10 +60,7 @@ def metric(name: str, reading: ReadingName, group: str | None, observations: lis
         name=name,
         reading=reading,
         group=group,
-        value=summary.value,
-        ci95=summary.ci95,
-        stderr=summary.stderr,
-        n=summary.n,
+        **msgspec.structs.asdict(summary),
         bounds=(low, high) if uncertain else msgspec.UNSET,
     )
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 ANSWER_SECONDS = 180.0
 """No job takes longer: lint, official run and confirmation each have a wall limit well below this."""
 
+CHECKING = "checking"
+
 
 class Executions(msgspec.Struct, kw_only=True):
     """What came of a run, sample by sample."""
@@ -141,7 +143,8 @@ class _Run:
     ) -> None:
         self._backend, self._limits, self._words = backend, limits, words
         self._options, self._observer = options, observer
-        self._cached = 0
+        self._cached = Counter[str]()
+        """Phase -> verdicts that came from the cache."""
 
     def all(self, attempts: Iterable[jobs.Attempt]) -> Executions:
         # A program that has run with its tests can leave word of them in ways no cleaning finds (which pages of a file
@@ -181,7 +184,7 @@ class _Run:
     def _confirm(self, samples: list[_Sample]) -> None:
         """Lint every program, and run those that the linter lets through apart from their tests."""
         keys = [sample.key for sample in samples]
-        seen, lost = self._settle(samples, keys, self._confirming, "checking")
+        seen, lost = self._settle(samples, keys, self._confirming, CHECKING)
         for sample in samples:
             sample.checked, sample.unchecked = seen.get(sample.key), lost.get(sample.key, "")
 
@@ -220,7 +223,7 @@ class _Run:
                 continue
             answer = self.cache.get(key)
             if answer is not None and self._take(seen, key, answer, multiplicity[key]):
-                self._cached += multiplicity[key] if job == self._confirming else 0
+                self._cached[phase] += multiplicity[key]
             else:
                 todo[key] = sample
         for verdict in self.pool.run((key, job(sample)) for key, sample in todo.items()):
@@ -261,7 +264,7 @@ class _Run:
             "memory_bytes": self._limits.memory_bytes,
             "programs": len(samples),
             "distinct_programs": len({sample.key for sample in samples}),
-            "verdicts_from_cache": self._cached,
+            "verdicts_from_cache": self._cached[CHECKING],
         }
         return made
 

@@ -68,10 +68,7 @@ def _pass_metric(
         name=f"pass@{k}",
         reading=reading,
         group=group,
-        value=summary.value,
-        ci95=summary.ci95,
-        stderr=summary.stderr,
-        n=summary.n,
+        **msgspec.structs.asdict(summary),
         bounds=bounds or msgspec.UNSET,
     )
 

@@ -337,13 +337,10 @@ def facts_by_subject(
     for sample in samples:
         assert isinstance(sample.groups, dict)
         facts = _row_facts(sample, reading)
-        other = others.get((sample.qid, sample.sample), facts)
-        if other.step is None or other.reason is None:
-            step, reason = (
-                None if theirs is None else own
-                for own, theirs in ((facts.step, other.step), (facts.reason, other.reason))
-            )
-            facts = msgspec.structs.replace(facts, step=step, reason=reason)
+        if (sample.qid, sample.sample) in others:
+            other = others[sample.qid, sample.sample]
+            lost = {part: None for part in ("step", "reason") if getattr(other, part) is None}
+            facts = msgspec.structs.replace(facts, **lost)
         table.setdefault(str(sample.groups[SUBJECT]), []).append((sample.cluster, facts))
     return table
 

@@ -27,10 +27,6 @@ def attempt(name, action):
         found[name] = [type(error).__name__, getattr(error, "errno", None)]
 
 
-def raw(number, *arguments):
-    return confine.check(ctypes.CDLL(None, use_errno=True).syscall(number, *arguments), "it")
-
-
 attempt("flock", lambda: fcntl.flock(file, fcntl.LOCK_SH))
 attempt("lockf", lambda: fcntl.lockf(file, fcntl.LOCK_EX))
 attempt("lease", lambda: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK))
