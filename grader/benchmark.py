@@ -9,7 +9,7 @@ import msgspec
 
 from grader import resources
 from grader.errors import InputError, UsageError
-from grader.json_location import quoted
+from grader.files.json_location import quoted
 
 DEFAULT_LETTERS = "ABCD"
 ScoringKind = Literal["execution", "multiple_choice", "circular", "mr_score"]

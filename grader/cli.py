@@ -18,7 +18,7 @@ from grader.commands.run import EXIT_CODES, run_command
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError
 
 if TYPE_CHECKING:
-    from grader.config import Config, Kind
+    from grader.commands.config_file import Config, Kind
 
 
 def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
@@ -130,7 +130,7 @@ for _command in (run_command, look.check_command):
 
 def _configure(context: click.Context) -> None:
     """Take what the nearest configuration table says for defaults, by command and parameter; raises InputError."""
-    from grader import config
+    from grader.commands import config_file as config
 
     found = config.find(Path.cwd())
     if found is None:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import msgspec
 
 from grader import benchmark as declarations
-from grader import data, fetch, subjects
+from grader.data import fetch
+from grader.data import load as data
 from grader.errors import GradeError, InputError, UsageError
 from grader.observer import Silent
-from grader.predictions import PredictionFile, read_predictions
-from grader.selection import Graded, Selection, select
+from grader.predictions.read import PredictionFile, read_predictions
+from grader.scorers.mr_ben import subjects
+from grader.scorers.selection import Graded, Selection, select
 
 if TYPE_CHECKING:
     from grader.benchmark import Benchmark
@@ -80,7 +82,7 @@ def _rows(declared: Benchmark, split: str, protocol: str, file: PredictionFile, 
         return subjects.load(declared, split, options.data)
     place = declared.splits[split]
     if options.data is None and not (place.data or place.hub or fetch.kept(declared, split)):
-        from grader.scoring.choice_items import carried_rows
+        from grader.scorers.choice.items import carried_rows
 
         carried = carried_rows(file, declared)
         if carried is not None:
@@ -137,7 +139,7 @@ def _task_rows(declared: Benchmark, options: Options) -> dict[str, dict[str, Any
     split, _ = declared.split(options.split)
     protocol, _ = declared.protocol(options.protocol)
     if declared.scoring == "mr_score":
-        from grader.reading.mr_ben_scored_file import row_qids
+        from grader.scorers.mr_ben.scored_file import row_qids
 
         found = subjects.load(declared, split, options.data).rows
         return dict(zip(row_qids(found), found, strict=True))
@@ -152,13 +154,13 @@ def _known(selection: Selection, notes: list[str]) -> list[str]:
         case "execution":
             return [str(row.get(declared.columns.id)) for row in rows.rows]
         case "multiple_choice" | "circular":
-            from grader.scoring.choice_items import items_from
-            from grader.scoring.choice_passes import with_rotations
+            from grader.scorers.choice.items import items_from
+            from grader.scorers.choice.passes import with_rotations
 
             items = items_from(rows, declared, selection.split)
             return list(with_rotations(items, selection, notes) if declared.scoring == "circular" else items)
         case "mr_score":
-            from grader.reading.mr_ben_scored_file import row_qids
+            from grader.scorers.mr_ben.scored_file import row_qids
 
             return row_qids(rows.rows)
 
@@ -179,11 +181,11 @@ def _columns(declared: Benchmark, split: str) -> list[str] | None:
 def _score(selection: Selection) -> Graded:
     match selection.benchmark.scoring:
         case "execution":
-            from grader.scoring.run_execution import run
+            from grader.scorers.execution.run import run
         case "multiple_choice" | "circular":
-            from grader.scoring.run_choice import run
+            from grader.scorers.choice.run import run
         case "mr_score":
-            from grader.scoring.run_mr_score import run
+            from grader.scorers.mr_ben.run import run
     return run(selection)
 
 
@@ -198,9 +200,9 @@ def _rescore(source: str | Path, options: Options) -> Graded:
         raise UsageError("--score-only reads the files of an earlier run; name the prediction file.")
     match declared.scoring:
         case "execution":
-            from grader.scoring.run_execution import rescore
+            from grader.scorers.execution.run import rescore
         case "multiple_choice" | "circular":
-            from grader.scoring.run_choice import rescore
+            from grader.scorers.choice.run import rescore
         case "mr_score":
-            from grader.scoring.run_mr_score import rescore
+            from grader.scorers.mr_ben.run import rescore
     return rescore(Path(source), declared, split, protocol, options)

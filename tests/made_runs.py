@@ -14,7 +14,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, Metric, Outcome, Reading, Report, SampleResult
-from grader.scoring.mr_score_figures import Weights
+from grader.scorers.mr_ben.figures import Weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -140,7 +140,7 @@ def mr_sample(number: int, row: Row) -> SampleResult:
 
 def mr_ben(rows: Sequence[Row], weights: Weights = Weights(), *, summarised: bool = True, **fields: Any) -> Report:  # noqa: B008
     """A run of Mr-Ben; `summarised` computes its figures, else there is only a stand-in for MR-Score."""
-    from grader.scoring.run_mr_score import metrics
+    from grader.scorers.mr_ben.run import metrics
 
     listed = [mr_sample(number, row) for number, row in enumerate(rows)]
     made = metrics(listed, weights) if summarised else figures("mr_score", 50, len(rows))

@@ -11,7 +11,7 @@ from grader.commands.console import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grader.gate import GateResult
+    from grader.decisions.gate import GateResult
     from grader.results import Report
 
 _LEVELS = {"met": "notice", "failed": "error", "inconclusive": "warning", "unscored": "error"}

@@ -19,8 +19,8 @@ _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubbl
 def fetch_command(benchmark: str, split: str | None) -> None:
     """Fetch a benchmark's data once, for grading without --data."""
     from grader import benchmark as declarations
-    from grader.fetch import fetch
-    from grader.progress import watcher
+    from grader.commands.progress import watcher
+    from grader.data.fetch import fetch
 
     declared = declarations.load(benchmark)
     with watcher(quiet=False) as observer:
@@ -51,7 +51,7 @@ def image_group() -> None:
 @_SANDBOX
 def image_build(base: Any, sandbox: str) -> None:
     """Build the sandbox image now (grading does it on first use)."""
-    from grader.progress import Lines
+    from grader.commands.progress import Lines
     from grader.sandbox import choice, docker, image, packages
 
     observer = Lines(quiet=False)
@@ -79,7 +79,7 @@ def image_clean(everything: bool) -> None:
 @click.option("--clear", is_flag=True, help="Forget every verdict.")
 def cache_command(clear: bool) -> None:
     """Show the cache of verdicts, or clear it."""
-    from grader import cache
+    from grader.sandbox import verdict_cache as cache
 
     verdicts = cache.VerdictCache(cache.default_path())
     if clear:

@@ -12,7 +12,7 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grader.gate import GateResult
+    from grader.decisions.gate import GateResult
     from grader.results import ReadingName, Report
 
 
@@ -66,7 +66,7 @@ def write(
 
 def put(name: str, data: bytes) -> list[Path]:
     """Write one output and return its path; none for `-`, standard output. Raises InfrastructureError."""
-    from grader.files import replacing
+    from grader.files.replacing import replacing
 
     def write() -> list[Path]:
         if name == "-":

@@ -31,7 +31,7 @@ def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tu
     """Pair two runs of a benchmark item by item: what moved from A to B, and whether it is more than noise."""
     import msgspec
 
-    from grader.comparison import compare
+    from grader.decisions.comparison import compare
     from grader.results import read_report
 
     for name in outputs:

@@ -15,10 +15,10 @@ from grader.errors import InfrastructureError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grader.gate import FailUnder, GateResult, MaxDrop
+    from grader.decisions.gate import FailUnder, GateResult, MaxDrop
     from grader.options import Options
     from grader.results import ReadingName, Report
-    from grader.selection import Graded
+    from grader.scorers.selection import Graded
 
 EXIT_CODES = (
     "Exit codes: 0 graded, and every gate met; 1 a gate not met; 2 bad input; 3 no trustworthy result; "
@@ -49,9 +49,9 @@ def run_command(
     **given: Any,
 ) -> int:
     """Grade PREDICTIONS (a file, or `-` for standard input)."""
+    from grader.commands.progress import watcher
     from grader.grading import grade
     from grader.options import Options
-    from grader.progress import watcher
 
     asked = Options(**given)
     earlier = _baseline(baseline, drops, asked)
@@ -91,7 +91,7 @@ def _baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -> Re
 
 def _check(names: tuple[str, ...], predictions: str, baseline: Path | None, asked: Options) -> None:
     """Refuse what cannot end well before anything runs."""
-    from grader.selection import stem_of_path
+    from grader.scorers.selection import stem_of_path
 
     if not Path(predictions).name:
         raise UsageError(f"{predictions}: is a folder" if predictions else "The name of the prediction file is empty.")
@@ -117,7 +117,7 @@ def _judge(
 ) -> list[GateResult]:
     if not lines and baseline is None:
         return []
-    from grader.gate import judge
+    from grader.decisions.gate import judge
 
     try:
         return judge(graded.report, lines=lines, baseline=baseline, drops=drops, reading=reading)
@@ -180,7 +180,7 @@ def _decide(report: Report, gates: Sequence[GateResult], unwritten: Infrastructu
         if unwritten is not None:
             raise unwritten
         return InfrastructureError.exit_code if lost else 0
-    from grader.gate import exit_code
+    from grader.decisions.gate import exit_code
 
     code = exit_code(gates, complete=unwritten is None)
     if unwritten is not None and code != InfrastructureError.exit_code:

@@ -11,7 +11,7 @@ from grader.results import encode_report
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grader.gate import GateResult
+    from grader.decisions.gate import GateResult
     from grader.reports.material import Material
     from grader.results import ReadingName, Report
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader.reports.table import clean
 
 if TYPE_CHECKING:
-    from grader.comparison import Compared, Comparison, Flip
+    from grader.decisions.comparison import Compared, Comparison, Flip
 
 SHOWN_FLIPS = 10
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import junitparser
 
-    from grader.gate import GateResult
+    from grader.decisions.gate import GateResult
     from grader.results import Report
 
 Verdict = Literal["passed", "failed", "unscored"]

@@ -19,7 +19,7 @@ from grader.reports.markdown_text import code, prose
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from grader.gate import GateResult, State
+    from grader.decisions.gate import GateResult, State
     from grader.results import Metric, Reading, Report, SampleResult
 
 SHOWN_DIFFERENCES = 20

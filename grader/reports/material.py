@@ -13,10 +13,10 @@ import msgspec
 
 from grader import benchmark as declarations
 from grader.errors import GradeError
-from grader.predictions import PredictionFile, read_predictions
+from grader.predictions.read import PredictionFile, read_predictions
 from grader.reports.questions import Gap, Picture, Question, gather
 from grader.results import Outcome
-from grader.selection import fingerprint, stem_of_path
+from grader.scorers.selection import fingerprint, stem_of_path
 
 if TYPE_CHECKING:
     from grader.benchmark import Benchmark

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from grader import data, subjects
+from grader.data import load as data
 from grader.errors import DataUnavailableError, GradeError
+from grader.scorers.mr_ben import subjects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.benchmark import Benchmark
-    from grader.data import Row, Rows
-    from grader.predictions import PredictionFile
+    from grader.data.load import Row, Rows
+    from grader.predictions.read import PredictionFile
     from grader.results import Report
-    from grader.scoring.choice_items import Item
+    from grader.scorers.choice.items import Item
 
 Picture = bytes | Path
 """An image: its bytes, or its file."""
@@ -90,7 +91,7 @@ def _rows(report: Report, declared: Benchmark, file: PredictionFile | None, give
             return subjects.from_tables(file.rows, file.name)
         return subjects.load(declared, report.split, given)
     if given is None and file is not None and str(report.environment.get("data", "")).endswith("(its own questions)"):
-        from grader.scoring.choice_items import carried_rows
+        from grader.scorers.choice.items import carried_rows
 
         carried = carried_rows(file, declared)
         if carried is not None:
@@ -139,7 +140,7 @@ def _questions(report: Report, declared: Benchmark, rows: Rows, file: Prediction
         case "execution":
             return {str(row.get(declared.columns.id)): _task(row, declared, prompts) for row in rows.rows}
         case "mr_score":
-            from grader.reading.mr_ben_scored_file import row_qids
+            from grader.scorers.mr_ben.scored_file import row_qids
 
             return {qid: _solution(row) for qid, row in zip(row_qids(rows.rows), rows.rows, strict=True)}
         case "multiple_choice" | "circular":
@@ -180,14 +181,14 @@ def _solution(row: Row) -> Question:
 
 
 def _items(report: Report, declared: Benchmark, rows: Rows, file: PredictionFile | None) -> dict[str, Item]:
-    from grader.scoring.choice_items import items_from
+    from grader.scorers.choice.items import items_from
 
     items = items_from(rows, declared, report.split)
     if declared.scoring == "circular" and file is not None:
         from grader.observer import Silent
         from grader.options import Options
-        from grader.scoring.choice_passes import with_rotations
-        from grader.selection import Selection
+        from grader.scorers.choice.passes import with_rotations
+        from grader.scorers.selection import Selection
 
         selection = Selection(
             benchmark=declared, split=report.split, protocol=report.protocol, rows=rows, file=file,

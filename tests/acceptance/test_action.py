@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from command import grade
+
+from tests.acceptance.command import grade
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import re
 
 import click
 import pytest
-from command import grade
+
+from tests.acceptance.command import grade
 
 
 def test_help_names_every_command_and_the_exit_codes():

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from command import grade
+
+from tests.acceptance.command import grade
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ import subprocess
 import sys
 
 import pytest
-from command import grade
+
+from tests.acceptance.command import grade
 
 
 @pytest.fixture

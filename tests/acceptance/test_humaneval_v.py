@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from command import grade
 
+from tests.acceptance.command import grade
 from tests.conftest import BACKENDS
 
 

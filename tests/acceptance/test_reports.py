@@ -8,7 +8,8 @@ import shutil
 import xml.etree.ElementTree as ET
 
 import pytest
-from command import grade
+
+from tests.acceptance.command import grade
 
 
 @pytest.fixture

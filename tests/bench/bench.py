@@ -19,14 +19,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from grader import benchmark, data
-from grader.code import jobs
+from grader import benchmark
+from grader.data import load as data
 from grader.observer import Silent
 from grader.options import Options
-from grader.predictions import read_predictions
+from grader.predictions.read import read_predictions
 from grader.sandbox import choice, pool
 from grader.sandbox.interface import Limits
-from grader.scoring import execution
+from grader.scorers.execution import jobs
+from grader.scorers.execution import phases as execution
 
 _TICK = os.sysconf("SC_CLK_TCK")
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from server import EMPTY_CHOICES, HANG_UP, Action, Asked, JudgeServer, fail, raw, say, truncated
 
 from grader.errors import InfrastructureError, InputError, UsageError
 from grader.judge import JudgeQuestion, JudgeReply, JudgeUsage, RecordedJudge, load_replies
 from grader.judge.cache import ReplyCache, cache_key
 from grader.judge.client import OpenAIJudge
 from grader.judge.prompts import ANSWER_LIMIT, choice_prompt, error_reason_prompt, load_template
+from tests.judge.server import EMPTY_CHOICES, HANG_UP, Action, Asked, JudgeServer, fail, raw, say, truncated
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from grader.gate import GateResult
+from grader.decisions.gate import GateResult
 from grader.results import Metric, Outcome, Reading, Report, SampleResult
 from tests.made_runs import BENCHMARKS, SAMPLES, of_sample
 

@@ -6,11 +6,11 @@ import csv
 import io
 import re
 
-import made_reports as made
 import pytest
 from hypothesis import given
 
 from grader.reports.csv import guarded, render, unguarded
+from tests.reports import made_reports as made
 
 HEADER = (
     "official_outcome,official_credit,official_answer,official_rule,official_detail,"

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from grader.code.pass_at_k import pass_at_k
 from grader.reports import html
 from grader.reports.material import Material, Run
 from grader.reports.questions import Gap, Question
 from grader.reports.web import figures, highlight, images
 from grader.results import Metric, Outcome, Reading, Report, SampleResult
+from grader.scorers.execution.pass_at_k import pass_at_k
 from tests.reports.browser import big
 
 GOOD = Reading(outcome=Outcome.CORRECT, credit=1, answer="A", rule="bare_letter")

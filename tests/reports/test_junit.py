@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-import made_reports as made
 import msgspec
 import pytest
 from hypothesis import given
 
 from grader.reports.junit import render
 from grader.results import Metric, Outcome, Reading
+from tests.reports import made_reports as made
 
 UNSCORED = made.read("unscored", detail="no sandbox")
 

@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import cmarkgfm
-import made_reports as made
 import msgspec
 import pytest
 from cmarkgfm.cmark import Options as CmarkOptions
@@ -19,6 +18,7 @@ from grader.reports.markdown import render
 from grader.reports.markdown_text import code, prose
 from grader.reports.table import clean
 from grader.results import Metric, Report
+from tests.reports import made_reports as made
 
 if TYPE_CHECKING:
     from collections.abc import Callable

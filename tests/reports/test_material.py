@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from grader.predictions import read_predictions
+from grader.predictions.read import read_predictions
 from grader.reports import material
 from grader.results import Metric, Outcome, Reading, Report, SampleResult, decode_report
-from grader.selection import fingerprint
+from grader.scorers.selection import fingerprint
 from tests.acceptance.command import grade
 
 if TYPE_CHECKING:

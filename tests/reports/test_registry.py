@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import made_reports as made
 import pytest
 
 from grader.errors import UsageError
 from grader.reports import FORMATS, format_of
 from grader.results import decode_report
+from tests.reports import made_reports as made
 
 
 def never() -> object:

@@ -11,7 +11,7 @@ from typing import Any
 import inside
 import pytest
 
-from grader.code.assembly import read_signature
+from grader.scorers.execution.assembly import read_signature
 
 crossing = inside.load("crossing")
 receiving = inside.load("receiving")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.code.pass_at_k import pass_at_k
 from grader.results import READINGS, Outcome
+from grader.scorers.execution.pass_at_k import pass_at_k
 
 if TYPE_CHECKING:
     from grader.results import Metric, ReadingName, Report

@@ -1,0 +1,155 @@
+"""The Python interface: `grade`, `compare` and `read_report`, as the package offers them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grader.decisions.comparison import Comparison
+    from grader.observer import Observer
+    from grader.options import Options
+    from grader.results import ReadingName, Report
+    from grader.scorers.selection import Graded
+
+# The functions import what they need when they are called: `grade --help` waits for none of it.
+
+
+def grade(
+    predictions: str | Path | Mapping[str, Sequence[str]],
+    *,
+    write: bool = False,
+    observer: Observer | None = None,
+    **options: Any,
+) -> Report:
+    """Grade a prediction file, or {qid: [raw output, ...]}, and return the report.
+
+    The options are the fields of `grader.options.Options`: `benchmark`, `split`, `data`, `protocol`, `k`, `sandbox`,
+    `timeout` (CPU seconds), `memory` (bytes), `judge_model` and so on, with the command's defaults; `data` and the
+    other files may be given as text. `write` also writes the files that the command writes beside a prediction file.
+
+    Raises a `grader.errors.GradeError`: `UsageError` (also for an option that does not exist), `InputError`,
+    `DataUnavailableError` or `InfrastructureError`; TypeError for predictions that are neither. Prints nothing.
+    """
+    from grader import grading
+    from grader.observer import Silent
+    from grader.options import from_arguments
+
+    _check_names(options)
+    asked = from_arguments(options)
+    if isinstance(predictions, str | Path):
+        graded = grading.grade(predictions, asked, observer or Silent())
+    else:
+        graded = _grade_texts(predictions, asked, observer or Silent())
+    if write:
+        graded.write()
+    return graded.report
+
+
+_ELSEWHERE = {
+    "id": "it is `ids` here, a list",
+    "weight": "it is `weights` here: {part: value}",
+    "no_cache": "it is `cache=False`",
+    "fail_under": "gates are the command's; look at report.metric(name, reading).value",
+    "baseline": "gates are the command's; grader.compare(before, after) pairs two reports",
+    "max_drop": "gates are the command's; grader.compare(before, after) pairs two reports",
+    "reading": "the report has both; report.metric(name, reading) takes one",
+    "output": "reports are the command's: write=True writes the results file, and `grade report` makes them of it",
+}
+"""What is an option of the command and none of `grade`: what to do instead."""
+
+
+def _check_names(options: Mapping[str, object]) -> None:
+    """Raise UsageError for a keyword that is no option, naming what may have been meant."""
+    import difflib
+
+    from grader.errors import UsageError
+    from grader.options import Options
+
+    known = Options.__struct_fields__
+    for name in options.keys() - set(known):
+        near = difflib.get_close_matches(name, known, 3)
+        meant = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(known)}"
+        raise UsageError(f"grade() has no option {name!r}; {_ELSEWHERE.get(name, meant)}")
+
+
+def _grade_texts(predictions: Mapping[str, Sequence[str]], asked: Options, observer: Observer) -> Graded:
+    """Grade texts as the file that they would be; what is wrong with it is said of the argument."""
+    import io
+
+    from grader import grading
+    from grader.errors import InputError
+
+    try:
+        return grading.grade("-", asked, observer, stdin=io.BytesIO(_records(predictions)))
+    except InputError as error:
+        qids = list(map(str, predictions))
+        raise InputError([_of_argument(problem, qids) for problem in error.problems]) from error
+
+
+def _of_argument(problem: str, qids: list[str]) -> str:
+    """Say of the argument what is said of the file: whoever wrote none knows nothing of its lines."""
+    import re
+
+    place = r"<stdin>(?::\d+)?: \$(?:\[(?P<at>\d+)\])?(?:\.(?:qid|predictions))?(?P<sample>(?:\[\d+\])?): "
+    found = re.match(place, problem)
+    if found is None:
+        return problem
+    item = f"[{qids[int(found['at'])]!r}]" if found["at"] else ""
+    return f"predictions{item}{found['sample']}: {problem[found.end() :]}"
+
+
+def _records(predictions: Mapping[str, Sequence[str]]) -> bytes:
+    """Return the prediction file that these texts would be; raises TypeError, InputError."""
+    from collections.abc import Iterable, Mapping
+
+    import msgspec
+
+    from grader.errors import InputError
+
+    if not isinstance(predictions, Mapping):
+        raise TypeError(f"grade() takes a file's path or {{qid: [raw output, ...]}}, not {type(predictions).__name__}")
+    records: list[dict[str, object]] = []
+    problems: list[str] = []
+    for qid, texts in predictions.items():
+        # A text is a sequence of texts as well, and each of its characters would be graded.
+        given = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, str | bytes | Mapping) else None
+        if not isinstance(qid, str | int) or given is None or not all(isinstance(text, str) for text in given):
+            problems.append(f"{qid!r}: expected a list of texts, not {texts!r:.60}")
+        elif any(_is_broken(text) for text in (str(qid), *given)):
+            problems.append(f"{qid!r}: half of a surrogate pair is no character; replace it")
+        records.append({"qid": str(qid), "predictions": given})
+    if problems or not records:
+        raise InputError(problems[:50] or ["there are no predictions; expected {qid: [raw output, ...]}"])
+    return msgspec.json.encode(records)
+
+
+def _is_broken(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def compare(before: Report, after: Report, *, reading: ReadingName = "careful") -> Comparison:
+    """Pair two reports of one benchmark by item; raises `grader.errors.UsageError` where they cannot be compared."""
+    from grader.decisions import comparison
+    from grader.errors import UsageError
+    from grader.results import READINGS, Report
+
+    for report in (before, after):
+        if not isinstance(report, Report):
+            raise TypeError(f"compare() takes two reports, not {report!r:.60}; read_report(path) reads one")
+    if reading not in READINGS:
+        raise UsageError(f"compare(): reading: expected {' or '.join(map(repr, READINGS))}, not {reading!r}")
+    return comparison.compare(before, after, reading=reading)
+
+
+def read_report(path: str | Path) -> Report:
+    """Read a `<stem>_results.json`; raises `grader.errors.InputError`."""
+    from grader import results
+
+    return results.read_report(Path(path))

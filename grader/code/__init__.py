@@ -1,1 +1,0 @@
-"""From a model's text to the program that runs, and from verdicts to pass@k."""

@@ -1,0 +1,1 @@
+"""A benchmark's data: fetched, loaded, checked."""

@@ -1,0 +1,195 @@
+"""A benchmark's rows: from the hub, or from a copy given with `--data`. Images are never read here."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.data import checks as data_checks
+from grader.data import fetch
+from grader.data.tables import Row, Table, read_json, read_table
+from grader.errors import DataUnavailableError, InputError, UsageError
+from grader.files.json_location import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import datasets
+
+    from grader.benchmark import Benchmark
+
+__all__ = ["Row", "Rows", "Table", "Wanted", "load", "read"]
+
+
+class Wanted:
+    """Which columns to read."""
+
+    def __init__(self, columns: Iterable[str] | None, image: str | None) -> None:
+        self._columns = None if columns is None else set(columns)
+        self._image = image
+
+    def __contains__(self, name: object) -> bool:
+        return name != self._image and (self._columns is None or name in self._columns)
+
+
+class Rows(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows and where they came from."""
+
+    rows: list[Row]
+    origin: str
+    """For people and reports: the file's name, or hub id and revision."""
+    digest: str
+    """A hash of the columns used; two runs are comparable only where it is the same."""
+    place: str = ""
+    """For messages: the path as the user gave it; empty where the rows came from no file."""
+    lines: list[int] = []
+    """The line each row begins on, where its file has lines."""
+
+    def where(self, number: int) -> str:
+        """Return the place of a row, counted from 1: `path:line`, or `path: row n` where there are no lines."""
+        place = self.place or self.origin
+        return f"{place}:{self.lines[number - 1]}" if self.lines else f"{place}: row {number}"
+
+
+def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, columns: Iterable[str] | None) -> Rows:
+    """Load the rows of a split; raises InputError, DataUnavailableError.
+
+    `columns` limits what is read where the format allows it (None: all but the image). What else is missing is the
+    caller's to judge.
+    """
+    wanted = Wanted(columns, benchmark.columns.image)
+    table, origin, place = _found(benchmark, split, protocol, given, wanted)
+    kept = [{key: value for key, value in row.items() if key in wanted} for row in table.rows]
+    digest = hashlib.sha256(msgspec.json.encode(kept, order="sorted", enc_hook=str)).hexdigest()[:16]
+    rows = Rows(rows=kept, origin=origin, digest=digest, place=place, lines=table.lines)
+    data_checks.check(rows, table.columns, benchmark, split)
+    return rows
+
+
+def _found(
+    benchmark: Benchmark, split: str, protocol: str, given: Path | None, wanted: Wanted
+) -> tuple[Table, str, str]:
+    """Return the rows, where they came from, and the path that messages name."""
+    if given is not None:
+        return read(given, wanted), given.name, str(given)
+    place = benchmark.split(split)[1]
+    if place.data:
+        path = Path(benchmark.folder) / place.data
+        return read(path, wanted), path.name, str(path)
+    if place.hub:
+        revision = benchmark.protocols[protocol].revision or place.revision
+        origin = f"{place.hub}@{revision or 'latest'}"
+        return _hub(benchmark, split, protocol, revision, wanted), origin, origin
+    fetched = fetch.kept(benchmark, split)
+    if fetched is not None:
+        return read(fetched, wanted), place.url.rpartition("/")[2], str(fetched)
+    way = f"Get it with `grade fetch {benchmark.id} --split {split}`, or give" if place.url else "Give"
+    raise DataUnavailableError(
+        f"The data of {benchmark.id} ({split}) is not here. {way} a local copy with --data FILE."
+    )
+
+
+def read(path: Path, wanted: Wanted) -> Table:
+    """Read JSON Lines, JSON, TSV, CSV, parquet, or a folder written by `datasets`; raises InputError."""
+    if path.is_dir():
+        return _folder(path, wanted)
+    if not path.is_file():
+        raise UsageError(f"--data {path}: there is no such file.")
+    try:
+        match path.suffix.lower():
+            case ".jsonl" | ".ndjson":
+                return read_json(path, lines=True)
+            case ".json":
+                return read_json(path, lines=False)
+            case ".tsv":
+                return read_table(path, "\t", wanted)
+            case ".csv":
+                return read_table(path, ",", wanted)
+            case ".parquet":
+                return _parquet([path], wanted)
+            case _:
+                raise UsageError(
+                    f"--data {path}: not a format grade reads (.jsonl, .json, .tsv, .csv, .parquet, or a folder "
+                    "written by `datasets`)."
+                )
+    except OSError as error:
+        raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
+
+
+def _parquet(paths: list[Path], wanted: Wanted) -> Table:
+    import pyarrow.parquet
+
+    rows: list[Row] = []
+    columns: dict[str, None] = {}
+    for path in paths:
+        if not path.stat().st_size:
+            raise InputError([f"{path}: the file is empty"])
+        try:
+            file = pyarrow.parquet.ParquetFile(path)
+            names = file.schema_arrow.names
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise InputError([f"{path}: the column {quoted(name)} stands twice" for name in twice])
+            rows += file.read(columns=[name for name in names if name in wanted]).to_pylist()
+        except (pyarrow.ArrowException, OSError) as error:
+            raise InputError([f"{path}: not a parquet file ({error})"]) from error
+        columns |= dict.fromkeys(names)
+    return Table(rows=rows, columns=list(columns))
+
+
+def _folder(path: Path, wanted: Wanted) -> Table:
+    """Read a folder: one written by `datasets`, or one of parquet files."""
+    parquet = sorted(path.glob("*.parquet"))
+    if parquet:
+        return _parquet(parquet, wanted)
+    if not any((path / name).exists() for name in ("state.json", "dataset_dict.json")):
+        raise InputError([f"{path}: neither a folder written by `datasets` nor one of parquet files"])
+    import datasets
+
+    try:
+        loaded = datasets.load_from_disk(str(path))
+    except (FileNotFoundError, OSError, ValueError) as error:
+        raise InputError([f"{path}: {error}"]) from error
+    if isinstance(loaded, datasets.DatasetDict):
+        loaded = next(iter(loaded.values()))
+    return _table(loaded, wanted)
+
+
+def _table(loaded: datasets.Dataset, wanted: Wanted) -> Table:
+    names = loaded.column_names
+    return Table(rows=list(loaded.select_columns([n for n in names if n in wanted]).to_list()), columns=list(names))
+
+
+def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted: Wanted) -> Table:
+    place = benchmark.split(split)[1]
+    declared = benchmark.protocols[protocol]
+    if declared.rows and not revision:
+        raise DataUnavailableError(
+            f"The revision of {place.hub} that protocol {protocol} was made with is not publicly recorded. "
+            f"Give the {declared.rows} {benchmark.unit}s with --data FILE, "
+            f"or set protocols.{protocol}.revision in a copy of {benchmark.id}/benchmark.toml and use -b FOLDER."
+        )
+    # The hub's client says all it tries before it gives up; our error says it once.
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
+    import datasets
+
+    datasets.disable_progress_bars()
+    try:
+        loaded = datasets.load_dataset(
+            place.hub, place.hub_config or None, split=place.hub_split or split, revision=revision or None
+        )
+    except Exception as error:
+        raise DataUnavailableError(
+            f"The data set {place.hub} could not be loaded from the hub ({type(error).__name__}: "
+            f"{' '.join(str(error).split())[:200]}).\nWithout a network, give a local copy: --data FILE "
+            "(.jsonl, .parquet, or a folder written by `datasets`)."
+        ) from error
+    table = _table(loaded, wanted)
+    expected = declared.rows or place.rows
+    if expected and len(table.rows) != expected:
+        raise DataUnavailableError(f"{place.hub}@{revision} has {len(table.rows)} rows; {protocol} has {expected}.")
+    return table

@@ -1,0 +1,185 @@
+"""Rows from files of text (JSON Lines, JSON, TSV, CSV), each with the line it begins on.
+
+Of a column or key that stands twice a parser keeps the last without a word, and a whole benchmark is graded against
+other answers: it is refused, as in prediction files.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import msgspec
+
+from grader.errors import InputError
+from grader.files.json_location import line_of, mend_surrogates, quoted
+from grader.files.json_records import BLANK, JsonText, Problems
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator
+    from pathlib import Path
+
+Row = dict[str, Any]
+
+_BOM = b"\xef\xbb\xbf"
+_SHOWN = 20
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows as a file has them."""
+
+    rows: list[Row]
+    columns: list[str]
+    """The names of all columns, wanted or not."""
+    lines: list[int] = []
+    """The line each row begins on; empty where the file has none."""
+
+
+def read_json(path: Path, *, lines: bool) -> Table:
+    """Read JSON Lines, or one list of objects; raises InputError."""
+    raw = path.read_bytes()
+    data = raw.removeprefix(_BOM)
+    if not data.strip(BLANK):
+        _refuse_empty(path)
+    _check_surrogates(path, data)
+    problems = Problems(str(path))
+    text = JsonText(data, problems, skipped=len(raw) - len(data))
+    if not lines and not data.lstrip(BLANK).startswith(b"["):
+        begins = quoted(data.lstrip(BLANK)[:80].decode(errors="replace"), 20)
+        raise InputError([f"{path}:1: $: begins with {begins}; expected a list of objects"])
+    rows: list[Row] = []
+    places: list[int] = []
+    for entry in text.line_entries() if lines else text.array_entries():
+        if isinstance(entry.value, dict):
+            rows.append(entry.value)
+            places.append(entry.line)
+        else:
+            place = (entry.line, entry.prefix)
+            problems.add("expected an object", lambda place=place: place)  # type: ignore[misc]
+    if problems.shown:
+        raise InputError(problems.lines())
+    if b"NaN" in data:  # pandas writes an empty cell so
+        rows = [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124
+    return Table(rows=rows, lines=places, columns=list(dict.fromkeys(name for row in rows for name in row)))
+
+
+def _check_surrogates(path: Path, data: bytes) -> None:
+    mended, count = mend_surrogates(data)
+    if count:
+        first = next(place for place, (one, two) in enumerate(zip(data, mended, strict=True)) if one != two)
+        raise InputError(
+            [f"{path}:{line_of(data, first)}: half a character (an escape such as \\ud83d without its other half)"]
+        )
+
+
+def read_table(path: Path, delimiter: str, wanted: Container[object]) -> Table:
+    """Read a TSV or CSV. Cells are text as they stand: "None", "NA" and "nan" are options, an empty cell is None.
+
+    Line by line, and only the wanted columns: nine tenths of MMBench's files are images. Raises InputError.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return _Reader(path, file, delimiter).table(wanted)
+    except UnicodeDecodeError:
+        # The reader knows the place in its buffer only.
+        data = path.read_bytes()
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            place = f"{path}:{line_of(data, error.start)}"
+            raise InputError([f"{place}: not UTF-8 (0x{data[error.start]:02x}, byte {error.start})"]) from error
+        raise
+
+
+class _Reader:
+    """Reads one table, and knows the line on which each row begins and the text of the last."""
+
+    def __init__(self, path: Path, file: Iterable[str], delimiter: str) -> None:
+        csv.field_size_limit(min(sys.maxsize, (1 << 31) - 1))
+        self._path, self._file, self._delimiter = path, file, delimiter
+        self._text: list[str] = []
+        self._line = self._end = 1
+        """The first and the last line of the row."""
+        self._problems: list[str] = []
+
+    def table(self, wanted: Container[object]) -> Table:
+        """Return the table; raises InputError."""
+        reader = csv.reader(self._lines(), delimiter=self._delimiter)
+        rows: list[Row] = []
+        lines: list[int] = []
+        header: list[str] = []
+        try:
+            header = self._header(next(reader, None))
+            columns = [(place, name) for place, name in enumerate(header) if name in wanted]
+            for cells in self._each(reader):
+                broad = self._end > self._line
+                if len(cells) > len(header) or (broad and len(cells) < len(header)):
+                    hint = f"; it runs to line {self._end}: is a quote opened and not closed?" if broad else ""
+                    self._add(f"{len(cells)} cells, the header has {len(header)}{hint}")
+                if cells:
+                    rows.append({name: (cells[at] if at < len(cells) else "") or None for at, name in columns})
+                    lines.append(self._line)
+        except csv.Error as error:
+            self._add(str(error))
+        if self._problems:
+            hidden = len(self._problems) - _SHOWN
+            more = [f"... and {hidden} more problem{'' if hidden == 1 else 's'}"] if hidden > 0 else []
+            raise InputError(self._problems[:_SHOWN] + more)
+        return Table(rows=rows, lines=lines, columns=header)
+
+    def _lines(self) -> Iterator[str]:
+        for line in self._file:
+            self._text.append(line)
+            yield line
+
+    def _each(self, reader: Iterable[list[str]]) -> Iterator[list[str]]:
+        """Yield the rows below the header."""
+        last: list[str] = []
+        line = self._line + len(self._text)
+        self._text.clear()
+        for cells in reader:
+            last = self._text.copy()
+            self._text.clear()
+            self._line, self._end = line, line + len(last) - 1
+            line += len(last)
+            yield cells
+        if last and self._is_open(last):
+            place = f"{self._path}:{self._line}: "  # what was said of its cells follows from the quote
+            self._problems = [problem for problem in self._problems if not problem.startswith(place)]
+            self._add("a quote is opened here and never closed, so that all the rest of the file is one cell")
+
+    def _is_open(self, lines: list[str]) -> bool:
+        """Whether a row ends within quotes: then a delimiter put after it begins no new cell."""
+        text = "".join(lines).rstrip("\r\n")
+        plain, longer = (next(csv.reader([t], delimiter=self._delimiter), []) for t in (text, text + self._delimiter))
+        return bool(text) and longer != [*plain, ""]
+
+    def _header(self, header: list[str] | None) -> list[str]:
+        if header is None:
+            _refuse_empty(self._path)
+        if not any(header):
+            self._refuse("the line is blank, and should name the columns")
+        if self._is_open(self._text):
+            self._refuse("a quote is opened in the names of the columns and never closed")
+        if len(self._text) > 1:
+            self._refuse(f"the names of the columns run to line {len(self._text)}: is a quote opened and not closed?")
+        for name in dict.fromkeys(header):
+            at = [str(place) for place, other in enumerate(header, 1) if other == name]
+            if name and len(at) > 1:
+                self._add(f"the column {quoted(name)} stands {_times(len(at))}: as columns {' and '.join(at)}")
+        return header
+
+    def _add(self, problem: str) -> None:
+        self._problems.append(f"{self._path}:{self._line}: {problem}")
+
+    def _refuse(self, problem: str) -> NoReturn:
+        raise InputError([f"{self._path}:{self._line}: {problem}"])
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
+def _refuse_empty(path: Path) -> NoReturn:
+    raise InputError([f"{path}:1: the file is empty"])

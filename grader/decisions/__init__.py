@@ -1,0 +1,1 @@
+"""What a score supports: intervals, paired tests, comparison, gate."""

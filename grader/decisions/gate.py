@@ -1,0 +1,253 @@
+"""The gate: does a report meet a line, or hold against a baseline; met, failed, inconclusive, or not to be told.
+
+A line (`--fail-under`) is held against the figure itself. A drop (`--max-drop`) is held against a paired interval, so
+that noise neither fails a good checkpoint nor passes a bad one: a gate at a drop of V is met only if the data rule out
+a larger drop, and failed only if they rule out a smaller one, each at the 5 % level (one-sided).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from grader.decisions.comparison import check_comparable, compare_metric, same_outputs
+from grader.decisions.observations import clusters, k_of
+from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.results import Metric, ReadingName, Report
+
+State = Literal["met", "failed", "inconclusive", "unscored"]
+LOST = "nothing of it could be scored"
+ROUNDING = 1e-9
+"""Points that the arithmetic of a figure may be off by."""
+_LINE = re.compile(r"(?P<name>[^:=\s]+)(?::(?P<group>[^=]+=.+))?=(?P<value>[^=]+)")
+_DROP = re.compile(r"(?:(?P<name>[^:=\s]+)=)?(?P<value>[^=]+)")
+
+
+class FailUnder(msgspec.Struct, frozen=True, kw_only=True):
+    """`METRIC=V` or `METRIC:FIELD=LABEL=V`: the figure is to be V or more."""
+
+    name: str
+    group: str | None
+    value: float
+
+
+class MaxDrop(msgspec.Struct, frozen=True, kw_only=True):
+    """`V` or `METRIC=V`: the figure is to be no more than V points below the baseline's."""
+
+    name: str | None
+    """None: the report's first metric."""
+    value: float
+
+
+class GateResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one gate."""
+
+    gate: str
+    """What was asked."""
+    state: State
+    reason: str
+    """The figures that decided."""
+
+
+def parse_fail_under(text: str) -> FailUnder:
+    """Read `METRIC=V` or `METRIC:FIELD=LABEL=V`; raises UsageError."""
+    found = _LINE.fullmatch(text.strip())
+    value = _number(found["value"]) if found else None
+    if found is None or value is None:
+        raise UsageError(f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75.")
+    return FailUnder(name=found["name"], group=found["group"], value=value)
+
+
+def parse_max_drop(text: str) -> MaxDrop:
+    """Read `V` or `METRIC=V`; raises UsageError."""
+    found = _DROP.fullmatch(text.strip())
+    value = _number(found["value"]) if found else None
+    if found is None or value is None or value < 0:
+        raise UsageError(f"{text!r}: write it like 2 or pass@1=2, in points, not below 0.")
+    return MaxDrop(name=found["name"], value=value)
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if -1000 < value < 1000 else None
+
+
+def judge(
+    report: Report,
+    *,
+    lines: Sequence[FailUnder] = (),
+    baseline: Report | None = None,
+    drops: Sequence[MaxDrop] = (),
+    reading: ReadingName = "careful",
+) -> list[GateResult]:
+    """Hold a report against every gate; raises UsageError for a figure that it, or the baseline, does not have."""
+    results = [_line(report, line, reading) for line in lines]
+    if baseline is not None:
+        check_baseline(baseline, report)
+        results += [_drop(report, baseline, drop, reading) for drop in drops or [MaxDrop(name=None, value=0)]]
+    return results
+
+
+def check_baseline(baseline: Report, report: Report) -> None:
+    """Raise UsageError where a baseline says nothing about a report."""
+    check_comparable(baseline, report)
+    had, has = ({sample.cluster for sample in made.samples} for made in (baseline, report))
+    if had != has:
+        lacking, more = len(had - has), len(has - had)
+        raise UsageError(
+            f"This run cannot be held against the baseline: it lacks {lacking} of the baseline's items and has {more} "
+            "others. Grade the same items (--limit and --id too)."
+        )
+
+
+def exit_code(results: Sequence[GateResult], *, complete: bool = True) -> int:
+    """Return the exit code of all gates together: a failed one comes first, then what was lost.
+
+    Lost are samples that could not be scored, and a run that is not `complete`: its files could not be written.
+    """
+    states = {result.state for result in results}
+    if "failed" in states:
+        return GateNotMetError.exit_code
+    if "unscored" in states or not complete:
+        return InfrastructureError.exit_code
+    return GateInconclusiveError.exit_code if "inconclusive" in states else 0
+
+
+def _line(report: Report, line: FailUnder, reading: ReadingName) -> GateResult:
+    asked = f"{line.name}{f' of {line.group}' if line.group else ''} >= {line.value:.10g} ({reading})"
+    metric = _metric(report, line.name, reading, line.group)
+    if metric is None:
+        return GateResult(gate=asked, state="unscored", reason=_why_lost(report))
+    figure = f"it is {_exact(metric.value, line.value)}{_interval(metric)}"
+    if 0 < line.value <= 1:
+        figure += f"; figures are percentages, so this line is at {line.value:.10g} of 100"
+    met = metric.value >= line.value - ROUNDING
+    result = GateResult(gate=asked, state="met" if met else "failed", reason=figure)
+    if not met and _highest(metric) < line.value - ROUNDING:
+        return msgspec.structs.replace(result, reason=figure + _bounds(metric))
+    return _unless_unscored([report], result, _bounds(metric))
+
+
+def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
+    name = drop.name or next((m.name for made in (report, baseline) for m in made.metrics), "the figure")
+    asked = f"{name} no more than {drop.value:.10g} points below the baseline ({reading})"
+    now, before = _metric(report, name, reading, None), baseline.metric(name, reading)
+    if now is None:
+        return GateResult(gate=asked, state="unscored", reason=_why_lost(report))
+    if before is None:
+        raise UsageError(f"The baseline has no {name} ({reading}).{_how_to_get(name, baseline)}")
+    regraded = same_outputs(baseline, report)
+    if regraded and now.value >= before.value - ROUNDING:
+        same = GateResult(gate=asked, state="met", reason="both runs graded the same outputs")
+        return _unless_unscored([report, baseline], same)
+    compared = compare_metric(baseline, report, name, reading)
+    low, high = compared.difference.ci90
+    state: State = "met" if low >= -drop.value else "failed" if high < -drop.value else "inconclusive"
+    change = compared.difference
+    figures = (
+        f"{compared.before:.2f} before, {compared.after:.2f} now, a change of {change.value:+.2f} points (one-sided "
+        f"95 % bounds {low:+.2f} and {high:+.2f}; {change.n} paired items, {change.differing} of them differ)"
+    )
+    if regraded:
+        figures += "; the outputs are the same, so what differs is the grading (judge, limits or version)"
+    if state == "inconclusive":
+        figures += f"; so many items show a change of {change.detectable:.1f} points in four of five cases"
+    result = GateResult(gate=asked, state=state, reason=figures)
+    # Where it would not be met even if all that was lost were right now and wrong before, nothing is left to be told.
+    if state == "failed" and _highest(now) - _lowest(before) < -drop.value - ROUNDING:
+        return result
+    return _unless_unscored([report, baseline], result)
+
+
+def _why_lost(report: Report) -> str:
+    return LOST if report.samples else f"{report.split} has no public answers, so there is nothing to hold it against"
+
+
+def _how_to_get(name: str, report: Report) -> str:
+    """Say how a report gets a pass@k that it does not have."""
+    k = k_of(name)
+    if k is None or not any(k_of(metric.name) for metric in report.metrics):
+        return ""
+    return f" Score it again with -k {k} (--score-only executes nothing)."
+
+
+def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = "") -> GateResult:
+    """A gate is not decided by what infrastructure lost, in this run or in the baseline."""
+    lost = [
+        f"{report.unscored} of {len(report.samples)} samples{where} are unscored"
+        for report, where in zip(reports, ("", " of the baseline"), strict=False)
+        if report.unscored
+    ]
+    if not lost:
+        return result
+    return GateResult(gate=result.gate, state="unscored", reason=f"{result.reason}, but {' and '.join(lost)}{bounds}")
+
+
+def _metric(report: Report, name: str, reading: ReadingName, group: str | None) -> Metric | None:
+    """Return the figure; None where it was lost to infrastructure. Raises UsageError where there is no such figure."""
+    metric = report.metric(name, reading, group)
+    if metric is not None:
+        return metric
+    if report.metric(name, "official" if reading == "careful" else "careful", group) is not None or not report.metrics:
+        return None
+    if _was_lost(report, name, group):
+        return None
+    names = list(dict.fromkeys(m.name for m in report.metrics))
+    if name not in names:
+        raise UsageError(
+            f"There is no metric {name!r} in this report; it has {', '.join(names)}.{_how_to_get(name, report)}"
+        )
+    groups = list(dict.fromkeys(m.group for m in report.metrics if m.name == name and m.group))
+    shown = ", ".join(groups[:12]) + (", ..." if len(groups) > 12 else "")
+    raise UsageError(f"{name} has no group {group!r}; it has {shown or 'none'}.")
+
+
+def _was_lost(report: Report, name: str, group: str | None) -> bool:
+    """Whether there would be such a figure if its samples had been scored."""
+    if not report.unscored or (group is not None and not clusters(report, group)):
+        return False
+    k = k_of(name)
+    if k is None:
+        return report.metric(name) is not None or report.metric(name, "careful") is not None
+    return any(metric.name.startswith("pass@") for metric in report.metrics) and any(
+        len(members) >= k for members in clusters(report, group).values()
+    )
+
+
+def _exact(value: float, line: float) -> str:
+    """Write a figure with as many places as tell it from the line."""
+    for places in range(2, 9):
+        text = f"{value:.{places}f}"
+        if (float(text) < line) == (value < line - ROUNDING):
+            return text
+    return repr(value)
+
+
+def _interval(metric: Metric) -> str:
+    inside = "" if metric.ci95 is None else f"95 % interval {metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}, "
+    return f" ({inside}n {metric.n})"
+
+
+def _highest(metric: Metric) -> float:
+    """Return the figure if all that was lost had been right."""
+    return metric.value if metric.bounds is msgspec.UNSET else max(metric.value, metric.bounds[1])
+
+
+def _lowest(metric: Metric) -> float:
+    """Return the figure if all that was lost had been wrong."""
+    return metric.value if metric.bounds is msgspec.UNSET else min(metric.value, metric.bounds[0])
+
+
+def _bounds(metric: Metric) -> str:
+    if metric.bounds is msgspec.UNSET:
+        return ""
+    return f"; with them it lies between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}"

@@ -1,0 +1,1 @@
+"""Prediction files: read, checked, and recognised in foreign formats."""

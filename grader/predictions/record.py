@@ -1,0 +1,168 @@
+"""One record of a prediction file: what is right in it, and every way in which it can be wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.files.json_location import MAX_DEPTH, Flaw, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+Row = dict[str, object]
+
+EXPECTED = 'expected a JSON array, or JSON Lines, of {"qid": "...", "predictions": ["..."]}'
+_EXECUTED_FIELDS = ("processed_predictions", "concatenated_predictions", "results")
+_NAMES_SHOWN = 8
+
+
+class RawRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One record of a file, of whatever format, before records of one qid are merged."""
+
+    qid: str
+    predictions: list[str]
+    fields: Row
+    """Every other field."""
+    prompts: list[object] | None = None
+    """One for each prediction; None if the record carried none."""
+
+
+def is_own(row: Row) -> bool:
+    """Whether a record is (meant to be) in our own format."""
+    return "qid" in row or "predictions" in row
+
+
+def is_executed(row: Row) -> bool:
+    """Whether a record is of the official HumanEval-V `_executed.json`."""
+    return "results" in row and "processed_predictions" in row and "concatenated_predictions" in row
+
+
+def convert_own(row: Row) -> RawRecord | list[Flaw]:
+    """Check a record of our own format, which is used up; the verdicts in an `_executed.json` are dropped."""
+    qid, predictions = row.get("qid"), row.get("predictions")
+    if not (type(qid) is str and qid and type(predictions) is list and set(map(type, predictions)) == {str}):
+        flaws = [*_qid_flaws(row), *_prediction_flaws(row)]
+        if flaws or not isinstance(predictions, list):
+            return flaws
+    for name in ("qid", "predictions", *(_EXECUTED_FIELDS if is_executed(row) else ())):
+        del row[name]
+    fields = row or {}  # a dict that was emptied keeps the memory of what it held
+    return RawRecord(qid=str(qid), predictions=predictions, fields=fields, prompts=_prompts(fields, len(predictions)))
+
+
+def _prompts(fields: Row, count: int) -> list[object] | None:
+    """Return one prompt for each prediction, from either official layout: `prompt` (v1) or `prompts` (v2)."""
+    if "prompt" in fields:
+        return [fields["prompt"]] * count
+    prompts = fields.get("prompts")
+    return prompts if isinstance(prompts, list) and len(prompts) == count else None
+
+
+def _qid_flaws(row: Row) -> Iterator[Flaw]:
+    qid = row.get("qid")
+    if "qid" not in row:
+        yield Flaw(path=(), message=f'no "qid" (the fields are {names(row)})')
+    elif isinstance(qid, bool) or not isinstance(qid, str | int):
+        yield Flaw(path=("qid",), message=f"expected a string or an integer, found {kind(qid)}")
+    elif qid == "":
+        yield Flaw(path=("qid",), message="the qid is empty")
+
+
+def _prediction_flaws(row: Row) -> Iterator[Flaw]:
+    found, path = row.get("predictions"), ("predictions",)
+    if "predictions" not in row:
+        hint = '; rename "prediction" and make it a list' if "prediction" in row else f" (the fields are {names(row)})"
+        yield Flaw(path=(), message=f'no "predictions"{hint}')
+    elif isinstance(found, str):
+        yield Flaw(path=path, message='expected a list of strings, found a bare string; wrap it in a list: ["..."]')
+    elif not isinstance(found, list):
+        yield Flaw(path=path, message=f"expected a list of strings, found {kind(found)}")
+    elif not found:
+        yield Flaw(path=path, message="the list is empty; leave the record out if there is no prediction")
+    else:
+        yield from (_text_flaw(index, text) for index, text in enumerate(found) if not isinstance(text, str))
+
+
+def _text_flaw(index: int, value: object) -> Flaw:
+    hint = '; write "" where the model said nothing' if value is None else ""
+    return Flaw(path=("predictions", index), message=f"expected a string, found {kind(value)}{hint}")
+
+
+def tidy_fields(fields: Row) -> list[Flaw]:
+    """Make carried fields fit to be written again: NaN becomes null, bottomless nesting is a flaw."""
+    flaws = []
+    for name, value in fields.items():
+        if isinstance(value, float | list | dict):
+            try:
+                fields[name] = _tidy(value, 1)
+            except RecursionError:
+                flaws.append(Flaw(path=(name,), message=f"nested deeper than {MAX_DEPTH} levels"))
+    return flaws
+
+
+def _tidy(value: object, depth: int) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if depth > MAX_DEPTH:
+        raise RecursionError
+    if isinstance(value, list):
+        return [_tidy(part, depth + 1) for part in value]
+    if isinstance(value, dict):
+        return {name: _tidy(part, depth + 1) for name, part in value.items()}
+    return value
+
+
+def kind(value: object) -> str:  # noqa: PLR0911 - one line a type
+    """Name a JSON value's type, and the value where it is short."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return f"the integer {value}" if abs(value) < 10**18 else "an integer"
+        case float():
+            return f"the number {value}" if math.isfinite(value) else "NaN or Infinity"
+        case str():
+            return f"the string {quoted(value, 20)}"
+        case list():
+            return "a list"
+        case _:
+            return "an object"
+
+
+def object_message(value: Row, label: str) -> str:
+    """Say what a top-level object seems to be, and how to make a prediction file of it."""
+    if {"schema", "metrics", "samples"} <= value.keys():
+        return 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only"'
+    if "qid" in value and "predictions" in value:
+        return "one record alone, over several lines; put it in a list: [{...}]"
+    program = _conversion(value)
+    keys = f" with the keys {names(value)}" if value else ""
+    return f"found one object{keys}; {EXPECTED}" + (f"; this converts it: {_jq(program, label)}" if program else "")
+
+
+def _conversion(value: Row) -> str | None:
+    """Return the jq program that makes records of an object, if it is one of the usual shapes."""
+    for name, part in value.items():
+        if isinstance(part, list) and part and isinstance(part[0], dict) and is_own(part[0]):
+            return f".[{json.dumps(name)}]"
+    if value and all(isinstance(part, str) for part in value.values()):
+        return "to_entries | map({qid: .key, predictions: [.value]})"
+    if value and all(isinstance(part, list) and all(isinstance(p, str) for p in part) for part in value.values()):
+        return "to_entries | map({qid: .key, predictions: .value})"
+    return None
+
+
+def _jq(program: str, label: str) -> str:
+    return f"jq '{program}'" + ("" if label == "<stdin>" else f" {label}")
+
+
+def names(things: Collection[str]) -> str:
+    """List untrusted names, but not all of a thousand."""
+    shown = ", ".join(quoted(name) for name, _ in zip(things, range(_NAMES_SHOWN), strict=False))
+    return f"{shown} and {len(things) - _NAMES_SHOWN} more" if len(things) > _NAMES_SHOWN else shown

@@ -1,0 +1,1 @@
+"""Multiple-choice questions, one pass or circular: accuracy."""

@@ -1,0 +1,55 @@
+"""Replies that are a letter or an option's text and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
+
+if TYPE_CHECKING:
+    from grader.scorers.choice.careful.options import Options
+
+_EDGE = " \t\n.,;:!?\"'*()[]{}<>_`$#\u3002-"
+
+
+def read_bare(text: str, options: Options) -> ChoiceReading | None:
+    """Return the reading of a reply that is one letter or one option's text, None where it is more than that."""
+    if len(text) > 2 * options.longest + 60:
+        return None
+    end = len(text.rstrip(_EDGE))
+    start = end - len(text[:end].lstrip(_EDGE))
+    if start >= end:
+        return None
+    if end - start == 1 and text[start].isascii() and text[start].isalpha():
+        return _letter(text, start, options)
+    return _text(text, (start, end), options)
+
+
+def _letter(text: str, at: int, options: Options) -> ChoiceReading:
+    letter, span = text[at].upper(), (at, at + 1)
+    if letter not in options:
+        same = options.same_text(text)
+        if len(same) == 1:
+            return read_as(same[0], "option_text", span)
+        return no_answer("outside_options", span, f"{letter} is not among the options")
+    other = options.named_letters.get(letter)
+    # In brackets a letter is a label; bare it may as well be the text of the option that says it.
+    if other is not None and "(" not in text[max(0, at - 8) : at]:
+        return ambiguous(
+            "letter_is_a_text", span, f"names option {letter}, or option {other}, whose text is that letter"
+        )
+    return read_as(letter, "bare_letter", span)
+
+
+def _text(text: str, span: tuple[int, int], options: Options) -> ChoiceReading | None:
+    same = options.same_text(text)
+    if len(same) > 1:
+        return ambiguous("option_text", span, f"the text of {' and '.join(same)}")
+    said = text[slice(*span)]
+    if not same:
+        # "AB", "ABCD": letters run together; a repeated one would be a word or noise.
+        together = 1 < len(set(said)) == len(said) and set(said) <= set(options.letters)
+        return ambiguous("several_letters", span, f"names {' and '.join(said)}") if together else None
+    if said.startswith("A ") and same[0] != "A" and options.takes_no_article(same[0]):
+        return ambiguous("letter_and_text_disagree", span, f"names A, with the text of {same[0]}")
+    return read_as(same[0], "option_text", span)

@@ -1,0 +1,369 @@
+"""Where a reply names an option, by letter, by number or by text, and what it says about it there."""
+
+# Foreign words are what this file is about, and lists of words read best as words.
+# ruff: noqa: RUF001, SIM905
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from grader.scorers.choice.careful import wordings as say
+from grader.scorers.choice.careful.patterns import Pattern
+from grader.scorers.choice.reading import ChoiceReading
+
+if TYPE_CHECKING:
+    from grader.scorers.choice.careful.options import Options
+    from grader.scorers.choice.careful.text import Page
+
+Role = Literal["declared", "concluded", "own_line", "leading", "denied", "doubted", "listed", "named"]
+
+_WORDY = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
+_LABEL = Pattern(
+    rf"(?<![{_WORDY}])[(\[{{<]\s?(?P<low1>[a-z])\s?[)\]}}>]|[(\[{{<\"']\s?(?P<up1>[A-Z])\s?[)\]}}>\"']"
+    rf"|(?<![{_WORDY}'°])(?<!\w\.)(?P<up>[A-Z])(?![{_WORDY}#°]|\+\+|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_WORDY}]|"
+    rf"-[{_WORDY}]|\.[A-Z]\b)"
+    r"|(?:(?<=option )|(?<=choice )|(?<=answer ))(?P<low3>[b-z]|a(?= (?:is|was|seems|because|matches)\b))"
+    rf"(?![{_WORDY}'-])"
+    rf"|(?<![{_WORDY}'°./-])(?P<low2>[a-z])(?=\s*(?:$|[).,:;!?\]}}\"'\n。]))(?!\.[a-z])"
+)
+_ORDINAL = Pattern(
+    r"\b(?:option|choice|answer|alternative|opción|antwort|réponse)(?:\s{1,3}(?:number|"
+    r"no\.?))?\s{0,3}#?\s?(?P<digit>[1-9])(?![\w%]|[.,]\d)"
+    r"|\b(?P<word>first|second|third|fourth|fifth|erste|zweite|dritte|vierte|première|deuxième|troisième|"
+    r"quatrième|primera|segunda|tercera|cuarta)"
+    r"\s{1,3}(?:option|choice|answer|one|alternative|antwort|réponse|opción|respuesta)\b"
+    r"|第(?P<han>[一二三四五1-5])[个個]?(?:选项|選項|答案|项)"
+)
+_RANK = {
+    **dict(zip("123456789", range(9), strict=True)),
+    **dict(zip("一二三四五", range(5), strict=True)),
+    **dict(zip(("first", "second", "third", "fourth", "fifth"), range(5), strict=True)),
+    **dict(zip(("erste", "zweite", "dritte", "vierte"), range(4), strict=True)),
+    **dict(zip(("première", "deuxième", "troisième", "quatrième"), range(4), strict=True)),
+    **dict(zip(("primera", "segunda", "tercera", "cuarta"), range(4), strict=True)),
+}
+_VERBS = frozenset(
+    "is isn't was are aren't would should must can cannot can't could does doesn't has have seems appears "
+    "looks matches match fits fit describes depicts shows represents corresponds because since and or but "
+    "nor not it though although might may will remains works indicates refers contains states mentions "
+    "says makes suggests gives ist wäre weil und oder aber passt stimmt est et ou car parce semble mais "
+    "es y o porque corresponde parece pero è perché corrisponde é ou является и или верно верный "
+    "правильный".split()
+)
+_AFTERWORDS = frozenset(
+    "as for which with best correctly accurately clearly definitely most correct right wrong incorrect "
+    "only too also here there rather over than if due given based in from instead again on by to all "
+    "final answer please obviously".split()
+)
+_NAMED_THINGS = Pattern(
+    r"\b(?:vitamins?|points?|plan|figure|fig\.?|panel|team|groups?|types?|class|grade|room|gate|section|"
+    r"part|person|object|lines?|"
+    r"angle|side|box|region|area|hepatitis|images?|pictures?|photo|player|car|building|solutions?|"
+    r"magnets?|samples?|pairs?|terminal|block|"
+    r"zone|exit|level|row|column|step|appendix|table|chart|graph|diagram|map|city|country|house|item|lane|bus|route|"
+    r"appendix|version|model|series|drive|disk|minor|major|variable|circle|triangle|shape|arrow|location|"
+    r"position)\s+$"
+)
+_OPTION_WORD = Pattern(
+    r"(?:\b(?:option|choice|letter|answer|opción|opzione|opção|alternativa|letra|lettera|lettre|antwort|"
+    r"buchstabe|вариант|réponse|optie|opcja|pilihan|đáp án)s?|选项|選項|選択肢|선택지|보기)\s*[\"'(\[]*$"
+)
+_NEXT_WORD = Pattern(r"[ \t]+([^\W\d_][^\W\d_']*(?:'\w+)?)")
+_CLOSERS = Pattern(r"[\s\"'*)\]}>]{0,8}")
+_DELIMITED = Pattern(
+    r"[ \t\"'*)\]}>]{0,6}(?P<delim>[.):,=-]|\s-|(?:is|was|says|reads|ist|est|es|è|é)(?= )|是)?"
+    r"[ \t\"'(*\[{:=-]{0,6}(?:(?<= )(?:the|an?) )?"
+)
+_CLAUSE_STOP = Pattern(r"[ \t\"'*)\]}]*(?:$|[.,;!?\n。(]|-\s)")
+_LINE_BEFORE = Pattern(r"[\s\"'(\[{<*>:.=-]*$")
+_LINE_AFTER = Pattern(r"[\s\"')\]}>*.,;!。=-]*$")
+_LEAD_AFTER = Pattern(
+    r"[ \t\"')\]}>*]*(?:[.):,;!。-]|\n|$|because\b|since\b|as\b|for\b|weil\b|car\b|porque\b|因为)", re.IGNORECASE
+)
+_LEAD_TEXT_AFTER = Pattern(r"[ \t\"')\]}>*]*(?:[.:,;!。]|\n|$|\s-|because\b|since\b)", re.IGNORECASE)
+_MANY = Pattern(r"\b(?:each|every|all|these|following|options|choices|one by one)\b")
+_OPTIONS_FOLLOW = Pattern(r"\b(?:options?|choices?)(?: are)?[ \t]*:[ \t]*$")
+_MOST = 1500
+_REACH = 140
+
+
+class Mention(msgspec.Struct):
+    """One naming of an option."""
+
+    letters: frozenset[str]
+    start: int
+    end: int
+    """End of the label or text itself."""
+    stop: int
+    """End with the option's own text where that follows the label."""
+    kind: Literal["label", "ordinal", "text"]
+    marked: bool = False
+    """The label is unmistakably one: bracketed, after "option", or followed by a delimiter or its own text."""
+    conflict: str | None = None
+    """The other option whose text stands at the label."""
+    shaky: bool = False
+    """A bare capital before a word that is not a verb, or a common word: counts only where it is declared."""
+    role: Role = "named"
+
+
+def find_mentions(page: Page, options: Options) -> list[Mention]:
+    """Return the mentions in order, texts that belong to a label merged into it, roles still open."""
+    places = options.occurrences(page.low)
+    labels = _labels(page, options)
+    # "Point B", "Both A and B": a label inside a longer option text is part of that text.
+    covers = [(s, e, k) for s, e, k in places if e - s > 2]
+    found = [m for m in labels if not _covered(m, covers)] if covers else labels
+    taken = [(m.start, m.stop) for m in found if m.stop > m.end]
+    found += _texts(options, places, taken)
+    found += _ordinals(page, options)
+    found.sort(key=lambda m: (m.start, m.kind != "label"))
+    if len(found) > _MOST:
+        found = found[:100] + found[100 - _MOST :]
+    return found
+
+
+def _covered(label: Mention, covers: list[tuple[int, int, str]]) -> bool:
+    """Tell whether a longer option text holds the label (binary search would not pay: few texts, few labels)."""
+    for start, end, _ in covers:
+        if start > label.start:
+            return False
+        if start <= label.start and label.end <= end and (label.start > start or label.end < end):
+            return True
+    return False
+
+
+def _labels(page: Page, options: Options) -> list[Mention]:
+    found = []
+    matches = list(_LABEL.finditer(page.shown))
+    if len(matches) > _MOST:
+        matches = matches[:100] + matches[100 - _MOST :]
+    for m in matches:
+        mention = _label(m, page, options)
+        if mention is not None:
+            found.append(mention)
+    return found
+
+
+def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
+    """Return the mention that a lone letter is, or None where it is an article, a pronoun or a name's part."""
+    shown, low = page.shown, page.low
+    letter = m[m.lastgroup or 0].upper()
+    start, end = m.span()
+    left = low[max(0, start - 40) : start]
+    marked = m.lastgroup in ("up1", "low1") or _OPTION_WORD.search(left) is not None
+    if m.lastgroup in ("low1", "low2", "low3") and not (
+        letter in options and (marked or _lower_case_label(left, start, len(low.rstrip())))
+    ):
+        return None
+    shaky = False
+    if m.lastgroup == "up":
+        word = _NEXT_WORD.match(shown, end)
+        verdict = _before_word(letter, word[1] if word else "", marked)
+        if verdict is None and not _own_text_follows(letter, end, page, options):
+            return None
+        shaky = verdict is False
+        if not marked and _NAMED_THINGS.search(left):
+            return None
+    return _extended(Mention(frozenset(letter), start, end, end, "label", marked=marked, shaky=shaky), page, options)
+
+
+def _lower_case_label(left: str, start: int, length: int) -> bool:
+    """Tell whether a bare small letter is a label: it opens the reply or a line, or something is declared there."""
+    opens = not left.rpartition("\n")[2].strip(" -*") and (start < 40 or "\n" in left)
+    # A long text that ends in a single small letter was cut off inside a word.
+    cut = start > 100 and start + 1 >= length
+    return opens or (not cut and bool(say.STRONG_BEFORE.search(left) or say.WEAK_BEFORE.search(left)))
+
+
+def _before_word(letter: str, word: str, marked: bool) -> bool | None:
+    """Judge a bare capital by the word after it: True a label, False perhaps one, None an article or pronoun."""
+    if letter == "I" and word:
+        return True if marked else None
+    if not word or word in _VERBS:
+        return True
+    if letter in "AEIOUY" or "Ѐ" <= word[0] < "\u0530":
+        return marked or None
+    return marked or word in _AFTERWORDS or word[0].isupper()
+
+
+def _own_text_follows(letter: str, end: int, page: Page, options: Options) -> bool:
+    found = options.starting_at(page.low, end + 1) if end + 1 < len(page.low) else None
+    if found is None:
+        return False
+    # "A dog" opens a sentence with an article; "A blue" cannot, and inside a sentence an article is lower-case.
+    opens = not page.shown[page.sentence(end - 1, end)[0] : end - 1].strip(" \"'*(-")
+    return found[0] == letter or not opens or options.takes_no_article(found[0])
+
+
+def _extended(mention: Mention, page: Page, options: Options) -> Mention:
+    """Look at what follows a label: its own text makes it longer, another option's text is a conflict."""
+    match = _DELIMITED.match(page.low, mention.end)
+    if match is None or match.end() >= len(page.low):
+        return mention
+    (letter,) = mention.letters
+    found = options.starting_at(page.low, match.end())
+    if found is None:
+        mention.marked = mention.marked or (match["delim"] or ",") in ").:"
+        return mention
+    if found[0] == letter or options.low.get(letter) == options.low[found[0]]:
+        mention.stop, mention.marked, mention.shaky = found[1], True, False
+        if found[1] - match.end() == 1 and page.low[match.end() - 1] == "(":
+            # "B (A)" where A says "B" and B says "A": either may be the label.
+            mention.conflict = options.named_letters.get(letter)
+    elif _CLAUSE_STOP.match(page.low, found[1]) and letter in options:
+        mention.conflict, mention.stop = found[0], found[1]
+    return mention
+
+
+def _texts(options: Options, places: list[tuple[int, int, str]], taken: list[tuple[int, int]]) -> list[Mention]:
+    found: list[Mention] = []
+    next_taken = 0
+    for start, end, letter in places:
+        while next_taken < len(taken) and taken[next_taken][1] <= start:
+            next_taken += 1
+        if next_taken < len(taken) and taken[next_taken][0] <= start:
+            continue
+        if found and found[-1].start == start and found[-1].end == end:
+            found[-1].letters |= {letter}
+        elif len(options.texts[letter]) > 1 or not options.texts[letter].isascii() or options.texts[letter].isdigit():
+            found.append(Mention(frozenset(letter), start, end, end, "text", shaky=letter in options.common))
+    return found
+
+
+def _ordinals(page: Page, options: Options) -> list[Mention]:
+    found = []
+    for m in _ORDINAL.finditer(page.low):
+        said = m["digit"] or m["word"] or m["han"]
+        rank = _RANK[said]
+        said_by = [k for k, w in options.words.items() if said in w or any(t == str(rank + 1) for t in w)]
+        if rank >= len(options.letters):
+            continue
+        letter = options.letters[rank]
+        if said_by and m["word"]:
+            continue
+        conflict = next((k for k in said_by if k != letter), None)
+        found.append(Mention(frozenset(letter), m.start(), m.end(), m.end(), "ordinal", marked=True, conflict=conflict))
+    return found
+
+
+class Group(msgspec.Struct):
+    """Mentions that form one list ("A and B"), judged together."""
+
+    members: list[Mention]
+    role: Role = "named"
+    final: bool = False
+    """Worded or placed as the reply's conclusion."""
+    echo: bool = False
+    """An echoed list of options, not a statement."""
+    reading: ChoiceReading | None = None
+    """What a container was read as, where the group stands for one."""
+
+    @property
+    def start(self) -> int:
+        """Start of the first member."""
+        return self.members[0].start
+
+    @property
+    def stop(self) -> int:
+        """End of the last member with its text."""
+        return self.members[-1].stop
+
+    @property
+    def letters(self) -> frozenset[str]:
+        """Every option named."""
+        return frozenset().union(*(m.letters for m in self.members))
+
+
+def group(mentions: list[Mention], page: Page) -> list[Group]:
+    """Join mentions with nothing but connectives between them."""
+    groups: list[Group] = []
+    for mention in mentions:
+        if groups and mention.start < groups[-1].stop:
+            continue
+        if groups and _continues(groups[-1], mention, page):
+            groups[-1].members.append(mention)
+        else:
+            groups.append(Group([mention]))
+    for one in groups:
+        texts = sum(m.stop > m.end for m in one.members)
+        one.echo = len(one.letters) > 1 and texts >= len(one.members) - 1
+    return groups
+
+
+def _continues(so_far: Group, mention: Mention, page: Page) -> bool:
+    last = so_far.members[-1]
+    between = page.low[last.stop : mention.start]
+    if len(between) > 24:
+        return False
+    if "\n" in between:
+        # A list of options runs in order; a blank line or a step back begins something new.
+        if between.count("\n") > 1 or min(mention.letters) <= max(last.letters) or last.kind == "text":
+            return False
+        between = between.replace(".", " ").replace("-", " ")
+    elif last.stop > last.end and mention.stop > mention.end:
+        between = between.replace(".", " ")
+    if last.kind == mention.kind or "text" not in (last.kind, mention.kind):
+        return say.CONNECTED.fullmatch(between) is not None
+    # "blue (B)" and "blue, B" name one thing twice or disagree; either way they belong together.
+    return last.kind == "text" and mention.kind == "label" and re.fullmatch(r"[\s,]*[(\[]?", between) is not None
+
+
+def judge(one: Group, page: Page, last_line: tuple[int, int], first: int) -> None:
+    """Set the group's role from the words around it; `first` is where the reply's text begins."""
+    start, stop = one.start, one.stop
+    left_end, right_end = page.sentence(start, stop)
+    left = page.low[max(left_end, start - _REACH) : start]
+    if not left.strip(" -*\"'([{>") and left_end:
+        left = _heading_before(page, left_end) + left
+    right = page.low[stop : min(right_end, stop + _REACH)]
+    one.role = _role(one, left, right)
+    if one.role == "named":
+        _judge_by_place(one, page, first)
+    in_last_line = start >= last_line[0]
+    one.final = bool(say.FINAL_BEFORE.search(left)) or (in_last_line and one.role == "own_line")
+
+
+def _heading_before(page: Page, at: int) -> str:
+    """Return the line before `at` where it announces something ("Answer:"), else nothing."""
+    above = page.low[max(0, at - _REACH) : at].rstrip().rpartition("\n")[2].rstrip(" \"'*")
+    if _MANY.search(above):
+        return ""
+    return above + " " if above.endswith((":", "is", "是", "answer")) else ""
+
+
+def _role(one: Group, left: str, right: str) -> Role:
+    if say.DENIED_AFTER.match(right) or say.DENIED_BEFORE.search(left):
+        return "denied"
+    if one.echo or say.COMPARED_BEFORE.search(left):
+        return "listed"
+    if say.DOUBTED_BEFORE.search(left) or say.DOUBTED_AFTER.match(right):
+        return "doubted"
+    # A text that is confirmed ("the dog is right there") is not thereby the answer; a label is.
+    if one.members[0].kind == "text":
+        return "declared" if say.TEXT_BEFORE.search(left) else "named"
+    return "declared" if say.CONFIRMED_AFTER.match(right) else _role_by_left(one, left, right)
+
+
+def _role_by_left(one: Group, left: str, right: str) -> Role:
+    if say.STRONG_BEFORE.search(left):
+        cut_off = any(m.shaky for m in one.members) and not say.CLAUSE_END.match(right)
+        return "named" if cut_off else "declared"
+    return "concluded" if say.WEAK_BEFORE.search(left) and say.CLAUSE_END.match(right) else "named"
+
+
+def _judge_by_place(one: Group, page: Page, first: int) -> None:
+    """Take a label or text alone on its line, or at the very start before a delimiter, for a statement."""
+    line_start, line_end = page.line(one.start, one.stop)
+    if not page.low[one.stop : line_end].strip(" .*)!\"'") and not page.low[line_end:].strip():
+        line_start = max(line_start, page.sentence(one.start, one.stop)[0])
+    before, after = page.shown[line_start : one.start], page.shown[one.stop : line_end]
+    if len(before) < 60 and len(after) < 60 and _LINE_BEFORE.fullmatch(before) and _LINE_AFTER.fullmatch(after):
+        announced = page.low[max(0, line_start - _REACH) : line_start].removesuffix("\n")
+        one.role = "listed" if _OPTIONS_FOLLOW.search(announced) else "own_line"
+    elif one.start <= first + 3 and not page.shown[first : one.start].strip("\"'([{<*- "):
+        pattern = _LEAD_TEXT_AFTER if one.members[0].kind == "text" else _LEAD_AFTER
+        if pattern.match(page.shown, one.stop):
+            one.role = "leading"

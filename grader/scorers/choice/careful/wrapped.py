@@ -1,0 +1,92 @@
+"""Answers in containers: LaTeX boxes, answer tags, JSON fields."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from grader.scorers.choice.careful.patterns import Pattern
+
+
+class Wrapped(NamedTuple):
+    """One container and its content."""
+
+    rule: str
+    start: int
+    end: int
+    inner: tuple[int, int]
+
+
+_BOX = Pattern(r"\\f?boxed\s*\{")
+_BOX_SIMPLE = Pattern(r"<\|begin_of_box\|>([^<]{0,400})<\|end_of_box\|>|\\f?boxed\s+([A-Za-z])\b")
+_NAMES = "answer|final_?answer|final|conclusion|choice|option|ans|output|response|solution"
+_TAG = Pattern(rf"(?:<(/?)({_NAMES})\s*>|\[(/?)(answer|final_?answer)\])", re.IGNORECASE)
+_FIELD = Pattern(
+    r"[{,\s][\"']?(?:(?:final|correct|my|model|best|selected|chosen)[_ ]?)?(?:answer|choice|option|letter|"
+    r"prediction|selection|label|答案)"
+    r"(?:[_ ](?:letter|choice|option))?[\"']\s*:\s*(?:\[\s*)?(?:\"([^\"\n]{0,300})\"|'([^'\n]{0,300})'|"
+    r"([A-Za-z]\b))",
+    re.IGNORECASE,
+)
+_MOST = 60
+
+
+def find_wrapped(text: str) -> list[Wrapped]:
+    """Return the containers in order of position, at most the last few dozen; an unclosed tag reaches to the end."""
+    found: list[Wrapped] = []
+    if "box" in text:
+        found += _boxes(text)
+    if "<" in text or "[" in text:
+        found += _tags(text)
+    if ":" in text and ("{" in text or '"' in text):
+        for m in list(_FIELD.finditer(text))[-_MOST:]:
+            inner = next(m.span(g) for g in (1, 2, 3) if m[g] is not None)
+            found.append(Wrapped("json", m.start() + 1, m.end(), inner))
+    found.sort(key=lambda w: (w.start, -w.end))
+    return _outermost(found)
+
+
+def _outermost(found: list[Wrapped]) -> list[Wrapped]:
+    kept: list[Wrapped] = []
+    for one in found:
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return kept
+
+
+def _boxes(text: str) -> list[Wrapped]:
+    found = []
+    for m in list(_BOX.finditer(text))[-_MOST:]:
+        end = _closing_brace(text, m.end())
+        if end is not None:
+            found.append(Wrapped("boxed", m.start(), end + 1, (m.end(), end)))
+    for m in list(_BOX_SIMPLE.finditer(text))[-_MOST:]:
+        found.append(Wrapped("boxed", m.start(), m.end(), m.span(1 if m[1] is not None else 2)))
+    return found
+
+
+def _closing_brace(text: str, start: int, most: int = 600) -> int | None:
+    depth = 1
+    for at in range(start, min(len(text), start + most)):
+        if text[at] == "{":
+            depth += 1
+        elif text[at] == "}":
+            depth -= 1
+            if not depth:
+                return at
+    return None
+
+
+def _tags(text: str) -> list[Wrapped]:
+    found: list[Wrapped] = []
+    opened: re.Match[str] | None = None
+    for tag in _TAG.finditer(text):
+        closing = bool(tag[1] or tag[3])
+        if not closing:
+            opened = tag
+        elif opened is not None:
+            found.append(Wrapped("answer_tag", opened.start(), tag.end(), (opened.end(), tag.start())))
+            opened = None
+    if opened is not None:
+        found.append(Wrapped("answer_tag", opened.start(), len(text), (opened.end(), len(text))))
+    return found[-_MOST:]

@@ -1,0 +1,321 @@
+"""Multiple-choice questions: from rows to items, and both readings of every reply to them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from grader.data.load import Rows
+from grader.errors import InputError, UsageError
+from grader.results import Outcome, Reading, SampleResult
+from grader.scorers.choice.reading import ChoiceReading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from grader.benchmark import Benchmark
+    from grader.data.load import Row
+    from grader.predictions.read import PredictionFile
+
+_MARKED = re.compile(r"\(([A-Z])\)\s*")
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """One question as it was asked: in circular evaluation, one pass."""
+
+    qid: str
+    unit: str
+    """The question it is a pass of (itself where there is one pass)."""
+    question: str
+    options: dict[str, str]
+    answer: str | None
+    """The right letter; None where the answers are not public."""
+    groups: dict[str, str | list[str]]
+    row: dict[str, Any]
+
+
+def items_from(rows: Rows, benchmark: Benchmark, split: str) -> dict[str, Item]:
+    """Turn rows into items; raises InputError naming every row that is wrong."""
+    problems = _table_problems(rows, benchmark, split)
+    if problems:
+        raise InputError(problems)
+    items: dict[str, Item] = {}
+    for number, row in enumerate(rows.rows, 1):
+        where = rows.where(number)
+        try:
+            item = _item(row, benchmark)
+        except ValueError as error:
+            problems.append(f"{where}: {error}")
+            continue
+        if item.qid in items:
+            problems.append(f"{where}: {item.qid!r} stands twice")
+        items[item.qid] = item
+    problems += _answer_problems(items, rows, benchmark, split)
+    if problems:
+        hidden = [f"... and {len(problems) - 50} more problems"] if len(problems) > 50 else []
+        raise InputError(problems[:50] + hidden)
+    return items
+
+
+def _table_problems(rows: Rows, benchmark: Benchmark, split: str) -> list[str]:
+    """Return what is wrong with the table as a whole, one line instead of one a row."""
+    columns, label, place = benchmark.columns, benchmark.splits[split].label, rows.place or rows.origin
+    filled = {name for row in rows.rows for name, value in row.items() if cell(value) is not None}
+    problems = []
+    if columns.id not in filled:
+        read = f"those read are {', '.join(sorted(filled))}" if filled else "none that is read has anything"
+        problems.append(f"{place}: nothing in column {columns.id}; {read}")
+    apart = not benchmark.options_in_text and columns.options is None
+    if apart and len(filled & set(benchmark.letters)) < 2:
+        some = ", ".join(benchmark.letters[:2])
+        problems.append(f"{place}: no option columns {some}, ...: without them no answer can be read")
+    if not apart and (source := columns.options or columns.question or "") not in filled:
+        problems.append(f"{place}: no column {source}, which has the options")
+    strangers = [row for row in rows.rows if label and cell(row.get(columns.split or "")) not in {None, label}]
+    if strangers:
+        said = ", ".join(sorted({repr(cell(row.get(columns.split or ""))) for row in strangers}))
+        some = ", ".join(str(row.get(columns.id)) for row in strangers[:5]) + (", ..." if len(strangers) > 5 else "")
+        problems.append(
+            f"{place}: {len(strangers)} of {len(rows.rows)} rows belong to split {said}, and --split {split} "
+            f"has rows of {label!r}: {some}"
+        )
+    return problems
+
+
+def _answer_problems(items: Mapping[str, Item], rows: Rows, benchmark: Benchmark, split: str) -> list[str]:
+    lacking = [qid for qid, item in items.items() if item.answer is None]
+    if not lacking:
+        return []
+    place = rows.place or rows.origin
+    if len(lacking) < len(items):
+        some = ", ".join(lacking[:5])
+        return [f"{place}: {len(lacking)} rows have no answer and the others do: {some}"]
+    if benchmark.splits[split].scored:
+        hidden = [name for name, other in benchmark.splits.items() if not other.scored]
+        instead = f"--split {' or '.join(hidden)}" if hidden else f"scored = false under [splits.{split}]"
+        return [f"{place}: no row has an answer (column {benchmark.columns.answer}); for a submission: {instead}"]
+    return []
+
+
+def _item(row: Row, benchmark: Benchmark) -> Item:
+    """Return a row's item; raises ValueError saying what is wrong with it."""
+    columns = benchmark.columns
+    qid = cell(row.get(columns.id))
+    if qid is None:
+        raise ValueError(f"no {columns.id}")
+    question = cell(row.get(columns.question or "")) or ""
+    options = _options(row, question, benchmark)
+    if len(options) < 2:
+        raise ValueError(f"{qid}: fewer than two options (columns {benchmark.letters[0]}, {benchmark.letters[1]}, ...)")
+    answer = cell(row.get(columns.answer or ""))
+    if answer is not None and answer not in options:
+        raise ValueError(f"{qid}: the answer {answer!r} is none of its options {', '.join(options)}")
+    unit = qid
+    if benchmark.scoring == "circular":
+        unit = cell(row.get(columns.group_index or "")) or _base(qid, benchmark.pass_stride)
+    groups = _groups(row, benchmark)
+    if benchmark.options_in_text:
+        groups["options"] = str(len(options))
+    return Item(qid=qid, unit=unit, question=question, options=options, answer=answer, groups=groups, row=row)
+
+
+def cell(value: object) -> str | None:
+    """Return a cell's text: numbers as decimals, empty ones as None; "None", "NA" and "nan" are texts."""
+    if value is None or value == "" or value != value:  # noqa: PLR0124 - a NaN is an empty cell
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _base(qid: str, stride: int) -> str:
+    if not qid.isdigit():
+        raise ValueError(f"{qid!r} is no index: the passes of a question are told by their index")
+    return str(int(qid) % stride)
+
+
+def _options(row: Row, question: str, benchmark: Benchmark) -> dict[str, str]:
+    if benchmark.options_in_text:
+        return options_in(question, benchmark.prompt)
+    together = row.get(benchmark.columns.options) if benchmark.columns.options else None
+    if isinstance(together, dict):
+        return {str(key): str(value) for key, value in together.items()}
+    if isinstance(together, list):
+        return {letter: str(value) for letter, value in zip(benchmark.letters, together, strict=False)}
+    return {letter: text for letter in benchmark.letters if (text := cell(row.get(letter))) is not None}
+
+
+def options_in(text: str, prompt: str = "") -> dict[str, str]:
+    """Return the options of a question that ends with "(A) ... (B) ...", letters in order from A."""
+    if prompt and prompt in text:
+        text = text[: text.rindex(prompt)]
+    marks = list(_MARKED.finditer(text))
+    for start in range(len(marks)):
+        if marks[start][1] == "A":
+            run = marks[start:]
+            letters = [mark[1] for mark in run]
+            if letters == [chr(ord("A") + i) for i in range(len(run))]:
+                ends = [mark.start() for mark in run[1:]] + [len(text)]
+                return {mark[1]: text[mark.end() : end].strip() for mark, end in zip(run, ends, strict=True)}
+    return {}
+
+
+def _groups(row: Row, benchmark: Benchmark) -> dict[str, str | list[str]]:
+    groups: dict[str, str | list[str]] = {}
+    for name in benchmark.columns.groups:
+        label = cell(row.get(name))
+        if label is not None:
+            groups[name] = label
+    for name, derived in benchmark.derived.items():
+        label = derived.values.get(str(groups.get(derived.source)))
+        if label is not None:
+            groups[name] = label
+    return groups
+
+
+def official_reader(version: str) -> Callable[[str, Mapping[str, str]], ChoiceReading]:
+    """Return the official reader that a protocol names; raises UsageError where there is none."""
+    from grader.scorers.choice import official as choice_official
+
+    if version in choice_official.LMMS_EVAL_VERSIONS:
+        return lambda text, _options: choice_official.read_lmms_eval(text, version)
+    if version in choice_official.VLMEVALKIT_VERSIONS:
+        return lambda text, options: choice_official.read_vlmevalkit(text, options, version)
+    known = ", ".join(choice_official.LMMS_EVAL_VERSIONS + choice_official.VLMEVALKIT_VERSIONS)
+    raise UsageError(f"The protocol's reader {version!r} is none that grade has: {known}.")
+
+
+class Reply(msgspec.Struct, kw_only=True):
+    """One reply to one item, with both readings as far as they have come."""
+
+    item: Item
+    sample: int
+    text: str
+    official: ChoiceReading
+    careful: ChoiceReading
+    official_judged: ChoiceReading | None = None
+    """The judge's reply, read by the official rules (letter `Z`: none of the options)."""
+    careful_judged: ChoiceReading | None = None
+    lost: str = ""
+    """Why a judge that was asked gave nothing; with it, what only the judge could read is unscored."""
+    asked: frozenset[str] = frozenset()
+    """The readings that needed the judge."""
+
+
+def read_replies(items: Iterable[Item], predictions: Mapping[str, list[str]], version: str) -> list[Reply]:
+    """Read every reply both ways. Equal replies to equal options are read once."""
+    from grader.scorers.choice.careful.read import read_choice
+
+    official = official_reader(version)
+    known: dict[tuple[object, ...], tuple[ChoiceReading, ChoiceReading]] = {}
+    replies = []
+    for item in items:
+        shape = tuple(item.options.items())
+        for number, text in enumerate(predictions[item.qid]):
+            key = (text, shape, item.question)
+            if key not in known:
+                known[key] = official(text, item.options), read_choice(text, item.options, item.question)
+            first, second = known[key]
+            replies.append(Reply(item=item, sample=number, text=text, official=first, careful=second))
+    return replies
+
+
+def sample_of(reply: Reply) -> SampleResult:
+    """Return a reply's sample result."""
+    return sample(reply.item, reply.sample, _official(reply), _careful(reply))
+
+
+def absent(item: Item, number: int) -> SampleResult:
+    """Return the result of a reply that is not there, under `--missing wrong`."""
+    reading = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="there is no prediction", rule="missing")
+    return sample(item, number, reading, reading)
+
+
+def sample(item: Item, number: int, official: Reading, careful: Reading) -> SampleResult:
+    """Put an item's two readings together."""
+    return SampleResult(
+        qid=item.qid,
+        sample=number,
+        official=official,
+        careful=careful,
+        unit=item.unit if item.unit != item.qid else msgspec.UNSET,
+        groups=item.groups or msgspec.UNSET,
+        extra={"gold": item.answer},
+    )
+
+
+def _official(reply: Reply) -> Reading:
+    return _settled(reply, "official", reply.official, reply.official_judged)
+
+
+def _careful(reply: Reply) -> Reading:
+    if reply.careful.outcome == "ambiguous":
+        return _reading(Outcome.AMBIGUOUS, None, reply.careful)
+    return _settled(reply, "careful", reply.careful, reply.careful_judged)
+
+
+def _settled(reply: Reply, name: str, read: ChoiceReading, judged: ChoiceReading | None) -> Reading:
+    if read.letter is None and name in reply.asked:
+        if judged is None:
+            return Reading(outcome=Outcome.UNSCORED, credit=0, detail=reply.lost, rule="judge")
+        read = msgspec.structs.replace(judged, rule="judge", span=None, detail="the judge's word")
+    return _verdict(reply.item, read)
+
+
+def _verdict(item: Item, read: ChoiceReading) -> Reading:
+    """Mark a letter: one that is not among the options is wrong; `Z` is how official rules and judges say "none"."""
+    if read.letter is None or (read.letter == "Z" and "Z" not in item.options):
+        return _reading(Outcome.NO_ANSWER, None, read)
+    return _reading(Outcome.CORRECT if read.letter == item.answer else Outcome.WRONG, read.letter, read)
+
+
+def _reading(outcome: Outcome, letter: str | None, read: ChoiceReading) -> Reading:
+    return Reading(
+        outcome=outcome,
+        credit=int(outcome is Outcome.CORRECT),
+        answer=letter,
+        detail=read.detail,
+        rule=read.rule,
+        span=read.span or msgspec.UNSET,
+    )
+
+
+# --- baselines --------------------------------------------------------------------------------------------------
+
+
+def baselines(items: Iterable[Item]) -> dict[str, dict[str, float]]:
+    """Return, in percent and by group (`all`: every question), what chance and the first letter always would score."""
+    groups: dict[str, list[Item]] = {"all": list(items)}
+    for item in groups["all"]:
+        for name, labels in item.groups.items():
+            for label in [labels] if isinstance(labels, str) else labels:
+                groups.setdefault(f"{name}={label}", []).append(item)
+    return {
+        group: {
+            "chance": 100 * sum(1 / len(item.options) for item in members) / len(members),
+            "always_first_letter": 100
+            * sum(item.answer == next(iter(item.options)) for item in members)
+            / len(members),
+        }
+        for group, members in groups.items()
+    }
+
+
+# --- rows that came with the predictions ------------------------------------------------------------------------
+
+
+def carried_rows(file: PredictionFile, benchmark: Benchmark) -> Rows | None:
+    """Return the questions that a VLMEvalKit result table carries beside its predictions; None where it has none.
+
+    pandas has lost what such a table says of options like "None", so data that is at hand is better.
+    """
+    columns = benchmark.columns
+    needed = {*benchmark.letters[:2], columns.answer}
+    if file.format != "vlmevalkit" or not all(needed <= record.fields.keys() for record in file.records):
+        return None
+    rows = [{columns.id: record.qid, **record.fields} for record in file.records]
+    digest = hashlib.sha256(msgspec.json.encode(rows, enc_hook=str)).hexdigest()[:16]
+    return Rows(rows=rows, origin=f"{file.name} (its own questions)", digest=digest)

@@ -1,0 +1,176 @@
+"""Accuracy over questions and over circular groups, overall and by group, in both readings; position bias."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.decisions import intervals as stats
+from grader.results import READINGS, Metric, Outcome, ReadingName, SampleResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class Observation(msgspec.Struct, frozen=True, kw_only=True):
+    """What one question earned: its credit over scored samples, and over all if the unscored were wrong or right."""
+
+    value: float | None
+    low: float
+    high: float
+
+
+def by_group(samples: Iterable[SampleResult]) -> dict[str | None, list[SampleResult]]:
+    """Return the samples of every group, `None` being all of them."""
+    groups: dict[str | None, list[SampleResult]] = {None: []}
+    for sample in samples:
+        groups[None].append(sample)
+        if isinstance(sample.groups, dict):
+            for name, labels in sample.groups.items():
+                for label in [labels] if isinstance(labels, str) else labels:
+                    groups.setdefault(f"{name}={label}", []).append(sample)
+    return {None: groups.pop(None), **{name: groups[name] for name in sorted(filter(None, groups))}}
+
+
+def metric_rows(
+    samples: Iterable[SampleResult], name: str, observe: Callable[[list[SampleResult], ReadingName], list[Observation]]
+) -> list[Metric]:
+    """Return one figure for every group and reading; `observe` makes the observations of a group's samples."""
+    rows = []
+    for group, members in by_group(samples).items():
+        for reading in READINGS:
+            row = metric(name, reading, group, observe(members, reading))
+            if row is not None:
+                rows.append(row)
+    return rows
+
+
+def metric(name: str, reading: ReadingName, group: str | None, observations: list[Observation]) -> Metric | None:
+    """Return the mean of what was scored, with bounds where something was not."""
+    scored = [o.value for o in observations if o.value is not None]
+    summary = stats.mean(scored)
+    if summary is None:
+        return None
+    uncertain = any(o.value is None or o.low != o.high for o in observations)
+    low = 100 * sum(o.low for o in observations) / len(observations)
+    high = 100 * sum(o.high for o in observations) / len(observations)
+    return Metric(
+        name=name,
+        reading=reading,
+        group=group,
+        **msgspec.structs.asdict(summary),
+        bounds=(low, high) if uncertain else msgspec.UNSET,
+    )
+
+
+def each_question(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
+    """One observation a qid: the mean credit of its samples."""
+    return [_mean(members, reading) for members in _by(samples, lambda s: s.qid).values()]
+
+
+def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
+    """One observation a question: its first pass alone (vanilla evaluation)."""
+    lead = {s.cluster: s.qid for s in reversed(samples)} | {s.cluster: s.qid for s in samples if s.qid == s.cluster}
+    return each_question([s for s in samples if s.qid == lead[s.cluster]], reading)
+
+
+def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
+    """One observation a question: the mean over its passes, each taken by itself."""
+    return [_mean(members, reading) for members in _by(samples, lambda s: s.cluster).values()]
+
+
+def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
+    """One observation a question: right where every pass is right; several samples are several such trials."""
+    observations = []
+    for members in _by(samples, lambda s: s.cluster).values():
+        trials = _by(members, lambda s: str(s.sample)).values()
+        observations.append(_combine([_all_right(trial, reading) for trial in trials]))
+    return observations
+
+
+def mark_questions(samples: Iterable[SampleResult]) -> None:
+    """Write into every pass's `extra` what became of its question: it is why a right letter may earn nothing."""
+    trials: dict[tuple[str, int], list[SampleResult]] = {}
+    for sample in samples:
+        trials.setdefault((sample.cluster, sample.sample), []).append(sample)
+    for trial in trials.values():
+        said = {
+            name: Outcome.UNSCORED
+            if (value := _all_right(trial, name).value) is None
+            else Outcome.CORRECT
+            if value
+            else Outcome.WRONG
+            for name in READINGS
+        }
+        for sample in trial:
+            assert isinstance(sample.extra, dict)
+            sample.extra["question"] = said
+
+
+def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:
+    """Decide a question: one wrong pass is enough, an unscored one leaves it open, official ignores absent ones."""
+    present = [r for s in trial if not ((r := s.reading(reading)).rule == "missing" and reading == "official")]
+    if any(r.credit < 1 and r.outcome is not Outcome.UNSCORED for r in present) or not present:
+        return Observation(value=0, low=0, high=0)
+    if any(r.outcome is Outcome.UNSCORED for r in present):
+        return Observation(value=None, low=0, high=1)
+    return Observation(value=1, low=1, high=1)
+
+
+def _mean(members: list[SampleResult], reading: ReadingName) -> Observation:
+    return _combine(
+        [
+            Observation(value=None, low=0, high=1)
+            if (r := member.reading(reading)).outcome is Outcome.UNSCORED
+            else Observation(value=r.credit, low=r.credit, high=r.credit)
+            for member in members
+        ]
+    )
+
+
+def _combine(parts: list[Observation]) -> Observation:
+    scored = [part.value for part in parts if part.value is not None]
+    return Observation(
+        value=sum(scored) / len(scored) if scored else None,
+        low=sum(part.low for part in parts) / len(parts),
+        high=sum(part.high for part in parts) / len(parts),
+    )
+
+
+def _by(samples: list[SampleResult], key: Callable[[SampleResult], str]) -> dict[str, list[SampleResult]]:
+    groups: dict[str, list[SampleResult]] = {}
+    for sample in samples:
+        groups.setdefault(key(sample), []).append(sample)
+    return groups
+
+
+def position_bias(samples: list[SampleResult]) -> dict[str, object]:
+    """Return, by reading and letter: how often it was chosen, how often right, and accuracy (percent) where right.
+
+    Unscored samples are in none of it.
+    """
+    table: dict[str, object] = {}
+    for name in READINGS:
+        chosen: Counter[str] = Counter()
+        gold: Counter[str] = Counter()
+        hits: Counter[str] = Counter()
+        for sample in samples:
+            reading = sample.reading(name)
+            if reading.outcome is Outcome.UNSCORED:
+                continue
+            right = str(sample.extra["gold"]) if isinstance(sample.extra, dict) else ""
+            gold[right] += 1
+            hits[right] += reading.credit >= 1
+            if reading.answer:
+                chosen[reading.answer] += 1
+        table[name] = {
+            letter: {
+                "chosen": chosen[letter],
+                "right": gold[letter],
+                "accuracy": 100 * hits[letter] / gold[letter] if gold[letter] else None,
+            }
+            for letter in sorted(chosen.keys() | gold.keys())
+        }
+    return table

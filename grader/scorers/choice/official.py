@@ -1,0 +1,164 @@
+"""The official scorers' readers of choices, bug for bug, named by version.
+
+lmms-eval: `lmms_eval/tasks/vstar_bench/utils.py` and `lmms_eval/api/reasoning.py`.
+VLMEvalKit: `vlmeval/utils/matching_util.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from grader.scorers.choice.reading import ChoiceReading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LMMS_EVAL_VERSIONS = ("lmms-eval-0.6", "lmms-eval-0.7")
+"""Since 0.7 reasoning blocks are removed before the cascade."""
+
+VLMEVALKIT_VERSIONS = ("vlmevalkit-2025-07", "vlmevalkit-2025-08", "vlmevalkit-2026-06")
+"""2025-08-04 added the last-four and length conditions, 2026-06-17 the "answer is X" rule."""
+
+_LMMS_RULES = (
+    ("starts_with_letter", re.compile(r"^([A-D])\s*[\.)\]]*", re.IGNORECASE)),
+    (
+        "answer_word",
+        re.compile(r"(?:THE\s+)?(?:ANSWER|CHOICE|OPTION)(?:\s+IS)?[\s:]+([A-D])", re.IGNORECASE),
+    ),
+    ("parenthesised", re.compile(r"\(([A-D])\)", re.IGNORECASE)),
+    ("letter_and_mark", re.compile(r"([A-D])\s*(?:\.|\)|])", re.IGNORECASE)),
+    ("standalone", re.compile(r"(?:^|\s)([A-D])(?:\s|$)", re.IGNORECASE)),
+)
+_LETTER_A_TO_D = re.compile("[A-D]")
+_REASONING_TAGS = (("<think>", "</think>"), ("<analysis>", "</analysis>"))
+
+_API_FAILURE = "Failed to obtain answer via API"
+_REFUSALS = (
+    "Sorry, I can't help with images of people yet.",
+    "I can't process this file.",
+    "I'm sorry, but without the image provided",
+    "Cannot determine the answer",
+)
+_SEPARATORS_TO_BLANKS = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
+_ANSWER_IS = re.compile(r"(?i)(?:correct\s+)?answer\s+is\s+\**([ABCD])\**")
+_NONE_READ = ChoiceReading(outcome="no_answer", letter=None, rule="none_matched", span=None)
+
+
+def read_lmms_eval(text: str, version: str = "lmms-eval-0.7") -> ChoiceReading:
+    """Return the letter that lmms-eval's V* task reads (A to D whatever the options are).
+
+    Spans are exact wherever the text is not changed by stripping in its middle or by upper-casing; else None.
+    """
+    if version not in LMMS_EVAL_VERSIONS:
+        raise ValueError(f"unknown lmms-eval version {version!r}; known: {', '.join(LMMS_EVAL_VERSIONS)}")
+    read = text if version == "lmms-eval-0.6" else _strip_reasoning(text)
+    response = read.strip().upper()
+    for rule, pattern in _LMMS_RULES:
+        if match := pattern.search(response):
+            return _found(match[1].upper(), rule, _span_in_raw(text, response, match.span()))
+    letters = _LETTER_A_TO_D.findall(response)
+    if len(letters) == 1:
+        at = response.index(letters[0])
+        return _found(letters[0], "only_letter", _span_in_raw(text, response, (at, at + 1)))
+    # The cascade's last resort, a first character in A-D, is what its first rule already took.
+    return _NONE_READ
+
+
+def _found(letter: str, rule: str, span: tuple[int, int] | None) -> ChoiceReading:
+    return ChoiceReading(outcome="letter", letter=letter, rule=rule, span=span)
+
+
+def _span_in_raw(raw: str, response: str, span: tuple[int, int]) -> tuple[int, int] | None:
+    """Map a span of the stripped, upper-cased response to the raw text (the response is its tail)."""
+    body = raw.rstrip()
+    shift = len(body) - len(response)
+    if shift < 0 or body[shift:].upper() != response:
+        return None
+    return span[0] + shift, span[1] + shift
+
+
+def _strip_reasoning(text: str) -> str:
+    """Remove reasoning blocks as lmms-eval 0.7 does; tags are case-sensitive, an unclosed block stays."""
+    for opening, closing in _REASONING_TAGS:
+        if closing not in text:
+            continue
+        text = _remove_blocks(text, opening, closing)
+        if closing in text and opening not in text:
+            text = text.rsplit(closing, 1)[-1]
+    return text.strip()
+
+
+def _remove_blocks(text: str, opening: str, closing: str) -> str:
+    """Remove every block from an opening tag to the next closing tag, in linear time.
+
+    The original rescans the joined text after each removal, so two halves of a tag may meet across a removed block:
+    hence the look back over the few characters before each cut.
+    """
+    kept: list[str] = []
+    position, reach = 0, len(opening) - 1
+    while True:
+        back = min(len(kept), reach)
+        seam = ("".join(kept[len(kept) - back :]) + text[position : position + reach]).find(opening)
+        start = position - back + seam if seam >= 0 else text.find(opening, position)
+        end = text.find(closing, start + len(opening)) if seam >= 0 or start >= 0 else -1
+        if end < 0:
+            return "".join(kept) + text[position:]
+        if seam >= 0:
+            del kept[len(kept) - back + seam :]
+        else:
+            kept.extend(text[position:start])
+        position = end + len(closing)
+
+
+def read_vlmevalkit(text: str, options: Mapping[str, str], version: str = "vlmevalkit-2026-06") -> ChoiceReading:
+    """Return the letter that VLMEvalKit's rules read, "Z" for its "no match", or no answer (left to a judge).
+
+    `options` are the row's existing options, letter to text, in column order.
+    """
+    if version not in VLMEVALKIT_VERSIONS:
+        raise ValueError(f"unknown VLMEvalKit version {version!r}; known: {', '.join(VLMEVALKIT_VERSIONS)}")
+    by_letter = _vlmevalkit_letter(text, options, version)
+    return by_letter or _vlmevalkit_text(text, options, version) or _NONE_READ
+
+
+def _vlmevalkit_letter(text: str, options: Mapping[str, str], version: str) -> ChoiceReading | None:
+    if _API_FAILURE in text:
+        return None
+    for refusal in _REFUSALS:
+        if refusal in text:
+            start = text.index(refusal)
+            return _found("Z", "refusal", (start, start + len(refusal)))
+    tokens = text.translate(_SEPARATORS_TO_BLANKS).split()
+    present = [letter for letter in options if letter in tokens]
+    if len(present) == 1:
+        letter = present[0]
+        if version == "vlmevalkit-2025-07" or tokens.index(letter) > len(tokens) - 5:
+            return _found(letter, "token", _token_span(text, letter))
+    elif not present and "Z" in tokens:
+        return _found("Z", "token", _token_span(text, "Z"))
+    if version == "vlmevalkit-2026-06":
+        match = _ANSWER_IS.search(text)
+        if match and match[1].upper() in options:
+            return _found(match[1].upper(), "answer_is", match.span())
+    return None
+
+
+def _token_span(text: str, token: str) -> tuple[int, int] | None:
+    blanked = text.translate(_SEPARATORS_TO_BLANKS)
+    match = re.search(rf"(?<!\S){re.escape(token)}(?!\S)", blanked)
+    return match.span() if match else None
+
+
+def _vlmevalkit_text(text: str, options: Mapping[str, str], version: str) -> ChoiceReading | None:
+    lowered = text.lower()
+    if version != "vlmevalkit-2025-07" and len(lowered) > 2 * sum(map(len, options.values())):
+        return None
+    # An option without text never reaches the official rule (an empty cell is a missing option).
+    inside = [letter for letter, option in options.items() if option and option.lower() in lowered]
+    if len(inside) != 1:
+        return None
+    start = lowered.index(options[inside[0]].lower())
+    # Lower-casing may lengthen a text; its positions then say nothing about the raw one.
+    same_length = len(lowered) == len(text)
+    return _found(inside[0], "option_text", (start, start + len(options[inside[0]].lower())) if same_length else None)

@@ -1,0 +1,58 @@
+"""The submission table of test splits: VLMEvalKit's column layout, all columns but the image, plus `prediction`."""
+
+from __future__ import annotations
+
+import re
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from grader.files.replacing import replacing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_MAX_CELL = 32_767
+_PREDICTION = "prediction"
+
+
+def write_submission(path: Path, rows: list[dict[str, Any]], index: str = "index") -> Path:
+    """Write the table; returns its path. Characters that a workbook cannot hold are left out of the cells."""
+    import openpyxl
+    from openpyxl.cell import WriteOnlyCell
+
+    columns = [*columns_of(rows), _PREDICTION]
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("Sheet1")
+    sheet.append(columns)
+    for row in rows:
+        cells = []
+        for name in columns:
+            value = row.get(name)
+            if isinstance(value, str):
+                number = name == index and value.isdigit()
+                # A text cell whatever it begins with: "=A" is an answer, no formula.
+                cell = WriteOnlyCell(sheet, value=int(value) if number else _ILLEGAL.sub("", value)[:_MAX_CELL])
+                if not number:
+                    cell.data_type = "s"
+                value = cell
+            cells.append(value)
+        sheet.append(cells)
+    with replacing(path) as file:
+        book.save(file)
+    return path
+
+
+def columns_of(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the columns in the data's order. Rows lack their empty cells, so no single one need have them all."""
+    before: dict[str, set[str]] = {}
+    for names in dict.fromkeys(tuple(name for name in row if name != _PREDICTION) for row in rows):
+        for name in names:
+            before.setdefault(name, set())
+        for earlier, later in pairwise(names):
+            before[later].add(earlier)
+    try:
+        return list(TopologicalSorter(before).static_order())
+    except CycleError:  # JSON objects may have their fields in any order
+        return list(before)

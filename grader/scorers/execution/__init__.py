@@ -1,0 +1,1 @@
+"""Programs that are executed against a task's tests: pass@k."""

@@ -1,0 +1,177 @@
+"""From a code block to the program that runs: the official assembly, and one that drops nothing a solution needs."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from typing import TypeAlias
+
+import msgspec
+
+from grader.scorers.execution.extraction import NOTHING, Protocol, extract, extract_careful, parse
+
+_Scope: TypeAlias = ast.FunctionDef | ast.ClassDef
+
+
+class Signature(msgspec.Struct, frozen=True, kw_only=True):
+    """What a task's signature declares."""
+
+    source: str
+    """The signature completed to a program: `    pass` appended."""
+    stubs: tuple[str, ...]
+    """Top-level functions that the candidate is to write: the one the signature ends in, and others without a body."""
+    classes: tuple[str, ...]
+    """Top-level classes, those inside them, and what may be one (`Point = namedtuple(...)`): their instances may cross
+    between candidate and tests."""
+
+
+class Program(msgspec.Struct, frozen=True, kw_only=True):
+    """One prediction, assembled."""
+
+    completion: str
+    head: str
+    """Signature and completion; the program is `head + test`."""
+    recovered: str | None
+    """A careful reader's completion, where the official one lost code that it has."""
+    lost: str
+    """What the official completion lost, in words."""
+
+
+def read_signature(text: str) -> Signature:
+    """Read a task's `function_signature`."""
+    source = _terminated(text) + NOTHING + "\n"
+    tree = parse(source) or ast.Module(body=[], type_ignores=[])
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    stubs = tuple(node.name for node in functions if all(map(_says_nothing, node.body)) or node is tree.body[-1])
+    classes = tuple(name for node in tree.body for name in _classes(node))
+    return Signature(source=source, stubs=stubs, classes=classes)
+
+
+def _classes(node: ast.stmt, outer: str = "") -> list[str]:
+    if isinstance(node, ast.ClassDef):
+        name = f"{outer}{node.name}"
+        return [name, *(inner for part in node.body for inner in _classes(part, f"{name}."))]
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and not outer:
+        return [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return []
+
+
+def _says_nothing(statement: ast.stmt) -> bool:
+    if isinstance(statement, (ast.Pass, ast.Import, ast.ImportFrom)):
+        return True
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def assemble(prediction: str, signature_text: str, protocol: Protocol) -> Program:
+    """Assemble one prediction as the official evaluator does, and note what that loses."""
+    signature = _terminated(signature_text)
+    block = extract(prediction, protocol)
+    content = _with_signature(block, signature)
+    completion = official_completion(content)
+    recovered, lost = _recover(prediction, content, completion, read_signature(signature_text), empty=block == NOTHING)
+    return Program(
+        completion=completion,
+        head=f"{signature}{NOTHING}\n\n{completion}\n\n",
+        recovered=recovered,
+        lost=lost,
+    )
+
+
+def _terminated(signature: str) -> str:
+    return signature if signature.endswith("\n") else signature + "\n"
+
+
+def _with_signature(content: str, signature: str) -> str:
+    """A block that begins with an indented line is the body alone."""
+    return signature + content if content.startswith(("  ", "\n  ")) else content
+
+
+class _Collector(ast.NodeVisitor):
+    """Collects imports wherever they stand, and functions and classes that stand in no other.
+
+    A visitor that recurses, like the official one: where a tree is too deep for that, the text is kept as it is.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self._depth = 0
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self.parts += [f"import {_alias(name)}" for name in node.names]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        self.parts += [f"from {node.module or ''} import {_alias(name)}" for name in node.names]
+
+    def _visit_scope(self, node: _Scope) -> None:
+        if not self._depth:
+            self.parts.append(ast.unparse(node))
+        self._depth += 1
+        self.generic_visit(node)
+        self._depth -= 1
+
+    visit_FunctionDef = visit_ClassDef = _visit_scope  # noqa: N815 - ast's names
+
+
+def _alias(name: ast.alias) -> str:
+    return f"{name.name} as {name.asname}" if name.asname else name.name
+
+
+def official_completion(content: str) -> str:
+    """Return the official completion of a code block; a block that does not parse stays as it is."""
+    tree = parse(content)
+    if tree is None:
+        return content
+    collector = _Collector()
+    try:
+        collector.visit(tree)
+    except (RecursionError, MemoryError, ValueError):
+        return content
+    return "\n".join(collector.parts)
+
+
+def _recover(
+    prediction: str, content: str, completion: str, declared: Signature, *, empty: bool
+) -> tuple[str | None, str]:
+    """Return the completion that keeps what the official one drops (None if it drops nothing), and what that is."""
+    tree = parse(content)
+    if tree is None or empty or not _functions(tree, declared.stubs):
+        found = extract_careful(prediction, declared.stubs)
+        if found is not None and found != content:
+            tree, lost = parse(found), "the code block, which the official extraction does not find"
+            return (_keep(tree), lost) if tree is not None else (None, "")
+    if tree is None:
+        return None, ""
+    dropped = [node for node in tree.body if _is_kept(node) and not isinstance(node, _SHOWN)]
+    if not dropped:
+        return None, ""
+    kept = _keep(tree)
+    names = ", ".join(dict.fromkeys(name for node in dropped for name in _assigned(node))) or "statements"
+    return (kept, f"top-level {names}") if kept != completion else (None, "")
+
+
+_SHOWN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+_KEPT = (*_SHOWN, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.While, ast.With)
+
+
+def _functions(tree: ast.Module, names: tuple[str, ...]) -> bool:
+    return any(isinstance(node, ast.FunctionDef) and node.name in names for node in tree.body)
+
+
+def _is_kept(node: ast.stmt) -> bool:
+    """Definitions and what computes constants; calls for their effect, demonstrations and main guards are not."""
+    if isinstance(node, (ast.If, ast.Try)):
+        guard = isinstance(node, ast.If) and "__name__" in {
+            n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)
+        }
+        return not guard and all(map(_is_kept, node.body))
+    return isinstance(node, _KEPT)
+
+
+def _assigned(node: ast.stmt) -> list[str]:
+    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+
+
+def _keep(tree: ast.Module) -> str | None:
+    with contextlib.suppress(RecursionError, MemoryError, ValueError):
+        return "\n".join(ast.unparse(node) for node in tree.body if _is_kept(node))
+    return None

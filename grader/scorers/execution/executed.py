@@ -1,0 +1,75 @@
+"""`<stem>_executed.json` in the official layout, which the official scorer's own score-only mode reads."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from grader.files.replacing import replacing
+from grader.results import Outcome, Reading, SampleResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from grader.predictions.read import PredictionRecord
+    from grader.scorers.execution.jobs import Texts
+
+Record = dict[str, Any]
+
+
+def record(
+    source: PredictionRecord,
+    completions: list[str],
+    programs: list[str],
+    results: list[tuple[bool, str]],
+    words: Texts,
+) -> Record:
+    """Return one record; `results` are (passed, official result text) by sample."""
+    rows: list[Record] = []
+    for number, (passed, text) in enumerate(results):
+        lint_failed = text.startswith(words.lint_prefix)
+        row: Record = {"task_id": number, "passed": 0 if lint_failed else passed, "result": text}
+        rows.append({"qid": source.qid, **row} if words.name == "v2" else row)
+    made = {"processed_predictions": completions, "concatenated_predictions": programs}
+    if words.name == "v2":
+        prompts = source.prompts or [None] * len(source.predictions)
+        return {"qid": source.qid, "prompts": prompts, "predictions": source.predictions, **made, "results": rows}
+    fields = {key: value for key, value in source.fields.items() if key not in {*made, "results"}}
+    return {"qid": source.qid, **fields, "predictions": source.predictions, "results": rows, **made}
+
+
+def write(path: Path, records: Iterable[Record]) -> None:
+    """Write the file, one record after another; a half-written file never takes the place of a whole one."""
+    with replacing(path) as file:
+        file.write(b"[")
+        for number, item in enumerate(records):
+            text = json.dumps(item, indent=4).replace("\n", "\n    ")
+            file.write(f"{',' if number else ''}\n    {text}".encode())
+        file.write(b"\n]\n")
+
+
+def samples_of(records: list[Record], words: Texts) -> list[SampleResult]:
+    """Read the samples of an executed file, ours or the official evaluator's.
+
+    It holds only the official verdicts: the careful reading is the same. Raises KeyError, TypeError where a record
+    is not of this layout.
+    """
+    samples = []
+    for item in records:
+        for number, row in enumerate(item["results"]):
+            if row["passed"] not in (0, 1, True, False):
+                raise TypeError(f"passed is {row['passed']!r}")
+            reading = _reading(bool(row["passed"]), str(row["result"]), words)
+            samples.append(SampleResult(qid=str(item["qid"]), sample=number, official=reading, careful=reading))
+    return samples
+
+
+def _reading(passed: bool, text: str, words: Texts) -> Reading:
+    if passed:
+        return Reading(outcome=Outcome.PASSED, credit=1)
+    if text.startswith(words.lint_prefix.rstrip("\n")):
+        return Reading(outcome=Outcome.LINT_FAILED, credit=0, detail=text.removeprefix(words.lint_prefix))
+    if text == words.timed_out:
+        return Reading(outcome=Outcome.TIMEOUT, credit=0, detail="from the executed file")
+    return Reading(outcome=Outcome.ERROR, credit=0, detail=text.removeprefix(words.failed_prefix))

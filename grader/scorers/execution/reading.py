@@ -1,0 +1,149 @@
+"""Reading an execution: what the official evaluator concludes of it, and what a careful person does."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.results import Outcome, Reading, SampleResult
+from grader.scorers.execution.extraction import parse
+
+if TYPE_CHECKING:
+    from grader.sandbox.answer import Evidence, Executed, Split
+    from grader.scorers.execution.jobs import Attempt, Texts
+
+MAX_LINE = 500
+
+
+def official_result(executed: Executed, words: Texts) -> str:
+    """Return the text that the official evaluator writes as `result`."""
+    if executed.lint is not None and (executed.lint.messages or executed.lint.broken):
+        return words.lint_prefix + "\n".join(executed.lint.messages or [executed.lint.broken])
+    if executed.run is None or executed.run.result is None:
+        return words.timed_out
+    return executed.run.result
+
+
+def official_reading(executed: Executed, words: Texts) -> Reading:
+    """Return what the official evaluator concludes."""
+    text = official_result(executed, words)
+    if executed.lint is not None and (executed.lint.messages or executed.lint.broken):
+        return _reading(Outcome.LINT_FAILED, text.removeprefix(words.lint_prefix), "pylint")
+    assert executed.run is not None
+    if executed.run.result == "passed":
+        return Reading(outcome=Outcome.PASSED, credit=1)
+    outcome, why = _failure(executed.run.evidence, executed.run.result, executed.run.kind, words)
+    return _reading(outcome, why, "execution")
+
+
+def _reading(outcome: Outcome, detail: str, rule: str) -> Reading:
+    return Reading(outcome=outcome, credit=0, detail=detail, rule=rule)
+
+
+def _failure(evidence: Evidence, result: str | None, kind: str, words: Texts) -> tuple[Outcome, str]:
+    """Say what ended a program that did not pass. Evidence comes before anything the program wrote."""
+    if evidence.stopped in {"memory", "shared"} or evidence.oom:
+        return Outcome.OUT_OF_MEMORY, "killed: more memory than the limit"
+    if evidence.stopped in {"cpu", "blocked", "wall"}:
+        return Outcome.TIMEOUT, _time_words(evidence)
+    if evidence.stopped == "garbage":
+        return Outcome.CRASHED, "the process wrote something else than a result"
+    if result is None:
+        return Outcome.CRASHED, _end_words(evidence.status)
+    detail = result.removeprefix(words.failed_prefix)
+    if kind == "AssertionError":
+        return Outcome.FAILED, detail or "a test's assertion failed"
+    return Outcome.ERROR, f"{kind}: {detail}" if detail else kind
+
+
+def _time_words(evidence: Evidence) -> str:
+    return {
+        "cpu": f"used {evidence.cpu:.1f} s of CPU time",
+        "blocked": f"waited for {evidence.wall - evidence.waited:.1f} s without working",
+        "wall": f"not finished after {evidence.wall:.0f} s",
+    }[evidence.stopped or "wall"]
+
+
+def _end_words(status: int | None) -> str:
+    if status is None or status >= 0:
+        return f"the process ended itself (status {status}) before the tests were done"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    return f"the process was ended by {name}"
+
+
+def careful_reading(official: Reading, executed: Executed, recovery: Split | None, attempt: Attempt) -> Reading:
+    """Return what an attentive person would conclude from the same output."""
+    if official.outcome is Outcome.PASSED:
+        return _confirmed(executed.split)
+    if recovery is not None and recovery.confirmed:
+        detail = f"passes once the program keeps {attempt.program.lost}"
+        return Reading(outcome=Outcome.PASSED, credit=1, detail=detail, rule="recovered")
+    if official.outcome is Outcome.ERROR and parse(attempt.program.head) is None:
+        return _reading(Outcome.LINT_FAILED, "does not parse, but tells the linter to look away", "parse")
+    return official
+
+
+def _confirmed(split: Split | None) -> Reading:
+    if split is None:
+        return _reading(Outcome.SUSPECT, "passed, and was not run again", "split")
+    if split.confirmed:
+        return Reading(outcome=Outcome.PASSED, credit=1, rule="split")
+    reason = split.reason or f"the confirming run did not finish ({_unfinished(split.evidence)})"
+    return _reading(Outcome.SUSPECT, f"passes in the tests' own process, not apart from them: {reason}", "split")
+
+
+def _unfinished(evidence: Evidence) -> str:
+    if evidence.stopped in {"memory", "shared"} or evidence.oom:
+        return "out of memory"
+    return _time_words(evidence) if evidence.stopped in {"cpu", "blocked", "wall"} else _end_words(evidence.status)
+
+
+def unscored(reason: str) -> Reading:
+    """Return the reading of a sample that infrastructure lost."""
+    return _reading(Outcome.UNSCORED, reason, "infrastructure")
+
+
+def sample_result(
+    attempt: Attempt, executed: Executed | None, recovery: Split | None, reason: str, words: Texts
+) -> SampleResult:
+    """Put both readings of a sample together."""
+    if executed is None:
+        lost = unscored(reason)
+        official, careful, seconds = lost, lost, 0.0
+    else:
+        official = official_reading(executed, words)
+        careful = careful_reading(official, executed, recovery, attempt)
+        seconds = executed.run.evidence.cpu if executed.run is not None else 0.0
+    failed = failed_test(executed.run.lines, attempt) if executed is not None and executed.run is not None else None
+    return SampleResult(
+        qid=attempt.task.qid,
+        sample=attempt.sample,
+        seconds=seconds,
+        official=official,
+        careful=careful,
+        groups=attempt.task.groups or msgspec.UNSET,
+        extra=failed or msgspec.UNSET,
+    )
+
+
+def failed_test(lines: str, attempt: Attempt) -> dict[str, object] | None:
+    """Return the line of the tests that an exception came by last, and its number in the program (from 1).
+
+    The program says which lines: it is for people, and decides nothing.
+    """
+    first = attempt.program.head.count("\n") + 1
+    source = (attempt.program.head + attempt.task.tests).split("\n")
+    found = None
+    for text in lines.split(","):
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+        if not first <= number <= len(source):
+            break
+        found = number
+    if found is None:
+        return None
+    return {"failed_test": source[found - 1].strip()[:MAX_LINE], "failed_line": found}

@@ -1,0 +1,1 @@
+"""Mr-Ben: a model finds the error in a worked solution; MR-Score."""

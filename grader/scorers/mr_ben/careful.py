@@ -1,0 +1,326 @@
+"""Where a response gives its verdict, step and reason, and what the verdict says: the careful Mr-Ben parse.
+
+Headings of any style, order and case are found first, or a JSON object's keys; each field is then read on its own
+(the step in `mr_ben.py`). Decisions a reader of the figures may want to know:
+
+- "partially correct" and "not fully correct" are `incorrect`: a solution is right as a whole or not at all;
+- a verdict that says right and wrong in one is `incorrect` if the step field names a step, else not read; "mostly
+  correct" is `correct` if the step field says N/A;
+- a named first error step without any verdict says `incorrect`; a bare N/A says nothing;
+- of several verdicts the last counts, but not those of a further question that the model went on to invent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from grader.scorers.mr_ben.judge_decision import LONGEST_STATEMENT, Stance, is_placeholder, lowered, stance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.scorers.mr_ben.official import Correctness
+
+Field = Literal["correctness", "step", "reason", "stop"]
+NOT_APPLICABLE = "N/A"
+
+
+class Region(NamedTuple):
+    """One field's heading with the characters of its value."""
+
+    field: Field
+    strong: bool
+    """A heading that can only mean this field; others count only where there is no strong one."""
+    heading: int
+    start: int
+    end: int
+
+
+class Verdict(NamedTuple):
+    """What was concluded about the solution, and by which rule."""
+
+    correctness: Correctness | None
+    rule: str
+    span: tuple[int, int] | None = None
+    hedge: Literal["hedged", "mixed"] | None = None
+    detail: str = ""
+
+
+_REASONING_TAG = re.compile(r"<(/?)(think|thinking|thought|reasoning)>", re.IGNORECASE)
+
+
+def without_reasoning(text: str) -> str | None:
+    """Blank out reasoning blocks, keeping every position; None where one is never closed."""
+    if "<" not in text:
+        return text
+    blocks: list[tuple[int, int]] = []
+    opened: int | None = None
+    for tag in _REASONING_TAG.finditer(text):
+        if not tag[1]:
+            opened = tag.start() if opened is None else opened
+        elif opened is None:
+            blocks = [(0, tag.end())]
+        else:
+            blocks.append((opened, tag.end()))
+            opened = None
+    return None if opened is not None else _blanked(text, blocks)
+
+
+def _blanked(text: str, blocks: list[tuple[int, int]]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for start, end in blocks:
+        pieces += (text[done:start], "\n" * (end - start))
+        done = end
+    return "".join(pieces) + text[done:]
+
+
+_CORRECTNESS = (
+    r"(?:(?:overall|final|revised|corrected|updated|my|the)[ _-]+){0,3}"
+    r"(?:solution|code|answer|program)(?:['\u2019]s)?[ _-]?correctness|(?:overall|final)[ _-]correctness"
+    r"|(?:the[ _])?correctness[ _](?:of|for)[ _](?:the[ _])?(?:\w{1,16}[ _])?(?:solution|code|answer)"
+    r"|(?:overall|final|solution)[ _-](?:verdict|judge?ment|assessment)"
+    r"|is[ _](?:the|this)[ _](?:\w{1,16}[ _])?(?:solution|code)[ _]correct\??"
+    r"|(?:最终)?(?:解答|解决方案|解法|答案|方案|代码|解题|解)的?正确性|整体正确性"
+)
+_STEP = (
+    r"(?:the[ _])?first[ _-]?(?:error|incorrect|wrong|erroneous|mistaken|mistake|faulty|flawed)"
+    r"(?:[ _-]?(?:step|line[ _]of[ _]code|line|location|code[ _]line|code))?(?:[ _]number)?"
+    r"|(?:location|step|line)[ _]of[ _](?:the[ _])?first[ _](?:error|mistake)"
+    r"|first[ _](?:step|line)[ _](?:of[ _]code|with|containing|that)[^:\n\uff1a]{0,40}?"
+    r"(?:error|incorrect|wrong|mistake)"
+    r"|(?:第一个|第一处|首个|首处|最早的?|首)(?:出现)?的?(?:错误|出错|错)的?(?:步骤|步|位置|代码行|行)?"
+)
+_REASON = (
+    r"(?:(?:the|first)[ _]){0,2}error[ _-]?(?:reason|explanation|description|analysis)s?"
+    r"|reasons?[ _](?:for|of|why)[^:\n\uff1a]{0,40}|explanation[ _]of[ _](?:the[ _])?(?:first[ _])?error"
+    r"|错误的?(?:原因|理由|分析|解释)|出错原因"
+)
+_STOP = (
+    r"(?:solution[ _-]?|step[ -]by[ -]step[ ])?analysis|rectif\w{1,12}[^:\n]{0,40}|corrected[^:\n]{0,40}"
+    r"|(?:final[ ])?conclusion|summary|note|final[ ]answer|(?:解答)?分析"
+)
+_BARE_VALUE = r"(?=[ \t]+(?:(?:in)?correct|step[ \t]*\d{1,2}|n/?a)\W{0,4}(?:\n|\Z))"
+_HEADING = re.compile(
+    r"\n[^a-z\u4e00-\u9fff\n]{0,40}+(?:"
+    rf"(?P<correctness>{_CORRECTNESS})|(?P<step>{_STEP})|(?P<reason>{_REASON})|(?P<question>question)|(?P<stop>{_STOP})"
+    r"|(?P<weak_correctness>correctness|verdict|judge?ment|正确性|判断|结论)"
+    r"|(?P<weak_step>(?:error|incorrect|wrong|erroneous)[ _-]?(?:step|line|location)|错误的?(?:步骤|位置|行))"
+    r"|(?P<weak_reason>reason|explanation|原因|理由)"
+    r")(?:[ \t]*[(\uff08\[][^()\[\]\uff08\uff09\n]{0,60}[)\uff09\]])?"
+    r"(?:[ \t*_\"'`\])】」~]{0,8}+(?:[:\uff1a=|>\u2013—]|-+(?=\s)|is\b|[为是]|(?=\n|\Z))|[ \t]*\*\*(?=[ \t]*\S)"
+    rf"|{_BARE_VALUE}|(?=[ \t]*</?))"
+)
+_INLINE_NAMES: tuple[tuple[str, Field], ...] = (
+    ("solution correctness", "correctness"),
+    ("solution_correctness", "correctness"),
+    ("first error step", "step"),
+    ("first_error_step", "step"),
+    ("error reason", "reason"),
+    ("error_reason", "reason"),
+)
+_INLINE_END = re.compile(r"[ \t*_\"'`\])~]{0,8}+[:\uff1a=>]")
+
+
+def headings(text: str) -> list[Region]:
+    """Return the fields' values in the order of the text."""
+    lower = lowered(text)
+    found: list[tuple[int, int, Field, bool]] = []
+    for match in _HEADING.finditer("\n" + lower):
+        name = match.lastgroup or "stop"
+        if name == "question":
+            if {"correctness", "step"} <= {entry[2] for entry in found}:
+                lower = lower[: match.start()]
+                found.append((match.start(), match.end() - 1, "stop", True))
+                break
+            continue
+        field: Field = name.removeprefix("weak_")  # type: ignore[assignment]  # the groups are named after the fields
+        found.append((match.start(), match.end() - 1, field, not name.startswith("weak_")))
+    found += _inline(lower, {end for _, end, _, _ in found})
+    full = {field for _, _, field, strong in found if strong}
+    found = sorted(entry for entry in found if entry[3] or entry[2] not in full)
+    regions: list[Region] = []
+    end = len(lower)
+    for at, start, field, strong in reversed(found):
+        regions.append(Region(field, strong, at, min(start, end), end))
+        end = at
+    return regions[::-1]
+
+
+def _inline(lower: str, known_ends: set[int]) -> Iterator[tuple[int, int, Field, bool]]:
+    """Find the prompt's own headings in the middle of a line, followed by a colon."""
+    for name, field in _INLINE_NAMES:
+        at = lower.find(name)
+        while at >= 0:
+            end = _INLINE_END.match(lower, at + len(name))
+            if end is not None and end.end() not in known_ends and not lower[at - 1 : at].isalpha():
+                yield at, end.end(), field, True
+            at = lower.find(name, at + len(name))
+
+
+_JSON_KEYS: dict[str, Field] = {
+    "solutioncorrectness": "correctness",
+    "correctness": "correctness",
+    "iscorrect": "correctness",
+    "correct": "correctness",
+    "firsterrorstep": "step",
+    "firsterrorline": "step",
+    "firsterror": "step",
+    "firstincorrectstep": "step",
+    "firstincorrectline": "step",
+    "errorstep": "step",
+    "errorreason": "reason",
+    "reason": "reason",
+    "explanation": "reason",
+}
+_JSON_START = re.compile(r"\{\s{0,80}\"")
+_JSON_ATTEMPTS = 8
+
+
+def json_regions(text: str) -> tuple[list[Region], str]:
+    """Return the fields of the last JSON object that has them, rewritten as one value a region, or nothing."""
+    if "{" not in text:
+        return [], ""
+    starts = [match.start() for match in _JSON_START.finditer(text)][-_JSON_ATTEMPTS:]
+    for start in reversed(starts):
+        try:
+            value, _ = json.JSONDecoder(strict=False).raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        fields = {_JSON_KEYS.get(re.sub(r"[^a-z]", "", key.lower())): item for key, item in value.items()}
+        if "correctness" in fields or "step" in fields:
+            return _laid_out({key: item for key, item in fields.items() if key})
+    return [], ""
+
+
+def _laid_out(fields: dict[Field, object]) -> tuple[list[Region], str]:
+    regions: list[Region] = []
+    text = ""
+    for field, item in fields.items():
+        value = item[0] if isinstance(item, list) and item else item
+        start = len(text)
+        text += value if isinstance(value, str) else "" if value is None else str(value).lower()
+        regions.append(Region(field, True, start, start, len(text)))
+        text += "\n"
+    return regions, text
+
+
+def chosen(regions: list[Region], field: Field, lower: str) -> Region | None:
+    """Return the last region of a field that has a value, strong headings first."""
+    for strong in (True, False):
+        for region in reversed(regions):
+            if region.field == field and region.strong == strong and not _is_empty(lower, region):
+                return region
+    return None
+
+
+def _is_empty(lower: str, region: Region) -> bool:
+    head = lower[region.start : min(region.end, region.start + LONGEST_STATEMENT)]
+    return _SAYS_SOMETHING.search(head) is None or is_placeholder(head[:80])
+
+
+_SAYS_SOMETHING = re.compile("[^\\W_]|[✓✔✅✗✘❌]")
+_SUBJECT = re.compile(
+    r"\b(?:solution|code|program|implementation|function)(?: \w{1,20}){0,3}? (?:is|was)(n't)?\b([^.\n;]{0,80})"
+)
+_UNTICKED = re.compile(r"[^\w\[\n]*(?:\[\s?\]|☐)")
+_CLAUSE_END = re.compile(r"[\s*_\"'`)]*(?:$|[,:(\u2013—-]|because\b|since\b|as\b|due\b|overall\b|in fact\b)")
+_RECONSIDERED = re.compile(r"\n[^a-z\n]{0,10}(?:wait|on second thoughts?|correction|hmm|actually|however|but)\b")
+
+
+def read_verdict(lower: str, regions: list[Region], rule: str) -> Verdict:
+    """Read the last verdict under a full heading, else the agreeing ones under short headings, else a sentence."""
+    strong = [r for r in regions if r.field == "correctness" and r.strong]
+    for region in reversed(strong):
+        found = _stance_in(lower, region)
+        if found is not None:
+            revised = "revised " if len(strong) > 1 and _differs(lower, strong, found) else ""
+            return _reconsidered(lower, region, _as_verdict(found, revised + rule))
+    weak = [f for r in regions if r.field == "correctness" and not r.strong and (f := _stance_in(lower, r))]
+    if weak:
+        if len({found.value for found in weak}) == 1:
+            return _as_verdict(weak[-1], "short heading")
+        return Verdict(None, "several verdicts", detail="verdicts under short headings contradict each other")
+    return _verdict_in_prose(lower, 0)
+
+
+def _differs(lower: str, regions: list[Region], found: Stance) -> bool:
+    earlier = _stance_in(lower, regions[0])
+    return earlier is not None and earlier.value != found.value
+
+
+def _stance_in(lower: str, region: Region) -> Stance | None:
+    """Read the first line of a value; later ones only where the heading stands on a line of its own."""
+    own_line_empty = True
+    for number, (start, line) in enumerate(lines_of(lower, region)):
+        own_line_empty = own_line_empty and "\n" in lower[region.start : start]
+        if _UNTICKED.match(line):
+            continue
+        found = stance(line.partition("</")[0])
+        if found is not None:
+            return found._replace(start=start + found.start, end=start + found.end)
+        if not own_line_empty or number >= 3:
+            return None
+    return None
+
+
+def lines_of(text: str, region: Region) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a value that say something, shortened, with their positions."""
+    at = region.start
+    while at < region.end:
+        newline = text.find("\n", at, region.end)
+        end = region.end if newline < 0 else newline
+        line = text[at : min(end, at + LONGEST_STATEMENT)]
+        if line.strip(" \t\r*_`~#|-\"'"):
+            yield at, line
+        at = end + 1
+
+
+def _as_verdict(found: Stance, rule: str) -> Verdict:
+    span = (found.start, found.end)
+    if found.value == "doubt":
+        return Verdict(None, "undecided", span, detail="the response says that it cannot tell")
+    correctness: Correctness = "incorrect" if found.value == "wrong" else "correct"
+    hedge: Literal["hedged", "mixed"] | None = found.value if found.value in ("hedged", "mixed") else None
+    return Verdict(correctness, rule, span, hedge)
+
+
+def _reconsidered(lower: str, region: Region, verdict: Verdict) -> Verdict:
+    """Follow a response that takes its verdict back in a sentence after the headings."""
+    marker = _RECONSIDERED.search(lower, region.start)
+    if marker is None:
+        return verdict
+    later = _verdict_in_prose(lower, marker.end())
+    return later._replace(rule="revised in a sentence") if later.correctness else verdict
+
+
+def _verdict_in_prose(lower: str, begin: int) -> Verdict:
+    """Read sentences such as "the solution is incorrect because ..."; all must agree."""
+    found: list[Verdict] = []
+    for match in _SUBJECT.finditer(lower, begin):
+        clause = "is" + (match[1] or "") + match[2]
+        said = stance(clause)
+        if said and said.leading and said.value in ("right", "wrong") and _CLAUSE_END.match(clause, said.end):
+            shift = match.end() - len(clause)
+            found.append(_as_verdict(said, "sentence")._replace(span=(shift + said.start, shift + said.end)))
+    if len({verdict.correctness for verdict in found}) == 1:
+        return found[-1]
+    if found:
+        return Verdict(None, "several verdicts", detail="sentences contradict each other")
+    return Verdict(None, "no verdict", detail="no heading and no sentence gives a verdict")
+
+
+def settle(verdict: Verdict, step: str | None, *, headed: bool) -> Verdict:
+    """Let the step field (`headed`: there is one) decide a verdict that says both, or that is missing altogether."""
+    names_step = step is not None and step != NOT_APPLICABLE
+    if verdict.hedge:
+        if names_step:
+            return verdict._replace(correctness="incorrect", rule="hedged, a step is named")
+        if step == NOT_APPLICABLE and verdict.hedge == "hedged":
+            return verdict._replace(rule="hedged, no step is named")
+        return verdict._replace(correctness=None, rule="hedged", detail="right and wrong in one verdict")
+    if verdict.rule == "no verdict" and headed and names_step:
+        return verdict._replace(correctness="incorrect", rule="implied by the step", detail="")
+    return verdict

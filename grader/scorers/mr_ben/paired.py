@@ -1,0 +1,119 @@
+"""Two Mr-Ben runs, paired by question: MR-Score and its parts are no means, but their difference nearly is one.
+
+What a question's change does to a figure, all others being halfway between the two runs, adds up to the difference but
+for a little (nothing where the figure is a share). So the changes are treated as those of a mean are, see `paired.py`;
+resampling questions instead takes few changes for none, and a gate on it passes a third of the runs it should not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from grader.decisions.paired import LEVEL, Difference, detectable, interval, permutation
+from grader.scorers.mr_ben.figures import Counts, Weights, counts_by_question, vector_figures
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from grader.scorers.mr_ben.figures import RowFacts
+
+    Rows = Mapping[str, Sequence[tuple[str, RowFacts]]]
+    Matrix = NDArray[np.float64]
+
+_Kinds = Counter[tuple[Counts, Counts]]
+
+
+def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: str | None = None) -> Difference:
+    """Compare one figure of two runs; `before` and `after` are subject -> (question, row's facts).
+
+    Questions that only one of them has are left out. Raises ValueError where none is left.
+    """
+    pairs = _subjects(before, after, subject)
+    reach = 200 if name == "mcc" else 100  # how far the figure can move
+    value = math.fsum(_moved(found, name, weights) for found in pairs) / len(pairs)
+    total = sum(found.total() for found in pairs)
+    effects = [
+        (total / len(pairs) * effect, number)  # subjects weigh alike
+        for found in pairs
+        for effect, number in _effects(found, name, weights)
+    ]
+    # Of a few questions, one can move a figure further than the figure can move: its middle is no straight line.
+    scale = max(reach, *(abs(effect) for effect, _ in effects))
+    changes = [change for effect, number in effects for change in [round(effect / scale, 12)] * number]
+    rest = value - scale * math.fsum(changes) / total
+
+    def around(level: float) -> tuple[float, float]:
+        low, high = (scale * end + rest for end in interval(changes, level))
+        return max(-reach, low), min(reach, high)
+
+    wide, narrow = around(1 - LEVEL), around(1 - 2 * LEVEL)
+    moved = [change for change in changes if change]
+    return Difference(
+        value=value,
+        ci95=wide,
+        ci90=narrow,
+        p_value=permutation(moved) if moved else 1.0,
+        test="paired permutation" if moved else "no difference to test",
+        n=total,
+        differing=len(moved),
+        detectable=detectable(*wide),
+    )
+
+
+def levels(before: Rows, after: Rows, name: str, weights: Weights, subject: str | None = None) -> tuple[float, float]:
+    """Return the figure before and after, of the questions that both runs have; raises ValueError where none is."""
+    pairs = _subjects(before, after, subject)
+    sides = [[float(_figure(sums, name, weights)[0]) for sums in _totals(found)[1:]] for found in pairs]
+    first, second = (math.fsum(side) / len(pairs) for side in zip(*sides, strict=True))
+    return first, second
+
+
+def _subjects(before: Rows, after: Rows, subject: str | None) -> list[_Kinds]:
+    pairs = [_pairs(before.get(key, ()), after.get(key, ())) for key in ([subject] if subject else before)]
+    pairs = [found for found in pairs if found]
+    if not pairs:
+        raise ValueError("nothing to compare")
+    return pairs
+
+
+def _pairs(before: Sequence[tuple[str, RowFacts]], after: Sequence[tuple[str, RowFacts]]) -> _Kinds:
+    """Return how many questions have the same counts in both runs: they are interchangeable."""
+    first, second = counts_by_question(before), counts_by_question(after)
+    return Counter((first[question], second[question]) for question in first if question in second)
+
+
+def _moved(kinds: _Kinds, name: str, weights: Weights) -> float:
+    """Return how far a subject's figure moved."""
+    _, before, after = _totals(kinds)
+    return float(_figure(after, name, weights)[0] - _figure(before, name, weights)[0])
+
+
+def _effects(kinds: _Kinds, name: str, weights: Weights) -> list[tuple[float, int]]:
+    """Return how far one question of each kind moves its subject's figure, and how many such questions there are."""
+    ordered, before, after = _totals(kinds)
+    middle = (before + after) / 2
+    half = (_matrix([b for _, b in ordered]) - _matrix([a for a, _ in ordered])) / 2
+    effects = _figure(middle + half, name, weights) - _figure(middle - half, name, weights)
+    return [(float(effect), kinds[kind]) for effect, kind in zip(effects, ordered, strict=True)]
+
+
+def _totals(kinds: _Kinds) -> tuple[list[tuple[Counts, Counts]], Matrix, Matrix]:
+    ordered = sorted(kinds)
+    sizes = _matrix([kinds[kind] for kind in ordered])
+    before, after = (sizes @ _matrix([kind[side] for kind in ordered]) for side in (0, 1))
+    return ordered, before[None, :], after[None, :]
+
+
+def _matrix(rows: Sequence[object]) -> Matrix:
+    import numpy as np
+
+    return np.array(rows, dtype=np.float64)
+
+
+def _figure(sums: Matrix, name: str, weights: Weights) -> Matrix:
+    return vector_figures(sums, weights)[name]

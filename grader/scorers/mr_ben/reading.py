@@ -1,0 +1,195 @@
+"""Mr-Ben responses in both readings, which of them need the judge, and what they earn.
+
+The official parse is in `mr_ben_official.py`, the search for the fields in `mr_ben_careful.py`, the careful reading of
+the step in `mr_ben_step.py`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from grader.scorers.mr_ben.careful import chosen, headings, json_regions, read_verdict, settle, without_reasoning
+from grader.scorers.mr_ben.judge_decision import credited_official, decision_careful, decision_official, lowered
+from grader.scorers.mr_ben.official import (
+    Correctness,
+    MrBenReading,
+    official_letters,
+    official_step_for_gate,
+    official_step_for_score,
+    parse_official,
+    read_official,
+)
+from grader.scorers.mr_ben.step import NO_STEP, Solution, read_step, squeezed, step_number
+
+__all__ = [
+    "Correctness",
+    "Credit",
+    "GoldRow",
+    "MrBenReading",
+    "credit_careful",
+    "credit_official",
+    "difference_kind",
+    "needs_judge_careful",
+    "needs_judge_official",
+    "official_step_for_gate",
+    "official_step_for_score",
+    "parse_official",
+    "read_careful",
+    "read_official",
+    "steps_match",
+]
+
+
+class GoldRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What the benchmark knows of one solution."""
+
+    correct: bool
+    step: str
+    """`Model_Solution_First_Error_Step` as it stands: digits, "N/A", or a line of code."""
+    coding: bool = False
+    solution: Solution = ()
+    """`Model_Solution_Steps`: a list of steps, or the program's text."""
+
+
+class Credit(NamedTuple):
+    """What a row earns besides its verdict. None: unscored, because the judge's decision is missing."""
+
+    step: bool | None
+    reason: bool | None
+
+
+def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenReading:
+    """Read a response as a person does. `solution` helps to recognise quoted steps and code lines."""
+    plain = without_reasoning(text)
+    if plain is None:
+        return _nothing("unfinished reasoning", "the reasoning block is never closed")
+    regions, source = json_regions(plain)
+    rule = "json" if regions else "heading"
+    if not regions:
+        regions, source = headings(plain), plain
+    lower = lowered(source)
+    said, step_at, reason_at = (chosen(regions, field, lower) for field in ("correctness", "step", "reason"))
+    if coding and step_at is None:
+        # A line of punctuation (a docstring's quotes) is a value here, so the field is not empty for having no letters.
+        step_at = next((region for region in reversed(regions) if region.field == "step"), None)
+    step = read_step(source, lower, step_at, coding=coding, solution=solution)
+    verdict = settle(read_verdict(lower, regions, rule), step, headed=step_at is not None)
+    raw = tuple(source[at.start : at.end] if at else "" for at in (said, step_at, reason_at))
+    whole = (len(text) - len(text.lstrip()), len(text.rstrip()))
+    return MrBenReading(
+        correctness=verdict.correctness,
+        step=step,
+        error_reason=raw[2].strip(" \t\r\n*_`\"'|}#-"),
+        raw=(raw[0], raw[1], raw[2]),
+        rule=verdict.rule,
+        span=whole if rule == "json" and verdict.span else verdict.span,
+        detail=verdict.detail,
+    )
+
+
+def _nothing(rule: str, detail: str) -> MrBenReading:
+    return MrBenReading(
+        correctness=None, step=None, error_reason="", raw=("", "", ""), rule=rule, span=None, detail=detail
+    )
+
+
+def needs_judge_official(gold: GoldRow, reading: MrBenReading) -> bool:
+    """Tell whether the official scorer asks the judge about this row (`score_error_reason`)."""
+    if gold.correct or "incorrect" not in reading.raw[0].strip().lower():
+        return False
+    return gold.coding or official_step_for_gate(reading.raw[1]) == gold.step
+
+
+def needs_judge_careful(gold: GoldRow, reading: MrBenReading) -> bool:
+    """Tell whether the judge's decision can matter: an error seen, the step right (coding: any), a reason given."""
+    if gold.correct or reading.correctness != "incorrect":
+        return False
+    reason = not NO_STEP.fullmatch(reading.error_reason.lower()) and reading.error_reason
+    if gold.coding:
+        return bool(reason or reading.step)
+    return bool(reason) and steps_match(reading.step, gold)
+
+
+def credit_official(gold: GoldRow, reading: MrBenReading, reply: str | None) -> Credit:
+    """Return the official credit (`calculate_mr_score`); `reply` is the judge's, None where it was not asked.
+
+    Where the official scorer looks up a decision that its own gate never asked for it crashes; here that is no credit.
+    """
+    if gold.correct or official_letters(reading.raw[0]) != "incorrect":
+        return Credit(step=False, reason=False)
+    credited = reply is not None and credited_official(decision_official(reply))
+    if gold.coding and credited:
+        return Credit(step=True, reason=True)
+    matches = official_step_for_score(reading.raw[1]) == gold.step
+    return Credit(step=matches, reason=matches and credited)
+
+
+def credit_careful(gold: GoldRow, reading: MrBenReading, decision: str | None) -> Credit:
+    """Return what an attentive grader gives; `decision` is `decision_careful`'s, None where there is none.
+
+    For coding the judge decides location and reason together; a line that is the gold one earns its step without.
+    """
+    if gold.correct or reading.correctness != "incorrect":
+        return Credit(step=False, reason=False)
+    matches = steps_match(reading.step, gold)
+    if not needs_judge_careful(gold, reading):
+        return Credit(step=matches, reason=False)
+    if decision is None:
+        return Credit(step=True if matches else None, reason=None)
+    right = decision == "correct"
+    return Credit(step=matches or (gold.coding and right), reason=right)
+
+
+def difference_kind(gold: GoldRow, official: MrBenReading, careful: MrBenReading, reply: str | None) -> str:
+    """Name why the readings of a row differ, for the list by kind; empty where nothing explains a difference.
+
+    Gives the first that applies, in the order in which the official scorer would meet it.
+    """
+    if official.correctness != careful.correctness:
+        return "headings not read" if not official.raw[0].strip() else "wording of the verdict"
+    if gold.correct or careful.correctness != "incorrect":
+        return ""
+    scored = official_step_for_score(official.raw[1])
+    credited = reply is not None and credited_official(decision_official(reply))
+    if gold.coding and not gold.step.strip() and scored == gold.step and not credited:
+        return "empty gold step"
+    if not gold.coding and (scored == gold.step) != steps_match(careful.step, gold):
+        return "bare digit" if official.raw[1].strip().isdigit() else "wording of the step"
+    return _judge_difference(gold, careful, reply)
+
+
+def _judge_difference(gold: GoldRow, careful: MrBenReading, reply: str | None) -> str:
+    if reply is not None:
+        credited = credited_official(decision_official(reply))
+        decided = decision_careful(reply)
+        if credited and decided == "wrong":
+            return '"Incorrect" credited'
+        if credited != (decided == "correct"):
+            return "judge reply not in the official format"
+        if credited:
+            return ""
+    return "code line" if gold.coding and steps_match(careful.step, gold) else ""
+
+
+def steps_match(predicted: str | None, gold: GoldRow) -> bool:
+    """Tell whether a step as read is the gold one; a blank gold line is never matched, only judged.
+
+    For code, whitespace is forgiven, and a missing trailing comment where that leaves no other line it could be.
+    """
+    if predicted is None or not gold.step.strip():
+        return False
+    if not gold.coding:
+        return predicted == step_number(gold.step.strip())
+    if squeezed(predicted) == squeezed(gold.step):
+        return True
+    code, gold_code = _without_comment(predicted), _without_comment(gold.step)
+    if not code or code != gold_code:
+        return False
+    program = gold.solution if isinstance(gold.solution, str) else "\n".join(gold.solution)
+    return sum(_without_comment(line) == code for line in program.split("\n")) == 1
+
+
+def _without_comment(line: str) -> str:
+    return squeezed(line.partition("#")[0])

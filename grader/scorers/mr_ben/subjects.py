@@ -1,0 +1,102 @@
+"""Rows of a benchmark that comes as one file a subject: `<subject>.json` = {question id: [rows]}."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from grader.data.load import Row, Rows
+from grader.errors import DataUnavailableError, InputError, UsageError
+from grader.files.json_records import JsonText, Problems
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.benchmark import Benchmark
+
+SUBJECT = "subject"
+_NEEDED = ("Question_UUID", "Sampled_Model", "Model_Solution_Steps", "Model_Solution_Correctness",
+           "Model_Solution_First_Error_Step")  # fmt: skip
+
+
+def load(benchmark: Benchmark, split: str, given: Path | None) -> Rows:
+    """Load the subjects that are there; other files of the folder are not looked at. Raises InputError."""
+    declared = benchmark.splits[split].data
+    place = given or (Path(benchmark.folder) / declared if declared else None)
+    if place is None:
+        raise DataUnavailableError(
+            f"The data of {benchmark.id} is not bundled. Give the folder of its subject files "
+            f"({', '.join(f'{name}.json' for name in benchmark.subjects[:3])}, ...) with --data FOLDER."
+        )
+    paths = _paths(place, benchmark.subjects)
+    rows: list[Row] = []
+    digest = hashlib.sha256()
+    problems: list[str] = []
+    for path in paths:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
+        digest.update(path.name.encode() + b"\0" + data)
+        rows += _rows(path, data, problems)
+    if problems:
+        raise InputError(problems[:50])
+    return Rows(rows=rows, origin=place.name, digest=digest.hexdigest()[:16])
+
+
+def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows:
+    """Take the rows that came with the predictions; raises InputError."""
+    problems: list[str] = []
+    rows = [
+        _checked({**row, SUBJECT: name}, f"{origin}: $.{name}[{number}]", problems)
+        for name, table in tables.items()
+        for number, row in enumerate(table)
+    ]
+    if problems:
+        raise InputError(problems[:50])
+    digest = hashlib.sha256(msgspec.json.encode(rows)).hexdigest()[:16]
+    return Rows(rows=rows, origin=origin, digest=digest)
+
+
+def _paths(place: Path, subjects: list[str]) -> list[Path]:
+    if place.is_file() and place.stem in subjects:
+        return [place]
+    if not place.is_dir():
+        some = ", ".join(f"{name}.json" for name in subjects[:2])
+        raise UsageError(f"--data {place}: no such folder (expected one with {some}, ...).")
+    paths = [place / f"{name}.json" for name in subjects if (place / f"{name}.json").is_file()]
+    if not paths:
+        raise UsageError(f"--data {place}: has none of {', '.join(f'{name}.json' for name in subjects)}.")
+    return paths
+
+
+def _rows(path: Path, data: bytes, problems: list[str]) -> list[Row]:
+    try:
+        questions = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=dict[str, list[Row]])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        problems.append(f"{path.name}: {error}; expected {{question id: [rows]}}")
+        return []
+    repeated = Problems(str(path))
+    JsonText(data.removeprefix(b"\xef\xbb\xbf"), repeated).whole()
+    problems += repeated.lines()
+    return [
+        _checked({**row, SUBJECT: path.stem}, f"{path.name}: $.{question}[{number}]", problems)
+        for question, members in questions.items()
+        for number, row in enumerate(members)
+    ]
+
+
+def _checked(row: Row, where: str, problems: list[str]) -> Row:
+    lacking = [name for name in _NEEDED if row.get(name) is None]
+    if lacking:
+        problems.append(f"{where}: lacks {', '.join(lacking)}")
+        return row
+    if row["Model_Solution_Correctness"] not in ("correct", "incorrect"):
+        problems.append(f"{where}: Model_Solution_Correctness is {row['Model_Solution_Correctness']!r}")
+    steps = row["Model_Solution_Steps"]
+    if not isinstance(steps, str) and not (isinstance(steps, list) and all(isinstance(step, str) for step in steps)):
+        problems.append(f"{where}: Model_Solution_Steps is neither a text nor a list of texts")
+    return row

@@ -1,1 +1,0 @@
-"""One file a kind of scoring: from tasks and predictions to samples and metrics."""

@@ -1,0 +1,101 @@
+"""The configuration table: the nearest one counts, and one that is wrong is never passed over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.commands.config_file import Config, Kind, check, find
+from grader.errors import InputError
+
+KNOWN: dict[str, Kind] = {"split": "value", "id": "list", "limit": "value", "quiet": "flag"}
+
+
+def test_the_nearest_table_upwards_counts(tmp_path: Path) -> None:
+    (tmp_path / "grade.toml").write_text('benchmark = "vstar"\n')
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    assert find(deep) == Config(path=tmp_path / "grade.toml", values={"benchmark": "vstar"})
+    (tmp_path / "a" / "pyproject.toml").write_text("[tool.grade]\nfail-under = ['accuracy=3']\n")
+    assert find(deep) == Config(path=tmp_path / "a" / "pyproject.toml", values={"fail_under": ["accuracy=3"]})
+
+
+def test_grade_toml_comes_before_pyproject_in_one_folder(tmp_path: Path) -> None:
+    (tmp_path / "grade.toml").write_text("k = 1\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.grade]\nk = 2\n")
+    found = find(tmp_path)
+    assert found is not None
+    assert found.values == {"k": 1}
+
+
+def test_somebody_elses_pyproject_says_nothing_even_where_it_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "grade.toml").mkdir()
+    (tmp_path / "pyproject.toml").write_text("[project\n")
+    above = find(tmp_path)
+    assert above is None or not above.path.is_relative_to(tmp_path)
+
+
+def test_a_broken_pyproject_that_has_our_table_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.grade]\nfail-under = [\n")
+    with pytest.raises(InputError, match=r"pyproject\.toml: "):
+        find(tmp_path)
+
+
+def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
+    values = {"splt": "x", "split": {"a": 1}, "id": ["q1", ""], "limit": True, "quiet": "yes"}
+    with pytest.raises(InputError) as caught:
+        check(Config(path=Path("grade.toml"), values=values), KNOWN)
+    assert caught.value.problems == [
+        "grade.toml: splt: there is no such option",
+        "grade.toml: split: expected one text or number, and not an empty one",
+        "grade.toml: id: expected a text or a number, or a list of these, and no empty ones",
+        "grade.toml: limit: expected one text or number, and not an empty one",
+        "grade.toml: quiet: expected true or false, without quotes",
+    ]
+
+
+@pytest.mark.parametrize(("value", "meant"), [(True, "false"), (False, "true"), ("yes", "false")])
+def test_the_name_that_turns_a_switch_off_points_at_the_switch(value: object, meant: str) -> None:
+    with pytest.raises(InputError) as caught:
+        check(Config(path=Path("grade.toml"), values={"no_quiet": value, "no_split": True}), KNOWN)
+    assert caught.value.problems == [
+        f"grade.toml: no_quiet: there is no such option; write quiet = {meant}",
+        "grade.toml: no_split: there is no such option",
+    ]
+
+
+@pytest.mark.parametrize("values", [{"id": []}, {"id": 3}, {"id": [3, "q"]}, {"quiet": False}, {"limit": 3}])
+def test_a_value_of_the_options_kind_is_none(values: dict[str, object]) -> None:
+    check(Config(path=Path("grade.toml"), values=values), KNOWN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[tool]\ngrade = {fail-under = "accuracy=99"}\n',
+        '[tool."grade"]\nfail-under = "accuracy=99"\n',
+        '[ tool . grade ]\nfail-under = "accuracy=99"\n',
+        '\ufefftool.grade.fail-under = "accuracy=99"\n',
+    ],
+)
+def test_every_way_to_write_our_table_is_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    found = find(tmp_path)
+    assert found is not None
+    assert found.values == {"fail_under": "accuracy=99"}
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("pyproject.toml", b"[[tool.grade]]\nk = 1\n", "is to be a table"),
+        ("pyproject.toml", b"tool.grade = 5\n", "is to be a table"),
+        ("grade.toml", b'benchmark = "vst\xe9r"\n', "cannot be read: 'utf-8'"),
+        ("grade.toml", b"fail-under = 'a=1'\nfail_under = 'a=2'\n", "fail-under: stands twice"),
+    ],
+)
+def test_a_table_that_cannot_be_taken_as_one_is_an_error(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=message):
+        find(tmp_path)

@@ -1,0 +1,164 @@
+"""What is refused of a benchmark's rows before anything is graded, and what is only noted."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import benchmark
+from grader.data import load as data
+from grader.errors import InputError
+from grader.grading import check, grade
+from grader.observer import Silent
+from grader.options import Options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MMBENCH = benchmark.load("mmbench")
+DEV = "index\tquestion\tA\tB\tanswer\tsplit\n1\tWhich?\tx\ty\tA\tdev\n1000001\tWhich?\ty\tx\tB\tdev\n"
+OWN = """
+id = "own"
+name = "Own"
+scoring = "multiple_choice"
+default_split = "{split}"
+default_protocol = "p"
+letters = "{letters}"
+[columns]
+id = "index"
+question = "question"
+answer = "answer"
+split = "split"
+[splits.dev]
+data = "q.tsv"
+label = "dev"
+[splits.all]
+data = "q.tsv"
+[protocols.p]
+reader = "vlmevalkit-2026-06"
+"""
+
+
+def problems(path: Path, text: str, split: str) -> list[str]:
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        data.load(MMBENCH, split, MMBENCH.default_protocol, path, None)
+    return [problem.replace(f"{path.parent}/", "") for problem in caught.value.problems]
+
+
+def own(folder: Path, text: str, letters: str = "AB", split: str = "all") -> str:
+    (folder / "q.tsv").write_text(text)
+    (folder / "benchmark.toml").write_text(OWN.format(letters=letters, split=split))
+    return str(folder)
+
+
+def predictions(folder: Path, *qids: str) -> Path:
+    path = folder / "predictions.json"
+    path.write_text(json.dumps([{"qid": qid, "predictions": ["A"]} for qid in qids]))
+    return path
+
+
+# --- tables that are not what they should be --------------------------------------------------------------------
+
+
+def test_a_table_without_rows_or_without_its_id_column_is_refused(tmp_path: Path) -> None:
+    assert problems(tmp_path / "q.tsv", DEV.splitlines()[0], "dev-en") == ["q.tsv: no rows"]
+    assert problems(tmp_path / "q.json", "[]", "dev-en") == ["q.json: no rows"]
+    assert problems(tmp_path / "q.tsv", DEV.replace("index", "id"), "dev-en") == [
+        'q.tsv: no column index; the columns are "id", "question", "A", "B", "answer", "split"'
+    ]
+    assert problems(tmp_path / "q.tsv", DEV.replace("\t", ","), "dev-en") == [
+        'q.tsv: no column index; the columns are "index,question,A,B,answer,split" '
+        "(is it separated by tabs as .tsv, by commas as .csv?)"
+    ]
+
+
+# --- splits -----------------------------------------------------------------------------------------------------
+
+
+def test_rows_that_say_they_are_of_another_split_are_refused(tmp_path: Path) -> None:
+    assert problems(tmp_path / "q.tsv", DEV, "ccbench") == [
+        "q.tsv: its column split says 'dev', which --split ccbench is not; "
+        "it belongs to --split dev-en or dev-cn or dev-en-v11 or dev-cn-v11"
+    ]
+
+
+@pytest.mark.parametrize("said", ["", "all", "train", "test"])
+def test_what_names_no_other_split_contradicts_nothing(said: str, tmp_path: Path) -> None:
+    reference = own(tmp_path, DEV.replace("dev", said))
+    assert len(data.load(benchmark.load(reference), "all", "p", None, None).rows) == 2
+
+
+def test_a_split_of_all_the_data_may_have_rows_of_several(tmp_path: Path) -> None:
+    reference = own(tmp_path, DEV.replace("dev", "test", 1))
+    assert len(data.load(benchmark.load(reference), "all", "p", None, None).rows) == 2
+
+
+# --- letters ----------------------------------------------------------------------------------------------------
+
+GAP = "index\tquestion\tA\tB\tD\tanswer\n1\tWhich?\tx\ty\tz\tA\n"
+
+
+def test_a_letter_without_an_option_column_is_noted_by_grade_and_check(tmp_path: Path) -> None:
+    note = "The data has no option column 'C', which the benchmark's letters (ABCD) name."
+    options = Options(benchmark=own(tmp_path, GAP, "ABCD"))
+    path = predictions(tmp_path, "1")
+    assert note in grade(path, options, Silent()).report.notes
+    assert note in check(path, options)
+
+
+@pytest.mark.parametrize(
+    ("letters", "lacking"),
+    [("ABCD", None), ("ABX", "column 'X'"), ("ABQRSTUV", "columns 'Q', 'R', 'S', 'T', 'U', ...")],
+)
+def test_letters_after_the_last_option_are_noted_where_they_were_chosen(
+    letters: str, lacking: str | None, tmp_path: Path
+) -> None:
+    options = Options(benchmark=own(tmp_path, DEV, letters, "dev"))
+    notes = [line for line in check(predictions(tmp_path, "1", "1000001"), options) if "option column" in line]
+    said = f"The data has no option {lacking}, which the benchmark's letters ({letters}) name."
+    assert notes == ([said] if lacking else [])
+
+
+def test_a_gap_in_the_letters_of_a_bundled_benchmark_is_noted_and_the_letters_after_the_last_are_not(
+    tmp_path: Path,
+) -> None:
+    path = predictions(tmp_path, "1")
+    (tmp_path / "q.tsv").write_text(GAP)
+    options = Options(benchmark="mmbench", data=tmp_path / "q.tsv")
+    note = f"The data has no option column 'C', which the benchmark's letters ({MMBENCH.letters}) name."
+    assert [line for line in check(path, options) if "option column" in line] == [note]
+    (tmp_path / "q.tsv").write_text(GAP.replace("\tD", "\tC"))
+    assert not [line for line in check(path, options) if "option column" in line]
+
+
+# --- tests ------------------------------------------------------------------------------------------------------
+
+
+def tasks(path: Path, *scripts: str) -> Path:
+    rows = ({"qid": f"q{n}", "function_signature": "def solution(a):", "test_script": s} for n, s in enumerate(scripts))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_tests_that_do_not_parse_are_the_datas_fault_and_all_named_by_grade_and_check(tmp_path: Path) -> None:
+    given = tasks(tmp_path / "t.jsonl", "assert solution(1)", "x = 1\nassert solution(1", "a\0b", "def f(:\n  pass")
+    path = predictions(tmp_path, "q0", "q1", "q2", "q3")
+    seen = []
+    for call in (lambda o: check(path, o), lambda o: grade(path, o, Silent())):
+        with pytest.raises(InputError) as caught:
+            call(Options(data=given))
+        seen.append(caught.value.problems)
+    assert seen[0] == seen[1]
+    assert [problem.partition(", so every program would fail")[0] for problem in seen[0]] == [
+        f'{given}:{n + 1}: task "q{n}": test_script is no Python' for n in (1, 2, 3)
+    ]
+    assert seen[0][0].endswith(": its line 2: '(' was never closed")
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_odd_escape_in_a_test_is_no_fault_and_no_warning(tmp_path: Path) -> None:
+    given = tasks(tmp_path / "t.jsonl", 'assert solution("\\d") is 1')
+    assert check(predictions(tmp_path, "q0"), Options(data=given))[0].endswith("1 samples each")

@@ -1,0 +1,358 @@
+"""Rows of a benchmark from every format a user may have, with every cell as it stands."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader import benchmark
+from grader.data import load as data
+from grader.errors import DataUnavailableError, InputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROWS: list[dict[str, Any]] = [
+    {"qid": "q1", "text": "None", "number": 1, "labels": ["a"]},
+    {"qid": "q2", "text": 'nan, "NA"\n\tñ \U0001f600', "number": 2, "labels": []},
+]
+COLUMNS = ["qid", "text", "number", "labels"]
+HUMANEVAL_V = benchmark.load("humaneval-v")
+
+
+ALL = data.Wanted(None, None)
+
+
+def cells(path: Path) -> list[dict[str, Any]]:
+    """A table's rows, each with the cells that have something."""
+    return [{name: cell for name, cell in row.items() if cell is not None} for row in data.read(path, ALL).rows]
+
+
+def problems(path: Path) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        data.read(path, ALL)
+    return [problem.replace(f"{path.parent}/", "") for problem in caught.value.problems]
+
+
+def write_json_lines(path: Path) -> None:
+    path.write_text("\n\n".join(json.dumps(row) for row in ROWS) + "\n")
+
+
+def write_parquet(path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([row | {"image": b"\xff"} for row in ROWS]), path)
+
+
+def write_parquet_folder(path: Path) -> None:
+    path.mkdir()
+    write_parquet(path / "test-00000-of-00001.parquet")
+
+
+def write_datasets_folder(path: Path) -> None:
+    import datasets
+
+    datasets.disable_progress_bars()
+    datasets.Dataset.from_list(ROWS).save_to_disk(str(path))
+
+
+def write_datasets_dictionary(path: Path) -> None:
+    import datasets
+
+    datasets.disable_progress_bars()
+    datasets.DatasetDict({"test": datasets.Dataset.from_list(ROWS)}).save_to_disk(str(path))
+
+
+FORMATS: dict[str, Callable[[Path], None]] = {
+    "rows.jsonl": write_json_lines,
+    "rows.NDJSON": write_json_lines,
+    "rows.json": lambda path: path.write_text(json.dumps(ROWS)) and None,
+    "marked.json": lambda path: path.write_bytes(b"\xef\xbb\xbf" + json.dumps(ROWS).encode()) and None,
+    "rows.parquet": write_parquet,
+    "parquet-folder": write_parquet_folder,
+    "datasets-folder": write_datasets_folder,
+    "datasets-dictionary": write_datasets_dictionary,
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_gives_the_same_rows(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    FORMATS[name](path)
+    loaded = data.load(HUMANEVAL_V, "test", "v2", path, COLUMNS)
+    assert (loaded.rows, loaded.origin) == (ROWS, name)
+
+
+def test_the_same_rows_have_the_same_digest_whatever_the_format(tmp_path: Path) -> None:
+    digests = set()
+    for name, write in FORMATS.items():
+        write(tmp_path / name)
+        digests.add(data.load(HUMANEVAL_V, "test", "v2", tmp_path / name, COLUMNS).digest)
+    assert len(digests) == 1
+
+
+def test_columns_that_nobody_asked_for_are_not_kept_and_not_in_the_digest(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(ROWS))
+    one = data.load(HUMANEVAL_V, "test", "v2", path, ["qid"])
+    path.write_text(json.dumps([row | {"text": "other"} for row in ROWS]))
+    two = data.load(HUMANEVAL_V, "test", "v2", path, ["qid"])
+    assert one.rows == two.rows == [{"qid": "q1"}, {"qid": "q2"}]
+    assert one.digest == two.digest
+    path.write_text(json.dumps(ROWS[::-1]))
+    assert data.load(HUMANEVAL_V, "test", "v2", path, ["qid"]).digest != one.digest
+
+
+EVERYTHING = data.Wanted(None, None)
+CELLS = st.sampled_from(
+    ["None", "NA", "nan", "NULL", "null", "true", "1", "1.0", "007", "-", " x ", 'a"b', "a,b", "é", "1e5"]
+)
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from("ABCD"), CELLS | st.text("abc\n\t\"',", min_size=1, max_size=5), max_size=4),
+        max_size=5,
+    )
+)
+@pytest.mark.parametrize(("suffix", "delimiter"), [("tsv", "\t"), ("csv", ",")])
+def test_a_tables_cells_are_text_as_it_stands_and_an_empty_cell_is_none(
+    suffix: str, delimiter: str, tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, str]]
+) -> None:
+    path = tmp_path_factory.mktemp("tables") / f"rows.{suffix}"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["index", *"ABCD"], delimiter=delimiter, restval="")
+        writer.writeheader()
+        writer.writerows(row | {"index": "1"} for row in rows)
+    assert cells(path) == [{"index": "1"} | dict(sorted(row.items())) for row in rows]
+
+
+def test_a_table_may_begin_with_a_mark_and_end_lines_as_windows_does(tmp_path: Path) -> None:
+    path = tmp_path / "rows.tsv"
+    path.write_bytes(b"\xef\xbb\xbfindex\tA\r\n1\tNone\r\n2\r\n")
+    assert cells(path) == [{"index": "1", "A": "None"}, {"index": "2"}]
+
+
+def test_a_cell_of_megabytes_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.tsv"
+    path.write_text("index\timage\n1\t" + "A" * 5_000_000 + "\n")
+    assert len(cells(path)[0]["image"]) == 5_000_000
+
+
+# --- what is refused --------------------------------------------------------------------------------------------
+
+
+def test_every_wrong_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"qid": "q1"}\n{"qid": }\n\n[1]\n')
+    assert problems(path) == [
+        "rows.jsonl:2: $.qid: expected a value, found '}'".replace("'", '"'),
+        "rows.jsonl:4: $: expected an object",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("rows.json", b'{"qid": 1}', "rows.json:1: $: begins with '{\"qid\": 1}'; expected a list of objects"),
+        ("rows.json", b'[\n{"qid": 1},\n1]', "rows.json:3: $[1]: expected an object"),
+        ("rows.json", b'[{"qid": 1},\n{"qid" 2}]', 'rows.json:2: $[1].qid: expected a colon after the key, found "2"'),
+        ("rows.json", b"", "rows.json:1: the file is empty"),
+        ("rows.jsonl", b"\n \n", "rows.jsonl:1: the file is empty"),
+        ("rows.jsonl", b'{"qid": 1}\n{"text": "\\ud83d"}\n',
+         "rows.jsonl:2: half a character (an escape such as \\ud83d without its other half)"),
+        ("rows.parquet", b"", "rows.parquet: the file is empty"),
+        ("rows.tsv", b"", "rows.tsv:1: the file is empty"),
+        ("rows.tsv", b"\na\tb\n", "rows.tsv:1: the line is blank, and should name the columns"),
+        ("rows.tsv", b"a\tb\n1\t2\t3\n", "rows.tsv:2: 3 cells, the header has 2"),
+        ("rows.tsv", b'a\tb\n"1\n\n"\t2\n1\t2\t3\n', "rows.tsv:5: 3 cells, the header has 2"),
+        ("rows.tsv", b"a\tb\n\xff\t1\n", "rows.tsv:2: not UTF-8 (0xff, byte 4)"),
+        ("rows.tsv", b"a\tb\n" + b"1\t2\n" * 9000 + b"\xff\t1\n", "rows.tsv:9002: not UTF-8 (0xff, byte 36004)"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_is_said(name: str, content: bytes, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert problems(path) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("q.tsv", b"index\tanswer\tA\tanswer\n1\tA\tx\tB\n",
+         ['q.tsv:1: the column "answer" stands twice: as columns 2 and 4']),
+        ("q.csv", b"a,b,a,b,a\n", ['q.csv:1: the column "a" stands 3 times: as columns 1 and 3 and 5',
+                                   'q.csv:1: the column "b" stands twice: as columns 2 and 4']),
+        ("q.jsonl", b'{"index": 1, "label": "A"}\n{"index": 2, "label": "A", "label": "B"}\n',
+         ['q.jsonl:2: $: the key "label" stands twice in one object, both on line 2']),
+        ("q.json", b'[{"index": 1, "o": {"A": 1,\n"A": 2}}]',
+         ['q.json:2: $[0].o: the key "A" stands twice in one object, on lines 1 and 2']),
+    ],
+)  # fmt: skip
+def test_a_column_or_key_that_stands_twice_is_refused(
+    name: str, content: bytes, expected: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert problems(path) == expected
+
+
+def test_a_column_that_stands_twice_in_parquet_is_refused(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.table([[1], [2]], names=["a", "a"]), tmp_path / "q.parquet")
+    assert problems(tmp_path / "q.parquet") == ['q.parquet: the column "a" stands twice']
+
+
+def test_columns_without_a_name_may_be_several(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text("index,A,,\n1,x,,\n")
+    assert cells(path) == [{"index": "1", "A": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ('index\tA\n1\tx\n2\t"y\n3\tz\n', "rows.tsv:3: a quote is opened here and never closed, so that all the rest "
+         "of the file is one cell"),
+        ('index\tA\n1\tx\n2\t"', "rows.tsv:3: a quote is opened here and never closed, so that all the rest "
+         "of the file is one cell"),
+        ('index\tA\tB\n1\t"x\ty\n2\tthe "u\n3\tx\ty\n', "rows.tsv:2: 2 cells, the header has 3; it runs to "
+         "line 3: is a quote opened and not closed?"),
+        ('index\t"A\n1\tx"\n2\ty\n', "rows.tsv:1: the names of the columns run to line 2: is a quote opened and not "
+         "closed?"),
+        ('"index\tA\n1\tx\n', "rows.tsv:1: a quote is opened in the names of the columns and never closed"),
+    ],
+)  # fmt: skip
+def test_a_quote_that_is_never_closed_is_said_to_be(content: str, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.tsv"
+    path.write_text(content)
+    assert problems(path) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("end", "cell"),
+    [('x\t', None), ("", None), ('""\n', None), ('"x\ny"\t\r\n', "x\ny"), ('5" disk\n', '5" disk'), ('"a" b\n', "a b"),
+     ('"say ""x"""', 'say "x"'), ("x\n\n\n", "x")],
+)  # fmt: skip
+def test_a_table_may_end_with_any_cell_that_is_whole(end: str, cell: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "rows.tsv"
+    path.write_bytes(f"index\tA\tB\n1\t{end}".encode())
+    expected = {"index": "1"} | ({"A": cell} if cell else {}) | ({"A": "x"} if end == "x\t" else {})
+    assert cells(path) == [expected]
+
+
+def test_a_nan_that_pandas_wrote_is_an_empty_cell(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"index": 1, "C": NaN}\n')
+    assert data.read(path, ALL).rows == [{"index": 1, "C": None}]
+
+
+def test_a_row_is_named_by_the_path_as_it_was_given_and_the_line_it_begins_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text('qid,text\nq1,"a\nb"\n\nq2,c\n')
+    rows = data.load(HUMANEVAL_V, "test", "v2", Path("./rows.csv"), ["qid"])
+    assert [rows.where(number) for number in (1, 2)] == ["rows.csv:2", "rows.csv:5"]
+    write_parquet(Path("rows.parquet"))
+    rows = data.load(HUMANEVAL_V, "test", "v2", tmp_path / "rows.parquet", ["qid"])
+    assert rows.where(2) == f"{tmp_path}/rows.parquet: row 2"
+
+
+@pytest.mark.parametrize("content", [b'{"qid": "\xff"}\n', b"\xff\xfe{\x00", b'{"qid": "a\x00b"}'])
+def test_a_line_that_is_no_text_is_an_error_that_names_the_file(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(content)
+    assert problems(path)[0].startswith("rows.jsonl")
+
+
+@pytest.mark.parametrize("content", [b"PAR1", b"not parquet" * 10])
+def test_a_file_that_is_no_parquet_is_an_error_that_names_it(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    path.write_bytes(content)
+    assert problems(path)[0].startswith("rows.parquet: not a parquet file (")
+
+
+def test_a_folder_that_holds_no_rows_is_an_error_that_names_it(tmp_path: Path) -> None:
+    assert problems(tmp_path) == [f"{tmp_path.name}: neither a folder written by `datasets` nor one of parquet files"]
+
+
+def test_a_damaged_datasets_folder_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "state.json").write_text("{")
+    assert problems(tmp_path)[0].startswith(f"{tmp_path.name}: ")
+
+
+def test_a_file_that_is_not_there_and_a_format_nobody_reads_are_usage_errors(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^--data .*gone\.jsonl: there is no such file\.$"):
+        data.read(tmp_path / "gone.jsonl", ALL)
+    (tmp_path / "rows.pickle").write_bytes(b"")
+    with pytest.raises(UsageError, match=r"^--data .*rows\.pickle: not a format grade reads \(\.jsonl, "):
+        data.read(tmp_path / "rows.pickle", ALL)
+
+
+def test_without_a_recorded_revision_the_error_says_how_to_give_the_tasks() -> None:
+    with pytest.raises(DataUnavailableError) as caught:
+        data.load(HUMANEVAL_V, "test", "v1", None, ["qid"])
+    assert str(caught.value) == (
+        "The revision of HumanEval-V/HumanEval-V-Benchmark that protocol v1 was made with is not publicly recorded. "
+        "Give the 108 tasks with --data FILE, "
+        "or set protocols.v1.revision in a copy of humaneval-v/benchmark.toml and use -b FOLDER."
+    )
+
+
+@pytest.mark.parametrize("error", [ConnectionError("no network"), RuntimeError("gone\n" * 200), KeyError("split")])
+def test_a_hub_that_cannot_be_reached_is_an_error_that_names_the_file_to_pass_instead(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import datasets
+
+    def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(datasets, "load_dataset", refuse)
+    with pytest.raises(DataUnavailableError) as caught:
+        data.load(HUMANEVAL_V, "test", "v2", None, ["qid"])
+    first, last = str(caught.value).split("\n")
+    assert first.startswith("The data set HumanEval-V/HumanEval-V-Benchmark could not be loaded from the hub (")
+    assert (
+        last
+        == "Without a network, give a local copy: --data FILE (.jsonl, .parquet, or a folder written by `datasets`)."
+    )
+
+
+def test_a_hub_with_another_number_of_rows_is_not_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
+    asked: list[object] = []
+
+    def lend(*args: object, **named: object) -> Any:
+        asked.append((args, named))
+        return datasets.Dataset.from_list(ROWS)
+
+    monkeypatch.setattr(datasets, "load_dataset", lend)
+    with pytest.raises(DataUnavailableError) as caught:
+        data.load(HUMANEVAL_V, "test", "v2", None, ["qid"])
+    revision = "8a3465c8cdcd25f65b3e13651e21cef9406e1799"
+    assert str(caught.value) == f"HumanEval-V/HumanEval-V-Benchmark@{revision} has 2 rows; v2 has 253."
+    assert asked == [(("HumanEval-V/HumanEval-V-Benchmark", None), {"split": "test", "revision": revision})]
+
+
+def test_a_benchmarks_own_file_is_found_beside_its_declaration(tmp_path: Path) -> None:
+    (tmp_path / "rows.json").write_text(json.dumps(ROWS))
+    (tmp_path / "benchmark.toml").write_text(
+        'id = "own"\nname = "Own"\nscoring = "execution"\ndefault_split = "s"\ndefault_protocol = "p"\n'
+        '[columns]\nid = "qid"\n[splits.s]\ndata = "rows.json"\n[splits.empty]\n[protocols.p]\n'
+    )
+    own = benchmark.load(str(tmp_path))
+    assert data.load(own, "s", "p", None, ["qid"]).rows == [{"qid": "q1"}, {"qid": "q2"}]
+    with pytest.raises(DataUnavailableError, match=r"^The data of own \(empty\) is not here\."):
+        data.load(own, "empty", "p", None, ["qid"])

@@ -1,0 +1,245 @@
+"""Two runs of one benchmark, paired: what may be compared, how far figures moved, and which items moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from grader.decisions.comparison import Comparison, Flip, check_comparable, compare, compare_metric, same_outputs
+from grader.errors import InputError, UsageError
+from grader.results import READINGS, Report
+from grader.scorers.choice import metrics as choice_metrics
+from grader.scorers.mr_ben.figures import Weights
+from tests.made_runs import choice, circular, figures, mr_ben, of_sample, report, sample, tasks
+
+
+def questions(words: dict[str, str], **fields: Any) -> Report:
+    """V* questions and their outcomes, with the figures that the scorer makes."""
+    groups = fields.pop("groups", {})
+    samples = [sample(qid, word, group=groups.get(qid, "")) for qid, word in words.items()]
+    return report(samples, choice_metrics.metric_rows(samples, "accuracy", choice_metrics.each_question), **fields)
+
+
+def flips(made: Comparison) -> tuple[list[str], list[str]]:
+    return [flip.item for flip in made.risen], [flip.item for flip in made.fallen]
+
+
+# --- what may be compared -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"benchmark": "mmbench"}, "benchmark 'vstar' and 'mmbench'"),
+        ({"split": "dev"}, "split 'test' and 'dev'"),
+        ({"protocol": "v2"}, "protocol 'p' and 'v2'"),
+        (
+            {"environment": {"data_digest": "d2"}},
+            "they were graded against different data (d1 and d2)",
+        ),
+        ({"environment": {}}, "they were graded against different data (d1 and unknown)"),
+        (
+            {"environment": {"data_digest": "d1", "weights": {"mcc": 1.0}}},
+            "their MR-Scores have different weights (unknown and {'mcc': 1.0})",
+        ),
+        ({"samples": []}, "the second one has no scored samples"),
+    ],
+    ids=["benchmark", "split", "protocol", "data", "unknown data", "weights", "no samples"],
+)
+def test_runs_of_different_things_are_refused(fields: dict[str, Any], message: str) -> None:
+    before = choice([True, False], environment={"data_digest": "d1"})
+    after = msgspec.structs.replace(before, **fields)
+    for refuse in (check_comparable, compare):
+        with pytest.raises(UsageError) as caught:
+            refuse(before, after)
+        stop = "" if message.endswith("samples") else "."
+        assert str(caught.value).rstrip(".") + stop == f"These runs cannot be compared: {message}{stop}"
+
+
+def test_a_run_without_samples_is_refused_as_the_first_one_too() -> None:
+    with pytest.raises(UsageError, match="the first one has no scored samples"):
+        compare(report([]), choice([True]))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"a": "correct"}, {"b": "correct"}),
+        ({"a": "correct"}, {"a": "unscored"}),
+        ({"a": "unscored", "b": "correct"}, {"a": "correct", "b": "unscored"}),
+        ({"a": "unscored"}, {"a": "unscored"}),
+    ],
+    ids=["other items", "all of one lost", "what one has the other lost", "all lost"],
+)
+def test_runs_without_a_scored_item_in_common_are_refused(before: dict[str, str], after: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match=r"^These runs cannot be compared: no item is scored in both\.$"):
+        compare(questions(before), questions(after))
+
+
+def test_mr_ben_runs_without_a_question_in_common_are_refused() -> None:
+    first, second = (mr_ben([("s", q, True, True, True, True)]) for q in ("q1", "q2"))
+    with pytest.raises(UsageError, match="no item is scored in both"):
+        compare(first, second)
+
+
+def test_mr_ben_runs_of_different_subjects_are_refused() -> None:
+    first, second = (mr_ben([(s, "q", True, True, True, True)]) for s in ("s", "t"))
+    with pytest.raises(UsageError, match="they have different subjects"):
+        compare(first, second)
+
+
+# --- figures ------------------------------------------------------------------------------------------------------
+
+
+def test_figures_are_means_over_the_items_that_both_runs_have() -> None:
+    before = questions({"a": "correct", "b": "correct", "c": "wrong", "gone": "correct"})
+    after = questions({"new": "wrong", "c": "correct", "b": "wrong", "a": "correct"})
+    made = compare(before, after)
+    (row,) = [m for m in made.metrics if m.reading == "careful"]
+    assert (row.before, row.after) == pytest.approx((200 / 3, 200 / 3))
+    assert (row.difference.value, row.difference.n, row.difference.differing) == (0, 3, 2)
+    assert flips(made) == (["c"], ["b"])
+    assert made.notes == [
+        "1 items are only in the first run, and in no difference.",
+        "1 items are only in the second run, and in no difference.",
+    ]
+
+
+def test_unscored_items_are_left_out_and_counted() -> None:
+    before = questions({"a": "correct", "b": "unscored", "c": "correct"})
+    after = questions({"a": "wrong", "b": "correct", "c": "unscored"})
+    made = compare(before, after)
+    assert {(row.before, row.after, row.difference.n) for row in made.metrics} == {(100, 0, 1)}
+    assert flips(made) == ([], ["a"])
+    assert made.notes == [
+        "1 samples of the first run are unscored, and in no difference.",
+        "1 samples of the second run are unscored, and in no difference.",
+    ]
+
+
+def test_runs_that_do_not_name_their_data_are_compared_with_a_remark() -> None:
+    before, after = (questions({"a": which}) for which in ("correct", "wrong"))
+    unnamed = [msgspec.structs.replace(run, environment={}) for run in (before, after)]
+    assert any("what data" in note for note in compare(*unnamed).notes)
+    assert not any("what data" in note for note in compare(before, after).notes)
+
+
+def test_unscored_rows_of_mr_ben_did_not_fall() -> None:
+    before = mr_ben([("s", "q1", False, False, True, True), ("s", "q2", False, False, True, True)])
+    after = mr_ben([("s", "q1", False, False, True, None), ("s", "q2", False, True, False, False)])
+    assert flips(compare(before, after)) == ([], ["q2"])
+    earned = [("s", "q1", False, False, True, True), ("s", "q1", False, True, False, False)]
+    lost = [("s", "q1", False, False, True, None), ("s", "q1", False, True, False, False)]
+    assert flips(compare(mr_ben(earned), mr_ben(lost))) == ([], [])
+
+
+def test_both_readings_are_compared_and_flips_follow_the_one_asked_for() -> None:
+    before = report([sample("a", "correct", official="wrong")], figures("accuracy", 50, 1))
+    after = report([sample("a", "wrong", official="correct")], figures("accuracy", 50, 1))
+    made = compare(before, after)
+    assert {row.reading: (row.before, row.after) for row in made.metrics} == {"official": (0, 100), "careful": (100, 0)}
+    assert flips(made) == ([], ["a"])
+    assert flips(compare(before, after, reading="official")) == (["a"], [])
+
+
+def test_flips_go_from_the_furthest_to_the_nearest_and_say_what_happened() -> None:
+    made = compare(tasks([2, 2, 0, 1], samples=2), tasks([1, 0, 2, 1], samples=2))
+    assert made.risen == [Flip(item="t2", before=0, after=1, outcomes=(["failed", "failed"], ["passed", "passed"]))]
+    assert made.fallen == [
+        Flip(item="t1", before=1, after=0, outcomes=(["passed", "passed"], ["failed", "failed"])),
+        Flip(item="t0", before=1, after=0.5, outcomes=(["passed", "passed"], ["passed", "failed"])),
+    ]
+    (careful,) = [row for row in made.metrics if row.reading == "careful"]
+    assert (careful.before, careful.after, careful.difference.test) == (62.5, 50, "paired permutation")
+
+
+def test_a_circular_group_is_one_item() -> None:
+    made = compare(circular([[True] * 4, [True] * 4]), circular([[True, False, False, True], [True] * 4]))
+    outcomes = ["correct"] * 4, ["correct", "wrong", "wrong", "correct"]
+    assert made.fallen == [Flip(item="g0", before=1, after=0, outcomes=outcomes)]
+    assert {(row.difference.n, row.difference.differing, row.difference.value) for row in made.metrics} == {(2, 1, -50)}
+
+
+def test_the_headlines_groups_are_compared_and_a_group_without_a_common_item_is_passed_over() -> None:
+    groups = {"a": "c=x", "b": "c=x", "d": "c=y", "e": "c=y"}
+    before = questions({"a": "correct", "b": "correct", "d": "correct"}, groups=groups)
+    after = questions({"a": "correct", "b": "wrong", "e": "correct"}, groups=groups)
+    rows = [(row.group, row.before, row.after) for row in compare(before, after).metrics if row.reading == "careful"]
+    assert rows == [(None, 100, 50), ("c=x", 100, 50)]
+
+
+def test_a_breakdown_of_very_many_labels_is_not_compared() -> None:
+    words = {str(n): "correct" for n in range(41)}
+    made = questions(words, groups={qid: f"id={qid}" for qid in words})
+    assert [row.group for row in compare(made, made).metrics] == [None, None]
+
+
+def test_a_figure_that_one_run_lacks_is_passed_over() -> None:
+    before, after = tasks([1, 2], samples=2), tasks([1, 2], samples=2)
+    more = msgspec.structs.replace(after, metrics=[*after.metrics, *figures("pass@2", 50, 2)])
+    assert {row.name for row in compare(before, more).metrics} == {"pass@1"}
+    assert {row.name for row in compare(more, more).metrics} == {"pass@1", "pass@2"}
+
+
+@pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
+def test_a_bundled_sample_does_not_differ_from_itself(benchmark: str) -> None:
+    made = compare(of_sample(benchmark), of_sample(benchmark))
+    headline = of_sample(benchmark).metrics[0]
+    assert {(row.difference.value, row.difference.p_value, row.difference.differing) for row in made.metrics} == {
+        (0, 1, 0)
+    }
+    assert all(row.before == pytest.approx(row.after) for row in made.metrics)
+    assert flips(made) == ([], [])
+    assert "Both runs graded the same outputs." in made.notes
+    for row in made.metrics:
+        was = of_sample(benchmark).metric(row.name, row.reading, row.group)
+        assert was is not None
+        assert row.before == pytest.approx(was.value)
+    assert {row.name for row in made.metrics if row.group} <= {headline.name}
+    assert msgspec.json.decode(msgspec.json.encode(made), type=Comparison) == made
+
+
+def test_mr_score_moves_by_the_difference_of_the_figures() -> None:
+    rows = [(f"s{n % 2}", f"q{n}", n % 3 == 0, n % 3 == 0, n % 3 != 0, n % 5 == 1) for n in range(40)]
+    worse = [(*row[:3], not row[3], False, False) if n % 6 == 1 else row for n, row in enumerate(rows)]
+    before, after = mr_ben(rows), mr_ben(worse)
+    made = compare(before, after)
+    assert {row.name for row in made.metrics} == {"mr_score", "mcc", "acc_step", "acc_reason", "precision", "recall"}
+    assert {row.group for row in made.metrics} == {None, "subject=s0", "subject=s1"}
+    for row in made.metrics:
+        assert row.after - row.before == pytest.approx(row.difference.value)
+        assert row.difference.n == (40 if row.group is None else 20)
+    assert flips(made) == ([], ["q1", "q31"])
+
+
+def test_a_results_file_that_lacks_what_mr_score_is_made_of_is_an_input_error() -> None:
+    whole = mr_ben([("s", "q", True, True, True, True)])
+    bare = msgspec.structs.replace(whole, samples=[sample("q", "correct", group="subject=s")])
+    with pytest.raises(InputError, match=r"lacks what Mr-Ben needs \(KeyError\('careful'\)\)"):
+        compare_metric(whole, bare, "mr_score", "careful")
+    odd = msgspec.structs.replace(whole, environment={"weights": {"mcc": 1, "style": 2}})
+    with pytest.raises(InputError, match="lacks what Mr-Ben needs"):
+        compare_metric(odd, odd, "mr_score", "careful")
+
+
+def test_mr_score_has_the_weights_it_was_made_with() -> None:
+    weights = Weights(mcc=0, step=0, reason=1)
+    rows = [("s", f"q{n}", False, False, True, True) for n in range(4)]
+    before, after = (mr_ben(made, weights) for made in (rows, [(*rows[0][:5], False), *rows[1:]]))
+    assert compare_metric(before, after, "mr_score", "careful").difference.value == pytest.approx(-25)
+
+
+# --- the same outputs ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("first", "second", "same"), [("x", "x", True), ("x", "y", False), (None, None, False)])
+def test_the_same_outputs_are_known_by_their_digest(first: str | None, second: str | None, same: bool) -> None:
+    before, after = (choice([True], environment={"predictions_digest": d} if d else {}) for d in (first, second))
+    assert same_outputs(before, after) is same
+    assert ("Both runs graded the same outputs." in compare(before, after).notes) is same
+
+
+def test_both_readings_are_known() -> None:
+    assert {row.reading for row in compare(choice([True]), choice([False])).metrics} == set(READINGS)

@@ -1,0 +1,398 @@
+"""Gates: how they are written, what becomes of them, and what is said about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.decisions.gate import (
+    FailUnder,
+    GateResult,
+    MaxDrop,
+    State,
+    check_baseline,
+    exit_code,
+    judge,
+    parse_fail_under,
+    parse_max_drop,
+)
+from grader.decisions.paired import difference
+from grader.errors import UsageError
+from grader.results import READINGS, Metric, Report
+from grader.scorers.choice import metrics as choice_metrics
+from grader.scorers.execution import metrics as execution_metrics
+from tests.made_runs import choice, figures, mr_ben, of_sample, report, sample, tasks
+
+
+def line(made: Report, text: str, **fields: Any) -> GateResult:
+    (result,) = judge(made, lines=[parse_fail_under(text)], **fields)
+    return result
+
+
+def drop(baseline: Report, made: Report, text: str, **fields: Any) -> GateResult:
+    (result,) = judge(made, baseline=baseline, drops=[parse_max_drop(text)], **fields)
+    return result
+
+
+def questions(words: dict[str, str], group: str = "", **fields: Any) -> Report:
+    samples = [sample(qid, word, group=group) for qid, word in words.items()]
+    metrics = choice_metrics.metric_rows(samples, "accuracy", choice_metrics.each_question)
+    return report(samples, metrics, **fields)
+
+
+def mostly(right: int, wrong: int, **fields: Any) -> Report:
+    return choice([True] * right + [False] * wrong, **fields)
+
+
+# --- how they are written -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "group", "value"),
+    [
+        ("accuracy=80", "accuracy", None, 80),
+        (" pass@1=36.8 ", "pass@1", None, 36.8),
+        ("mcc=-5", "mcc", None, -5),
+        ("accuracy:category=relative_position=75", "accuracy", "category=relative_position", 75),
+        ("accuracy:topic=a=b: c=7e1", "accuracy", "topic=a=b: c", 70),
+    ],
+)
+def test_a_line_is_read(text: str, name: str, group: str | None, value: float) -> None:
+    assert parse_fail_under(text) == FailUnder(name=name, group=group, value=value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "80", "accuracy", "accuracy=", "=80", "accuracy=eighty", "accuracy:category=75", "accuracy:=x=75", "a b=1",
+     "accuracy=nan", "accuracy=inf", "accuracy=1e9", "accuracy==80", ":c=x=1"],
+)  # fmt: skip
+def test_what_is_no_line_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_fail_under(text)
+    assert str(caught.value) == f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75."
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"), [("2", None, 2), ("0", None, 0), ("pass@1=2.5", "pass@1", 2.5), (" 1 ", None, 1)]
+)
+def test_a_drop_is_read(text: str, name: str | None, value: float) -> None:
+    assert parse_max_drop(text) == MaxDrop(name=name, value=value)
+
+
+@pytest.mark.parametrize("text", ["", "-1", "accuracy=-1", "two", "accuracy=", "=2", "nan", "a:c=x=2"])
+def test_what_is_no_drop_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_max_drop(text)
+    assert str(caught.value) == f"{text!r}: write it like 2 or pass@1=2, in points, not below 0."
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for parse in (parse_fail_under, parse_max_drop):
+        try:
+            parse(text)
+        except UsageError:
+            continue
+
+
+# --- a line -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("right", "wrong", "at"), [(7, 3, 70), (57, 43, 57), (29, 71, 29), (1, 2, 33.333333333)])
+def test_a_value_exactly_at_the_line_meets_it(right: int, wrong: int, at: float) -> None:
+    made = questions({str(n): "correct" if n < right else "wrong" for n in range(right + wrong)})
+    assert line(made, f"accuracy={at}").state == "met"
+    assert line(made, f"accuracy={at + 0.001}").state == "failed"
+
+
+def test_a_value_that_rounding_put_below_the_line_is_shown_at_the_line() -> None:
+    made = report([sample("q", "correct")], figures("accuracy", 69.99999999999999, 10))
+    assert line(made, "accuracy=70") == GateResult(
+        gate="accuracy >= 70 (careful)", state="met", reason="it is 70.00 (n 10)"
+    )
+
+
+def test_a_line_that_is_met_and_one_that_is_not_say_by_what_figures() -> None:
+    metrics = [Metric(name="accuracy", reading="careful", value=200 / 3, ci95=(58.25, 74.25), n=191)]
+    made = report([sample("q", "correct")], metrics)
+    assert line(made, "accuracy=60") == GateResult(
+        gate="accuracy >= 60 (careful)", state="met", reason="it is 66.67 (95 % interval 58.2 to 74.2, n 191)"
+    )
+    assert line(made, "accuracy=66.6667") == GateResult(
+        gate="accuracy >= 66.6667 (careful)",
+        state="failed",
+        reason="it is 66.66667 (95 % interval 58.2 to 74.2, n 191)",
+    )
+
+
+def test_the_reading_that_is_asked_for_decides() -> None:
+    made = report(
+        [sample("q", "correct")],
+        [Metric(name="accuracy", reading=r, value=v, n=1) for r, v in zip(READINGS, (90, 70), strict=True)],
+    )
+    assert line(made, "accuracy=80").state == "failed"
+    assert line(made, "accuracy=80", reading="official").state == "met"
+
+
+def test_a_group_has_lines_of_its_own() -> None:
+    made = of_sample("vstar")
+    row = next(metric for metric in made.metrics if metric.group and metric.reading == "careful")
+    found = line(made, f"accuracy:{row.group}={row.value}")
+    assert (found.state, found.gate) == ("met", f"accuracy of {row.group} >= {row.value:.10g} (careful)")
+    assert line(made, f"accuracy:{row.group}=100.5").state == "failed"
+
+
+def test_a_line_that_looks_like_a_share_is_said_to_be_a_percentage() -> None:
+    made = mostly(78, 22)
+    assert "percentages, so this line is at 0.75 of 100" in line(made, "accuracy=0.75").reason
+    assert "percentages" not in line(made, "accuracy=75").reason + line(made, "accuracy=0").reason
+
+
+def test_a_split_without_public_answers_meets_no_gate_and_says_why() -> None:
+    found = line(report([], split="test-en"), "accuracy=0")
+    assert (found.state, found.reason[:29]) == ("unscored", "test-en has no public answers")
+
+
+def test_a_pass_at_k_that_was_not_asked_for_says_how_to_get_it() -> None:
+    made = tasks([1] * 3)
+    with pytest.raises(
+        UsageError, match=r"it has pass@1\. Score it again with -k 10 \(--score-only executes nothing\)\.$"
+    ):
+        line(made, "pass@10=1")
+
+
+def test_figures_that_do_not_exist_are_named_with_those_that_do() -> None:
+    made = questions({"a": "correct"}, group="c=x")
+    with pytest.raises(UsageError, match=r"^There is no metric 'pass@1' in this report; it has accuracy\.$"):
+        line(made, "pass@1=1")
+    with pytest.raises(UsageError, match=r"^accuracy has no group 'c=y'; it has c=x\.$"):
+        line(made, "accuracy:c=y=1")
+    with pytest.raises(UsageError, match=r"^accuracy has no group 'c=y'; it has none\.$"):
+        line(choice([True]), "accuracy:c=y=1")
+    with pytest.raises(UsageError, match="no metric 'recall'"):
+        drop(made, made, "recall=1")
+
+
+# --- unscored -----------------------------------------------------------------------------------------------------
+
+
+def test_a_line_is_not_met_on_what_was_lost() -> None:
+    made = questions({"a": "correct", "b": "correct", "c": "unscored", "d": "wrong"})
+    found = line(made, "accuracy=60")
+    assert found.state == "unscored"
+    assert found.reason.startswith("it is 66.67 (95 % interval ")
+    assert found.reason.endswith(", but 1 of 4 samples are unscored; with them it lies between 50.00 and 75.00")
+
+
+def test_a_line_is_not_failed_by_what_was_lost_either() -> None:
+    made = questions({"a": "correct", "b": "wrong", "c": "unscored"})
+    found = line(made, "accuracy=60")
+    assert found.state == "unscored"
+    assert found.reason.endswith(", but 1 of 3 samples are unscored; with them it lies between 33.33 and 66.67")
+
+
+def test_a_line_that_nothing_lost_could_meet_is_failed() -> None:
+    made = questions({"a": "correct", "b": "wrong", "c": "unscored"})
+    found = line(made, "accuracy=67")
+    assert found.state == "failed"
+    assert found.reason.endswith("; with them it lies between 33.33 and 66.67")
+
+
+def test_a_dead_judge_is_no_regression() -> None:
+    """Without it only the rows are left that earn nothing: a drop, and a significant one, of the very same outputs."""
+    missed = [("s", f"q{n}", False, True, False, False) for n in range(40, 60)]
+    before, now = (
+        mr_ben([("s", f"q{n}", False, False, True, reason) for n in range(40)] + missed) for reason in (True, None)
+    )
+    found = drop(before, now, "1")
+    assert found.state == "unscored"
+    assert "40 of 60 samples are unscored" in found.reason
+
+
+@pytest.mark.parametrize(("lost", "state"), [(100, "unscored"), (20, "failed")])
+def test_a_drop_is_failed_only_if_nothing_lost_could_undo_it(lost: int, state: str) -> None:
+    baseline = questions({f"q{n}": "correct" for n in range(200)})
+    made = questions({f"q{n}": "unscored" if n < lost else "wrong" if n % 2 else "correct" for n in range(200)})
+    assert drop(baseline, made, "30").state == state
+
+
+@pytest.mark.parametrize("text", ["accuracy=0", "accuracy:c=x=0"])
+def test_a_run_that_lost_everything_is_unscored_under_every_gate(text: str) -> None:
+    made = questions({"a": "unscored", "b": "unscored"}, group="c=x")
+    lost = "nothing of it could be scored"
+    assert (line(made, text).state, line(made, text).reason) == ("unscored", lost)
+    baseline = questions({"a": "correct", "b": "wrong"}, group="c=x")
+    for asked in ("2", "accuracy=2"):
+        assert drop(baseline, made, asked) == GateResult(
+            gate="accuracy no more than 2 points below the baseline (careful)", state="unscored", reason=lost
+        )
+    assert drop(made, made, "2").state == "unscored"
+
+
+def test_a_reading_or_a_group_that_was_lost_is_unscored() -> None:
+    samples = [sample("a", "unscored", official="correct", group="c=x"), sample("b", "correct", group="c=y")]
+    made = report(samples, choice_metrics.metric_rows(samples, "accuracy", choice_metrics.each_question))
+    assert line(made, "accuracy:c=x=0").state == "unscored"
+    assert line(made, "accuracy:c=x=50", reading="official").state == "unscored"
+    gone = questions({"a": "unscored", "b": "unscored"}, group="c=x")
+    both = msgspec.structs.replace(
+        gone, samples=[*gone.samples, sample("d", "correct")], metrics=figures("accuracy", 100, 1)
+    )
+    assert line(both, "accuracy:c=x=0").state == "unscored"
+    with pytest.raises(UsageError, match="no group 'c=z'"):
+        line(both, "accuracy:c=z=0")
+
+
+def test_a_pass_at_k_for_which_too_few_samples_are_left_is_unscored() -> None:
+    samples = [sample("t", word, number=n) for n, word in enumerate(("passed", "passed", "unscored"))]
+    made = report(samples, execution_metrics.metrics(samples, (1, 3)))
+    assert {metric.name for metric in made.metrics} == {"pass@1", "parse_success_rate"}
+    assert line(made, "pass@3=0").state == "unscored"
+    with pytest.raises(UsageError, match="no metric 'pass@4'"):
+        line(made, "pass@4=0")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("correct", "unscored", "1 of 300 samples are unscored"),
+        ("unscored", "correct", "1 of 300 samples of the baseline are unscored"),
+        ("unscored", "unscored", "1 of 300 samples are unscored and 1 of 300 samples of the baseline are unscored"),
+    ],
+)
+def test_a_drop_is_not_met_on_what_either_run_lost(before: str, after: str, said: str) -> None:
+    words = {f"q{n}": "correct" for n in range(299)}
+    baseline, made = (questions({**words, "last": word}) for word in (before, after))
+    found = drop(baseline, made, "5")
+    assert (found.state, found.reason.partition(", but ")[2]) == ("unscored", said)
+    fallen = questions({**dict.fromkeys(words, "wrong"), "last": after})
+    assert drop(baseline, fallen, "5").state == "failed"
+
+
+# --- a drop -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fallen", "risen", "allowed", "state"),
+    [(2, 2, 5, "met"), (40, 2, 5, "failed"), (12, 2, 5, "inconclusive"), (0, 20, 0, "met"), (0, 0, 0, "inconclusive")],
+)
+def test_a_drop_is_met_failed_or_neither_by_its_bounds(fallen: int, risen: int, allowed: int, state: State) -> None:
+    before = [True] * 100 + [False] * 91
+    after = [False] * fallen + [True] * (100 - fallen) + [True] * risen + [False] * (91 - risen)
+    found = drop(choice(before), choice(after), str(allowed))
+    change = difference(before, after)
+    low, high = change.ci90
+    assert found.state == state
+    assert found.state == ("met" if low >= -allowed else "failed" if high < -allowed else "inconclusive")
+    ending = f"; so many items show a change of {change.detectable:.1f} points in four of five cases"
+    assert found == GateResult(
+        gate=f"accuracy no more than {allowed} points below the baseline (careful)",
+        state=state,
+        reason=f"52.36 before, {100 * sum(after) / 191:.2f} now, a change of {change.value:+.2f} points "
+        f"(one-sided 95 % bounds {low:+.2f} and {high:+.2f}; 191 paired items, {fallen + risen} of them differ)"
+        + (ending if state == "inconclusive" else ""),
+    )
+
+
+def test_a_baseline_without_a_drop_allows_none() -> None:
+    (found,) = judge(mostly(150, 50), baseline=mostly(100, 100))
+    assert (found.state, found.gate) == ("met", "accuracy no more than 0 points below the baseline (careful)")
+    assert judge(mostly(1, 1)) == []
+
+
+def test_the_first_figure_is_the_one_meant_where_none_is_named() -> None:
+    made = tasks([10] * 50)
+    assert drop(made, tasks([10] * 49 + [9]), "2").gate.startswith("pass@1 no more than")
+
+
+def test_the_same_outputs_meet_any_drop() -> None:
+    baseline, made = (mostly(1, 9, environment={"predictions_digest": "x"}) for _ in range(2))
+    found = drop(baseline, made, "0")
+    assert (found.state, found.reason) == ("met", "both runs graded the same outputs")
+    lost = msgspec.structs.replace(made, unscored=1)
+    assert drop(baseline, lost, "0").state == "unscored"
+    other = msgspec.structs.replace(made, environment=made.environment | {"predictions_digest": "y"})
+    assert drop(baseline, other, "0").state == "inconclusive"
+
+
+def test_the_same_outputs_are_no_excuse_for_a_figure_that_fell_with_the_grading() -> None:
+    baseline, made = (mostly(n, 200 - n, environment={"predictions_digest": "x"}) for n in (180, 60))
+    found = drop(baseline, made, "5")
+    assert found.state == "failed"
+    assert "the outputs are the same, so what differs is the grading" in found.reason
+    assert drop(made, baseline, "0").state == "met"
+
+
+def test_a_baseline_with_other_items_is_refused() -> None:
+    baseline, made = questions(dict.fromkeys("abcd", "correct")), questions(dict.fromkeys("cdefg", "correct"))
+    with pytest.raises(UsageError, match=r"it lacks 2 of the baseline's items and has 3 others\. Grade the same items"):
+        drop(baseline, made, "1")
+    with pytest.raises(UsageError, match="cannot be held against the baseline"):
+        check_baseline(made, questions({"c": "correct"}))
+
+
+def test_a_baseline_of_another_benchmark_is_refused() -> None:
+    with pytest.raises(UsageError, match="These runs cannot be compared: benchmark 'mmbench' and 'vstar'"):
+        drop(choice([True], benchmark="mmbench"), choice([True]), "1")
+
+
+def test_a_baseline_that_lacks_the_figure_is_refused() -> None:
+    baseline, made = tasks([1]), tasks([1])
+    made = msgspec.structs.replace(made, metrics=[*made.metrics, *figures("pass@5", 50, 1)])
+    with pytest.raises(UsageError, match=r"^The baseline has no pass@5 \(careful\)\. Score it again with -k 5"):
+        drop(baseline, made, "pass@5=1")
+
+
+def test_a_drop_of_mr_score_is_in_points_of_it() -> None:
+    rows = [("s", f"q{n}", n % 2 == 0, n % 2 == 0, n % 2 == 1, n % 2 == 1) for n in range(80)]
+    worse = [(*row[:4], row[4], row[5] and n >= 40) for n, row in enumerate(rows)]
+    found = drop(mr_ben(rows), mr_ben(worse), "mr_score=5")
+    assert found.state == "failed"
+    assert found.reason.startswith("100.00 before, 75.00 now, a change of -25.00 points (one-sided 95 % bounds -")
+    assert "80 paired items, 20 of them differ" in found.reason
+    assert drop(mr_ben(rows), mr_ben(worse), "mr_score=45").state == "met"
+    assert drop(mr_ben(rows), mr_ben(worse), "mr_score=25").state == "inconclusive"
+    assert drop(mr_ben(rows), mr_ben(worse), "mcc=15").state == "met"
+
+
+@pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
+def test_a_real_report_can_be_its_own_baseline(benchmark: str) -> None:
+    made = of_sample(benchmark)
+    assert drop(made, made, "0").state == "met"
+    reworded = msgspec.structs.replace(made, environment={**made.environment, "predictions_digest": "other"})
+    assert drop(made, reworded, "0").state == "inconclusive"
+    assert drop(made, reworded, "100").state == "met"
+
+
+# --- all gates together -------------------------------------------------------------------------------------------
+
+
+def test_lines_come_first_and_all_are_judged() -> None:
+    made = mostly(150, 41)
+    found = judge(
+        made,
+        lines=[parse_fail_under("accuracy=70"), parse_fail_under("accuracy=90")],
+        baseline=mostly(151, 40),
+        drops=[MaxDrop(name=None, value=10), MaxDrop(name="accuracy", value=0.5)],
+    )
+    assert [result.state for result in found] == ["met", "failed", "met", "inconclusive"]
+
+
+@pytest.mark.parametrize(
+    ("states", "code"),
+    [
+        ((), 0),
+        (("met", "met"), 0),
+        (("met", "failed"), 1),
+        (("met", "unscored"), 3),
+        (("met", "inconclusive"), 4),
+        (("inconclusive", "unscored"), 3),
+        (("unscored", "inconclusive", "failed", "met"), 1),
+    ],
+)
+def test_the_worst_gate_gives_the_exit_code(states: tuple[State, ...], code: int) -> None:
+    assert exit_code([GateResult(gate="g", state=state, reason="r") for state in states]) == code

@@ -1,0 +1,146 @@
+"""What one observation earned: the figures of real reports are the means of it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.decisions.observations import by_observation, clusters, groups_of, is_mean, k_of, mean_credit
+from grader.results import Metric, Report, SampleResult
+from grader.scorers.choice import metrics as choice_metrics
+from grader.scorers.execution import metrics as execution_metrics
+from tests.made_runs import mr_ben, of_sample, report, sample
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WORDS = {"P": "passed", "F": "failed", "L": "lint_failed", "U": "unscored", "C": "correct", "W": "wrong"}
+
+
+def tasks(*outcomes: str, groups: Sequence[str] = (), ks: Sequence[int] = (1,)) -> Report:
+    """HumanEval-V tasks, a letter a sample, and their figures as the scorer makes them."""
+    labels = list(groups) or [""] * len(outcomes)
+    samples = [
+        sample(f"t{i}", WORDS[letter], number=number, group=label)
+        for i, (letters, label) in enumerate(zip(outcomes, labels, strict=True))
+        for number, letter in enumerate(letters)
+    ]
+    return report(samples, execution_metrics.metrics(samples, ks), benchmark="humaneval-v")
+
+
+def mean_of(values: dict[str, float | None]) -> tuple[float, int]:
+    """Mean in percent and number of those that are scored."""
+    scored = [value for value in values.values() if value is not None]
+    return 100 * math.fsum(scored) / len(scored), len(scored)
+
+
+def assert_every_mean_is_reproduced(made: Report) -> None:
+    means = [metric for metric in made.metrics if is_mean(made, metric.name)]
+    assert means
+    for metric in means:
+        value, n = mean_of(by_observation(made, metric.name, metric.reading, metric.group))
+        assert (value, n) == (pytest.approx(metric.value), metric.n), metric
+
+
+@pytest.mark.parametrize("benchmark", ["vstar", "mmbench"])
+def test_the_figures_of_the_bundled_samples_are_means_of_observations(benchmark: str) -> None:
+    made = of_sample(benchmark)
+    assert all(is_mean(made, metric.name) for metric in made.metrics)
+    assert {metric.group is None for metric in made.metrics} == {True, False}
+    assert_every_mean_is_reproduced(made)
+
+
+def test_no_figure_of_mr_ben_is_a_mean_of_observations() -> None:
+    made = of_sample("mr-ben")
+    assert not any(is_mean(made, metric.name) for metric in made.metrics)
+    with pytest.raises(KeyError):
+        by_observation(made, "mr_score", "careful")
+
+
+def test_the_figures_of_programming_tasks_are_means_of_observations() -> None:
+    made = tasks("PPFF", "LLLL", "PPPP", "FFFL", groups=("c=a", "c=b", "c=a", "d=x"), ks=(1, 2, 4))
+    assert {metric.name for metric in made.metrics} == {"pass@1", "pass@2", "pass@4", "parse_success_rate"}
+    assert_every_mean_is_reproduced(made)
+
+
+@given(st.lists(st.text("PFLU", min_size=4, max_size=4), min_size=1, max_size=6))
+@settings(deadline=None, max_examples=50)
+def test_pass_at_k_is_a_mean_of_observations_whatever_is_unscored(outcomes: list[str]) -> None:
+    made = tasks(*outcomes, ks=(1, 3))
+    for metric in made.metrics:
+        if metric.name != "parse_success_rate":
+            value, n = mean_of(by_observation(made, metric.name, metric.reading))
+            assert (value, n) == (pytest.approx(metric.value), metric.n)
+
+
+@given(st.lists(st.lists(st.text("CWU", min_size=1, max_size=3), min_size=1, max_size=4), min_size=1, max_size=5))
+@settings(deadline=None)
+def test_circular_figures_are_means_of_observations_whatever_is_unscored(passes: list[list[str]]) -> None:
+    """Groups of passes of samples."""
+    samples = [
+        sample(f"{i}.{turn}" if turn else f"{i}", WORDS[letter], number=number, unit=str(i), group=f"c={i % 2}")
+        for i, group in enumerate(passes)
+        for turn, letters in enumerate(group)
+        for number, letter in enumerate(letters)
+    ]
+    metrics: list[Metric] = []
+    for name, observe in (
+        ("circular_accuracy", choice_metrics.whole_groups),
+        ("vanilla_accuracy", choice_metrics.first_passes),
+        ("vanilla_accuracy_all_passes", choice_metrics.all_passes),
+    ):
+        metrics += choice_metrics.metric_rows(samples, name, observe)
+    made = report(samples, metrics)
+    for metric in metrics:
+        value, n = mean_of(by_observation(made, metric.name, metric.reading, metric.group))
+        assert (value, n) == (pytest.approx(metric.value), metric.n)
+
+
+def test_tasks_stand_in_the_reports_order_with_their_own_pass_at_k() -> None:
+    made = tasks("PF", "U", "FF", "UP", ks=(1, 2))
+    assert by_observation(made, "pass@1", "careful") == {"t0": 0.5, "t1": None, "t2": 0, "t3": 1}
+    assert by_observation(made, "pass@2", "careful") == {"t0": 1, "t1": None, "t2": 0, "t3": None}
+    assert by_observation(made, "parse_success_rate", "careful") == {"t0": 1, "t1": None, "t2": 1, "t3": 1}
+
+
+def test_the_readings_are_told_apart() -> None:
+    made = report([sample("q", "wrong", official="correct"), sample("r", "unscored", official="wrong")])
+    assert by_observation(made, "accuracy", "official") == {"q": 1, "r": 0}
+    assert by_observation(made, "accuracy", "careful") == {"q": 0, "r": None}
+
+
+def test_a_circular_group_is_one_observation() -> None:
+    made = report([sample(f"g.{turn}", "wrong" if turn == 2 else "correct", unit="g") for turn in range(4)])
+    assert by_observation(made, "circular_accuracy", "careful") == {"g": 0}
+    assert by_observation(made, "vanilla_accuracy_all_passes", "careful") == {"g": 0.75}
+
+
+def test_a_group_holds_what_is_labelled_so() -> None:
+    several = SampleResult(
+        qid="q", sample=0, official=sample("q", "correct").official, careful=sample("q", "correct").careful,
+        groups={"topic": ["a", "b"], "kind": "c=d"},
+    )  # fmt: skip
+    made = report([several, sample("r", "wrong", group="topic=a"), sample("s", "wrong")])
+    assert groups_of(several) == {"topic=a", "topic=b", "kind=c=d"}
+    assert list(clusters(made, "topic=a")) == ["q", "r"]
+    assert list(clusters(made, "kind=c=d")) == ["q"]
+    assert list(clusters(made)) == ["q", "r", "s"]
+    assert clusters(made, "topic=z") == {}
+
+
+@pytest.mark.parametrize("name", ["pass@0", "pass@", "pass@x", "pass@-1", "score", ""])
+def test_a_name_that_is_no_metric_is_no_mean(name: str) -> None:
+    assert k_of(name) is None
+    assert not is_mean(report([]), name)
+    with pytest.raises(KeyError):
+        by_observation(report([]), name, "careful")
+
+
+def test_the_mean_credit_leaves_out_what_is_unscored() -> None:
+    made = mr_ben([("s", "q", False, False, True, True), ("s", "q", False, False, True, None)])
+    assert mean_credit(made.samples, "careful") == 1
+    assert mean_credit(made.samples[1:], "careful") is None

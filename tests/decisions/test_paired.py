@@ -1,0 +1,247 @@
+"""The paired difference: its interval against its definition and exact enumeration, its tests against scipy's."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import gammaln
+from scipy.stats import binomtest, norm, permutation_test, skew, ttest_1samp
+
+from grader.decisions.paired import detectable, difference, interval, permutation
+
+WHOLE = st.lists(st.sampled_from((-1, 0, 0, 1)), min_size=1, max_size=60)
+TENTHS = st.lists(st.integers(-10, 10).map(lambda tenths: tenths / 10), min_size=1, max_size=60)
+ANY = st.one_of(WHOLE, TENTHS)
+
+
+def table(risen: int, fallen: int, n: int) -> list[float]:
+    return [1.0] * risen + [-1.0] * fallen + [0.0] * (n - risen - fallen)
+
+
+# --- the interval of items that are right or wrong ----------------------------------------------------------------
+
+
+def statistic(risen: int, fallen: int, n: int, delta: float, correction: float) -> float:
+    """The corrected score, its nuisance parameter found by maximising the likelihood, its skewness by definition."""
+
+    def unlikelihood(down: float) -> float:
+        shares = down + delta, down, 1 - 2 * down - delta
+        return -sum(
+            k * math.log(max(p, 1e-300)) for k, p in zip((risen, fallen, n - risen - fallen), shares, strict=True)
+        )
+
+    low, high = max(0.0, -delta), (1 - delta) / 2
+    down = minimize_scalar(unlikelihood, bounds=(low, high), method="bounded", options={"xatol": 1e-13}).x
+    values, shares = np.array([1, -1, 0]) - delta, np.array([down + delta, down, 1 - 2 * down - delta])
+    deviation = math.sqrt(n * shares @ values**2)
+    bend = -np.clip(n * (shares @ values**3) / deviation**3, -0.5, 0.5) / 6
+    raw = (risen - fallen - n * delta - correction) / deviation
+    return float(((1 + bend * raw) ** 3 - 1) / (3 * bend) - bend if bend else raw)
+
+
+@pytest.mark.parametrize(("risen", "fallen", "n"), [(12, 2, 50), (9, 5, 44), (21, 6, 100), (0, 3, 191), (5, 5, 30)])
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+def test_at_each_end_the_corrected_score_is_the_quantile(risen: int, fallen: int, n: int, level: float) -> None:
+    z = norm.ppf((1 + level) / 2)
+    low, high = interval(table(risen, fallen, n), level)
+    assert statistic(risen, fallen, n, low, 0.5) == pytest.approx(z, abs=1e-4)
+    assert statistic(risen, fallen, n, high, -0.5) == pytest.approx(-z, abs=1e-4)
+
+
+@pytest.mark.parametrize(("risen", "fallen", "n"), [(12, 2, 50), (9, 5, 44), (21, 6, 100), (0, 3, 191), (5, 5, 30)])
+def test_it_is_tangos_interval_with_about_half_an_item_added(risen: int, fallen: int, n: int) -> None:
+    """Tango (1998), equation 11: the uncorrected score is -z and z at his ends."""
+
+    def share(delta: float) -> float:
+        b, c = -risen - fallen + (2 * n - risen + fallen) * delta, -fallen * delta * (1 - delta)
+        return (math.sqrt(b * b - 8 * n * c) - b) / (4 * n)
+
+    def tango(delta: float) -> float:
+        return (risen - fallen - n * delta) / math.sqrt(n * (2 * share(delta) + delta * (1 - delta)))
+
+    middle = (risen - fallen) / n
+    left = brentq(lambda delta: tango(delta) - 1.959964, -0.999, middle - 1e-9)
+    right = brentq(lambda delta: tango(delta) + 1.959964, middle + 1e-9, 0.999)
+    low, high = interval(table(risen, fallen, n), 0.95)
+    assert -0.3 / n <= left - low <= 1.2 / n
+    assert -0.3 / n <= high - right <= 1.2 / n
+
+
+@pytest.mark.parametrize("n", [20, 60, 100])
+def test_gates_on_items_decide_wrongly_in_at_most_5_percent_by_exact_enumeration(n: int) -> None:
+    """Every table of n pairs, every allowed drop and share of changed items: the worst is below 5 %."""
+    tables = np.array([(r, f) for r in range(n + 1) for f in range(n + 1 - r)])
+    ends = np.array([interval(table(r, f, n), 0.9) for r, f in tables])
+    risen, fallen = tables.T
+    ways = gammaln(n + 1) - gammaln(risen + 1) - gammaln(fallen + 1) - gammaln(n - risen - fallen + 1)
+    worst = 0.0
+    for drop, more in itertools.product((0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2), (0.001, 0.01, 0.03, 0.1, 0.3)):
+        down, up = drop + more / 2, more / 2
+        chances = np.exp(
+            ways + risen * math.log(up) + fallen * math.log(down) + (n - risen - fallen) * math.log(1 - down - up)
+        )
+        passes, fails = ends[:, 0] >= -drop - 1e-9, ends[:, 1] < -drop - 1e-9
+        worst = max(worst, chances[passes].sum(), chances[fails].sum())
+    assert worst <= 0.05
+
+
+def test_nothing_changed_is_no_certainty() -> None:
+    assert interval([0] * 191, 0.9) == pytest.approx((-0.0168, 0.0168), abs=5e-5)
+    assert interval([0.0], 0.95)[1] > 0.95
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 191])
+def test_everything_changed_reaches_the_end_of_the_scale(n: int) -> None:
+    low, high = interval([1] * n, 0.95)
+    assert high == 1
+    assert low < 1
+    assert interval([-1] * n, 0.95) == pytest.approx((-1, -low))
+
+
+# --- any interval -------------------------------------------------------------------------------------------------
+
+
+@given(ANY, st.floats(0.5, 0.99))
+@settings(deadline=None)
+def test_an_interval_holds_the_mean_and_stays_on_the_scale(changes: list[float], level: float) -> None:
+    low, high = interval(changes, level)
+    mean = math.fsum(changes) / len(changes)
+    assert -1 <= low <= mean + 1e-9
+    assert mean - 1e-9 <= high <= 1
+
+
+@given(ANY, st.floats(0.5, 0.99))
+@settings(deadline=None)
+def test_swapping_the_runs_negates_it(changes: list[float], level: float) -> None:
+    low, high = interval(changes, level)
+    assert interval([-change for change in changes], level) == pytest.approx((-high, -low), abs=1e-7)
+
+
+@given(ANY, st.floats(0.5, 0.98), st.floats(0, 0.01))
+@settings(deadline=None)
+def test_a_higher_level_is_not_shorter(changes: list[float], level: float, more: float) -> None:
+    low, high = interval(changes, level)
+    lower, higher = interval(changes, level + more)
+    assert lower <= low + 1e-7
+    assert high - 1e-7 <= higher
+
+
+@given(ANY, st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_the_order_of_items_does_not_matter(changes: list[float], random: object) -> None:
+    assert interval(sorted(changes), 0.9) == pytest.approx(interval(changes, 0.9), abs=1e-9)
+
+
+def test_many_small_changes_get_about_students_interval() -> None:
+    changes = np.random.default_rng(0).choice(np.arange(-3, 4) / 10, 400)
+    student = ttest_1samp(changes, 0).confidence_interval(0.95)
+    low, high = interval(changes.tolist(), 0.95)
+    assert low == pytest.approx(student.low, abs=0.001)
+    assert high == pytest.approx(student.high, abs=0.001)
+    assert low <= student.low + 1e-4
+    assert high >= student.high - 1e-4
+
+
+def test_a_few_large_falls_among_small_changes_stretch_it_downwards() -> None:
+    """Hall's transformation of Student's statistic, solved for the mean."""
+    changes = np.array([-0.9] * 8 + [0.1] * 30 + [-0.1] * 30 + [0.0] * 96)
+    low, _ = interval(changes.tolist(), 0.9)
+    bend = skew(changes) / 3 / math.sqrt(len(changes))
+    t = (changes.mean() - low) / (changes.std(ddof=1) / math.sqrt(len(changes)))
+    assert t + bend * t**2 + bend**2 * t**3 / 3 + bend / 2 == pytest.approx(1.654, abs=2e-3)
+    assert low < ttest_1samp(changes, 0).confidence_interval(0.9).low
+
+
+# --- the tests ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("risen", "fallen"), [(1, 0), (5, 0), (7, 3), (3, 7), (86, 150), (20, 20)])
+def test_right_and_wrong_items_get_the_exact_mcnemar_test(risen: int, fallen: int) -> None:
+    changes = table(risen, fallen, risen + fallen + 9)
+    found = difference([max(0, -c) for c in changes], [max(0, c) for c in changes])
+    assert (found.test, found.differing) == ("exact McNemar", risen + fallen)
+    assert found.p_value == pytest.approx(binomtest(risen, risen + fallen, 0.5).pvalue)
+
+
+def test_the_exact_mcnemar_test_is_the_textbooks() -> None:
+    """Agresti, Categorical Data Analysis, 10.1: 86 and 150 changed approval; and 2 of 14, P = 2 * 106 / 2**14."""
+    before, after = [1] * 12 + [0] * 2, [0] * 12 + [1] * 2
+    assert difference(before, after).p_value == pytest.approx(2 * (1 + 14 + 91) / 2**14)
+    assert difference([1] * 150 + [0] * 86, [0] * 150 + [1] * 86).p_value == pytest.approx(3.7e-5, rel=0.03)
+
+
+def by_enumeration(moved: list[float]) -> float:
+    sums = [
+        sum(s * abs(m) for s, m in zip(signs, moved, strict=True))
+        for signs in itertools.product((1, -1), repeat=len(moved))
+    ]
+    return sum(abs(s) >= abs(sum(moved)) - 1e-9 for s in sums) / len(sums)
+
+
+@given(st.lists(st.integers(-10, 10).filter(bool).map(lambda tenths: tenths / 10), min_size=1, max_size=8))
+@settings(deadline=None)
+def test_the_permutation_test_of_few_tasks_tries_every_sign(moved: list[float]) -> None:
+    assert permutation(moved) == pytest.approx(by_enumeration(moved))
+
+
+def test_the_permutation_test_of_many_tasks_is_scipys() -> None:
+    moved = (np.random.default_rng(2).choice([-3, -2, -1, 1, 2], 60) / 10).tolist()
+    theirs = permutation_test((np.array(moved),), np.sum, permutation_type="samples", rng=np.random.default_rng(0))
+    assert permutation(moved) == pytest.approx(theirs.pvalue, abs=0.015)
+    assert permutation(moved) == permutation(moved[::-1])
+
+
+def test_from_13_to_14_tasks_the_permutation_test_hardly_changes() -> None:
+    moved = [0.5, -0.2, 0.7, 0.1, 0.4, -0.3, 0.6, 0.2, -0.1, 0.9, 0.3, -0.5, 0.8]
+    assert permutation(moved) == pytest.approx(by_enumeration(moved))
+    assert permutation([*moved, 0.2]) == pytest.approx(by_enumeration([*moved, 0.2]), abs=0.01)
+
+
+# --- the difference -----------------------------------------------------------------------------------------------
+
+
+def test_a_difference_is_in_points_and_counts_what_differs() -> None:
+    found = difference([0.2, 0.5, 1, 0], [0.4, 0.5, 0.9, 0.3])
+    low, high = interval([0.2, 0, -0.1, 0.3], 0.95)
+    assert found.value == pytest.approx(10)
+    assert (found.n, found.differing, found.test) == (4, 3, "paired permutation")
+    assert found.ci95 == pytest.approx((100 * low, 100 * high))
+    assert found.detectable == pytest.approx(100 * (high - low) / 2 / 1.959964 * (1.959964 + 0.841621))
+
+
+def test_rounding_of_means_is_no_difference() -> None:
+    found = difference([0.1 + 0.2, 0.7], [0.3, 0.7])
+    assert (found.value, found.differing, found.p_value, found.test) == (0, 0, 1, "no difference to test")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [([0.5], [0.8]), ([0.5, 1], [0.8, 1]), ([0.5], [0.5]), ([0.1] * 9, [0.2] * 9)]
+)
+def test_one_task_or_one_change_is_compared_without_trouble(before: list[float], after: list[float]) -> None:
+    found = difference(before, after)
+    assert found.ci95[0] <= found.ci90[0] <= found.value <= found.ci90[1] <= found.ci95[1]
+    assert all(map(math.isfinite, (*found.ci95, found.p_value, found.detectable)))
+
+
+def test_nothing_to_compare_and_unequal_runs_are_errors() -> None:
+    with pytest.raises(ValueError, match="nothing to compare"):
+        difference([], [])
+    with pytest.raises(ValueError, match="shorter"):
+        difference([1, 0], [1])
+
+
+@pytest.mark.parametrize("changed", [0.1, 0.4])
+def test_the_detectable_difference_is_shown_in_at_least_four_of_five_runs(changed: float) -> None:
+    rng, n, shown = np.random.default_rng(3), 300, 0
+    smallest = detectable(*interval(table(int(n * changed / 2), int(n * changed / 2), n), 0.95))
+    for _ in range(400):
+        turn = rng.random(n)
+        falls, rises = turn < (changed + smallest) / 2, turn > 1 - (changed - smallest) / 2
+        shown += interval((rises * 1 - falls * 1).tolist(), 0.95)[1] < 0
+    assert 0.8 - 0.06 <= shown / 400 <= 0.9

@@ -1,0 +1,91 @@
+"""Which judge a run has."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent / "judge"))
+from grader.errors import InputError, UsageError
+from grader.judge import JudgeQuestion
+from grader.judge.session import Bench, bench
+from grader.observer import Silent
+from grader.options import Options
+from tests.judge.server import JudgeServer, say  # the judge's own test server
+
+QUESTION = JudgeQuestion(qid="q", prompt="which?", accept=lambda text: text in set("AB"))
+
+
+@pytest.fixture(autouse=True)
+def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in list(os.environ):
+        if name.startswith("OPENAI_") or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+
+
+def asked(came_with: dict[str, str] | None = None, **options: Any) -> tuple[str | None, Bench]:
+    """What the judge said, and the bench after the run has left it."""
+    with bench(Options(**options), Silent(), "choice", came_with) as seat:
+        assert seat.judge is not None
+        text = seat.judge.ask([QUESTION])["q"].text
+    return text, seat
+
+
+def test_without_options_there_is_no_judge() -> None:
+    with bench(Options(), Silent(), "choice") as seat:
+        assert (seat.judge, seat.template) == (None, None)
+    assert (seat.facts, seat.notes) == ({}, [])
+
+
+def test_an_endpoint_is_asked_and_what_it_cost_is_told(tmp_path: Path) -> None:
+    with JudgeServer.playing(say("A")) as server:
+        text, seat = asked(judge_model="m", judge_base_url=server.url)
+        assert (text, server.asked[0].body["model"]) == ("A", "m")
+    usage = {"questions": 1, "calls": 1, "cached": 0, "failed": 0, "prompt_tokens": 11, "completion_tokens": 2}
+    assert seat.facts == {"judge": {"model": "m", "endpoint": server.url, **usage}}
+    assert seat.notes == [
+        f"Judge m at {server.url}: 1 calls, 0 replies kept from before; 11 prompt and 2 completion tokens."
+    ]
+    # A rerun needs no endpoint for what was answered.
+    text, seat = asked(judge_model="m", judge_base_url=server.url)
+    assert (text, seat.facts["judge"]["cached"]) == ("A", 1)  # type: ignore[index]
+
+
+def test_recorded_replies_come_before_those_that_came_with_the_predictions(tmp_path: Path) -> None:
+    path = tmp_path / "replies.json"
+    path.write_text(json.dumps({"q": "B"}))
+    assert [asked({"q": "A"})[0], asked({"q": "A"}, judge_replies=path)[0]] == ["A", "B"]
+    assert asked({"q": "A"})[1].facts == {"judge": "replies from the predictions"}
+    assert asked(judge_replies=path)[1].facts == {"judge": "replies from replies.json"}
+
+
+def test_options_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--judge-base-url needs --judge-model"):
+        asked(judge_base_url="http://localhost:1/v1")
+    with pytest.raises(UsageError, match="--judge-replies and --judge-model: "):
+        asked(judge_model="m", judge_replies=tmp_path / "replies.json")
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        asked(judge_replies=tmp_path / "replies.json")
+
+
+def test_a_template_is_read_and_checked_before_anything_is_asked(tmp_path: Path) -> None:
+    path = tmp_path / "prompt.txt"
+    path.write_text("{question} {options} {answer}")
+    with bench(Options(judge_prompt=path), Silent(), "choice") as seat:
+        assert seat.template == "{question} {options} {answer}"
+    with pytest.raises(InputError) as caught, bench(Options(judge_prompt=path), Silent(), "error_reason"):
+        pass
+    assert caught.value.problems == [
+        f"{path}:1: unknown placeholder {{options}}; there are: {{question}} {{solution}} {{first_error_step}} "
+        "{error_reason} {answer} {rectified_step}",
+        *(
+            f"{path}: the placeholder {{{name}}} is missing"
+            for name in ("solution", "first_error_step", "error_reason")
+        ),
+    ]

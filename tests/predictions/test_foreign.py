@@ -1,0 +1,351 @@
+"""Prediction files of other tools are recognised by content and read without losing or inventing an answer."""
+
+# ruff: noqa: E501 - a whole message on one line is easier to compare with what a user sees
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import zipfile
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.errors import InputError
+from grader.predictions.foreign import EXCEL_CELL_LIMIT
+from grader.predictions.read import PredictionFile, read_predictions
+
+
+@pytest.fixture(autouse=True)
+def _inside_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def read(content: bytes, name: str = "model_MMBench_DEV_EN.xlsx") -> PredictionFile:
+    Path(name).write_bytes(content)
+    return read_predictions(name)
+
+
+def refusal(content: bytes, name: str) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        read(content, name)
+    return caught.value.problems
+
+
+def workbook(*sheets: list[list[object]]) -> bytes:
+    book = openpyxl.Workbook()
+    book.remove(book.worksheets[0])
+    for rows in sheets:
+        sheet = book.create_sheet()
+        for row in rows:
+            sheet.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def answers(file: PredictionFile) -> dict[str, list[str]]:
+    return {record.qid: record.predictions for record in file.records}
+
+
+# VLMEvalKit
+
+HEADER: list[object] = ["index", "question", "A", "B", "answer", "prediction"]
+
+
+def test_a_workbook_of_vlmevalkit_is_read_cell_by_cell() -> None:
+    rows: list[list[object]] = [
+        HEADER,
+        [241, "Which?", "None", None, "A", "A"],
+        [1000241.0, "Which?", None, "NA", "B", None],
+        ["2000241.0", "How many?", 3, 4.5, "A", 3],
+        [3, "Which?", "x", "y", "A", "None"],
+        [4, "Which?", "x", "y", "A", "nan"],
+        [5, "Which?", "x", "y", "A", "=A"],
+        [None, None, None, None, None, None],
+        [6, "Which?", "x", "y", "A", True],
+        [7, "Which?", "x", "y", "A", "B_x000D_\nbecause"],
+        [8, "Which?", "x", "y", "A", 2.5],
+    ]
+    file = read(workbook(rows))
+    assert answers(file) == {
+        "241": ["A"],
+        "1000241": [""],
+        "2000241": ["3"],
+        "3": ["None"],
+        "4": ["nan"],
+        "5": ["=A"],
+        "6": ["True"],
+        "7": ["B\r\nbecause"],
+        "8": ["2.5"],
+    }
+    assert (file.format, file.warnings) == ("vlmevalkit", [])
+    assert file.records[0].fields == {"question": "Which?", "A": "None", "B": None, "answer": "A"}
+    assert file.records[6].where == "model_MMBench_DEV_EN.xlsx:9"
+
+
+def test_the_sheet_with_the_two_columns_is_taken_wherever_it_is() -> None:
+    assert answers(read(workbook([["notes"]], [["prediction", "index"], ["B", 1]]))) == {"1": ["B"]}
+
+
+def test_a_workbook_needs_no_suffix_and_no_file() -> None:
+    data = workbook([["index", "prediction"], [1, "B"]])
+    assert answers(read(data, "table")) == {"1": ["B"]}
+    assert answers(read_predictions("-", stdin=io.BytesIO(data))) == {"1": ["B"]}
+
+
+def test_a_cell_that_excel_cut_is_warned_about() -> None:
+    file = read(workbook([["index", "prediction"], [1, "x" * EXCEL_CELL_LIMIT], [2, "B"]]))
+    assert file.warnings == ['1 prediction cut off at Excel\'s 32767 characters a cell: "1"']
+
+
+def test_a_workbook_that_is_none_says_why() -> None:
+    whole = workbook([["index", "prediction"], [1, "B"]])
+    assert refusal(whole[:300], "cut.xlsx") == [
+        "cut.xlsx:1: $: not a readable .xlsx workbook (File is not a zip file); was it cut off?"
+    ]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("a.txt", "text")
+    assert refusal(out.getvalue(), "other.zip") == [
+        "other.zip:1: $: not a readable .xlsx workbook "
+        "(\"There is no item named '[Content_Types].xml' in the archive\"); was it cut off?"
+    ]
+    assert refusal(workbook([["id", "answer"], [1, "B"]], [[]]), "a.xlsx") == [
+        "a.xlsx:1: $: no sheet has the columns index and prediction in its first row (found: id, answer; nothing)"
+    ]
+    assert refusal(workbook([["index", "prediction", "prediction"], [1, "B", "C"]]), "a.xlsx") == [
+        'a.xlsx:1: $: the column "prediction" stands twice'
+    ]
+    assert refusal(workbook([["index", "prediction"]]), "a.xlsx") == [
+        "a.xlsx:1: $: the file has no records; "
+        'expected a JSON array, or JSON Lines, of {"qid": "...", "predictions": ["..."]}'
+    ]
+
+
+def test_a_workbook_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.predictions.foreign._UNPACKED_LIMIT", 1 << 10)
+    assert refusal(workbook([["index", "prediction"], [1, "B"]]), "bomb.xlsx") == [
+        "bomb.xlsx:1: $: the workbook unpacks to more than 1,024 bytes"
+    ]
+
+
+def test_rows_without_an_index_are_named() -> None:
+    rows: list[list[object]] = [["index", "prediction"], [None, "A"], [2.5, "B"], [True, "C"], [1, "D"]]
+    assert refusal(workbook(rows), "a.xlsx") == [
+        "a.xlsx:2: $.index: None is no index",
+        "a.xlsx:3: $.index: 2.5 is no index",
+        "a.xlsx:4: $.index: True is no index",
+    ]
+
+
+def test_a_tab_separated_table_is_read_with_its_quoted_cells() -> None:
+    content = (
+        '\ufeff"index"\t"question"\t"image"\t"prediction"\r\n'
+        '"241.0"\t"Which\tone?"\t"aGk="\t"B\nbecause ""it"" is"\r\n'
+        "\r\n"
+        '7\tplain\t\tNA\r\n"8"\t""\t""\t""\r\n'
+    )
+    file = read(content.encode(), "a.tsv")
+    assert answers(file) == {"241": ['B\nbecause "it" is'], "7": ["NA"], "8": [""]}
+    assert [record.where for record in file.records] == ["a.tsv:2", "a.tsv:5", "a.tsv:6"]
+    assert file.records[0].fields == {"question": "Which\tone?"}
+    assert file.format == "vlmevalkit"
+
+
+def test_a_broken_table_says_on_which_line() -> None:
+    assert refusal(b"index\tprediction\n1\tA\n2\n", "a.tsv") == [
+        "a.tsv:3: $: 2 columns, but 1 in this row (a tab or a line break outside quotes?)"
+    ]
+    assert refusal(b'index\tprediction\n1\tA\n2\t"B is cu\nt', "a.tsv") == [
+        "a.tsv:3: $: not a tab-separated table: unexpected end of data (was the file cut off inside a quoted cell?)"
+    ]
+    assert refusal(b'index\tprediction\n1\t"A" or B\n', "a.tsv") == [
+        "a.tsv:2: $: not a tab-separated table: '\t' expected after '\"'"
+    ]
+    assert refusal(b'index\t"prediction"\t"a"b\n1\tA\n', "a.tsv") == [
+        "a.tsv:1: $: not a tab-separated table: '\t' expected after '\"'"
+    ]
+    assert refusal(b"index\tprediction\n1\tA\n\t\xe9\n", "a.tsv") == [
+        "a.tsv:3: $: byte 22 of the file (0xe9) is not UTF-8"
+    ]
+    assert refusal(b"index\tprediction\n1\tA\n\tB\n", "a.tsv") == ['a.tsv:3: $.index: "" is no index']
+
+
+def test_a_long_cell_is_read_whole_and_the_csv_limit_left_alone() -> None:
+    import csv
+
+    before = csv.field_size_limit()
+    assert answers(read(b"index\tprediction\n1\t" + b"x" * 300_000, "a.tsv")) == {"1": ["x" * 300_000]}
+    assert csv.field_size_limit() == before
+
+
+def test_json_rows_are_read_with_the_nan_that_pandas_writes() -> None:
+    content = b'[\n{"index": 241.0, "hint": NaN, "prediction": "A"},\n{"index": "7", "hint": "h", "prediction": NaN},\n{"index": 8, "prediction": 3}]'
+    file = read(content, "a.json")
+    assert answers(file) == {"241": ["A"], "7": [""], "8": ["3"]}
+    assert (file.format, file.records[0].fields, file.records[2].where) == ("vlmevalkit", {"hint": None}, "a.json:4")
+
+
+def test_json_rows_that_are_wrong_are_named() -> None:
+    content = b'[{"index": 1, "prediction": "A"},\n{"index": 2},\n{"index": [1], "prediction": ["A"]}]'
+    assert refusal(content, "a.json") == [
+        'a.json:2: $[1]: no "prediction" in this row, unlike in the first',
+        "a.json:3: $[2].index: [1] is no index",
+        "a.json:3: $[2].prediction: expected a text, found a list or an object",
+    ]
+
+
+_CELL = st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\t\n\" '=,"), max_size=20)
+
+
+@given(st.dictionaries(st.integers(0, 10**9), _CELL, min_size=1, max_size=5))
+@settings(max_examples=50)
+def test_any_answers_come_back_from_a_table_that_pandas_would_write(cells: dict[int, str]) -> None:
+    quoted = (f'"{index}"\t"{cell.replace(chr(34), chr(34) * 2)}"\n' for index, cell in cells.items())
+    content = '"index"\t"prediction"\n' + "".join(quoted)
+    file = read_predictions("-", stdin=io.BytesIO(content.encode()))
+    assert answers(file) == {str(index): [cell] for index, cell in cells.items()}
+
+
+_TABLES = {
+    "workbook": workbook([["index", "prediction"], [1, "A"], [2, "B"]]),
+    "tsv": b'"index"\t"prediction"\n"1"\t"A"\n',
+}
+
+
+@given(st.sampled_from(sorted(_TABLES)), st.data())
+def test_a_damaged_table_is_an_input_error_or_harmless(kind: str, data: st.DataObject) -> None:
+    damaged = bytearray(_TABLES[kind])
+    for place in data.draw(st.lists(st.integers(0, len(damaged) - 1), min_size=1, max_size=4)):
+        damaged[place] = data.draw(st.integers(0, 255))
+    with contextlib.suppress(InputError):
+        read_predictions("-", stdin=io.BytesIO(bytes(damaged)))
+
+
+def test_a_workbook_with_damaged_inside_is_an_input_error() -> None:
+    whole, out = zipfile.ZipFile(io.BytesIO(workbook([["index", "prediction"], [1, "B"]]))), io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name in whole.namelist():
+            archive.writestr(name, whole.read(name).replace(b"PartName", b"PartNaem"))
+    [problem] = refusal(out.getvalue(), "a.xlsx")
+    assert problem.startswith("a.xlsx:1: $: not a readable .xlsx workbook (")
+
+
+# lmms-eval
+
+
+def lines(*records: object) -> bytes:
+    return "\n".join(json.dumps(record) for record in records).encode()
+
+
+def test_samples_of_lmms_eval_before_0_4_name_their_question_in_doc() -> None:
+    sample = {
+        "doc_id": 0,
+        "doc": {"question_id": "17", "text": "Which?", "category": "direct_attributes"},
+        "target": "A",
+        "resps": [["<think>B?</think>A"]],
+        "filtered_resps": ["A"],
+        "doc_hash": "0",
+    }
+    file = read(lines(sample, {**sample, "doc_id": 1, "doc": {"index": 241.0}}), "x_samples_vstar_bench.jsonl")
+    assert answers(file) == {"17": ["<think>B?</think>A"], "241": ["<think>B?</think>A"]}
+    assert (file.format, file.warnings) == ("lmms-eval", [])
+    assert "target" in file.records[0].fields
+
+
+def test_samples_of_todays_lmms_eval_name_it_in_what_the_task_logged() -> None:
+    logged = {"question_id": 17, "category": "c", "score": 1.0, "prediction": "A", "ground_truth": "A"}
+    sample = {
+        "doc_id": 0,
+        "target": "A",
+        "filtered_resps": "The answer is A",
+        "vstar_c_acc": logged,
+        "vstar_overall_acc": logged,
+    }
+    other = {
+        **sample,
+        "doc_id": 1,
+        "resps": ["raw"],
+        "vstar_overall_acc": {**logged, "question_id": 18},
+        "vstar_c_acc": 0,
+    }
+    assert answers(read(lines(sample, other), "a.jsonl")) == {"17": ["The answer is A"], "18": ["raw"]}
+
+
+def test_samples_without_an_own_id_take_the_row_number_and_say_so() -> None:
+    file = read(lines({"doc_id": 0, "filtered_resps": ["A"]}, {"doc_id": "1", "filtered_resps": ["B"]}), "a.jsonl")
+    assert answers(file) == {"0": ["A"], "1": ["B"]}
+    assert file.warnings == ["lmms-eval's row numbers (doc_id) are taken as qids: the log names no questions"]
+
+
+def test_repeats_are_samples() -> None:
+    sample = {"doc_id": 0, "resps": [["a"], ["b"]], "filtered_resps": ["x", "y"]}
+    assert answers(read(lines(sample, {"doc_id": 1, "resps": ["c", "d"]}), "a.jsonl")) == {
+        "0": ["a", "b"],
+        "1": ["c", "d"],
+    }
+
+
+def test_log_likelihoods_are_no_answers() -> None:
+    sample = {"doc_id": 0, "resps": [[["-1.5", "False"]], [["-0.2", "True"]]], "filtered_resps": [["-1.5", "False"]]}
+    assert refusal(
+        lines(sample, {"doc_id": 1, "resps": []}, {"doc_id": None, "resps": "A"}, {"doc": {}}), "a.jsonl"
+    ) == [
+        "a.jsonl:1: $.resps: expected generated text; these are log-likelihoods or nothing, which no answer can be read from",
+        "a.jsonl:2: $.resps: expected generated text; these are log-likelihoods or nothing, which no answer can be read from",
+        "a.jsonl:3: $.doc_id: None is no id",
+        'a.jsonl:4: $: expected a sample of lmms-eval with "doc_id" and "resps" or "filtered_resps"',
+    ]
+
+
+# HumanEval-V
+
+
+def test_an_executed_file_gives_its_predictions_to_be_graded_again() -> None:
+    computed = {
+        "processed_predictions": ["def f(): ..."] * 2,
+        "concatenated_predictions": ["program"] * 2,
+        "results": [{"qid": "q1", "task_id": n, "passed": 1, "result": "passed"} for n in range(2)],
+    }
+    second = {"qid": "q1", "prompts": ["p", "r"], "predictions": ["a", "b"], **computed}
+    first = {"qid": "q2", "prompt": "p", "predictions": ["c", "d"], **computed}
+    file = read(json.dumps([second, first]).encode(), "preds_executed.json")
+    assert file.format == "executed"
+    assert [(r.qid, r.predictions, r.prompts, r.fields) for r in file.records] == [
+        ("q1", ["a", "b"], ["p", "r"], {"prompts": ["p", "r"]}),
+        ("q2", ["c", "d"], ["p", "p"], {"prompt": "p"}),
+    ]
+
+
+def test_a_field_named_results_in_a_file_of_ours_is_kept() -> None:
+    file = read(b'[{"qid": "q1", "predictions": ["a"], "results": 3}]', "preds.json")
+    assert (file.format, file.records[0].fields) == ("grade", {"results": 3})
+
+
+# Mr-Ben
+
+
+def test_a_scored_file_of_mr_ben_gives_predictions_judge_replies_and_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    converter = ModuleType("grader.scorers.mr_ben.scored_file")
+    seen = []
+
+    def from_scored_file(data: object) -> object:
+        seen.append(data)
+        return SimpleNamespace(
+            predictions={"u/m": "text", "u/m#2": ["other"]}, judge_replies={"u/m": "reply"}, rows=["row"]
+        )
+
+    monkeypatch.setattr(converter, "from_scored_file", from_scored_file, raising=False)
+    monkeypatch.setitem(sys.modules, converter.__name__, converter)
+    scored = {"math": [{"Question_UUID": "u", "Evaluation_Result": {"evaluation_raw_response": "text"}}], "coding": []}
+    file = read(json.dumps(scored, indent=2).encode(), "scored.json")
+    assert seen == [scored]
+    assert (file.format, file.judge_replies, file.rows) == ("mr-ben", {"u/m": "reply"}, ["row"])
+    assert answers(file) == {"u/m": ["text"], "u/m#2": ["other"]}

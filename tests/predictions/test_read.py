@@ -1,0 +1,515 @@
+"""The prediction file: what is read, what is refused, and in which words."""
+
+# ruff: noqa: E501 - a whole message on one line is easier to compare with what a user sees
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.errors import InputError
+from grader.files.json_location import find_fault, find_offset, mend_surrogates, quoted, render_path
+from grader.predictions.read import (
+    PredictionFile,
+    PredictionRecord,
+    check_against,
+    missing_problem,
+    read_predictions,
+    unknown_problems,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WANTED = 'expected a JSON array, or JSON Lines, of {"qid": "...", "predictions": ["..."]}'
+ONE = b'[{"qid": "q1", "predictions": ["a"]}]'
+
+
+@pytest.fixture(autouse=True)
+def _inside_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def read(content: bytes, name: str = "preds.json") -> PredictionFile:
+    Path(name).write_bytes(content)
+    return read_predictions(name)
+
+
+def refusal(content: bytes, name: str = "preds.json") -> str:
+    with pytest.raises(InputError) as caught:
+        read(content, name)
+    assert caught.value.exit_code == 2
+    return str(caught.value)
+
+
+def from_stdin(content: bytes) -> PredictionFile:
+    return read_predictions("-", stdin=io.BytesIO(content))
+
+
+# What is read
+
+
+def test_an_array_of_records_is_read_with_the_line_each_stands_on() -> None:
+    file = read(
+        b'[\n {"qid": "q1", "predictions": ["a", "b"], "prompt": "p", "n": {"x": [1, 2.5]}},\n\n {"qid": 7, "predictions": ["c", "d"]}\n]\n'
+    )
+    assert file == PredictionFile(
+        name="preds.json",
+        path=Path("preds.json"),
+        format="grade",
+        records=[
+            PredictionRecord(
+                qid="q1",
+                predictions=["a", "b"],
+                fields={"prompt": "p", "n": {"x": [1, 2.5]}},
+                prompts=["p", "p"],
+                where="preds.json:2",
+            ),
+            PredictionRecord(qid="7", predictions=["c", "d"], fields={}, where="preds.json:4"),
+        ],
+    )
+
+
+def test_json_lines_are_recognised_by_content_and_not_by_suffix() -> None:
+    lines = b'\n{"qid": "q1", "predictions": ["a"]}\r\n\n{"qid": "q2", "predictions": ["b"]}'
+    for name in ("preds.json", "preds.jsonl", "preds"):
+        file = read(lines, name)
+        assert [(r.qid, r.predictions, r.where) for r in file.records] == [
+            ("q1", ["a"], f"{name}:2"),
+            ("q2", ["b"], f"{name}:4"),
+        ]
+        assert file.format == "jsonl"
+    assert read(ONE, "preds.jsonl").format == "grade"
+
+
+def test_one_line_with_one_record_is_json_lines() -> None:
+    assert [r.qid for r in read(b'{"qid": "q1", "predictions": ["a"]}').records] == ["q1"]
+
+
+def test_a_dash_is_standard_input() -> None:
+    file = from_stdin(ONE)
+    assert (file.name, file.path, file.records[0].where) == ("<stdin>", None, "<stdin>:1")
+
+
+def test_a_byte_order_mark_is_accepted() -> None:
+    assert read(b"\xef\xbb\xbf" + ONE).records[0].predictions == ["a"]
+
+
+def test_records_of_one_qid_are_joined_in_file_order_with_a_prompt_for_each_prediction() -> None:
+    records = [
+        {"qid": "q1", "predictions": ["a", "b"], "prompt": "first", "model": "m"},
+        {"qid": "q2", "predictions": ["x", "y", "z"]},
+        {"qid": "q1", "predictions": ["c"], "prompt": "second", "model": "other"},
+    ]
+    file = read(json.dumps(records).encode())
+    assert [(r.qid, r.predictions, r.prompts, r.fields) for r in file.records] == [
+        ("q1", ["a", "b", "c"], ["first", "first", "second"], {"prompt": "first", "model": "m"}),
+        ("q2", ["x", "y", "z"], None, {}),
+    ]
+    assert (file.merged, file.warnings) == ({"q1": 2}, [])
+
+
+def test_integer_qids_join_with_the_same_digits_as_text() -> None:
+    file = read(b'[{"qid": 7, "predictions": ["a"]}, {"qid": "7", "predictions": ["b"]}]')
+    assert [(r.qid, r.predictions) for r in file.records] == [("7", ["a", "b"])]
+
+
+def test_a_qid_of_thirty_digits_is_its_digits() -> None:
+    assert (
+        read(b'[{"qid": 123456789012345678901234567890, "predictions": ["a"]}]').records[0].qid
+        == "123456789012345678901234567890"
+    )
+
+
+def test_nul_characters_in_a_string_are_kept() -> None:
+    assert read(rb'[{"qid": "q1", "predictions": ["a\u0000b"]}]').records[0].predictions == ["a\0b"]
+
+
+def test_half_characters_become_replacement_characters_with_a_warning() -> None:
+    file = read(
+        rb'[{"qid": "q1", "predictions": ["\ud83d x \uDE00", "\ud83d\ude00 \\ud83d \\\ud83d \ud83d\ud83d\ude00"]}]'
+    )
+    assert file.records[0].predictions == ["\ufffd x \ufffd", "😀 \\ud83d \\\ufffd \ufffd😀"]
+    assert file.warnings == ["4 lone surrogates (half a character, as in \\ud83d) read as U+FFFD"]
+
+
+def test_nan_in_a_carried_field_becomes_null() -> None:
+    file = read(
+        b'[{"qid": "q1", "predictions": ["a"], "score": NaN, "more": [-Infinity, {"x": Infinity}, 1e999, 1.5]}]'
+    )
+    assert file.records[0].fields == {"score": None, "more": [None, {"x": None}, None, 1.5]}
+
+
+def test_a_prediction_may_be_empty_and_a_qid_may_be_anything_else() -> None:
+    file = read('[{"qid": " ü\\n", "predictions": [""]}]'.encode())
+    assert [(r.qid, r.predictions) for r in file.records] == [(" ü\n", [""])]
+
+
+def test_a_large_file_needs_little_more_memory_than_its_size() -> None:
+    size = 30_000_000
+    text = "def solution(x):\n    return x + 1  # a comment\n" * 20
+    with Path("large.json").open("w") as out:
+        out.write("[")
+        for number in range(size // len(json.dumps(text))):
+            out.write(",\n" * (number > 0) + json.dumps({"qid": f"q{number}", "predictions": [f"{text}{number}"]}))
+        out.write("]")
+    script = (
+        "import resource, sys; from grader.predictions.read import read_predictions\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024\n"
+        "before = peak(); file = read_predictions('large.json'); print(len(file.records), file.records[-1].where, peak() - before)"
+    )
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(root)!r})\n{script}"]
+    count, where, grown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert where == f"large.json:{count}"
+    assert int(grown) < 3.5 * Path("large.json").stat().st_size
+
+
+# What is refused
+
+
+def test_every_wrong_type_is_named_with_its_line_and_path() -> None:
+    assert refusal(b"""[
+{"qid": true, "predictions": ["a"]},
+{"qid": 1.0, "predictions": ["a"]},
+{"qid": null, "predictions": "a"},
+{"qid": "", "predictions": [
+  null, 3,
+  ["x"], NaN, {"a": 1}, false, "fine"]},
+{"predictions": []},
+{"qid": "q"}, 3, "s", null, [1],
+{"id": "q", "prediction": "x"},
+{"qid": "q", "predictions": {"0": "a"}}]""").splitlines() == [
+        "preds.json:2: $[0].qid: expected a string or an integer, found true",
+        "preds.json:3: $[1].qid: expected a string or an integer, found the number 1.0",
+        "preds.json:4: $[2].qid: expected a string or an integer, found null",
+        'preds.json:4: $[2].predictions: expected a list of strings, found a bare string; wrap it in a list: ["..."]',
+        "preds.json:5: $[3].qid: the qid is empty",
+        'preds.json:6: $[3].predictions[0]: expected a string, found null; write "" where the model said nothing',
+        "preds.json:6: $[3].predictions[1]: expected a string, found the integer 3",
+        "preds.json:7: $[3].predictions[2]: expected a string, found a list",
+        "preds.json:7: $[3].predictions[3]: expected a string, found NaN or Infinity",
+        "preds.json:7: $[3].predictions[4]: expected a string, found an object",
+        "preds.json:7: $[3].predictions[5]: expected a string, found false",
+        'preds.json:8: $[4]: no "qid" (the fields are "predictions")',
+        "preds.json:8: $[4].predictions: the list is empty; leave the record out if there is no prediction",
+        'preds.json:9: $[5]: no "predictions" (the fields are "qid")',
+        'preds.json:9: $[6]: expected a record {"qid": "...", "predictions": ["..."]}, found the integer 3',
+        'preds.json:9: $[7]: expected a record {"qid": "...", "predictions": ["..."]}, found the string "s"',
+        'preds.json:9: $[8]: expected a record {"qid": "...", "predictions": ["..."]}, found null',
+        'preds.json:9: $[9]: expected a record {"qid": "...", "predictions": ["..."]}, found a list',
+        'preds.json:10: $[10]: no "qid" (the fields are "id", "prediction")',
+        'preds.json:10: $[10]: no "predictions"; rename "prediction" and make it a list',
+        "preds.json:11: $[11].predictions: expected a list of strings, found an object",
+    ]
+
+
+def test_every_bad_line_of_json_lines_is_reported() -> None:
+    content = b"""{"qid": "q1", "predictions": ["a"]
+{"qid": "q2", "predictions": [1]}
+
+{"qid": "q3", "predic
+[1]
+{"qid": "q4", "predictions": ["a"]} x
+{"qid": "q5", "predictions": ["\xe9"]}
+{'qid': "q6"}
+{"qid": "q7", "predictions": ["cut o"""
+    assert refusal(content, "preds.jsonl").splitlines() == [
+        "preds.jsonl:1: $.predictions: the line ends before the value does (was it cut off?)",
+        "preds.jsonl:2: $.predictions[0]: expected a string, found the integer 1",
+        "preds.jsonl:4: $: the string that begins here has no end (was the line cut off?)",
+        'preds.jsonl:5: $: expected a record {"qid": "...", "predictions": ["..."]}, found a list',
+        'preds.jsonl:6: $: "x" after the end of the value',
+        "preds.jsonl:7: $.predictions[0]: byte 165 of the file (0xe9) is not UTF-8",
+        "preds.jsonl:8: $: single quotes; JSON strings need double quotes (json.dumps writes them, str() not)",
+        "preds.jsonl:9: $.predictions[0]: the string that begins here has no end (was the line cut off?)",
+    ]
+
+
+REFUSED = [
+    (b"", "1: $: the file is empty"),
+    (b" \r\n\t", "1: $: the file is empty"),
+    (b"\xef\xbb\xbf", "1: $: the file is empty"),
+    (b"[]", f"1: $: the file has no records; {WANTED}"),
+    (ONE[:-8], "1: $[0].predictions: the file ends before the value does (was it cut off?)"),
+    (ONE[:-1], "1: $[0]: the file ends before the value does (was it cut off?)"),
+    (ONE[:-5], "1: $[0].predictions[0]: the string that begins here has no end (was the file cut off?)"),
+    (ONE[:-1] + b",\n]", "2: $[0]: a comma before the closing ']'"),
+    (b'[{"qid": "q1",\n}]', "2: $[0]: a comma before the closing '}'"),
+    (ONE + b"\nx", '2: $: "x" after the end of the value'),
+    (ONE + b"\n" + ONE, '2: $: "[" after the end of the value (one array around all records, or one record on each line, can be read)'),
+    (b'{\n"qid": "a"\n}\n{\n"qid": "b"\n}', '4: $: "{" after the end of the value (one array around all records, or one record on each line, can be read)'),
+    (b'[{"qid": "q1"]', "1: $[0].qid: expected '}', found ']'"),
+    (b'[{"qid": "q1" "predictions": []}]', "1: $[0].qid: expected a comma or '}', found '\"'"),
+    (b'[{"qid" "q1"}]', "1: $[0].qid: expected a colon after the key, found '\"'"),
+    (b'[{qid: "q1"}]', '1: $[0]: expected a key, found "qid"'),
+    (b'[{1: "q1"}]', '1: $[0]: expected a key in double quotes, found "1"'),
+    (b"[{'qid': 'q1'}]", "1: $[0]: single quotes; JSON strings need double quotes (json.dumps writes them, str() not)"),
+    (b'[{"qid": None}]', "1: $[0].qid: Python's None; JSON writes null"),
+    (b'[{"qid": 01}]', '1: $[0].qid: "01" is no JSON number'),
+    (b'[{"qid": "a\nb"}]', "1: $[0].qid: a raw control character (0x0a) in a string; JSON writes it \\u000a"),
+    (b'[{"qid": "a\x00b"}]', "1: $[0].qid: a raw control character (0x00) in a string; JSON writes it \\u0000"),
+    (b'[{"qid":\n"C:\\x"}]', '2: $[0].qid: a backslash that begins no escape: "\\x"'),
+    (b'[{"qid": 1' + b"0" * 5000 + b"}]", "1: $[0].qid: an integer of 5001 digits is too long"),
+    (b'[{"qid": "q1", "predictions": ["a",\n"b\xff"]}]', "2: $[0].predictions[1]: byte 38 of the file (0xff) is not UTF-8"),
+    (b'\xef\xbb\xbf[{"q\xff": "q1"}]', "1: $[0]: byte 7 of the file (0xff) is not UTF-8"),
+    (b"[" * 100_000, "1: $[0][0][0]: nested deeper than 200 levels"),
+    (b'{"a":' * 100_000, "1: $.a.a.a: nested deeper than 200 levels"),
+    (ONE[:-2] + b',\n"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]", "2: $[0].x[0]: nested deeper than 200 levels"),
+    (ONE[:-2] + b',\n"x": ' + b"[" * 150 + b"]" * 150 + b"}]", "2: $[0].x: nested deeper than 100 levels"),
+    (ONE.decode().encode("utf-16"), "1: $: the file is UTF-16 or UTF-32; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
+    (ONE.decode().encode("utf-16-be"), "1: $: the file is UTF-16 or UTF-32, or no text at all; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
+    (ONE.decode().encode("utf-16-le"), "1: $: the file is UTF-16 or UTF-32, or no text at all; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
+    (b"\x1f\x8b\x08", "1: $: the file is compressed (gzip); unpack it first (gunzip)"),
+    (b"\x80\x04\x95", "1: $: the file is a pickle, which can run code when it is read; save it as .xlsx, .tsv or .json"),
+    (b"hello \x1b[31m", f'1: $: the file begins with "hello \\x1b[31m"; {WANTED}'),
+    (b'"text"', f"1: $: the file begins with '\"text\"'; {WANTED}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "message"), REFUSED, ids=[message[:60] for _, message in REFUSED])
+def test_a_file_that_cannot_be_read_says_where_and_why(content: bytes, message: str) -> None:
+    assert refusal(content) == f"preds.json:{message}"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"q1": "a", "q2": "b"}', f"found one object with the keys \"q1\", \"q2\"; {WANTED}; this converts it: jq 'to_entries | map({{qid: .key, predictions: [.value]}})' preds.json"),
+        ('{\n "q1": ["a", "b"]}', f"found one object with the keys \"q1\"; {WANTED}; this converts it: jq 'to_entries | map({{qid: .key, predictions: .value}})' preds.json"),
+        ('{"model": "m", "data": [{"qid": "q1", "predictions": ["a"]}]}', f"found one object with the keys \"model\", \"data\"; {WANTED}; this converts it: jq '.[\"data\"]' preds.json"),
+        ('{\n "qid": "q1",\n "predictions": ["a"]\n}', "one record alone, over several lines; put it in a list: [{...}]"),
+        ('{"model": {"name": "m"}}', f'found one object with the keys "model"; {WANTED}'),
+        ("{}", f"found one object; {WANTED}"),
+        ('{"schema": 1, "benchmark": "humaneval-v", "metrics": [], "samples": []}', 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only"'),
+    ],
+)  # fmt: skip
+def test_a_top_level_object_is_answered_with_what_to_do(content: str, message: str) -> None:
+    assert refusal(content.encode()) == f"preds.json:1: $: {message}"
+
+
+def test_a_key_that_stands_twice_names_both_lines_wherever_it_is() -> None:
+    content = rb"""[{"qid": "a", "predictions": ["x"],
+"predictions": ["y"]},
+{"qid": "a", "qid": "b", "predictions": [1], "m": {"k": 1,
+  "\u006b": 2}}]"""
+    assert refusal(content).splitlines() == [
+        'preds.json:2: $[0]: the key "predictions" stands twice in one object, on lines 1 and 2',
+        'preds.json:3: $[1]: the key "qid" stands twice in one object, both on line 3',
+        'preds.json:4: $[1].m: the key "k" stands twice in one object, on lines 3 and 4',
+        "preds.json:3: $[1].predictions[0]: expected a string, found the integer 1",
+    ]
+
+
+def test_problems_before_a_cut_are_reported_with_the_cut() -> None:
+    content = b'[{"qid": "a", "predictions": "x"},\n{"qid": "b", "predictions": ["y"'
+    assert refusal(content).splitlines() == [
+        'preds.json:1: $[0].predictions: expected a list of strings, found a bare string; wrap it in a list: ["..."]',
+        "preds.json:2: $[1].predictions[0]: the file ends before the value does (was it cut off?)",
+    ]
+
+
+def test_only_fifty_problems_are_listed() -> None:
+    lines = refusal(json.dumps([{"qid": n} for n in range(70)]).encode()).splitlines()
+    assert len(lines) == 51
+    assert lines[49:] == ['preds.json:1: $[49]: no "predictions" (the fields are "qid")', "... and 20 more problems"]
+
+
+def test_paths_that_are_no_file_say_so() -> None:
+    Path("preds.json").write_bytes(ONE)
+    Path("folder").mkdir()
+    Path("loop").symlink_to("loop")
+    messages = []
+    for name in ("pred.json", "else", "folder", "loop", "a\0b"):
+        with pytest.raises(InputError) as caught:
+            read_predictions(name)
+        messages.append(str(caught.value))
+    assert messages == [
+        "pred.json: no such file; did you mean preds.json?",
+        "else: no such file",
+        "folder: is a folder; name the prediction file in it",
+        "loop: cannot be read: Too many levels of symbolic links",
+        "a\0b: cannot be read: embedded null byte",
+    ]
+
+
+# What is worth knowing
+
+
+def test_samples_that_are_suspicious_are_warned_about() -> None:
+    text = "def solution(): ...\n" * 6
+    assert read(json.dumps([{"qid": "a", "predictions": [text, "B", "B", text, text]}]).encode()).warnings == [
+        '2 of 5 samples repeat the very text of an earlier one, in 1 qid: "a"',
+    ]
+    joined = [{"qid": q, "predictions": ["A", text]} for q in ("a", "b", "a")]
+    assert read(json.dumps(joined).encode()).warnings == [
+        '1 qid with a record that repeats another word for word (joined twice?): "a"',
+        'unequal sample counts: 1 qid with 2, 1 qid with 4; not 4: "b"',
+    ]
+    assert read(json.dumps([{"qid": "a", "predictions": ["B"] * 6}]).encode()).warnings == []
+
+
+def test_unknown_qids_get_the_nearest_known_one() -> None:
+    qids = ["Q1", "q2", "question-17", "0241", "999", "zzz"]
+    file = read(b"\n".join(json.dumps({"qid": q, "predictions": ["A"]}).encode() for q in qids))
+    known = ["q1", "q2", "q3", "question_17", "241"]
+    check = check_against(file, known)
+    assert check.unknown == ["Q1", "question-17", "0241", "999", "zzz"]
+    assert check.missing == ["q1", "q3", "question_17", "241"]
+    assert unknown_problems(file, check, known, unit="question") == [
+        'preds.json:1: $.qid: "Q1" is no question of the benchmark; did you mean "q1"?',
+        'preds.json:3: $.qid: "question-17" is no question of the benchmark; did you mean "question_17"?',
+        'preds.json:4: $.qid: "0241" is no question of the benchmark; did you mean "241"?',
+        'preds.json:5: $.qid: "999" is no question of the benchmark',
+        'preds.json:6: $.qid: "zzz" is no question of the benchmark',
+    ]
+    assert missing_problem(file, check, known) == (
+        'preds.json: $: 4 of 5 tasks without a prediction: "q1", "q3", "question_17", "241"; '
+        "--missing wrong counts them as not passed"
+    )
+
+
+def test_a_file_for_another_benchmark_gets_one_line() -> None:
+    file = read(json.dumps([{"qid": n, "predictions": ["A"]} for n in range(200)]).encode())
+    known = [f"q{n}" for n in range(10)]
+    assert unknown_problems(file, check_against(file, known), known) == [
+        "preds.json:1: $.qid: no qid of the file is a task of the benchmark: "
+        'the file has "0", "1", "2", "3", "4", "5", "6", "7" and 192 more, '
+        'the benchmark "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7" and 2 more; '
+        "another benchmark (-b), split (--split) or data set (--data)?"
+    ]
+
+
+def test_many_unknown_qids_are_not_all_listed() -> None:
+    file = read(json.dumps([{"qid": f"x{n}", "predictions": ["A"]} for n in range(60)]).encode())
+    lines = unknown_problems(file, check_against(file, ["x0"]), ["x0"])
+    assert (len(lines), lines[-1]) == (51, "... and 9 more unknown qids")
+
+
+# Properties
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+_FIELDS = st.dictionaries(
+    st.text().filter(lambda name: name not in ("qid", "predictions", "prompt", "prompts")), _JSON, max_size=3
+)
+_RECORD = st.builds(
+    lambda qid, predictions, fields: {**fields, "qid": qid, "predictions": predictions},
+    st.sampled_from(["q1", "q2", "1"]) | st.text(min_size=1) | st.integers(),
+    st.lists(st.text(), min_size=1, max_size=3),
+    _FIELDS,
+)
+_RECORDS = st.lists(_RECORD, min_size=1, max_size=5)
+_WRITERS: dict[str, Callable[[list[object]], str]] = {
+    "array": json.dumps,
+    "array of plain UTF-8": lambda records: json.dumps(records, ensure_ascii=False),
+    "indented": lambda records: json.dumps(records, indent=1),
+    "lines": lambda records: "\n".join(json.dumps(record) for record in records),
+    "lines with blanks": lambda records: "\r\n\r\n".join(json.dumps(record) for record in records) + "\n",
+}
+
+
+@given(_RECORDS, st.sampled_from(sorted(_WRITERS)))
+def test_any_records_come_back_merged(records: list[dict[str, object]], writer: str) -> None:
+    file = from_stdin(_WRITERS[writer](list(records)).encode())
+    wanted: dict[str, list[object]] = {}
+    fields: dict[str, dict[str, object]] = {}
+    for record in records:
+        wanted.setdefault(str(record["qid"]), []).extend(record["predictions"])  # type: ignore[arg-type]
+        own = {name: value for name, value in record.items() if name not in ("qid", "predictions")}
+        fields.setdefault(str(record["qid"]), own)
+    assert {r.qid: r.predictions for r in file.records} == wanted
+    assert [r.qid for r in file.records] == list(wanted)
+    assert {r.qid: r.fields for r in file.records} == fields
+
+
+@given(_RECORDS, st.data())
+def test_no_part_of_a_file_is_taken_for_the_whole(records: list[dict[str, object]], data: st.DataObject) -> None:
+    whole = json.dumps(records).encode()
+    with pytest.raises(InputError):
+        from_stdin(whole[: data.draw(st.integers(0, len(whole) - 1))])
+
+
+@given(_RECORDS, st.data())
+def test_damage_is_an_input_error_or_harmless(records: list[dict[str, object]], data: st.DataObject) -> None:
+    whole = bytearray(json.dumps(records, ensure_ascii=False).encode())
+    for place in data.draw(st.lists(st.integers(0, len(whole) - 1), min_size=1, max_size=3)):
+        whole[place] = data.draw(st.integers(0, 255))
+    problems: list[str] = []
+    try:
+        msgspec.json.encode(from_stdin(bytes(whole)).records)
+    except InputError as error:
+        problems = error.problems
+    assert all(problem.startswith("<stdin>:") for problem in problems)
+    "".join(problems).encode()
+
+
+@given(
+    st.text(alphabet=st.characters(codec=None, categories=["Cs", "Lu", "So"]) | st.sampled_from('\\u"d8'), max_size=12)
+)
+def test_whatever_python_wrote_can_be_written_as_utf8(text: str) -> None:
+    file = from_stdin(json.dumps([{"qid": "q1", "predictions": [text], "x": {text: text}}]).encode())
+    shown = json.loads(json.dumps(text))  # Python joins two halves that stand together
+    assert file.records[0].predictions == ["".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in shown)]
+    msgspec.json.encode(file.records)
+
+
+@given(st.text(alphabet='\\ud8cafDC"', max_size=30))
+def test_mending_leaves_everything_but_lone_surrogates_alone(text: str) -> None:
+    content = json.dumps(text).encode()
+    assert mend_surrogates(content) == (content, 0)
+
+
+@given(_JSON, st.data())
+def test_the_walker_and_python_agree_on_what_is_json(value: object, data: st.DataObject) -> None:
+    text = json.dumps(value, indent=data.draw(st.sampled_from([None, 1])), ensure_ascii=False)
+    place = data.draw(st.integers(0, len(text)))
+    text = (
+        text[:place]
+        + data.draw(st.sampled_from(list('[]{},:" 0.-e+1tNa\\u\n\x00')))
+        + text[place + data.draw(st.integers(0, 1)) :]
+    )
+    try:
+        json.loads(text)
+    except ValueError:
+        assert find_fault(text.encode(), (0, len(text.encode()))) is not None
+    else:
+        assert find_fault(text.encode(), (0, len(text.encode()))) is None
+
+
+def _leaves(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], object]]:
+    inner: list[tuple[str | int, object]] = []
+    if isinstance(value, dict):
+        inner = list(value.items())
+    elif isinstance(value, list):
+        inner = list(enumerate(value))
+    return [(path, value), *(leaf for key, part in inner for leaf in _leaves(part, (*path, key)))]
+
+
+@given(_JSON)
+@settings(max_examples=50)
+def test_every_value_is_found_where_it_stands(value: object) -> None:
+    text = json.dumps(value, indent=2)
+    for path, leaf in _leaves(value):
+        offset = find_offset(text.encode(), (0, len(text)), path)
+        assert json.JSONDecoder().raw_decode(text[offset:])[0] == leaf
+
+
+def test_paths_and_names_are_safe_to_print() -> None:
+    assert (
+        render_path((3, "predictions", 0, "a b", "\x1b[2J", "naïve")) == '$[3].predictions[0]["a b"]["\\x1b[2J"].naïve'
+    )
+    assert quoted("x" * 100, 5) == '"xxxxx..."'
+    assert quoted("\u202e") == '"\\u202e"'

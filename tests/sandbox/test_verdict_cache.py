@@ -1,0 +1,213 @@
+"""The cache of verdicts: shared, survivable, and never the reason a run fails."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import signal
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.sandbox import verdict_cache as cache
+from grader.sandbox.interface import Limits
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LIMITS = Limits()
+JOB: dict[str, object] = {"id": 1, "head": "def f(): pass\n", "test": "f()", "cpu": 2.0, "split": {"when": "passed"}}
+
+
+def name(number: int) -> str:
+    return f"{number:064x}"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "verdicts.sqlite3"
+
+
+def test_what_is_put_is_there_for_the_next_run(path: Path) -> None:
+    answer = {"run": {"result": "passé \ud83d\ude00"[:5], "evidence": {"cpu": 0.25}}}
+    first = cache.VerdictCache(path)
+    first.put(name(1), answer)
+    first.close()
+    second = cache.VerdictCache(path)
+    assert second.get(name(1)) == answer
+    assert second.get(name(2)) is None
+    assert cache.known(second, [name(1), name(2)]) == {name(1): answer}
+    second.close()
+
+
+def test_a_closed_or_absent_cache_has_nothing_and_takes_nothing(path: Path) -> None:
+    for one in (cache.VerdictCache(None), cache.VerdictCache(path)):
+        one.close()
+        one.put(name(1), {})
+        one.close()
+        assert (one.get(name(1)), one.size(), one.clear()) == (None, 0, 0)
+
+
+def test_clearing_forgets_all_and_says_how_many(path: Path) -> None:
+    one = cache.VerdictCache(path)
+    for number in range(100):
+        one.put(name(number), {})
+    one.flush()
+    assert (one.size(), one.clear(), one.size(), one.get(name(1))) == (100, 100, 0, None)
+    one.close()
+
+
+def test_the_number_a_job_happens_to_have_is_no_part_of_its_name() -> None:
+    assert cache.key(JOB, "image", LIMITS) == cache.key(JOB | {"id": 99}, "image", LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("job", "identity", "limits"),
+    [
+        (JOB | {"head": "def f(): 1\n"}, "image", LIMITS),
+        (JOB | {"head": "def f(): pass\nf", "test": "()"}, "image", LIMITS),
+        (JOB | {"cpu": 3.0}, "image", LIMITS),
+        (JOB | {"split": {"when": "always"}}, "image", LIMITS),
+        (JOB, "other image", LIMITS),
+        (JOB, "image", Limits(memory_bytes=2 << 30)),
+    ],
+)
+def test_everything_that_can_change_a_verdict_is_part_of_its_name(
+    job: dict[str, object], identity: str, limits: Limits
+) -> None:
+    assert cache.key(job, identity, limits) != cache.key(JOB, "image", LIMITS)
+
+
+def test_a_program_that_is_not_utf_8_has_a_name() -> None:
+    """A model's text may hold lone surrogates."""
+    one = cache.key(JOB | {"head": "x = '\ud800'"}, "image", LIMITS)
+    assert one != cache.key(JOB | {"head": "x = '\udfff'"}, "image", LIMITS)
+
+
+def test_an_answer_with_lone_surrogates_is_kept_or_left_out_but_breaks_nothing(path: Path) -> None:
+    one = cache.VerdictCache(path)
+    one.put(name(1), {"run": {"result": "\ud800"}})
+    one.put(name(2), {"run": {"result": "fine"}})
+    one.flush()
+    assert one.get(name(1)) in (None, {"run": {"result": "\ud800"}})
+    assert one.get(name(2)) == {"run": {"result": "fine"}}
+    one.close()
+
+
+def _fill(path: Path, first: int, count: int, ready: Any) -> None:
+    one = cache.VerdictCache(path)
+    ready.wait(30)
+    for number in range(first, first + count):
+        one.put(name(number), {"by": first, "number": number})
+        if number % 10 == 0:
+            one.flush()
+    one.close()
+
+
+def test_two_graders_at_once_lose_nothing(path: Path) -> None:
+    """Half of the names are put by both."""
+    context = multiprocessing.get_context("spawn")
+    ready = context.Barrier(2)
+    graders = [context.Process(target=_fill, args=(path, first, 400, ready)) for first in (0, 200)]
+    for grader in graders:
+        grader.start()
+    for grader in graders:
+        grader.join(60)
+    assert [grader.exitcode for grader in graders] == [0, 0]
+    one = cache.VerdictCache(path)
+    found = cache.known(one, map(name, range(600)))
+    one.close()
+    assert [answer["number"] for answer in found.values()] == list(range(600))
+
+
+def test_what_was_flushed_survives_kill_9(path: Path) -> None:
+    pid = os.fork()
+    if pid == 0:
+        one = cache.VerdictCache(path)
+        one.put(name(1), {"kept": True})
+        one.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    one = cache.VerdictCache(path)
+    assert one.get(name(1)) == {"kept": True}
+    one.close()
+
+
+@pytest.mark.parametrize("content", [b"not a data base at all" * 100, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_damaged_file_is_put_aside_and_begun_anew(content: bytes, path: Path) -> None:
+    path.write_bytes(content)
+    one = cache.VerdictCache(path)
+    one.put(name(1), {"new": True})
+    one.flush()
+    assert one.get(name(1)) == {"new": True}
+    one.close()
+    assert path.with_name(f"{path.name}.damaged").read_bytes() == content
+
+
+def test_damage_in_the_middle_of_the_file_costs_rows_not_the_run(path: Path) -> None:
+    one = cache.VerdictCache(path)
+    for number in range(2000):
+        one.put(name(number), {"padding": "x" * 50})
+    one.close()
+    content = bytearray(path.read_bytes())
+    content[4096 : len(content) - 4096] = b"\xa5" * (len(content) - 8192)
+    path.write_bytes(content)
+    two = cache.VerdictCache(path)
+    for number in range(2000):
+        assert two.get(name(number)) in (None, {"padding": "x" * 50})
+        two.put(name(number), {"padding": "x" * 50})
+    two.size()
+    two.close()
+
+
+def test_a_garbled_row_is_no_answer(path: Path) -> None:
+    one = cache.VerdictCache(path)
+    one.put(name(1), {})
+    one.close()
+    with sqlite3.connect(path) as raw:
+        raw.execute("UPDATE verdicts SET answer = ?", (b"{nonsense",))
+    raw.close()
+    two = cache.VerdictCache(path)
+    assert two.get(name(1)) is None
+    two.close()
+
+
+@pytest.mark.parametrize(
+    "make", [lambda p: p.mkdir(), lambda p: p.symlink_to("/proc/nowhere/x")], ids=["folder", "nowhere"]
+)
+def test_a_place_that_cannot_be_written_is_a_cache_that_has_nothing(make: Any, path: Path) -> None:
+    make(path)
+    one = cache.VerdictCache(path)
+    one.put(name(1), {})
+    one.close()
+    assert cache.VerdictCache(path).get(name(1)) is None
+
+
+def test_a_full_disk_costs_the_rows_not_the_run(path: Path) -> None:
+    """No file of this process may grow any further, as on a full disk; what was there before stays."""
+    one = cache.VerdictCache(path)
+    one.put(name(0), {"before": True})
+    one.close()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            largest = max(item.stat().st_size for item in path.parent.iterdir())
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
+            two = cache.VerdictCache(path)
+            for number in range(1, 3000):
+                two.put(name(number), {"padding": "x" * 1000})
+            two.close()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    three = cache.VerdictCache(path)
+    assert three.get(name(0)) == {"before": True}
+    three.put(name(1), {"after": True})
+    three.flush()
+    assert three.get(name(1)) == {"after": True}
+    three.close()

@@ -1,0 +1,420 @@
+# ruff: noqa: RUF001 - replies in foreign scripts and look-alike letters
+"""The careful reader concludes what an attentive person would, and never guesses."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from grader.scorers.choice.careful.read import read_choice
+
+COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
+ANIMALS = {"A": "cat", "B": "dog", "C": "bird", "D": "horse"}
+SIDES = {"A": "right", "B": "left"}
+YES_NO = {"A": "Yes", "B": "No"}
+COUNTS = {"A": "1", "B": "2", "C": "3", "D": "4"}
+CHINESE = {"A": "红色", "B": "蓝色", "C": "绿色", "D": "黄色"}
+SENTENCES = {
+    "A": "A man is opening the door.",
+    "B": "A man is closing the window.",
+    "C": "A man is reading a book.",
+    "D": "A man is riding a bicycle.",
+}
+POINTS = {"A": "Point B", "B": "Point C", "C": "Point D", "D": "Point A"}
+SWAPPED = {"A": "B", "B": "A", "C": "D", "D": "C"}
+MANY = {letter: f"thing number {letter.lower()}x" for letter in "ABCDEFGHIJ"}
+UNTEXTED = dict.fromkeys("ABCD", "")
+
+NONE, AMBIGUOUS = "no_answer", "ambiguous"
+
+
+def concluded(text: str, options: dict[str, str], question: str = "") -> str:
+    """Return the letter read, or the outcome where there is none."""
+    reading = read_choice(text, options, question)
+    assert (reading.letter is not None) == (reading.outcome == "letter")
+    if reading.span is not None:
+        assert 0 <= reading.span[0] < reading.span[1] <= len(text)
+    return reading.letter or reading.outcome
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("B", "b", "(B)", "(b)", "B.", "b)", "[B]", "B?", "'B'", "`B`", "_B_", "**B**", "B\nB", "B, B, B", "B</s>"),
+        *("B. blue", "B: blue", "B - blue", "B.blue", "(B) blue.", "**B. blue**", "B (blue)", "blue (B)", "B blue"),
+        *("Ｂ", "（Ｂ）", "Ⓑ", "🅑", "🅱️", "𝐁", "⒝", "【B】", "「B」", "В", "Β", "\ufeffB\u200b", "Ответ: В"),
+        *("Option B", "option b is correct", "Option 2", "the second option", "Answer: b", "Ans - B", "ANSWER IS B"),
+        *("$\\boxed{B}$", "\\boxed{\\text{(B) blue}}", "\\boxed{blue}", "\\[\\boxed{\\mathrm{B}}\\]", "\\text{B}"),
+        *("<answer>B</answer>", "<answer>\nB. blue\n</answer>", "<answer>B", "<conclusion>b</conclusion>"),
+        *('{"answer": "B"}', "{'choice': 'B'}", '```json\n{"reason": "A is red", "answer": "B. blue"}\n```'),
+        *("<think>A? No.</think>B", "A? hmm </think>\nB", "◁think▷A◁/think▷B", "<|begin_of_box|>B<|end_of_box|>"),
+        "<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B",
+        "B<|im_end|>\n<|im_start|>user\nWhy not A?",
+        *("### Final Answer:\n\n**(B)**", "**Answer**: **B**", "Answer:\n\nB. blue", "=> B", "[x] B\n[ ] A"),
+    ],
+)
+def test_forms_of_a_letter(text: str) -> None:
+    assert concluded(text, COLOURS) == "B"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("The answer is B.", "The correct answer, going by the picture, is option (b) blue", "So B.", "It's B"),
+        *("Because of the light, B.", "I'd go with B", "B it is", "Must be B", "My vote goes to B", "C'est B"),
+        *("B is my answer; A is the distractor", "B, since A is too dark", "B. because A is too dark"),
+        *("not A but B", "A is wrong, so B", "B rather than A", "It can't be A. It must be B.", "~~A~~ B"),
+        *("A, C and D are wrong.", "I rule out A and C, and D is clearly wrong.", "A ✗ B ✓ C ✗ D ✗"),
+        *("A: no\nB: yes\nC: no\nD: no", "Neither A nor C nor D.", "A) Incorrect\nB) Correct\nC) Incorrect"),
+        *("While A looks plausible, B is the better choice.", "A is a good option, but B is better."),
+        *("The choice between A and B is hard, but B.", "If it were night, A would do. It is day, so B."),
+        "The answer is A. Wait, on a closer look it is blue. The answer is B.",
+        "At first I thought A, but the answer is B.",
+        "<answer>A</answer> No, that's wrong. <answer>B</answer>",
+        "I cannot be sure, but my best guess is (B).",
+        "Options: (A) red (B) blue (C) green (D) yellow. The answer is (B) blue.",
+        "A. red\nB. blue\nC. green\nD. yellow\nB",
+        "Looking closely, the sign by the red wall is small. Therefore, the sign is blue.",
+        *("It is blue.", "Blue, not red.", "It's not red, it's blue", "The answer is blue."),
+    ],
+)
+def test_declarations_denials_and_statements_in_english(text: str) -> None:
+    assert concluded(text, COLOURS) == "B"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "答案是B",
+            "答案：Ｂ",
+            "故选：B",
+            "我选b",
+            "不是A，是B",
+            "排除A、C、D",
+            "A错误，B正确",
+            "B。因为A太暗",
+            "【答案】B",
+        ),
+        *("这是一个 A 型题，选 B", "图中是蓝色的", "第二个选项", "答案是A。不对，应该是B。"),
+        *("答えはBです", "Bが正解です", "AではなくB", "Bを選びます", "정답은 B입니다", "B가 정답입니다.", "정답: B"),
+        *("Die Antwort lautet B", "Nicht A, sondern B.", "B ist richtig.", "A ist falsch, also B"),
+        *("La bonne réponse est la B", "Réponse : B", "D'accord, je choisis B", "La réponse n'est pas A mais B"),
+        *("La respuesta correcta es la B", "Creo que es B", "No es A, sino B", "La opción B es correcta"),
+        *("La risposta corretta è la B", "Scelgo B", "A resposta correta é a letra B", "É a B", "Resposta: B"),
+        *("Правильный ответ — B", "Я выбираю B", "Не A, а B", "Вариант B верный", "Odpowiedź: B"),
+        *("Het antwoord is B", "Doğru cevap B'dir", "Đáp án là B", "Jawabannya adalah B", "الإجابة هي B"),
+        *("सही उत्तर B है", "คำตอบคือ B", "Svaret är B", "Vastaus on B", "A helyes válasz: B"),
+    ],
+)
+def test_declarations_in_other_languages(text: str) -> None:
+    assert concluded(text, CHINESE) == "B"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "wanted"),
+    [
+        ("A dog is in the picture", ANIMALS, "B"),
+        ("The answer is a dog", ANIMALS, "B"),
+        ("A small dog", ANIMALS, "B"),
+        ("A cat", ANIMALS, "A"),
+        ("A because it is a cat", ANIMALS, "A"),
+        ("Dogs", ANIMALS, "B"),
+        ("A man in a green shirt is visible, so C.", COLOURS, "C"),
+        ("I think B", MANY, "B"),
+        ("The answer is I.", MANY, "I"),
+        ("I am looking at it", MANY, NONE),
+        ("dark red", {"A": "red", "B": "dark red"}, "B"),
+        ("red", {"A": "red", "B": "dark red"}, "A"),
+        ("three", COUNTS, "C"),
+        ("There are 3 dogs", COUNTS, "C"),
+        ("one of them is red", COUNTS, NONE),
+        ("13", COUNTS, NONE),
+        ("-5", {"A": "5", "B": "-5"}, "B"),
+        ("$5", {"A": "$50", "B": "$5"}, "B"),
+        ("Point B", POINTS, "A"),
+        ("The answer is Point B.", POINTS, "A"),
+        ("(A) Point B", POINTS, "A"),
+        ("(B)", SWAPPED, "B"),
+        ("A. B", SWAPPED, "A"),
+        ("B", SWAPPED, AMBIGUOUS),
+        ("Option 3", {"A": "3", "B": "1", "C": "2"}, AMBIGUOUS),
+        ("Both A and B", {"A": "x", "B": "y", "C": "Both A and B"}, "C"),
+        ("None of the above", {"A": "x", "B": "y", "C": "None of the above"}, "C"),
+        ("It cannot be determined.", {"A": "x", "B": "It cannot be determined"}, "B"),
+        ("NA", {"A": "nan", "B": "NA"}, "B"),
+        ("N/A", {"A": "nan", "B": "N/A"}, "B"),
+        ("It's not A.", SIDES, "B"),
+        ("The dog is to the left of the cat", SIDES, "B"),
+        ("The right answer is B.", SIDES, "B"),
+        ("Yes, the car is red.", YES_NO, "A"),
+        ("No.", YES_NO, "B"),
+        ("Not sure", YES_NO, NONE),
+        ("a man rides a bicycle", SENTENCES, "D"),
+        ("A bicycle is being ridden by a man.", SENTENCES, "D"),
+        ("A man is not riding a bicycle.", SENTENCES, NONE),
+        ("E", COLOURS, NONE),
+        ("The answer is E.", COLOURS, NONE),
+        ("D", SIDES, NONE),
+        ("B. whatever it says", UNTEXTED, "B"),
+        ("a < b", {"A": "a > b", "B": "a < b"}, "B"),
+    ],
+)
+def test_options_decide_what_words_mean(text: str, options: dict[str, str], wanted: str) -> None:
+    assert concluded(text, options) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " \n", "?", "N/A", "None", "None of the above", "Purple", "I don't know", "Unable to determine."),
+        *(
+            "I can't help with that.",
+            "I'm sorry, but without the image provided I cannot tell.",
+            "无法确定",
+            "Je ne sais pas",
+        ),
+        *("<think>First, consider option A", "<think>B</think>", "<think>the answer is B", "\\boxed{purple}"),
+        *("A. red\nB. blue\nC. green\nD. yellow", "(A) red (B) blue (C) green (D) yellow", "<answer></answer>"),
+        *(
+            "Vitamin D",
+            "Plan B",
+            "D'accord",
+            "T-shirt",
+            "B-52",
+            "Answer:",
+            "The correct answer is (",
+            "Is the answer A?",
+        ),
+        "Step 1: look at the image.\nStep 2: find the car.\nStep 3: the colour of the",
+        "The answer is B. Actually, that is wrong.",
+        "I cannot identify a blue truck in this picture.",
+        "Failed to obtain answer via API.",
+        "The answer is not A.",
+    ],
+)
+def test_no_answer(text: str) -> None:
+    assert concluded(text, COLOURS) == NONE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "A and B",
+            "A/B",
+            "A or B",
+            "A, B",
+            "ABCD",
+            "A\nB",
+            "A+B",
+            "It could be A or B.",
+            "A和B",
+            "A oder B",
+            "A ou B",
+        ),
+        *("A. blue", "The answer is A, blue.", "red (B)", "B (red)", "B is red", "The answer is A blue", "A blue"),
+        *("The answer is A. The answer is B.", "Answer: A\nAnswer: B", "\\boxed{A} or \\boxed{B}", "red and blue"),
+        *('{"choice": "A or B"}', "<answer>A</answer><answer>B</answer>", "I'd say B. Hmm, wait."),
+    ],
+)
+def test_ambiguous(text: str) -> None:
+    assert concluded(text, COLOURS) == AMBIGUOUS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I need to find the car in the image. In the distance, near the right side of the image, I can see the car and",
+        "Let me check the options:\n- (A) right: the car is not there\n- (B) ",
+        "Looking at the options:\n- (A) right\n- (B) left\n\nThe car, as far as I can see, would be",
+        "To find the car I need to look at the left side of the image.",
+        "Step 1: Find the car. It may be option A if it is near the wall.\n\nStep 2: Look again.\n\nStep 3: It is c",
+        "Let's think step by step.\n\n1. The car is on the left side of the image, near the fence.\n",
+    ],
+)
+def test_a_chain_of_thought_that_never_concludes_has_no_letter(text: str) -> None:
+    assert concluded(text, SIDES) in (NONE, AMBIGUOUS)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (
+            "The tree is on the right of the picture.\n\nTherefore, the car is on the left of the tree.",
+            "B",
+        ),
+        ("I see a tree on the right.\n\nThe car would be on the left side, as the tree is further to the right.", "B"),
+        (
+            "The car is far away.\n\nSo the car is on the right side of the tree.\n\n(A) right\n\nSo the answer is A.",
+            "A",
+        ),
+        ("1. Find the tree.\n2. The tree is right of the road.\n\nThe correct answer is (B) left.", "B"),
+    ],
+)
+def test_a_chain_of_thought_is_read_by_its_conclusion(text: str, wanted: str) -> None:
+    assert concluded(text, SIDES) == wanted
+
+
+def test_the_span_is_of_the_raw_prediction() -> None:
+    text = "<think>A?</think>\n**Answer:** （Ｂ） blue"
+    reading = read_choice(text, COLOURS)
+    assert (reading.letter, reading.rule) == ("B", "declaration")
+    start, end = reading.span or (0, 0)
+    assert text[start:end] == "（Ｂ） blue"
+
+
+def test_a_change_of_mind_is_told() -> None:
+    reading = read_choice("The answer is B. Wait, it is green. The answer is C.", COLOURS)
+    assert (reading.letter, reading.detail) == ("C", "declares B, then withdraws it for C")
+
+
+def test_an_echo_of_the_question_is_passed_over() -> None:
+    question = "Which colour is the car? Choose A, B, C or D."
+    assert concluded(f"{question}\nB", COLOURS, question) == "B"
+    assert concluded(question, COLOURS, question) == NONE
+
+
+SURE_STYLES = (
+    *("{L}", "{l}", "({L})", "({l})", "{L}.", "{L})", "[{L}]", "**{L}**", "`{L}`", "'{L}'", "{L}!", "{L}\n{L}"),
+    *("{L}. {T}", "({L}) {T}", "{L}: {T}", "**{L}. {T}**", "Option {L}", "option {l}", "Option {L}: {T}"),
+    *("Answer: {L}", "Answer: **{L}**", "ANSWER: {L}", "answer: {l}", "Final answer: ({L})", "### Answer\n\n{L}"),
+    *(
+        "The answer is {L}.",
+        "The correct answer is **({L})** {T}.",
+        "the answer is option {L}",
+        "The best answer is {L}.",
+    ),
+    *("\\boxed{{{L}}}", "$\\boxed{{\\text{{{L}}}}}$", "<answer>{L}</answer>", "<answer>\n({L}) {T}\n</answer>"),
+    *(
+        '{{"answer": "{L}"}}',
+        '```json\n{{"choice": "{L}"}}\n```',
+        "<think>Is it {X}? No.</think>{L}",
+        "{X}?</think>\n\n{L}",
+    ),
+    *("Based on the picture, the correct option is {L}", "I would choose {L}.", "It must be {L}.", "Therefore, ({L})."),
+    *("{L} is correct.", "({L}) is the correct answer.", "not {X} but {L}", "{X} is wrong, so {L}.", "{L}, not {X}."),
+    *("The answer is {X}. Wait, that is wrong. The answer is {L}.", "At first I thought {X}, but the answer is {L}."),
+    *(
+        "The answer is definitely {L}, not {X}.",
+        "答案是{L}",
+        "故选{L}。",
+        "正确答案：{L}",
+        "不是{X}，而是{L}。",
+        "答えは{L}です",
+    ),
+    *(
+        "정답은 {L}입니다",
+        "Die Antwort ist {L}.",
+        "La réponse est {L}.",
+        "La respuesta es {L}.",
+        "Ответ: {L}",
+        "{L}<|im_end|>",
+    ),
+)
+RISKY_STYLES = (
+    *("{T}", "{T}.", "The answer is {T}.", "It is {T}.", "I see {T} here", "the {T}", "{L} {T}", "{T} ({L})"),
+    *(
+        "Looking at it, {T} fits.\n\n{L}",
+        "{L}, because {X} is not right",
+        "Not {X}.",
+        "So it is {T}",
+        "{L} - {T}, not {Y}",
+    ),
+    *(
+        "The options include {Y}, but I see {T}. So {L}.",
+        "({X}) {Y}: no.\n({L}) {T}: yes.",
+        "{L}\n\nThe picture shows {T}.",
+    ),
+)
+WORDS = (
+    *("red", "blue", "dog", "cat", "dark red", "Point B", "B", "A", "no", "yes", "none", "3", "13", "left", "right"),
+    *("the right side", "I", "an apple", "not visible", "C major", "红色", "是", "vitamin D", "d", "1.5", "x + y"),
+    *("The man is riding a horse.", "Both A and B", "None of the above", "cannot be determined", "", "*", "A b c"),
+)
+TAME = ("silver car", "wooden table", "green bottle", "old church", "tall tower", "wet road", "paper kite", "iron gate")
+
+
+@st.composite
+def _question(draw: st.DrawFn, words: tuple[str, ...]) -> tuple[dict[str, str], str, str]:
+    texts = draw(st.lists(st.sampled_from(words), min_size=2, max_size=6, unique=True))
+    options = dict(zip("ABCDEF", texts, strict=False))
+    letter = draw(st.sampled_from(sorted(options)))
+    return options, letter, draw(st.sampled_from(sorted(set(options) - {letter})))
+
+
+def _reply(style: str, options: dict[str, str], letter: str, other: str) -> str:
+    return style.format(L=letter, l=letter.lower(), X=other, T=options[letter], Y=options[other])
+
+
+@settings(max_examples=600, deadline=None)
+@given(_question(TAME), st.sampled_from(SURE_STYLES))
+def test_every_style_is_read_where_the_options_are_plain(question: tuple[dict[str, str], str, str], style: str) -> None:
+    assert len(SURE_STYLES) >= 40
+    options, letter, other = question
+    assert concluded(_reply(style, options, letter, other), options) == letter
+
+
+@settings(max_examples=1200, deadline=None)
+@given(_question(WORDS), st.sampled_from(SURE_STYLES + RISKY_STYLES))
+@example(({"A": "B", "B": "A"}, "A", "B"), "{L}. {T}")
+def test_whatever_the_options_no_other_letter_is_read(question: tuple[dict[str, str], str, str], style: str) -> None:
+    options, letter, other = question
+    text = _reply(style, options, letter, other)
+    reading = read_choice(text, options)
+    assert reading.letter in (letter, None), (text, reading)
+    if reading.letter is None:
+        assert reading.rule
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.text(max_size=300), _question(WORDS))
+def test_any_text_is_read_without_error(text: str, question: tuple[dict[str, str], str, str]) -> None:
+    concluded(text, question[0])
+
+
+_MILLION = 10**6
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("a" * _MILLION, "A " * (_MILLION // 2), "\n" * _MILLION, "\0" * _MILLION, "\ud800" * _MILLION, "🅱️" * 400_000),
+        *(
+            "(" * 100_000 + "A" + ")" * 100_000,
+            "{" * _MILLION,
+            "\\boxed{" * 140_000,
+            "\\boxed{" * 100_000 + "}" * 100_000,
+        ),
+        *("<think>" * 140_000, "<think></think>" * 60_000, "</think>" * 120_000, "<answer>" * 120_000),
+        *("answer" + " " * _MILLION + "B", "the answer is " * 70_000, "The answer is B. " * 60_000, "not " * 250_000),
+        *("red " * 250_000, '{"answer": "' * 80_000, "red" + " " * _MILLION + ".", "! " * 500_000, "~" * _MILLION),
+        *(
+            "A. red\n" * 140_000,
+            "B\n" + "x" * _MILLION,
+            "选" * _MILLION,
+            "The answer is B. wait " * 45_000,
+            "- " * 500_000,
+        ),
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_hostile_texts_are_read_in_linear_time(text: str) -> None:
+    started = time.perf_counter()
+    concluded(text, COLOURS)
+    assert time.perf_counter() - started < 6
+
+
+def test_many_short_replies_are_read_quickly() -> None:
+    replies = [_reply(style, COLOURS, "B", "C") for style in SURE_STYLES]
+    for text in replies:
+        read_choice(text, COLOURS)
+    started = time.perf_counter()
+    for _ in range(20):
+        for text in replies:
+            read_choice(text, COLOURS)
+    # Generous, for busy machines: 0.1 ms each is usual.
+    assert time.perf_counter() - started < 20 * len(replies) * 0.001

@@ -1,0 +1,125 @@
+"""Accuracy over questions and circular groups, with bounds where something is unscored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.results import Outcome, Reading, SampleResult
+from grader.scorers.choice import metrics as cm
+
+
+def reading(word: str, answer: str | None = None) -> Reading:
+    """`correct`, `wrong`, `unscored`, `no_answer`, or `missing`."""
+    rule: Any = "missing" if word == "missing" else msgspec.UNSET
+    outcome = Outcome("no_answer" if word == "missing" else word)
+    return Reading(outcome=outcome, credit=int(word == "correct"), rule=rule, answer=answer)
+
+
+def sample(qid: str, official: str, careful: str | None = None, *, unit: str = "", number: int = 0, **groups: str
+           ) -> SampleResult:  # fmt: skip
+    return SampleResult(
+        qid=qid,
+        sample=number,
+        official=reading(official),
+        careful=reading(careful or official),
+        unit=unit or msgspec.UNSET,
+        groups=dict(groups) or msgspec.UNSET,
+        extra={"gold": "A"},
+    )
+
+
+def value(observe: Any, *samples: SampleResult, name: Any = "official") -> tuple[float, int, object] | None:
+    """Value, observations and bounds of a figure."""
+    row = cm.metric("x", name, None, observe(list(samples), name))
+    return None if row is None else (row.value, row.n, row.bounds)
+
+
+def test_a_question_of_several_samples_is_one_observation() -> None:
+    got = value(cm.each_question, sample("1", "correct"), sample("1", "wrong", number=1), sample("2", "wrong"))
+    assert got == (25, 2, msgspec.UNSET)
+
+
+def test_unscored_questions_are_left_out_and_bounded() -> None:
+    got = value(cm.each_question, sample("1", "correct"), sample("2", "unscored"), sample("3", "wrong"))
+    assert got == (50, 2, pytest.approx((100 / 3, 200 / 3)))
+    assert value(cm.each_question, sample("1", "unscored")) is None
+
+
+@pytest.mark.parametrize(
+    ("passes", "official", "careful"),
+    [
+        (("correct", "correct"), 100, 100),
+        (("correct", "wrong"), 0, 0),
+        (("correct", "no_answer"), 0, 0),
+        (("wrong", "unscored"), 0, 0),
+        (("correct", "unscored"), None, None),
+        (("correct", "missing"), 100, 0),
+        (("missing", "missing"), 0, 0),
+        (("missing", "unscored"), None, 0),
+    ],
+)
+def test_a_circular_question_is_right_where_every_pass_is(
+    passes: tuple[str, str], official: float | None, careful: float | None
+) -> None:
+    samples = [sample(str(n), word, unit="0") for n, word in enumerate(passes)]
+    for name, wanted in (("official", official), ("careful", careful)):
+        got = value(cm.whole_groups, *samples, name=name)
+        assert (None if got is None else got[0]) == wanted
+    cm.mark_questions(samples)
+    words = {100: "correct", 0: "wrong", None: "unscored"}
+    assert samples[0].extra == {"gold": "A", "question": {"official": words[official], "careful": words[careful]}}
+
+
+def test_the_first_pass_is_the_questions_own_or_else_the_first_there_is() -> None:
+    samples = [
+        sample("1000001", "wrong", unit="1"), sample("1", "correct"),
+        sample("x2", "correct", unit="x"), sample("x1", "wrong", unit="x"),
+    ]  # fmt: skip
+    assert value(cm.first_passes, *samples) == (100, 2, msgspec.UNSET)
+    assert value(cm.all_passes, *samples) == (50, 2, msgspec.UNSET)
+
+
+def test_each_group_has_its_figure_overall_first_then_by_name() -> None:
+    samples = [sample("1", "correct", "wrong", kind="b"), sample("2", "wrong", kind="a")]
+    rows = cm.metric_rows(samples, "accuracy", cm.each_question)
+    assert [(r.group, r.reading, r.value, r.n) for r in rows] == [
+        (None, "official", 50, 2), (None, "careful", 0, 2), ("kind=a", "official", 0, 1), ("kind=a", "careful", 0, 1),
+        ("kind=b", "official", 100, 1), ("kind=b", "careful", 0, 1),
+    ]  # fmt: skip
+
+
+WORDS = st.sampled_from(["correct", "wrong", "unscored", "no_answer", "missing"])
+
+
+@given(st.lists(st.lists(WORDS, min_size=1, max_size=4), min_size=1, max_size=8))
+def test_circular_accuracy_never_exceeds_vanilla_and_bounds_enclose_it(groups: list[list[str]]) -> None:
+    samples = [
+        sample(str(g + 1_000_000 * n), word, unit=str(g))
+        for g, words in enumerate(groups)
+        for n, word in enumerate(words)
+    ]
+    whole, every = cm.whole_groups(samples, "careful"), cm.all_passes(samples, "careful")
+    for one, mean in zip(whole, every, strict=True):
+        assert one.low <= mean.low
+        assert one.high <= mean.high
+    row = cm.metric("x", "careful", None, whole)
+    if row is not None and row.bounds is not msgspec.UNSET:
+        assert row.bounds[0] <= row.value <= row.bounds[1]
+
+
+def test_position_bias_leaves_out_the_unscored() -> None:
+    def made(gold: str, word: str, answer: str | None) -> SampleResult:
+        read = reading(word, answer)
+        return SampleResult(qid="1", sample=0, official=read, careful=read, extra={"gold": gold})
+
+    samples = [made("A", "correct", "A"), made("B", "wrong", "A"), made("B", "unscored", None), made("A", "wrong", "C")]
+    assert cm.position_bias(samples)["careful"] == {
+        "A": {"chosen": 2, "right": 2, "accuracy": 50.0},
+        "B": {"chosen": 0, "right": 1, "accuracy": 0.0},
+        "C": {"chosen": 1, "right": 0, "accuracy": None},
+    }

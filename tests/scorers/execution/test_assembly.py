@@ -1,0 +1,145 @@
+"""From a code block to the program: the official assembly, what it loses, and what is kept of that."""
+
+# ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.scorers.execution.assembly import Signature, assemble, official_completion, read_signature
+
+SIGNATURE = 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n'
+STUB = 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n    pass'
+
+
+def fenced(code: str) -> str:
+    return f"```python\n{code}\n```"
+
+
+@pytest.mark.parametrize(
+    ("content", "completion"),
+    [
+        pytest.param("def solution(a):\n    return a", "def solution(a):\n    return a", id="a function"),
+        pytest.param("N = 3\nprint(N)\ndef f():\n    return N", "def f():\n    return N", id="top-level code is dropped"),
+        pytest.param("import os, sys as s\nfrom m import a as b, c", "import os\nimport sys as s\nfrom m import a as b\nfrom m import c", id="one line a name"),
+        pytest.param("from . import x\nfrom ..y import z", "from  import x\nfrom y import z", id="relative imports lose their dots"),
+        pytest.param("def f():\n    import os\n    return os", "def f():\n    import os\n    return os\nimport os", id="an import inside comes after its function"),
+        pytest.param("if True:\n    def f():\n        pass\ntry:\n    class A:\n        pass\nexcept E:\n    pass", "def f():\n    pass\nclass A:\n    pass", id="defs under if and try"),
+        pytest.param("def f():\n    def g():\n        pass\n    return g", "def f():\n\n    def g():\n        pass\n    return g", id="an inner function is not repeated"),
+        pytest.param("async def f():\n    pass", "", id="an async function is lost"),
+        pytest.param("async def f():\n    def g():\n        pass", "def g():\n    pass", id="what stands in an async function is not"),
+        pytest.param("f = lambda: 1", "", id="a lambda is lost"),
+        pytest.param("@cache\ndef f(a, /, *, b=1, **c) -> int:\n    # why\n    return 1", "@cache\ndef f(a, /, *, b=1, **c) -> int:\n    return 1", id="comments are lost, decorators kept"),
+        pytest.param("def f(:\n    pass", "def f(:\n    pass", id="what does not parse stays"),
+        pytest.param("", "", id="nothing"),
+    ],
+)  # fmt: skip
+def test_the_official_completion(content: str, completion: str) -> None:
+    assert official_completion(content) == completion
+
+
+def test_a_tree_too_deep_to_visit_stays_as_it_is() -> None:
+    content = "x = " + "+".join(["1"] * 3000)
+    assert official_completion(content) in {content, ""}
+
+
+@given(st.text(alphabet="def f():\n import os x=1#'\"`~", max_size=60))
+def test_any_block_has_a_completion(content: str) -> None:
+    assert isinstance(official_completion(content), str)
+
+
+def test_the_program_is_signature_pass_completion_and_tests() -> None:
+    made = assemble(fenced("import math\nX = 1\ndef solution(a):\n    return math.fsum(a)"), SIGNATURE.rstrip(), "v2")
+    completion = "import math\ndef solution(a):\n    return math.fsum(a)"
+    assert made.completion == completion
+    assert made.head == f"{STUB}\n\n{completion}\n\n"
+
+
+@pytest.mark.parametrize("block", ["    return sum(a)", "\n    return sum(a)\n"])
+def test_a_body_alone_gets_the_signature(block: str) -> None:
+    made = assemble(f"```{block}```", SIGNATURE, "v1")
+    assert made.completion == 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n    return sum(a)'
+    assert ast.parse(made.head)
+
+
+def test_a_body_that_does_not_fit_the_signature_stays_as_it_is() -> None:
+    assert assemble("```\n  return sum(a)```", SIGNATURE, "v1").completion == f"{SIGNATURE}\n  return sum(a)"
+
+
+def test_a_text_without_code_becomes_the_stub() -> None:
+    made = assemble("I cannot help with that.", SIGNATURE, "v2")
+    assert made.completion == STUB
+    assert (made.recovered, made.lost) == (None, "")
+
+
+# --- what a signature declares ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "stubs", "classes"),
+    [
+        pytest.param("def solution(a):", ("solution",), (), id="one line"),
+        pytest.param(SIGNATURE, ("solution",), (), id="with a docstring"),
+        pytest.param("import numpy as np\n\ndef solution(a):\n    import math\n", ("solution",), (), id="begins with an import"),
+        pytest.param("class Node:\n    def __init__(self, v):\n        self.v = v\n\ndef solution(r: Node):\n", ("solution",), ("Node",), id="with a class"),
+        pytest.param("def helper(x):\n    return x\n\ndef solution(a):\n", ("solution",), (), id="with a function that is given"),
+        pytest.param("def first(x):\n    pass\n\ndef second(x):\n    '''Doc.'''\n\ndef solution(a):\n", ("first", "second", "solution"), (), id="with other stubs"),
+        pytest.param("N = 3\n@cache\ndef solution(a):\n", ("solution",), (), id="with a constant and a decorator"),
+        pytest.param("def solution(a:", (), (), id="that does not parse"),
+        pytest.param("", (), (), id="nothing"),
+    ],
+)  # fmt: skip
+def test_what_a_signature_declares(text: str, stubs: tuple[str, ...], classes: tuple[str, ...]) -> None:
+    source = text if text.endswith("\n") else text + "\n"
+    assert read_signature(text) == Signature(source=f"{source}    pass\n", stubs=stubs, classes=classes)
+
+
+# --- what the official assembly loses ---------------------------------------------------------------------------
+
+USES_N = "def solution(a):\n    return N * a"
+
+
+@pytest.mark.parametrize(
+    ("code", "recovered", "lost"),
+    [
+        pytest.param(f"N = 3\n{USES_N}", f"N = 3\n{USES_N}", "top-level N", id="a constant"),
+        pytest.param(f"N: int = 3\n{USES_N}", f"N: int = 3\n{USES_N}", "top-level N", id="an annotated constant"),
+        pytest.param(f"A, B = 1, 2\nfor i in range(3):\n    A += i\n{USES_N}", f"A, B = (1, 2)\nfor i in range(3):\n    A += i\n{USES_N}", "top-level A, B, i", id="a table that is computed"),
+        pytest.param(f"import math\nN = math.pi\n{USES_N}\nprint(solution(2))\nassert solution(1)", f"import math\nN = math.pi\n{USES_N}", "top-level N", id="demonstrations are not kept"),
+        pytest.param(f"N = 3\n{USES_N}\nif __name__ == '__main__':\n    N = 4", f"N = 3\n{USES_N}", "top-level N", id="a main guard is not kept"),
+        pytest.param("solution = lambda a: a", "solution = lambda a: a", "top-level solution", id="a lambda"),
+        pytest.param("async def helper():\n    pass\ndef solution(a):\n    return a", "async def helper():\n    pass\ndef solution(a):\n    return a", "top-level statements", id="an async function"),
+        pytest.param("def solution(a):\n    return a", None, "", id="nothing is lost"),
+        pytest.param("def solution(a):\n    return a\nprint(solution(1))", None, "", id="only a demonstration is lost"),
+    ],
+)  # fmt: skip
+def test_what_the_assembly_drops_is_kept_aside_and_named(code: str, recovered: str | None, lost: str) -> None:
+    made = assemble(fenced(code), SIGNATURE, "v2")
+    assert (made.recovered, made.lost) == (recovered, lost)
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        "def solution(a):\n    return a",
+        "~~~python\ndef solution(a):\n    return a\n~~~",
+        "```\nprose\n```\nand then\n```\ndef solution(a):\n    return a\n```",
+        "```\ndef solution(a):\n    return a",
+    ],
+    ids=["bare", "tildes", "second block", "never closed"],
+)
+def test_a_solution_that_the_official_extraction_does_not_find_is_found(prediction: str) -> None:
+    made = assemble(prediction, SIGNATURE, "v2")
+    assert made.recovered == "def solution(a):\n    return a"
+    assert made.lost == "the code block, which the official extraction does not find"
+
+
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+@pytest.mark.parametrize("prediction", ["", "```", "\x00", "```python\n(((", "\ud800", "# " * 10_000, "``` python"])
+def test_no_text_breaks_the_assembly(prediction: str, protocol: str) -> None:
+    made = assemble(prediction, SIGNATURE, protocol)  # type: ignore[arg-type]
+    assert made.head.startswith(STUB)

@@ -1,0 +1,124 @@
+"""`<stem>_executed.json`: written as the official evaluator writes it, read back from ours and from theirs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader import benchmark
+from grader.predictions.read import read_predictions
+from grader.results import Outcome, Reading, SampleResult
+from grader.scorers.execution import executed, jobs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def words(protocol: str, timeout: float = 2.0) -> jobs.Texts:
+    return jobs.texts(protocol, benchmark.load("humaneval-v").protocols[protocol], timeout)
+
+
+# One task as the official evaluator of each version writes it (field order included).
+V1: dict[str, Any] = {
+    "qid": "q1",
+    "prompt": "Complete it.",
+    "predictions": ["a", "b", "c", "d"],
+    "results": [
+        {"task_id": 0, "passed": True, "result": "passed"},
+        {"task_id": 1, "passed": False, "result": "timed out"},
+        {"task_id": 2, "passed": False, "result": "failed: boom"},
+        {"task_id": 3, "passed": 0, "result": "pylint fail:\nUndefined variable 'x'\nUndefined variable 'y'"},
+    ],
+    "processed_predictions": ["A", "B", "C", "D"],
+    "concatenated_predictions": ["pA", "pB", "pC", "pD"],
+}
+V2: dict[str, Any] = {
+    "qid": "q1",
+    "prompts": ["Complete it."] * 4,
+    "predictions": ["a", "b", "c", "d"],
+    "processed_predictions": ["A", "B", "C", "D"],
+    "concatenated_predictions": ["pA", "pB", "pC", "pD"],
+    "results": [
+        {"qid": "q1", "task_id": 0, "passed": True, "result": "passed"},
+        {"qid": "q1", "task_id": 1, "passed": False, "result": "Test Case Execution Time Out (> 2 seconds)"},
+        {"qid": "q1", "task_id": 2, "passed": False, "result": "boom"},
+        {
+            "qid": "q1",
+            "task_id": 3,
+            "passed": 0,
+            "result": "Pylint syntax check failed:\nUndefined variable 'x'\nUndefined variable 'y'",
+        },
+    ],
+}
+LAYOUTS = {"v1": V1, "v2": V2}
+
+
+@pytest.mark.parametrize("protocol", LAYOUTS)
+def test_a_record_is_written_in_the_official_layout(protocol: str, tmp_path: Path) -> None:
+    official = LAYOUTS[protocol]
+    source = tmp_path / "predictions.json"
+    source.write_text(json.dumps([{"qid": "q1", "prompt": "Complete it.", "predictions": list("abcd")}]))
+    results = [(bool(row["passed"]), row["result"]) for row in official["results"]]
+    record = read_predictions(source).records[0]
+    made = executed.record(record, list("ABCD"), ["pA", "pB", "pC", "pD"], results, words(protocol))
+    assert json.dumps(made) == json.dumps(official)
+
+
+@pytest.mark.parametrize("protocol", LAYOUTS)
+def test_the_officials_own_file_is_read(protocol: str) -> None:
+    outcomes = [
+        (Outcome.PASSED, 1, ""),
+        (Outcome.TIMEOUT, 0, "from the executed file"),
+        (Outcome.ERROR, 0, "boom"),
+        (Outcome.LINT_FAILED, 0, "Undefined variable 'x'\nUndefined variable 'y'"),
+    ]
+    readings = [Reading(outcome=outcome, credit=credit, detail=detail) for outcome, credit, detail in outcomes]
+    assert executed.samples_of([LAYOUTS[protocol]], words(protocol)) == [
+        SampleResult(qid="q1", sample=number, official=reading, careful=reading)
+        for number, reading in enumerate(readings)
+    ]
+
+
+@pytest.mark.parametrize("protocol", LAYOUTS)
+def test_the_written_file_reads_back_the_same(protocol: str, tmp_path: Path) -> None:
+    path = tmp_path / "p_executed.json"
+    records = [LAYOUTS[protocol], LAYOUTS[protocol] | {"qid": "q2", "note": "\ud800 é \u2028"}]
+    executed.write(path, records)
+    assert json.loads(path.read_bytes()) == records
+    assert [item.name for item in tmp_path.iterdir()] == ["p_executed.json"]
+
+
+def test_no_records_make_an_empty_list(tmp_path: Path) -> None:
+    executed.write(tmp_path / "e.json", [])
+    assert json.loads((tmp_path / "e.json").read_bytes()) == []
+
+
+def test_a_half_written_file_does_not_replace_a_whole_one(tmp_path: Path) -> None:
+    path = tmp_path / "p_executed.json"
+    path.write_text("[]")
+
+    def records() -> Any:
+        yield V2
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        executed.write(path, records())
+    assert path.read_text() == "[]"
+    assert [item.name for item in tmp_path.iterdir()] == ["p_executed.json"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [{}, {"qid": "q"}, {"qid": "q", "results": [{}]}, {"qid": "q", "results": [1]}, {"qid": "q", "results": 1}, 3],
+)
+def test_another_layout_is_an_error_not_a_score(record: Any) -> None:
+    with pytest.raises((KeyError, TypeError)):
+        executed.samples_of([record], words("v2"))
+
+
+@pytest.mark.parametrize(("timeout", "text"), [(2.0, "(> 2 seconds)"), (0.5, "(> 0.5 seconds)")])
+def test_the_time_limit_stands_in_the_v2_text(timeout: float, text: str) -> None:
+    assert words("v2", timeout).timed_out == f"Test Case Execution Time Out {text}"
+    assert words("v1", timeout).timed_out == "timed out"

@@ -1,0 +1,133 @@
+"""Figures of an execution benchmark: by group, in both readings, with bounds where samples are unscored."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.results import Metric, Outcome, Reading, SampleResult
+from grader.scorers.execution.metrics import metrics
+
+P, F, L, S, U = Outcome.PASSED, Outcome.FAILED, Outcome.LINT_FAILED, Outcome.SUSPECT, Outcome.UNSCORED
+
+
+def reading(outcome: Outcome) -> Reading:
+    return Reading(outcome=outcome, credit=int(outcome is P))
+
+
+def task(qid: str, official: str, careful: str | None = None, **groups: str | list[str]) -> list[SampleResult]:
+    """Samples of one task; P passed, F failed, L lint failed, S suspect, U unscored."""
+    letters = {"P": P, "F": F, "L": L, "S": S, "U": U}
+    return [
+        SampleResult(
+            qid=qid,
+            sample=number,
+            official=reading(letters[a]),
+            careful=reading(letters[b]),
+            groups=groups or msgspec.UNSET,
+        )
+        for number, (a, b) in enumerate(zip(official, careful or official, strict=True))
+    ]
+
+
+def figure(rows: list[Metric], name: str, which: str = "official", group: str | None = None) -> Metric:
+    (row,) = [r for r in rows if (r.name, r.reading, r.group) == (name, which, group)]
+    return row
+
+
+def test_pass_at_k_is_the_mean_over_tasks_of_the_unbiased_estimate() -> None:
+    rows = metrics(task("a", "PPFF") + task("b", "FFFF") + task("c", "PPPP"), (1, 3))
+    assert figure(rows, "pass@1").value == pytest.approx(100 * (0.5 + 0 + 1) / 3)
+    assert figure(rows, "pass@3").value == pytest.approx(100 * (1 + 0 + 1) / 3)
+    assert figure(rows, "pass@1").n == 3
+
+
+def test_every_figure_is_there_in_both_readings_overall_and_by_group() -> None:
+    samples = task("a", "PP", "PS", type="x", aspect=["m", "n"]) + task("b", "PF", type="y", aspect=["n"])
+    rows = metrics(samples, (1, 2))
+    groups = [None, "aspect=m", "aspect=n", "type=x", "type=y"]
+    names = ["pass@1", "pass@2", "parse_success_rate"]
+    assert [(r.group, r.reading, r.name) for r in rows] == list(
+        itertools.product(groups, ["official", "careful"], names)
+    )
+    assert {g: figure(rows, "pass@1", "official", g).value for g in groups} == {
+        None: 75, "aspect=m": 100, "aspect=n": 75, "type=x": 100, "type=y": 50,
+    }  # fmt: skip
+    assert {g: figure(rows, "pass@1", "careful", g).value for g in groups} == {
+        None: 50, "aspect=m": 50, "aspect=n": 50, "type=x": 50, "type=y": 50,
+    }  # fmt: skip
+
+
+def test_one_sample_a_task_has_the_interval_of_a_proportion() -> None:
+    samples = [sample for n in range(253) for sample in task(f"q{n}", "P" if n < 93 else "F")]
+    row = figure(metrics(samples, (1,)), "pass@1")
+    assert row == Metric(
+        name="pass@1",
+        reading="official",
+        value=pytest.approx(9300 / 253),
+        stderr=pytest.approx(100 * math.sqrt(93 / 253 * 160 / 253 / 252)),
+        ci95=pytest.approx((31.06, 42.86), abs=0.01),
+        n=253,
+    )
+
+
+def test_the_official_parse_rate_divides_by_the_last_records_samples_times_the_records() -> None:
+    samples = task("a", "LPPP") + task("b", "PL")
+    rows = metrics(samples, (1,))
+    assert figure(rows, "parse_success_rate").value == pytest.approx(100 * (1 - 2 / (2 * 2)))
+    assert figure(rows, "parse_success_rate", "careful").value == pytest.approx(100 * (1 - 2 / 6))
+
+
+def test_the_parse_rate_of_equal_tasks_is_the_share_of_samples_that_parse() -> None:
+    rows = metrics(task("a", "LPFP") + task("b", "PLLP"), (1,))
+    row = figure(rows, "parse_success_rate")
+    assert (row.value, row.n) == (pytest.approx(62.5), 2)
+
+
+def test_unscored_samples_are_left_out_and_the_bounds_say_what_they_could_do() -> None:
+    rows = metrics(task("a", "PFUU") + task("b", "PPFF"), (1, 3))
+    one, three = figure(rows, "pass@1"), figure(rows, "pass@3")
+    assert (one.value, one.n) == (pytest.approx(50), 2)
+    assert one.bounds == pytest.approx((37.5, 62.5))
+    # Two scored samples are too few for pass@3: the task counts in the bounds alone.
+    assert (three.value, three.n) == (pytest.approx(100), 1)
+    assert three.bounds == pytest.approx(((75 + 100) / 2, 100))
+
+
+def test_without_unscored_samples_there_are_no_bounds() -> None:
+    assert all(row.bounds is msgspec.UNSET for row in metrics(task("a", "PF"), (1,)))
+
+
+def test_where_everything_is_unscored_there_is_no_figure() -> None:
+    assert metrics(task("a", "UU"), (1,)) == []
+
+
+def test_unscored_samples_are_no_parse_successes_and_leave_bounds() -> None:
+    rows = [row for row in metrics(task("a", "UL"), (1,)) if row.name == "parse_success_rate"]
+    assert [(row.value, row.bounds) for row in rows] == [(0, (0, 50)), (0, (0, 50))]
+
+
+@given(st.lists(st.text("PFLSU", min_size=3, max_size=6), min_size=1, max_size=6), st.sampled_from([1, 2, 3]))
+def test_the_bounds_hold_every_way_the_unscored_samples_could_have_gone(tasks: list[str], k: int) -> None:
+    def value(letters: list[str]) -> float:
+        samples = [sample for n, text in enumerate(letters) for sample in task(f"q{n}", text)]
+        return figure(metrics(samples, (k,)), f"pass@{k}").value
+
+    samples = [sample for n, text in enumerate(tasks) for sample in task(f"q{n}", text)]
+    found = [row for row in metrics(samples, (k,)) if (row.name, row.reading) == (f"pass@{k}", "official")]
+    for row in found:
+        assert 0 <= row.value <= 100
+        if row.bounds is not msgspec.UNSET:
+            assert row.bounds == pytest.approx(
+                (value([t.replace("U", "F") for t in tasks]), value([t.replace("U", "P") for t in tasks]))
+            )
+        else:
+            assert not any("U" in text for text in tasks)
+
+
+# --- which k ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,222 @@
+"""Both readings of an execution, from evidence made by hand: what the kernel saw comes before what a program said."""
+
+# ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import msgspec
+import pytest
+
+from grader.benchmark import Protocol
+from grader.results import Outcome, Reading, SampleResult
+from grader.sandbox.answer import Evidence, Executed, Lint, Run, Split, understand
+from grader.sandbox.channel import Channel
+from grader.scorers.execution import jobs
+from grader.scorers.execution.reading import official_result, sample_result
+
+V1 = jobs.texts("v1", Protocol(timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"), 2.0)
+V2 = jobs.texts("v2", Protocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint failed:\n"), 2.0)
+TASK = jobs.task("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type": "A"})
+
+
+def attempt(code: str = "def solution(a):\n    return a") -> jobs.Attempt:
+    return next(jobs.attempts({"q1": TASK}, {"q1": [f"```python\n{code}\n```"]}, V2))
+
+
+def evidence(**facts: Any) -> Evidence:
+    return Evidence(**{"stopped": None, "status": None, "cpu": 0.01, "wall": 0.02, "waited": 0.0, "oom": False} | facts)
+
+
+def ran(result: str | None, kind: str = "", split: Split | None = None, **facts: Any) -> Executed:
+    return Executed(lint=Lint(), run=Run(evidence=evidence(**facts), result=result, kind=kind), split=split)
+
+
+def read(executed: Executed | None, recovery: Split | None = None, code: str | None = None) -> SampleResult:
+    made = attempt(code) if code is not None else attempt()
+    return sample_result(made, executed, recovery, "the supervisor was lost", V2)
+
+
+def failed(outcome: Outcome, detail: str, rule: str = "execution") -> Reading:
+    return Reading(outcome=outcome, credit=0, detail=detail, rule=rule)
+
+
+CONFIRMED = Split(evidence=evidence(), confirmed=True)
+
+
+def test_a_confirmed_pass_is_credited_in_both_readings() -> None:
+    assert read(ran("passed", split=CONFIRMED)) == SampleResult(
+        qid="q1",
+        sample=0,
+        seconds=0.01,
+        official=Reading(outcome=Outcome.PASSED, credit=1),
+        careful=Reading(outcome=Outcome.PASSED, credit=1, rule="split"),
+        groups={"task_type": "A"},
+    )
+
+
+APART = "passes in the tests' own process, not apart from them: "
+
+
+@pytest.mark.parametrize(
+    ("split", "detail"),
+    [
+        (None, "passed, and was not run again"),
+        (Split(evidence=evidence(), reason="a test fails", kind="assertion"), f"{APART}a test fails"),
+        (
+            Split(evidence=evidence(stopped="cpu", cpu=4.0)),
+            f"{APART}the confirming run did not finish (used 4.0 s of CPU time)",
+        ),
+        (
+            Split(evidence=evidence(stopped="memory")),
+            f"{APART}the confirming run did not finish (out of memory)",
+        ),
+        (
+            Split(evidence=evidence(status=-11)),
+            f"{APART}the confirming run did not finish (the process was ended by SIGSEGV)",
+        ),
+    ],
+)
+def test_a_pass_that_is_not_confirmed_is_suspect_and_says_why(split: Split | None, detail: str) -> None:
+    result = read(ran("passed", split=split))
+    assert result.official == Reading(outcome=Outcome.PASSED, credit=1)
+    assert result.careful == failed(Outcome.SUSPECT, detail, "split")
+
+
+FAILURES = [
+    pytest.param(ran("", "AssertionError"), Outcome.FAILED, "a test's assertion failed", "", id="assertion"),
+    pytest.param(ran("1 != 2", "AssertionError"), Outcome.FAILED, "1 != 2", "1 != 2", id="assertion with a text"),
+    pytest.param(ran("no x", "NameError"), Outcome.ERROR, "NameError: no x", "no x", id="exception"),
+    pytest.param(ran("", "KeyError"), Outcome.ERROR, "KeyError", "", id="exception without a text"),
+    pytest.param(ran("out of 2", "timeout", stopped="cpu", cpu=2.04), Outcome.TIMEOUT, "used 2.0 s of CPU time", "out of 2", id="time-out in time"),
+    pytest.param(ran(None, stopped="cpu", cpu=3.0), Outcome.TIMEOUT, "used 3.0 s of CPU time", "out of 2", id="time-out ignored"),
+    pytest.param(ran(None, stopped="blocked", wall=2.5, waited=0.4), Outcome.TIMEOUT, "waited for 2.1 s without working", "out of 2", id="asleep"),
+    pytest.param(ran(None, stopped="wall", wall=20.0), Outcome.TIMEOUT, "not finished after 20 s", "out of 2", id="wall"),
+    pytest.param(ran("fine", "X", stopped="cpu", cpu=2.0), Outcome.TIMEOUT, "used 2.0 s of CPU time", "fine", id="time-out with other words"),
+    pytest.param(ran(None, stopped="memory"), Outcome.OUT_OF_MEMORY, "killed: more memory than the limit", "out of 2", id="memory watch"),
+    pytest.param(ran(None, oom=True, status=-9), Outcome.OUT_OF_MEMORY, "killed: more memory than the limit", "out of 2", id="kernel killed for memory"),
+    pytest.param(ran(None, status=-11), Outcome.CRASHED, "the process was ended by SIGSEGV", "out of 2", id="signal"),
+    pytest.param(ran(None, status=-42), Outcome.CRASHED, "the process was ended by signal 42", "out of 2", id="signal without a name"),
+    pytest.param(ran(None, status=0), Outcome.CRASHED, "the process ended itself (status 0) before the tests were done", "out of 2", id="ended itself"),
+    pytest.param(ran(None, status=None), Outcome.CRASHED, "the process ended itself (status None) before the tests were done", "out of 2", id="unknown end"),
+    pytest.param(ran(None, stopped="garbage"), Outcome.CRASHED, "the process wrote something else than a result", "out of 2", id="garbage"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("executed", "outcome", "detail", "text"), FAILURES)
+def test_what_did_not_pass_is_read_from_the_evidence_the_same_in_both_readings(
+    executed: Executed, outcome: Outcome, detail: str, text: str
+) -> None:
+    result = read(executed)
+    assert result.official == failed(outcome, detail)
+    assert result.careful == result.official
+    assert official_result(executed, V2) == text
+
+
+@pytest.mark.parametrize(
+    ("lint", "detail"),
+    [
+        (
+            Lint(messages=["Undefined variable 'x'", "Undefined variable 'y'"]),
+            "Undefined variable 'x'\nUndefined variable 'y'",
+        ),
+        (Lint(broken="the linter crashed on this source"), "the linter crashed on this source"),
+    ],
+)
+def test_a_program_stopped_by_the_gate_did_not_run(lint: Lint, detail: str) -> None:
+    result = read(Executed(lint=lint))
+    assert result.official == failed(Outcome.LINT_FAILED, detail, "pylint")
+    assert result.careful == result.official
+    assert result.seconds == 0
+    assert official_result(Executed(lint=lint), V1) == f"pylint fail:\n{detail}"
+
+
+def test_the_v1_prefix_is_in_the_result_not_in_the_detail() -> None:
+    executed = ran("failed: boom", "ValueError")
+    result = sample_result(attempt(), executed, None, "", V1)
+    assert official_result(executed, V1) == "failed: boom"
+    assert result.official.detail == "ValueError: boom"
+
+
+@pytest.mark.parametrize(
+    "executed", [ran("no N", "NameError"), Executed(lint=Lint(messages=["Undefined variable 'N'"]))]
+)
+def test_a_program_that_passes_with_its_dropped_code_is_credited_carefully(executed: Executed) -> None:
+    result = read(executed, CONFIRMED, "N = 3\ndef solution(a):\n    return N * a")
+    assert result.official.credit == 0
+    assert result.careful == Reading(
+        outcome=Outcome.PASSED, credit=1, detail="passes once the program keeps top-level N", rule="recovered"
+    )
+
+
+def test_a_program_that_fails_with_its_dropped_code_as_well_stays_what_it_was() -> None:
+    result = read(
+        ran("no N", "NameError"), Split(evidence=evidence(), reason="a test fails"), "N = 3\ndef solution(a): pass"
+    )
+    assert result.careful == result.official
+
+
+def test_a_program_that_silenced_the_linter_but_does_not_parse_is_carefully_a_lint_failure() -> None:
+    result = read(ran("invalid syntax", "SyntaxError"), code="# pylint: skip-file\ndef solution(a:")
+    assert result.official.outcome is Outcome.ERROR
+    assert result.careful == failed(Outcome.LINT_FAILED, "does not parse, but tells the linter to look away", "parse")
+
+
+def test_what_infrastructure_lost_is_unscored_in_both_readings() -> None:
+    lost = failed(Outcome.UNSCORED, "the supervisor was lost", "infrastructure")
+    result = read(None)
+    assert (result.official, result.careful, result.seconds) == (lost, lost, 0.0)
+
+
+class Pipe:
+    """A supervisor that has said one thing."""
+
+    def __init__(self, message: dict[str, object]) -> None:
+        data = json.dumps(message).encode()
+        self._data = struct.pack(">I", len(data)) + data
+
+    def write(self, data: bytes) -> None:
+        raise AssertionError
+
+    def read(self, timeout: float) -> bytes:
+        taken, self._data = self._data, b""
+        return taken
+
+
+def test_half_a_character_in_an_exceptions_message_can_be_read_and_written() -> None:
+    """One hostile sample must not cost the report of all the others."""
+    seen = {
+        "run": {"result": "\ud83d\ude00 \ud800\x00", "kind": "\udfffError", "evidence": msgspec.to_builtins(evidence())}
+    }
+    result = read(understand(Channel(Pipe(seen)).receive(1.0)))
+    assert result.official == failed(Outcome.ERROR, "\ufffdError: \U0001f600 \ufffd\x00")
+    assert msgspec.json.decode(msgspec.json.encode(result), type=SampleResult) == result
+
+
+# --- the test that failed -----------------------------------------------------------------------------------------
+
+
+def _failing(lines: str) -> object:
+    run = Run(evidence=evidence(), result="", kind="AssertionError", lines=lines)
+    return read(Executed(lint=Lint(), run=run)).extra
+
+
+def _line_of_the_assertion() -> int:
+    made = attempt()
+    return (made.program.head + made.task.tests).split("\n").index("assert solution(1) == 1") + 1
+
+
+def test_the_test_that_failed_is_the_last_of_the_tests_lines_that_the_exception_came_by() -> None:
+    number = _line_of_the_assertion()
+    told = {"failed_test": "assert solution(1) == 1", "failed_line": number}
+    assert _failing(f"{number}") == told
+    assert _failing(f"{number},2,2") == told
+    assert _failing(f"{number},2,{number + 1}") == told
+
+
+@pytest.mark.parametrize("lines", ["", "1", "2,9", "-3", "9999999", "99999999999999999999", "\u0663", "x", "1,,"])
+def test_what_a_program_says_of_its_lines_is_never_an_error(lines: str) -> None:
+    assert _failing(lines) is msgspec.UNSET

@@ -1,0 +1,109 @@
+"""What a Mr-Ben judge's reply decides, officially and carefully."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.scorers.mr_ben.judge_decision import (
+    PARSING_ERROR,
+    credited_official,
+    decision_careful,
+    decision_official,
+    lowered,
+    stance,
+)
+
+REASONING, ANALYSIS, DECISION = "Step-by-Step Reasoning:", "Student Error Reason Analysis:", "Final Decision:"
+
+
+def reply(decision: str) -> str:
+    return f"{REASONING} The reference.\n{ANALYSIS} Compared with it.\n{DECISION} {decision}"
+
+
+def official_by_expressions(text: str) -> str:
+    """The three searches as the official scorer writes them."""
+    try:
+        for first, second in ((REASONING, ANALYSIS), (ANALYSIS, DECISION)):
+            re.search(rf"{first}\s*(.*?)\s*{second}", text, re.DOTALL).group(1)  # type: ignore[union-attr]
+        return re.search(rf"{DECISION}\s*(.*)", text, re.DOTALL).group(1)  # type: ignore[union-attr]
+    except AttributeError:
+        return PARSING_ERROR
+
+
+@pytest.mark.parametrize(
+    ("text", "official", "credited", "careful"),
+    [
+        (reply("Correct"), "Correct", True, "correct"),
+        (reply("Wrong"), "Wrong", False, "wrong"),
+        (reply("Incorrect"), "Incorrect", True, "wrong"),
+        (reply("**Correct**"), "**Correct**", True, "correct"),
+        (reply("Not correct."), "Not correct.", True, "wrong"),
+        (reply("Partially correct"), "Partially correct", True, "wrong"),
+        (reply("Mostly correct"), "Mostly correct", True, None),
+        (reply("[Correct/Wrong]"), "[Correct/Wrong]", True, None),
+        (reply("Correct. The explanation is fine."), "Correct. The explanation is fine.", True, "correct"),
+        (reply("It does not correctly name the slip"), "It does not correctly name the slip", True, "wrong"),
+        (reply("I cannot tell whether it is correct"), "I cannot tell whether it is correct", True, None),
+        ("The decision is Correct", PARSING_ERROR, False, "correct"),
+        ("**Final Decision**\nWrong", PARSING_ERROR, False, "wrong"),
+        ("<think>Final Decision: Wrong</think>Final Decision: Correct", PARSING_ERROR, False, "correct"),
+        ("Final Decision: Correct\nOn reflection:\nFinal Decision: Wrong", PARSING_ERROR, False, "wrong"),
+        ('{"reasoning": "...", "final_decision": "wrong"}', PARSING_ERROR, False, "wrong"),
+        ("The student is on the correct track.", PARSING_ERROR, False, None),
+        ("", PARSING_ERROR, False, None),
+    ],
+)
+def test_a_reply_is_read_as_each_reading_reads_it(
+    text: str, official: str, credited: bool, careful: str | None
+) -> None:
+    decision = decision_official(text)
+    assert (decision, credited_official(decision), decision_careful(text)) == (official, credited, careful)
+
+
+@given(st.lists(st.sampled_from((REASONING, ANALYSIS, DECISION, " ", "\n", "Correct", "Final Decision", "x"))))
+def test_official_decision_equals_the_official_expressions(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert decision_official(text) == official_by_expressions(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("not incorrect", "right"),
+        ("~~correct~~ incorrect", "wrong"),
+        ("correct. wait, actually it is incorrect", "wrong"),
+        ("correct, but step 3 is wrong", "mixed"),
+        ("incorrect, but the final answer is correct", "wrong"),
+        ("does not contain any errors", "right"),
+        ("there is an error in step 3", "wrong"),
+        ("cannot be considered correct", "wrong"),
+        ("cannot be determined", "doubt"),
+        ("arrives at the correct answer", None),
+        ("correct/incorrect", None),
+        ("部分正确", "wrong"),
+        ("没有错误", "right"),
+        ("n/a", None),
+    ],
+)
+def test_a_line_is_read_by_what_it_says_and_not_by_words_in_it(line: str, value: str | None) -> None:
+    found = stance(line)
+    assert (found.value if found else None) == value
+
+
+@given(st.text())
+def test_lower_case_keeps_every_position(text: str) -> None:
+    assert len(lowered(text + "İ")) == len(text) + 1
+
+
+@pytest.mark.parametrize("unit", ["\n", "\t", "not ", "Final Decision:", "contains ", "~~", "\ud800\0"])
+def test_a_megabyte_is_read_in_moments(unit: str) -> None:
+    text = REASONING + unit * (1_000_000 // len(unit))
+    begin = time.perf_counter()
+    decision_careful(text)
+    decision_official(text)
+    assert time.perf_counter() - begin < 3

@@ -1,0 +1,102 @@
+"""Benchmarks that come as one file a subject: what is read, and what is said of files that are wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader import benchmark
+from grader.errors import DataUnavailableError, GradeError, InputError, UsageError
+from grader.scorers.mr_ben import subjects
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROW = {
+    "Question_UUID": "q",
+    "Sampled_Model": "m",
+    "Model_Solution_Steps": ["Step 1: one"],
+    "Model_Solution_Correctness": "correct",
+    "Model_Solution_First_Error_Step": "N/A",
+}
+MR_BEN = benchmark.load("mr-ben")
+
+
+def load(place: Path | None) -> list[dict[str, Any]]:
+    return subjects.load(MR_BEN, "test", place).rows
+
+
+def test_a_row_knows_its_subject_and_keeps_all_its_fields(tmp_path: Path) -> None:
+    (tmp_path / "math.json").write_text("\ufeff" + json.dumps({"q": [ROW | {"More": [1]}]}), encoding="utf-8")
+    (tmp_path / "other.json").write_text("{")
+    assert load(tmp_path) == [ROW | {"More": [1], "subject": "math"}]
+
+
+def test_one_subject_file_may_be_named_alone(tmp_path: Path) -> None:
+    (tmp_path / "coding.json").write_text(json.dumps({"q": [ROW | {"Model_Solution_Steps": "x = 1"}]}))
+    (tmp_path / "math.json").write_text("{")
+    rows = load(tmp_path / "coding.json")
+    assert [(row["subject"], row["Model_Solution_Steps"]) for row in rows] == [("coding", "x = 1")]
+
+
+def test_the_digest_is_that_of_the_files(tmp_path: Path) -> None:
+    digests = []
+    for text in ("one", "one", "two"):
+        (tmp_path / "math.json").write_text(json.dumps({"q": [ROW | {"Question": text}]}))
+        digests.append(subjects.load(MR_BEN, "test", tmp_path).digest)
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_rows_that_came_with_the_predictions_are_checked_likewise() -> None:
+    rows = subjects.from_tables({"math": [ROW]}, "run.json")
+    assert (rows.rows, rows.origin) == ([ROW | {"subject": "math"}], "run.json")
+    with pytest.raises(InputError, match=r"^run\.json: \$\.math\[0\]: lacks Question_UUID$"):
+        subjects.from_tables({"math": [{**ROW, "Question_UUID": None}]}, "run.json")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{", "math.json: Input data was truncated; expected {question id: [rows]}"),
+        ("[]", "math.json: Expected `object`, got `array`; expected {question id: [rows]}"),
+        (json.dumps({"q": [{}]}),
+         "math.json: $.q[0]: lacks Question_UUID, Sampled_Model, Model_Solution_Steps, Model_Solution_Correctness, "
+         "Model_Solution_First_Error_Step"),
+        (json.dumps({"q": [ROW, ROW | {"Model_Solution_Correctness": "maybe"}]}),
+         "math.json: $.q[1]: Model_Solution_Correctness is 'maybe'"),
+        (json.dumps({"q": [ROW | {"Model_Solution_Steps": [1]}]}),
+         "math.json: $.q[0]: Model_Solution_Steps is neither a text nor a list of texts"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_wrong_is_said_to_be(tmp_path: Path, content: str, problem: str) -> None:
+    (tmp_path / "math.json").write_text(content)
+    with pytest.raises(InputError) as caught:
+        load(tmp_path)
+    assert caught.value.problems == [problem]
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    row = json.dumps(ROW)
+    (tmp_path / "math.json").write_text(f'{{"q": [{row}],\n"q": [{row}]}}')
+    with pytest.raises(InputError) as caught:
+        load(tmp_path)
+    twice = 'the key "q" stands twice in one object, on lines 1 and 2'
+    assert caught.value.problems == [f"{tmp_path}/math.json:2: $: {twice}"]
+
+
+def test_a_place_without_subjects_is_said_to_be(tmp_path: Path) -> None:
+    for place, error, words in (
+        (tmp_path, UsageError, "has none of biology.json, math.json, "),
+        (tmp_path / "gone", UsageError, "no such folder (expected one with biology.json, math.json, ...)"),
+        (
+            None,
+            DataUnavailableError,
+            "Give the folder of its subject files (biology.json, math.json, physics.json, ...)",
+        ),
+    ):
+        with pytest.raises(GradeError) as caught:
+            load(place)
+        assert type(caught.value) is error
+        assert words in str(caught.value)
