@@ -173,7 +173,7 @@ def _located(option: click.Option, value: Any, found: Config) -> Any:
 
 def _is_folder(benchmark: str, beside: Path) -> bool:
     """Whether a benchmark is a folder of the user's own."""
-    from grader.benchmark import names
+    from grader.scorers.declarations import names
 
     return os.sep in benchmark or ((beside / benchmark / "benchmark.toml").is_file() and benchmark not in names())
 

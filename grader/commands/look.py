@@ -14,10 +14,10 @@ from grader.errors import UsageError
 @click.command("list")
 def list_command() -> None:
     """List the benchmarks, their splits and protocols."""
-    from grader import benchmark
+    from grader.scorers import declarations
 
-    for name in benchmark.names():
-        declared = benchmark.load(name)
+    for name in declarations.names():
+        declared = declarations.load(name)
         click.echo(f"{name:12} {declared.name}: splits {', '.join(declared.splits)}; "
                    f"protocols {', '.join(declared.protocols)}")  # fmt: skip
 
@@ -33,7 +33,7 @@ def show_command(benchmark: str | None, qid: str | None, **given: Any) -> None:
 
     Without an ID, the benchmark is the configuration table's, and so are the split, data and protocol of that one.
     """
-    from grader.grading import describe, show
+    from grader.commands.task_text import describe, show
     from grader.options import Options
     from grader.reports.table import clean
 

@@ -18,9 +18,9 @@ _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubbl
 @click.option("--split", metavar="S", help="Split of the benchmark.")
 def fetch_command(benchmark: str, split: str | None) -> None:
     """Fetch a benchmark's data once, for grading without --data."""
-    from grader import benchmark as declarations
     from grader.commands.progress import watcher
     from grader.data.fetch import fetch
+    from grader.scorers import declarations
 
     declared = declarations.load(benchmark)
     with watcher(quiet=False) as observer:

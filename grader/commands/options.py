@@ -77,7 +77,7 @@ def _drop(text: str) -> Any:
 
 
 def _benchmarks(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from grader.benchmark import names
+    from grader.scorers.declarations import names
 
     found = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
     return found or [CompletionItem(incomplete, type="dir")]

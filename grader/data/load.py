@@ -48,6 +48,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
     """For messages: the path as the user gave it; empty where the rows came from no file."""
     lines: list[int] = []
     """The line each row begins on, where its file has lines."""
+    is_carried: bool = False
+    """Whether they came with the predictions."""
 
     def where(self, number: int) -> str:
         """Return the place of a row, counted from 1: `path:line`, or `path: row n` where there are no lines."""

@@ -15,6 +15,7 @@ from grader.judge.cache import ReplyCache, cache_key
 from grader.judge.endpoint import Endpoint, Failure, one_line
 from grader.judge.line import Line
 from grader.observer import Observer, Silent
+from grader.results import JudgeProvenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,10 +90,12 @@ class OpenAIJudge:
         """What was asked so far."""
         return self._line.usage(cached=self._cached, failed=self._failed)
 
-    def environment(self) -> dict[str, object]:
+    def provenance(self) -> JudgeProvenance:
         """Return what a report says about this judge."""
-        usage: dict[str, object] = msgspec.to_builtins(self.usage)
-        return {"model": self.model, "endpoint": self.endpoint, "questions": self._asked, **usage}
+        usage = msgspec.structs.asdict(self.usage)
+        return JudgeProvenance(
+            source="endpoint", model=self.model, endpoint=self.endpoint, questions=self._asked, **usage
+        )
 
     def ask(self, questions: Sequence[JudgeQuestion]) -> dict[str, JudgeReply]:
         """Return a reply for every question, by qid.

@@ -36,7 +36,7 @@ def render(report: Report, material: Material) -> bytes:
         report=report,
         name=_name(report),
         facts=_facts(report, material),
-        source=str(report.environment.get("predictions", "a results file")),
+        source=report.provenance.predictions or "a results file",
         version=grader.__version__,
         policy=policy(style, script),
         # Ours, not the data's: what a browser hashes must be what was hashed here.
@@ -81,11 +81,11 @@ def _script() -> str:
 
 def _name(report: Report) -> str:
     """Return the benchmark's name as people write it."""
-    from grader import benchmark
     from grader.errors import GradeError
+    from grader.scorers import declarations
 
     try:
-        return benchmark.load(report.benchmark).name
+        return declarations.load(report.benchmark).name
     except GradeError:
         return report.benchmark
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import READINGS
+from grader.results import READINGS, is_same
+from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from grader.results import Metric, Report, SampleResult
@@ -25,7 +26,11 @@ def render(report: Report, *, width: int = 100, colour: bool = False) -> str:
     text = io.StringIO()
     console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
     console.print(_table(report))
-    for line in (*_differences(report), *_unscored(report), *_positions(report), *map(clean, report.notes)):
+    for line in (
+        *_differences(report),
+        *_unscored(report),
+        *map(clean, (*scorer_of(report).summary(report).lines, *report.notes)),
+    ):
         console.print(line, soft_wrap=True)
     return text.getvalue()
 
@@ -41,19 +46,19 @@ def _table(report: Report) -> object:
         table.add_column(reading, justify="right")
     table.add_column("95 % interval (careful)", justify="right")
     table.add_column("n", justify="right")
-    short = report.environment.get("abbreviations")
+    short = report.abbreviations
     for official, careful in _pairs(report):
         one = careful or official
         assert one is not None
         name = one.name if one.group is None else f"  {_group(one.group, short)}"
-        style = None if official and careful and abs(official.value - careful.value) < 1e-9 else "bold"
+        style = None if is_same(official, careful) else "bold"
         table.add_row(name, _figure(official), _figure(careful), _interval(one), str(one.n), style=style)
     return table
 
 
-def _group(group: str, abbreviations: object) -> str:
+def _group(group: str, abbreviations: dict[str, str]) -> str:
     label = group.partition("=")[2]
-    short = abbreviations.get(label) if isinstance(abbreviations, dict) else None
+    short = abbreviations.get(label)
     return clean(f"{group} ({short})" if short else group)
 
 
@@ -77,6 +82,8 @@ def _figure(metric: Metric | None) -> str:
     """Return a figure; a star marks one that unscored samples are missing from."""
     if metric is None:
         return "unscored"
+    if metric.value is None:
+        return "–"
     return f"{metric.value:.1f}" if metric.bounds is msgspec.UNSET else f"* {metric.value:.1f}"
 
 
@@ -111,22 +118,6 @@ def _rules(sample: SampleResult) -> str:
     """Return the rules that decided, where they tell the readings apart."""
     rules = [r.rule for r in (sample.official, sample.careful) if isinstance(r.rule, str)]
     return " -> ".join(rules) if len(set(rules)) > 1 else ""
-
-
-def _positions(report: Report) -> list[str]:
-    """Return how often each letter is chosen, and right: one line, where letters are what is answered."""
-    bias = report.environment.get("position_bias")
-    table = bias.get("careful") if isinstance(bias, dict) else None
-    if not isinstance(table, dict) or not table:
-        return []
-    total = sum(row["chosen"] for row in table.values()) or 1
-    gold = sum(row["right"] for row in table.values()) or 1
-    parts = [
-        f"{letter} chosen {100 * row['chosen'] / total:.0f} %, right {100 * row['right'] / gold:.0f} %"
-        + (f", accuracy {row['accuracy']:.0f}" if row.get("accuracy") is not None else "")
-        for letter, row in sorted(table.items())
-    ]
-    return ["By position (careful): " + "; ".join(parts) + "."]
 
 
 def _unscored(report: Report) -> list[str]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from grader import resources
 from grader.errors import InfrastructureError
+from grader.results import SandboxProvenance
 from grader.sandbox import packages
 from grader.sandbox.channel import Channel
 from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
@@ -113,14 +114,14 @@ class Bubblewrap:
         """Nothing can be left: every sandbox dies with the grader that started it."""
         return 0
 
-    def describe(self) -> dict[str, object]:
-        """Return facts for the report."""
-        return {
-            "sandbox": "bubblewrap",
-            "sandbox_identity": self.identity,
-            "sandbox_python": platform.python_version(),
-            "sandbox_user": "root" if os.getuid() == 0 else "ordinary user",
-        }
+    def describe(self) -> SandboxProvenance:
+        """Return what a report says about this sandbox."""
+        return SandboxProvenance(
+            backend=self.name,
+            identity=self.identity,
+            python=platform.python_version(),
+            user="root" if os.getuid() == 0 else "ordinary user",
+        )
 
 
 def executable() -> str | None:

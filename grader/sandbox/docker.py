@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import InfrastructureError
+from grader.results import SandboxProvenance
 from grader.sandbox import image
 from grader.sandbox.channel import Channel
 from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
@@ -213,15 +214,15 @@ class Docker:
                         count += 1
         return count
 
-    def describe(self) -> dict[str, object]:
-        """Return facts for the report."""
-        return {
-            "sandbox": "docker",
-            "sandbox_identity": self.identity,
-            "sandbox_image": image.tag(),
-            "docker_engine": self._engine,
-            "runtime": self._runtime or "default",
-        }
+    def describe(self) -> SandboxProvenance:
+        """Return what a report says about this sandbox."""
+        return SandboxProvenance(
+            backend=self.name,
+            identity=self.identity,
+            image=image.tag(),
+            engine=str(self._engine),
+            runtime=self._runtime or "default",
+        )
 
 
 def owner() -> str:

@@ -37,7 +37,7 @@ function lost() {
 
 function about() {
   const own = { benchmark: index.benchmark, split: index.split, protocol: index.protocol };
-  const shown = Object.entries(index.environment).filter(([name]) => !['position_bias', 'abbreviations'].includes(name));
+  const shown = Object.entries(index.made);
   const pairs = [...Object.entries(own), ...shown];
   const flat = pairs.filter(([, thing]) => thing === null || typeof thing !== 'object');
   const deep = pairs.filter(([, thing]) => thing !== null && typeof thing === 'object');

@@ -8,10 +8,24 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.decisions import intervals as stats
-from grader.results import READINGS, Metric, Outcome, ReadingName, SampleResult
+from grader.results import (
+    READINGS,
+    Metric,
+    Outcome,
+    ReadingName,
+    SampleResult,
+    by_group,
+    by_observation,
+    read_facts,
+    write_facts,
+)
+from grader.scorers.choice.facts import LetterCounts, PositionBias, SampleFacts, UnitOutcome
+from grader.scorers.interface import MISSING_RULE, mean_credit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from grader.scorers.interface import Observe
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,18 +34,6 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     value: float | None
     low: float
     high: float
-
-
-def by_group(samples: Iterable[SampleResult]) -> dict[str | None, list[SampleResult]]:
-    """Return the samples of every group, `None` being all of them."""
-    groups: dict[str | None, list[SampleResult]] = {None: []}
-    for sample in samples:
-        groups[None].append(sample)
-        if isinstance(sample.groups, dict):
-            for name, labels in sample.groups.items():
-                for label in [labels] if isinstance(labels, str) else labels:
-                    groups.setdefault(f"{name}={label}", []).append(sample)
-    return {None: groups.pop(None), **{name: groups[name] for name in sorted(filter(None, groups))}}
 
 
 def metric_rows(
@@ -78,40 +80,51 @@ def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Obse
 
 def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """One observation a question: the mean over its passes, each taken by itself."""
-    return [_mean(members, reading) for members in _by(samples, lambda s: s.cluster).values()]
+    return [_mean(members, reading) for members in by_observation(samples).values()]
 
 
 def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """One observation a question: right where every pass is right; several samples are several such trials."""
     observations = []
-    for members in _by(samples, lambda s: s.cluster).values():
+    for members in by_observation(samples).values():
         trials = _by(members, lambda s: str(s.sample)).values()
         observations.append(_combine([_all_right(trial, reading) for trial in trials]))
     return observations
 
 
-def mark_questions(samples: Iterable[SampleResult]) -> None:
-    """Write into every pass's `extra` what became of its question: it is why a right letter may earn nothing."""
-    trials: dict[tuple[str, int], list[SampleResult]] = {}
+def with_unit_outcomes(samples: list[SampleResult]) -> list[SampleResult]:
+    """Return the samples, each with what became of its question: it is why a right letter may earn nothing."""
+    rounds: dict[tuple[str, int], list[SampleResult]] = {}
     for sample in samples:
-        trials.setdefault((sample.cluster, sample.sample), []).append(sample)
-    for trial in trials.values():
-        said = {
-            name: Outcome.UNSCORED
-            if (value := _all_right(trial, name).value) is None
-            else Outcome.CORRECT
-            if value
-            else Outcome.WRONG
-            for name in READINGS
-        }
-        for sample in trial:
-            assert isinstance(sample.extra, dict)
-            sample.extra["question"] = said
+        rounds.setdefault((sample.cluster, sample.sample), []).append(sample)
+    outcomes = {key: _unit_outcome(members) for key, members in rounds.items()}
+    return [_with_outcome(sample, outcomes[sample.cluster, sample.sample]) for sample in samples]
+
+
+def _unit_outcome(members: list[SampleResult]) -> UnitOutcome:
+    official, careful = (_all_right(members, name).value for name in READINGS)
+    return UnitOutcome(official=_as_outcome(official), careful=_as_outcome(careful))
+
+
+def _as_outcome(value: float | None) -> Outcome:
+    if value is None:
+        return Outcome.UNSCORED
+    return Outcome.CORRECT if value else Outcome.WRONG
+
+
+def _with_outcome(sample: SampleResult, outcome: UnitOutcome) -> SampleResult:
+    facts = SampleFacts(gold=facts_of(sample).gold, question=outcome)
+    return msgspec.structs.replace(sample, facts=write_facts(facts))
+
+
+def facts_of(sample: SampleResult) -> SampleFacts:
+    """Return what the scorer keeps of a sample; raises InputError."""
+    return read_facts(sample.facts, SampleFacts, f"sample {sample.qid} #{sample.sample}")
 
 
 def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:
     """Decide a question: one wrong pass is enough, an unscored one leaves it open, official ignores absent ones."""
-    present = [r for s in trial if not ((r := s.reading(reading)).rule == "missing" and reading == "official")]
+    present = [r for s in trial if not ((r := s.reading(reading)).rule == MISSING_RULE and reading == "official")]
     if any(r.credit < 1 and r.outcome is not Outcome.UNSCORED for r in present) or not present:
         return Observation(value=0, low=0, high=0)
     if any(r.outcome is Outcome.UNSCORED for r in present):
@@ -146,31 +159,51 @@ def _by(samples: list[SampleResult], key: Callable[[SampleResult], str]) -> dict
     return groups
 
 
-def position_bias(samples: list[SampleResult]) -> dict[str, object]:
-    """Return, by reading and letter: how often it was chosen, how often right, and accuracy (percent) where right.
+def position_bias(samples: list[SampleResult]) -> PositionBias:
+    """Return, by reading and letter: how often it was predicted, how often right, and accuracy where right."""
+    official, careful = (_letters(samples, name) for name in READINGS)
+    return PositionBias(official=official, careful=careful)
 
-    Unscored samples are in none of it.
-    """
-    table: dict[str, object] = {}
-    for name in READINGS:
-        chosen: Counter[str] = Counter()
-        gold: Counter[str] = Counter()
-        hits: Counter[str] = Counter()
-        for sample in samples:
-            reading = sample.reading(name)
-            if reading.outcome is Outcome.UNSCORED:
-                continue
-            right = str(sample.extra["gold"]) if isinstance(sample.extra, dict) else ""
-            gold[right] += 1
-            hits[right] += reading.credit >= 1
-            if reading.answer:
-                chosen[reading.answer] += 1
-        table[name] = {
-            letter: {
-                "chosen": chosen[letter],
-                "right": gold[letter],
-                "accuracy": 100 * hits[letter] / gold[letter] if gold[letter] else None,
-            }
-            for letter in sorted(chosen.keys() | gold.keys())
-        }
-    return table
+
+def _letters(samples: list[SampleResult], name: ReadingName) -> dict[str, LetterCounts]:
+    chosen: Counter[str] = Counter()
+    gold: Counter[str] = Counter()
+    hits: Counter[str] = Counter()
+    for sample in samples:
+        reading = sample.reading(name)
+        if reading.outcome is Outcome.UNSCORED:
+            continue
+        right = facts_of(sample).gold or ""
+        gold[right] += 1
+        hits[right] += reading.credit >= 1
+        if reading.answer:
+            chosen[reading.answer] += 1
+    return {
+        letter: LetterCounts(
+            chosen=chosen[letter],
+            right=gold[letter],
+            accuracy=100 * hits[letter] / gold[letter] if gold[letter] else None,
+        )
+        for letter in sorted(chosen.keys() | gold.keys())
+    }
+
+
+def observe(name: str) -> Observe | None:
+    """Return what gives an observation's value in one of the metrics above; None for another metric."""
+    return _OBSERVE.get(name)
+
+
+def _only(observations: Callable[[list[SampleResult], ReadingName], list[Observation]]) -> Observe:
+    def value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+        (one,) = observations(list(members), reading)
+        return one.value
+
+    return value
+
+
+_OBSERVE: dict[str, Observe] = {
+    "accuracy": mean_credit,
+    "circular_accuracy": _only(whole_groups),
+    "vanilla_accuracy": _only(first_passes),
+    "vanilla_accuracy_all_passes": mean_credit,
+}

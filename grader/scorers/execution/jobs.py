@@ -1,4 +1,4 @@
-"""A task, its samples on their way to a verdict, and the jobs a supervisor is given for them."""
+"""Samples on their way to a verdict, and the jobs a supervisor is given for them."""
 
 from __future__ import annotations
 
@@ -6,25 +6,16 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.scorers.execution.assembly import Program, Signature, assemble, read_signature
+from grader.scorers.execution.assembly import Program, assemble
+from grader.scorers.execution.tasks import CodeTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from grader.benchmark import Protocol
     from grader.sandbox.interface import Job, Limits
+    from grader.scorers.execution.declaration import ExecutionProtocol
 
 ProtocolName = Literal["v1", "v2"]
-
-
-class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """What grading needs of a task."""
-
-    qid: str
-    signature_text: str
-    tests: str
-    signature: Signature
-    groups: dict[str, str | list[str]]
 
 
 class Texts(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +27,7 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     lint_prefix: str
 
 
-def texts(name: str, protocol: Protocol, timeout: float) -> Texts:
+def texts(name: str, protocol: ExecutionProtocol, timeout: float) -> Texts:
     """Return the words of a protocol for a time limit in seconds."""
     seconds = int(timeout) if timeout == int(timeout) else timeout
     return Texts(
@@ -47,20 +38,15 @@ def texts(name: str, protocol: Protocol, timeout: float) -> Texts:
     )
 
 
-def task(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]]) -> Task:
-    """Prepare a task; its signature is read once for all its samples."""
-    return Task(qid=qid, signature_text=signature, tests=tests, signature=read_signature(signature), groups=groups)
-
-
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """One sample on its way to a verdict."""
 
-    task: Task
+    task: CodeTask
     sample: int
     program: Program
 
 
-def attempts(tasks: dict[str, Task], predictions: dict[str, list[str]], words: Texts) -> Iterator[Attempt]:
+def attempts(tasks: Mapping[str, CodeTask], predictions: Mapping[str, list[str]], words: Texts) -> Iterator[Attempt]:
     """Assemble every prediction, lazily."""
     for qid, texts_ in predictions.items():
         for number, text in enumerate(texts_):
@@ -109,10 +95,10 @@ def _common(attempt: Attempt, words: Texts, limits: Limits) -> Job:
     }
 
 
-def _split(task_: Task, source: str) -> dict[str, object]:
+def _split(task: CodeTask, source: str) -> dict[str, object]:
     return {
-        "signature": task_.signature.source,
+        "signature": task.signature.source,
         "source": source,
-        "classes": list(task_.signature.classes),
-        "stubs": list(task_.signature.stubs),
+        "classes": list(task.signature.classes),
+        "stubs": list(task.signature.stubs),
     }

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.errors import InputError, UsageError
-from grader.results import Outcome, SampleResult
+from grader.errors import UsageError
+from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox import choice
 from grader.sandbox import verdict_cache as verdicts
 from grader.sandbox.answer import Executed, Split, understand
@@ -18,13 +18,13 @@ from grader.scorers.execution import jobs
 from grader.scorers.execution.reading import official_result, sample_result, unscored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
-    from grader.benchmark import Benchmark, Protocol
-    from grader.data.load import Rows
     from grader.observer import Observer
     from grader.options import Options
     from grader.sandbox.interface import Backend, Job
+    from grader.scorers.execution.declaration import ExecutionProtocol
+    from grader.scorers.execution.tasks import CodeTask
 
 ANSWER_SECONDS = 180.0
 """No job takes longer: lint, official run and confirmation each have a wall limit well below this."""
@@ -41,45 +41,10 @@ class Executions(msgspec.Struct, kw_only=True):
     """qid -> programs, without the task's tests that follow each."""
     results: dict[str, list[tuple[bool, str]]] = {}
     """qid -> (passed, official result text)."""
-    environment: dict[str, object] = {}
+    sandbox: SandboxProvenance | None = None
 
 
-def tasks_from(rows: Rows, benchmark: Benchmark) -> dict[str, jobs.Task]:
-    """Turn rows into tasks; raises InputError naming every row that lacks something."""
-    columns = benchmark.columns
-    if columns.signature is None or columns.tests is None:
-        raise InputError(
-            [f"{benchmark.id}/benchmark.toml: scoring by execution needs columns.signature and columns.tests"]
-        )
-    tasks: dict[str, jobs.Task] = {}
-    problems = []
-    for number, row in enumerate(rows.rows, 1):
-        lacking = [
-            name for name in (columns.id, columns.signature, columns.tests) if not isinstance(row.get(name), str)
-        ]
-        if lacking:
-            problems.append(f"{rows.where(number)}: no text in {', '.join(lacking)}")
-            continue
-        qid = row[columns.id]
-        if qid in tasks:
-            problems.append(f"{rows.where(number)}: task {qid!r} stands twice")
-        groups = {name: labels for name in columns.groups if (labels := _labels(row.get(name)))}
-        tasks[qid] = jobs.task(qid, row[columns.signature], row[columns.tests], groups)
-    if problems:
-        raise InputError(problems[:50])
-    return tasks
-
-
-def _labels(value: object) -> str | list[str] | None:
-    """Return a column's label or labels: of a mapping, the keys that have something."""
-    if isinstance(value, dict):
-        return [str(key) for key, item in value.items() if item] or None
-    if isinstance(value, list):
-        return [str(item) for item in value] or None
-    return str(value) if value not in (None, "") else None
-
-
-def wanted_k(asked: tuple[int, ...], counts: Iterable[int], protocol: Protocol) -> tuple[int, ...]:
+def wanted_k(asked: tuple[int, ...], counts: Iterable[int], protocol: ExecutionProtocol) -> tuple[int, ...]:
     """Return the ks to report; raises UsageError for an asked k that some task has too few samples for."""
     fewest = min(counts, default=0)
     if not asked:
@@ -94,8 +59,8 @@ def wanted_k(asked: tuple[int, ...], counts: Iterable[int], protocol: Protocol) 
 
 
 def execute(
-    tasks: dict[str, jobs.Task],
-    predictions: dict[str, list[str]],
+    tasks: Mapping[str, CodeTask],
+    predictions: Mapping[str, list[str]],
     words: jobs.Texts,
     options: Options,
     observer: Observer,
@@ -248,7 +213,7 @@ class _Run:
         made = Executions()
         for sample in samples:
             attempt, executed = sample.attempt, sample.executed
-            qid = attempt.task.qid
+            qid = attempt.task.id
             result = sample_result(attempt, executed, sample.recovered, sample.not_run, self._words)
             if sample.checked is None and result.official.outcome is Outcome.PASSED:
                 result = msgspec.structs.replace(result, careful=unscored(sample.unchecked))
@@ -257,15 +222,15 @@ class _Run:
             made.heads.setdefault(qid, []).append(attempt.program.head)
             text = official_result(executed, self._words) if executed is not None else "unscored"
             made.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
-        made.environment = {
-            **self._backend.describe(),
-            "workers": self._options.worker_count,
-            "cpu_seconds": self._limits.cpu_seconds,
-            "memory_bytes": self._limits.memory_bytes,
-            "programs": len(samples),
-            "distinct_programs": len({sample.key for sample in samples}),
-            "verdicts_from_cache": self._cached[CHECKING],
-        }
+        made.sandbox = msgspec.structs.replace(
+            self._backend.describe(),
+            workers=self._options.worker_count,
+            cpu_seconds=self._limits.cpu_seconds,
+            memory_bytes=self._limits.memory_bytes,
+            programs=len(samples),
+            distinct_programs=len({sample.key for sample in samples}),
+            verdicts_from_cache=self._cached[CHECKING],
+        )
         return made
 
 

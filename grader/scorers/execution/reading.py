@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import Outcome, Reading, SampleResult
+from grader.results import Outcome, Reading, SampleResult, write_facts
 from grader.scorers.execution.extraction import parse
+from grader.scorers.execution.facts import SampleFacts
 
 if TYPE_CHECKING:
     from grader.sandbox.answer import Evidence, Executed, Split
@@ -121,17 +122,17 @@ def sample_result(
         seconds = executed.run.evidence.cpu if executed.run is not None else 0.0
     failed = failed_test(executed.run.lines, attempt) if executed is not None and executed.run is not None else None
     return SampleResult(
-        qid=attempt.task.qid,
+        qid=attempt.task.id,
         sample=attempt.sample,
         seconds=seconds,
         official=official,
         careful=careful,
         groups=attempt.task.groups or msgspec.UNSET,
-        extra=failed or msgspec.UNSET,
+        facts=msgspec.UNSET if failed is None else write_facts(failed),
     )
 
 
-def failed_test(lines: str, attempt: Attempt) -> dict[str, object] | None:
+def failed_test(lines: str, attempt: Attempt) -> SampleFacts | None:
     """Return the line of the tests that an exception came by last, and its number in the program (from 1).
 
     The program says which lines: it is for people, and decides nothing.
@@ -146,4 +147,4 @@ def failed_test(lines: str, attempt: Attempt) -> dict[str, object] | None:
         found = number
     if found is None:
         return None
-    return {"failed_test": source[found - 1].strip()[:MAX_LINE], "failed_line": found}
+    return SampleFacts(failed_test=source[found - 1].strip()[:MAX_LINE], failed_line=found)

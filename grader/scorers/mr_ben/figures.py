@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from grader.results import IntervalMethod
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
 
 RESAMPLES = 1000
 SEED = 0
-INTERVALS = {"level": 95, "method": "percentile bootstrap over questions", "resamples": RESAMPLES, "seed": SEED}
-"""What the intervals of a report are, for its record of how it was made."""
+METHOD = IntervalMethod(level=95, means="percentile bootstrap over questions", resamples=RESAMPLES, seed=SEED)
 FIGURES = ("mr_score", "mcc", "acc_step", "acc_reason", "precision", "recall")
 
 

@@ -1,0 +1,32 @@
+"""What a benchmark.toml says of a benchmark that is scored by execution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from grader.benchmark import Benchmark, Columns, Protocol
+
+
+class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Names of the data's columns."""
+
+    signature: str | None = None
+    tests: str | None = None
+    solution: str | None = None
+
+
+class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One version of an official evaluator."""
+
+    k: int = 1
+    """pass@k of several samples."""
+    timed_out: str = ""
+    failed_prefix: str = ""
+    lint_prefix: str = ""
+
+
+class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A benchmark whose predictions are programs with tests."""
+
+    columns: ExecutionColumns
+    protocols: Mapping[str, ExecutionProtocol]
