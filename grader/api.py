@@ -52,6 +52,7 @@ _ELSEWHERE = {
     "id": "it is `ids` here, a list",
     "weight": "it is `weights` here: {part: value}",
     "no_cache": "it is `cache=False`",
+    "set": "it is `settings` here: {name: value}",
     "fail_under": "gates are the command's; look at report.metric(name, reading).value",
     "baseline": "gates are the command's; grader.compare(before, after) pairs two reports",
     "max_drop": "gates are the command's; grader.compare(before, after) pairs two reports",

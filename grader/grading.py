@@ -73,6 +73,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     predictions: dict[str, list[str]]
     """Those of the tasks to grade, by id."""
     notes: list[str]
+    settings: dict[str, str]
 
 
 def grade(source: str | Path, options: Options, observer: Observer, *, stdin: BinaryIO | None = None) -> Graded:
@@ -91,6 +92,7 @@ def grade(source: str | Path, options: Options, observer: Observer, *, stdin: Bi
         predictions=opened.predictions,
         file=opened.file,
         options=options,
+        settings=_settings(options, declared, scorer),
         observer=observer,
     )
     scored = scorer.score(run)
@@ -129,6 +131,19 @@ def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> 
             raise UsageError(f"{spelled}: {declared.id} does not use it; leave it out.")
 
 
+def _settings(options: Options, declared: Benchmark, scorer: AnyScorer) -> msgspec.Struct:
+    """Return the scorer's own settings; raises UsageError."""
+    known = scorer.settings.__struct_fields__
+    for name in options.settings:
+        if name not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise UsageError(f"--set {name}: {declared.scoring} has no such setting; {has}.")
+    try:
+        return msgspec.convert(options.settings, scorer.settings, strict=False)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"--set: {error}") from None
+
+
 def _open(
     source: str | Path, options: Options, declared: Benchmark, scorer: AnyScorer, stdin: BinaryIO | None
 ) -> Opened:
@@ -153,6 +168,7 @@ def _open(
         tasks=tasks,
         predictions=predictions,
         notes=notes,
+        settings=options.settings,
     )
 
 
@@ -192,6 +208,7 @@ def _report(opened: Opened, scored: Scored) -> Report:
         intervals=scored.intervals or intervals.METHOD,
         sandbox=scored.sandbox,
         judge=scored.judge,
+        settings=dict(opened.settings),
     )
     return Report(
         benchmark=opened.benchmark.id,
@@ -228,7 +245,14 @@ def _rescore(source: str | Path, options: Options, declared: Benchmark, scorer: 
         _check_unchanged(path, report)
     scored = scorer.rescore(
         Earlier(
-            benchmark=declared, split=split, protocol=protocol, path=path, stem=stem, report=report, options=options
+            benchmark=declared,
+            split=split,
+            protocol=protocol,
+            path=path,
+            stem=stem,
+            report=report,
+            options=options,
+            settings=_settings(options, declared, scorer),
         )
     )
     return Graded(report=_scored_again(report, scored, declared, split, protocol), stem=stem)

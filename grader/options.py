@@ -42,6 +42,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     judge_replies: Path | None = None
     judge_prompt: Path | None = None
     weights: dict[str, float] = {}
+    settings: dict[str, str] = {}
+    """Settings of a scorer's own: name -> value."""
 
     @property
     def worker_count(self) -> int:

@@ -212,6 +212,8 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Name of the prediction file."""
     predictions_digest: str | None = None
     intervals: IntervalMethod | None = None
+    settings: dict[str, str] = {}
+    """Settings of the scorer's own that were given."""
     sandbox: SandboxProvenance | None = None
     judge: JudgeProvenance | None = None
 

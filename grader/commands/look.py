@@ -14,12 +14,13 @@ from grader.errors import UsageError
 @click.command("list")
 def list_command() -> None:
     """List the benchmarks, their splits and protocols."""
-    from grader.scorers import declarations
+    from grader.scorers import declarations, registry
 
     for name in declarations.names():
         declared = declarations.load(name)
         click.echo(f"{name:12} {declared.name}: splits {', '.join(declared.splits)}; "
                    f"protocols {', '.join(declared.protocols)}")  # fmt: skip
+    click.echo(f"\nScorers, for `scoring` in a benchmark.toml of your own: {', '.join(registry.names())}")
 
 
 @click.command("show")

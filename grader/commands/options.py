@@ -64,6 +64,13 @@ def _weights(_context: click.Context, _parameter: click.Parameter, value: tuple[
         raise click.BadParameter("write it like reason=0.5") from None
 
 
+def _settings(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    pairs = [part.partition("=") for part in value]
+    if any(not name or not sign for name, sign, _ in pairs):
+        raise click.BadParameter("write it like tolerance=0.01")
+    return {name: setting for name, _, setting in pairs}
+
+
 def _line(text: str) -> Any:
     from grader.decisions.gate import parse_fail_under
 
@@ -137,6 +144,8 @@ judge_options = _group(
                  help="A template instead of our wording."),
     click.option("--weight", "weights", multiple=True, metavar="PART=V", callback=_weights,
                  help="Mr-Ben: weight of mcc, step or reason in MR-Score."),
+    click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
+                 help="A setting of the benchmark's scorer, where it has some of its own."),
 )
 """The judge."""
 

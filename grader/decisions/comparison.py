@@ -54,6 +54,11 @@ def check_comparable(before: Report, after: Report) -> None:
             "These runs cannot be compared: they were graded against different data "
             f"({first or 'unknown'} and {second or 'unknown'})."
         )
+    if before.provenance.settings != after.provenance.settings:
+        raise UsageError(
+            "These runs cannot be compared: their scorer had different settings "
+            f"({before.provenance.settings} and {after.provenance.settings})."
+        )
     scorer_of(after).check_comparable(before, after)
     for report, which in ((before, "first"), (after, "second")):
         if not report.samples:

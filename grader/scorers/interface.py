@@ -57,7 +57,13 @@ class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
     """Task id -> raw outputs; an empty list where there is none and `--missing wrong` was given."""
     file: PredictionFile
     options: Options
+    settings: msgspec.Struct
+    """The scorer's own settings, of the type that it declares."""
     observer: Observer
+
+
+class NoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The settings of a scorer that has none."""
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,6 +95,7 @@ class Earlier(msgspec.Struct, Generic[B], frozen=True, kw_only=True):
     """Its path without suffix: the names of the files beside it begin so."""
     report: Report | None
     options: Options
+    settings: msgspec.Struct
 
 
 class TableBlock(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,6 +173,8 @@ class Scorer(ABC, Generic[B, T]):
     """What a benchmark.toml with this scorer is read into."""
     options: ClassVar[frozenset[str]] = frozenset()
     """Those of `Options` that not every scorer takes, and this one does."""
+    settings: ClassVar[type[msgspec.Struct]] = NoSettings
+    """Settings of its own, given with `--set NAME=VALUE`; each field needs a default."""
     whole_units: ClassVar[bool] = False
     """Whether the tasks of a unit belong together: `--id`, `--limit` and reports take them as one item."""
     own_file: ClassVar[str] = ""

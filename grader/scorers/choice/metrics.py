@@ -7,89 +7,51 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions import intervals as stats
 from grader.results import (
     READINGS,
-    Metric,
     Outcome,
     ReadingName,
     SampleResult,
-    by_group,
     by_observation,
     read_facts,
     write_facts,
 )
 from grader.scorers.choice.facts import LetterCounts, PositionBias, SampleFacts, UnitOutcome
 from grader.scorers.interface import MISSING_RULE, mean_credit
+from grader.scorers.means import Observation, combine, each_task, mean_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from grader.scorers.interface import Observe
-
-
-class Observation(msgspec.Struct, frozen=True, kw_only=True):
-    """What one question earned: its credit over scored samples, and over all if the unscored were wrong or right."""
-
-    value: float | None
-    low: float
-    high: float
-
-
-def metric_rows(
-    samples: Iterable[SampleResult], name: str, observe: Callable[[list[SampleResult], ReadingName], list[Observation]]
-) -> list[Metric]:
-    """Return one figure for every group and reading; `observe` makes the observations of a group's samples."""
-    rows = []
-    for group, members in by_group(samples).items():
-        for reading in READINGS:
-            row = metric(name, reading, group, observe(members, reading))
-            if row is not None:
-                rows.append(row)
-    return rows
-
-
-def metric(name: str, reading: ReadingName, group: str | None, observations: list[Observation]) -> Metric | None:
-    """Return the mean of what was scored, with bounds where something was not."""
-    scored = [o.value for o in observations if o.value is not None]
-    summary = stats.mean(scored)
-    if summary is None:
-        return None
-    uncertain = any(o.value is None or o.low != o.high for o in observations)
-    low = 100 * sum(o.low for o in observations) / len(observations)
-    high = 100 * sum(o.high for o in observations) / len(observations)
-    return Metric(
-        name=name,
-        reading=reading,
-        group=group,
-        **msgspec.structs.asdict(summary),
-        bounds=(low, high) if uncertain else msgspec.UNSET,
-    )
-
-
-def each_question(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
-    """One observation a qid: the mean credit of its samples."""
-    return [_mean(members, reading) for members in _by(samples, lambda s: s.qid).values()]
 
 
 def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """One observation a question: its first pass alone (vanilla evaluation)."""
     lead = {s.cluster: s.qid for s in reversed(samples)} | {s.cluster: s.qid for s in samples if s.qid == s.cluster}
-    return each_question([s for s in samples if s.qid == lead[s.cluster]], reading)
+    return each_task([s for s in samples if s.qid == lead[s.cluster]], reading)
 
 
 def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """One observation a question: the mean over its passes, each taken by itself."""
-    return [_mean(members, reading) for members in by_observation(samples).values()]
+    return [mean_of(members, reading) for members in by_observation(samples).values()]
 
 
 def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """One observation a question: right where every pass is right; several samples are several such trials."""
     observations = []
     for members in by_observation(samples).values():
-        trials = _by(members, lambda s: str(s.sample)).values()
-        observations.append(_combine([_all_right(trial, reading) for trial in trials]))
+        trials = by_sample(members).values()
+        observations.append(combine([_all_right(trial, reading) for trial in trials]))
     return observations
+
+
+def by_sample(samples: list[SampleResult]) -> dict[int, list[SampleResult]]:
+    """Return the samples of each round: those with the same number."""
+    rounds: dict[int, list[SampleResult]] = {}
+    for sample in samples:
+        rounds.setdefault(sample.sample, []).append(sample)
+    return rounds
 
 
 def with_unit_outcomes(samples: list[SampleResult]) -> list[SampleResult]:
@@ -130,33 +92,6 @@ def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:
     if any(r.outcome is Outcome.UNSCORED for r in present):
         return Observation(value=None, low=0, high=1)
     return Observation(value=1, low=1, high=1)
-
-
-def _mean(members: list[SampleResult], reading: ReadingName) -> Observation:
-    return _combine(
-        [
-            Observation(value=None, low=0, high=1)
-            if (r := member.reading(reading)).outcome is Outcome.UNSCORED
-            else Observation(value=r.credit, low=r.credit, high=r.credit)
-            for member in members
-        ]
-    )
-
-
-def _combine(parts: list[Observation]) -> Observation:
-    scored = [part.value for part in parts if part.value is not None]
-    return Observation(
-        value=sum(scored) / len(scored) if scored else None,
-        low=sum(part.low for part in parts) / len(parts),
-        high=sum(part.high for part in parts) / len(parts),
-    )
-
-
-def _by(samples: list[SampleResult], key: Callable[[SampleResult], str]) -> dict[str, list[SampleResult]]:
-    groups: dict[str, list[SampleResult]] = {}
-    for sample in samples:
-        groups.setdefault(key(sample), []).append(sample)
-    return groups
 
 
 def position_bias(samples: list[SampleResult]) -> PositionBias:

@@ -15,6 +15,7 @@ from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, 
 from grader.scorers.choice.facts import LetterCounts, RunFacts
 from grader.scorers.choice.items import Item
 from grader.scorers.interface import Scored, Scorer, Summary, TableBlock, no_results
+from grader.scorers.means import each_task, metric_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -113,7 +114,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         return samples
 
     def _metrics(self, samples: list[SampleResult]) -> list[Metric]:
-        return choice_metrics.metric_rows(samples, "accuracy", choice_metrics.each_question)
+        return metric_rows(samples, "accuracy", each_task)
 
     def rescore(self, earlier: Earlier[ChoiceBenchmark]) -> Scored:
         """Compute the metrics of an earlier run again; raises UsageError."""
@@ -167,9 +168,9 @@ class Circular(MultipleChoice):
 
     def _metrics(self, samples: list[SampleResult]) -> list[Metric]:
         return [
-            *choice_metrics.metric_rows(samples, "circular_accuracy", choice_metrics.whole_groups),
-            *choice_metrics.metric_rows(samples, "vanilla_accuracy", choice_metrics.first_passes),
-            *choice_metrics.metric_rows(samples, "vanilla_accuracy_all_passes", choice_metrics.all_passes),
+            *metric_rows(samples, "circular_accuracy", choice_metrics.whole_groups),
+            *metric_rows(samples, "vanilla_accuracy", choice_metrics.first_passes),
+            *metric_rows(samples, "vanilla_accuracy_all_passes", choice_metrics.all_passes),
         ]
 
     def unit_outcome(self, members: Sequence[SampleResult], reading: ReadingName) -> Outcome | None:
