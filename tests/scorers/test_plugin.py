@@ -1,4 +1,4 @@
-"""A scorer in a package of its own: installed, and taken through everything that the core does, without the core knowing."""
+"""A scorer in a package of its own: installed, and taken through everything that the core does for its own."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ Official is a naive scorer, which takes the first number of a reply. Careful tak
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
@@ -31,6 +30,8 @@ from grader.scorers.means import each_task, metric_rows
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from grader.data.load import Rows
     from grader.results import Report
 
