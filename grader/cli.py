@@ -11,11 +11,11 @@ import click
 from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
-import grader
 from grader.commands import look, machine, results
 from grader.commands.console import say
 from grader.commands.run import EXIT_CODES, run_command
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError
+from grader.resources import VERSION
 
 if TYPE_CHECKING:
     from grader.commands.config_file import Config, Kind
@@ -75,7 +75,7 @@ class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # 
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "GRADE", "max_content_width": 100},
     epilog=EXIT_CODES,
 )
-@click.version_option(grader.__version__, prog_name="grade")
+@click.version_option(VERSION, prog_name="grade")
 @click.pass_context
 def main(context: click.Context) -> None:
     """Turn a file of model outputs into scores that can be trusted.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
-import grader
 from grader.benchmark import Benchmark
 from grader.data import fetch
 from grader.data.load import Rows
@@ -20,6 +19,7 @@ from grader.files.results_file import encode_report, read_report
 from grader.files.run_files import results_path, stem_of
 from grader.predictions.read import PredictionFile, read_predictions
 from grader.predictions.select import fingerprint, select
+from grader.resources import VERSION
 from grader.results import Provenance, Report, count_unscored
 from grader.scorers import declarations, registry
 from grader.scorers.interface import Earlier, Run
@@ -198,7 +198,7 @@ def _absent_groups(declared: Benchmark, rows: Rows) -> list[str]:
 def _report(opened: Opened, scored: Scored) -> Report:
     unscored, by_reading = count_unscored(scored.samples)
     provenance = Provenance(
-        grade=grader.__version__,
+        grade=VERSION,
         python=platform.python_version(),
         data=opened.rows.origin,
         data_digest=opened.rows.digest,

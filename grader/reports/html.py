@@ -11,7 +11,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import grader
+from grader.resources import VERSION
 
 if TYPE_CHECKING:
     from grader.reports.material import Material
@@ -37,7 +37,7 @@ def render(report: Report, material: Material) -> bytes:
         name=_name(report),
         facts=_facts(report, material),
         source=report.provenance.predictions or "a results file",
-        version=grader.__version__,
+        version=VERSION,
         policy=policy(style, script),
         # Ours, not the data's: what a browser hashes must be what was hashed here.
         style=Markup(style),  # noqa: S704
