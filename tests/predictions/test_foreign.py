@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import InputError
-from grader.predictions.foreign import EXCEL_CELL_LIMIT
 from grader.predictions.read import PredictionFile, read_predictions
+from grader.predictions.tables import EXCEL_CELL_LIMIT
 
 
 @pytest.fixture(autouse=True)
@@ -130,7 +130,7 @@ def test_a_workbook_that_is_none_says_why() -> None:
 
 
 def test_a_workbook_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.predictions.foreign._UNPACKED_LIMIT", 1 << 10)
+    monkeypatch.setattr("grader.predictions.tables._UNPACKED_LIMIT", 1 << 10)
     assert refusal(workbook([["index", "prediction"], [1, "B"]]), "bomb.xlsx") == [
         "bomb.xlsx:1: $: the workbook unpacks to more than 1,024 bytes"
     ]
