@@ -110,9 +110,7 @@ def test_what_a_careful_reader_takes_defines_the_function(prediction: str) -> No
         assert any(isinstance(n, ast.FunctionDef) and n.name == "solution" for n in ast.parse(taken).body)
 
 
-BACKTRACKING = re.compile(
-    r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
-)
+BACKTRACKING = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 """What a fenced block is, written without possessive repetitions: takes quadratic time, but is easier to trust."""
 
 
