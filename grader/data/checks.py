@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.errors import InputError
-from grader.files.json_location import quoted
+from grader.files.json_text import quoted
+from grader.files.problems import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.benchmark import Benchmark
     from grader.data.load import Rows
-
-_SHOWN = 50
 
 
 def check(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> None:
@@ -25,8 +24,7 @@ def check(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> N
         raise InputError([f"{rows.place}: no rows"])
     problems = [*_no_id(rows, columns, benchmark), *_other_split(rows, benchmark, split)]
     if problems:
-        hidden = len(problems) - _SHOWN
-        raise InputError(problems[:_SHOWN] + ([f"... and {hidden} more"] if hidden > 0 else []))
+        raise InputError(shown(problems))
 
 
 def _no_id(rows: Rows, columns: list[str], benchmark: Benchmark) -> Iterator[str]:
