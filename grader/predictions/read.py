@@ -26,6 +26,7 @@ from grader.errors import InputError
 from grader.files.json_location import Flaw, mend_surrogates, quoted
 from grader.files.json_records import BLANK, PROBLEMS_SHOWN, Entry, JsonText, Problems
 from grader.predictions import foreign
+from grader.predictions.endings import NOTHING, Ending, endings
 from grader.predictions.record import (
     EXPECTED,
     RawRecord,
@@ -72,6 +73,8 @@ class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Every other field of the qid's first record."""
     prompts: list[object] | None = None
     """One entry a prediction (None where its record had no `prompt`); None if no record had one."""
+    endings: list[Ending] | None = None
+    """How each prediction ended; None if no record says so."""
     where: str
     """Its first record, as in `preds.json:12`."""
 
@@ -305,8 +308,20 @@ class _Parts:
         if any(record.prompts is not None for record in self.records):
             prompts = list(chain.from_iterable(r.prompts or [None] * len(r.predictions) for r in self.records))
         return PredictionRecord(
-            qid=first.qid, predictions=self.predictions(), fields=first.fields, prompts=prompts, where=self.where
+            qid=first.qid,
+            predictions=self.predictions(),
+            fields=first.fields,
+            prompts=prompts,
+            endings=self._endings(),
+            where=self.where,
         )
+
+    def _endings(self) -> list[Ending] | None:
+        each = [endings(record.fields, len(record.predictions)) for record in self.records]
+        if not any(each):
+            return None
+        parts = (found or [NOTHING] * len(r.predictions) for found, r in zip(each, self.records, strict=True))
+        return list(chain.from_iterable(parts))
 
     def has_repeated_record(self) -> bool:
         """Whether a record says word for word what an earlier one said."""
