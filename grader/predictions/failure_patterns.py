@@ -57,7 +57,8 @@ TRANSPORT = _table(
     (
         (r"Request timed out\.?(?: \(timeout=[^\n]{1,60}\))?", "timeout"),
         (
-            r"HTTPS?ConnectionPool\(host='[^'\n]{1,200}', port=\d{1,5}\): Read timed out\.(?: \(read timeout=[^\n)]{1,20}\))?",
+            r"HTTPS?ConnectionPool\(host='[^'\n]{1,200}', port=\d{1,5}\): Read timed out\."
+            r"(?: \(read timeout=[^\n)]{1,20}\))?",
             "timeout",
         ),
         (r"(?:The read operation|Timeout on reading data from socket|Read|The request) timed out\.?", "timeout"),
