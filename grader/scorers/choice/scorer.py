@@ -105,8 +105,10 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
         """Return what is odd about the questions; raises InputError where their predictions do not fit together."""
-        del run
-        return []
+        column = run.benchmark.columns.answer
+        if run.benchmark.splits[run.split].scored:
+            return []
+        return [f"{run.split} is scored with the answers that this copy of its data has (column {column})."]
 
     def _finished(self, samples: list[SampleResult]) -> list[SampleResult]:
         """Return the samples with what only all of them together tell."""
@@ -158,7 +160,7 @@ class Circular(MultipleChoice):
         return passes.with_groups_of_first(items), notes
 
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
-        notes = passes.notes_on_passes(run.tasks.values())
+        notes = [*super()._notes_on(run), *passes.notes_on_passes(run.tasks.values())]
         passes.check_rounds(run.tasks.values(), run.predictions, run.file, notes)
         return notes
 
