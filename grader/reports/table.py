@@ -50,7 +50,7 @@ def _table(report: Report) -> object:
     for official, careful in _pairs(report):
         one = careful or official
         assert one is not None
-        name = one.name if one.group is None else f"  {_group(one.group, short)}"
+        name = one.name if one.group is None else f"  {one.name}, {_group(one.group, short)}"
         style = None if is_same(official, careful) else "bold"
         table.add_row(name, _figure(official), _figure(careful), _interval(one), str(one.n), style=style)
     return table
@@ -63,18 +63,19 @@ def _group(group: str, abbreviations: dict[str, str]) -> str:
 
 
 def _pairs(report: Report) -> list[tuple[Metric | None, Metric | None]]:
-    """Return (official, careful) of what is shown: all overall figures, and the first of them by group."""
+    """Return (official, careful) of what is shown: all overall figures, and under the first of them its groups."""
     rows: dict[tuple[str, str | None], dict[str, Metric]] = {}
     for metric in report.metrics:
         rows.setdefault((metric.name, metric.group), {})[metric.reading] = metric
     headline = report.metrics[0].name if report.metrics else ""
     labels = Counter(group.partition("=")[0] for name, group in rows if group is not None and name == headline)
-    shown = [key for key in rows if key[1] is None]
-    shown += [
+    shown = [
         (name, group)
         for name, group in rows
-        if group is not None and name == headline and labels[group.partition("=")[0]] <= MAX_LABELS
+        if group is None or (name == headline and labels[group.partition("=")[0]] <= MAX_LABELS)
     ]
+    # Groups follow what they are groups of: a row alone would belong to the figure above it.
+    shown.sort(key=lambda row: (row[0] != headline, row[1] is not None))
     return [(rows[key].get("official"), rows[key].get("careful")) for key in shown]
 
 
