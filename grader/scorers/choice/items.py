@@ -208,6 +208,8 @@ class Reply(msgspec.Struct, kw_only=True):
     careful_judged: ChoiceReading | None = None
     lost: str = ""
     """Why a judge that was asked gave nothing; with it, what only the judge could read is unscored."""
+    is_failure: bool = False
+    """Whether it is no reply, but what a failing server left: no careful reading, and no judge for it."""
     asked: frozenset[str] = frozenset()
     """The readings that needed the judge."""
 

@@ -15,6 +15,7 @@ from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, 
 from grader.scorers.choice.facts import LetterCounts, RunFacts
 from grader.scorers.choice.items import Item
 from grader.scorers.interface import Scored, Scorer, Summary, TableBlock, no_results
+from grader.scorers.oddities import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -83,10 +84,12 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         declared, items, notes = run.benchmark, list(run.tasks.values()), self._notes_on(run)
         version = declared.protocols[run.protocol].reader
         replies = choice_items.read_replies(items, run.predictions, version)
+        for reply in replies:
+            reply.is_failure = (reply.item.id, reply.sample) in run.oddities.failures
         absent = [item for item in items if not run.predictions[item.id]]
         with judge_session(run.options, run.observer, "choice", run.file.judge_replies) as session:
             ask_judge(replies, absent, session, version, circular=declared.is_circular)
-        samples = self._finished(_samples(replies, absent, run.predictions))
+        samples = self._finished(marked(_samples(replies, absent, run.predictions), run.oddities))
         chance = baselines(items) if declared.baselines else {}
         if chance:
             notes.append(
