@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.reports.unscored import in_words
 from grader.results import READINGS, is_same
 from grader.scorers.registry import scorer_of
 
@@ -89,6 +90,9 @@ def _figure(metric: Metric | None) -> str:
 
 
 def _interval(metric: Metric) -> str:
+    """Return the interval; of what was not judged, the worst and the best case."""
+    if metric.value is None and metric.bounds is not msgspec.UNSET:
+        return f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}"
     return "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
 
 
@@ -125,8 +129,8 @@ def _unscored(report: Report) -> list[str]:
     if not report.unscored:
         return []
     lines = [
-        f"{report.unscored} of {len(report.samples)} samples are unscored (infrastructure), and in no figure. "
-        "With them (*):"
+        f"{report.unscored} of {len(report.samples)} samples are unscored ({in_words(report)}) and excluded from all "
+        "metrics (*). Worst and best case:"
     ]
     for metric in report.metrics:
         if metric.group is None and metric.bounds is not msgspec.UNSET:

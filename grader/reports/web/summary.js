@@ -17,7 +17,7 @@ function overall() {
     el('h2', { id: 'h-figures', text: 'Figures' }), legend()),
   el('p', { class: 'lead', text: 'In percent, with 95 % intervals. Official is the published scorer, bug for bug; careful is what an attentive person concludes.' }),
   table('Figures in both readings', metricHead('Metric', scale), metricRows(rows, scale, (row) => human(row.name)), 'figures'),
-  index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored, for reasons of infrastructure. No figure counts them; "between" says what the figure could be with all of them wrong, and all right. `,
+  index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored (${index.why_unscored}). All metrics exclude them; "between" says what the figure could be with all of them wrong, and all right. `,
     el('a', { href: fresh({ tab: 'items', careful: 'unscored' }), text: 'Show them' })) : null);
 }
 
