@@ -17,6 +17,7 @@ from grader.errors import InputError, UsageError
 from grader.files.replacing import replacing
 from grader.files.results_file import encode_report, read_report
 from grader.files.run_files import results_path, stem_of
+from grader.predictions import outcomes
 from grader.predictions.read import PredictionFile, read_predictions
 from grader.predictions.select import fingerprint, select
 from grader.resources import VERSION
@@ -84,6 +85,7 @@ def grade(source: str | Path, options: Options, observer: Observer, *, stdin: Bi
     if options.score_only:
         return _rescore(source, options, declared, scorer)
     opened = _open(source, options, declared, scorer, stdin)
+    oddities = outcomes.find(opened.tasks, opened.predictions, opened.file)
     run = Run(
         benchmark=declared,
         split=opened.split,
@@ -94,10 +96,13 @@ def grade(source: str | Path, options: Options, observer: Observer, *, stdin: Bi
         options=options,
         settings=_settings(options, declared, scorer),
         observer=observer,
+        oddities=oddities,
     )
     scored = scorer.score(run)
     stem = stem_of(opened.file.path) if opened.file.path is not None else None
-    return Graded(report=_report(opened, scored), stem=stem, write_own=scored.write_own, file=opened.file)
+    return Graded(
+        report=_report(opened, scored, oddities.notes()), stem=stem, write_own=scored.write_own, file=opened.file
+    )
 
 
 def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None) -> list[str]:
@@ -195,7 +200,7 @@ def _absent_groups(declared: Benchmark, rows: Rows) -> list[str]:
     ]
 
 
-def _report(opened: Opened, scored: Scored) -> Report:
+def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
     unscored, by_reading = count_unscored(scored.samples)
     provenance = Provenance(
         grade=VERSION,
@@ -223,7 +228,7 @@ def _report(opened: Opened, scored: Scored) -> Report:
         facts=scored.facts,
         baselines=scored.baselines,
         abbreviations=opened.benchmark.abbreviations,
-        notes=[*opened.file.warnings, *opened.notes, *scored.notes],
+        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *scored.notes],
     )
 
 

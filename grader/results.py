@@ -41,7 +41,7 @@ class Outcome(StrEnum):
     NO_ANSWER = "no_answer"
     AMBIGUOUS = "ambiguous"
     UNSCORED = "unscored"
-    """Infrastructure failed; says nothing about the sample."""
+    """Not judged, lost by the model's server, or by infrastructure; says nothing about the sample."""
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import msgspec
 
+from grader.decisions.made_differently import MadeDifferently, check_judges, differences, in_words
 from grader.decisions.paired import Compared, NothingPairedError
 from grader.errors import UsageError
 from grader.results import Outcome, ReadingName, Report, SampleResult, by_observation
@@ -39,6 +40,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     metrics: list[Compared]
     risen: list[Flip]
     fallen: list[Flip]
+    made_differently: list[MadeDifferently] = []
+    """What is not alike in how the two runs were made, and may matter."""
     notes: list[str] = []
 
 
@@ -59,6 +62,7 @@ def check_comparable(before: Report, after: Report) -> None:
             "These runs cannot be compared: their scorer had different settings "
             f"({before.provenance.settings} and {after.provenance.settings})."
         )
+    check_judges(before, after)
     scorer_of(after).check_comparable(before, after)
     for report, which in ((before, "first"), (after, "second")):
         if not report.samples:
@@ -75,13 +79,18 @@ def compare(before: Report, after: Report, *, reading: ReadingName = "careful") 
     for metric in after.metrics:
         if metric.group is not None and (metric.name != headline or metric.group.partition("=")[0] not in fields):
             continue
-        if before.metric(metric.name, metric.reading, metric.group) is not None and scorer.is_compared(metric.name):
+        was = before.metric(metric.name, metric.reading, metric.group)
+        if was is None or was.value is None or metric.value is None:
+            continue
+        if scorer.is_compared(metric.name):
             # A group may have items in both runs and none of them in both.
             with suppress(NothingPairedError):
                 rows.append(scorer.compare(before, after, metric.name, metric.reading, metric.group))
     if not rows:
         raise NothingPairedError
     risen, fallen = _flips(before, after, headline, reading)
+    made = differences(before, after)
+    warning = [f"The runs were made differently, which may move items: {in_words(made)}."] if made else []
     return Comparison(
         benchmark=after.benchmark,
         split=after.split,
@@ -90,7 +99,8 @@ def compare(before: Report, after: Report, *, reading: ReadingName = "careful") 
         metrics=rows,
         risen=risen,
         fallen=fallen,
-        notes=_notes(before, after),
+        made_differently=made,
+        notes=[*warning, *_notes(before, after)],
     )
 
 

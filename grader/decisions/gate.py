@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from grader.decisions.comparison import check_comparable, same_outputs
+from grader.decisions.made_differently import differences, in_words
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
 from grader.results import other_than
 from grader.scorers.interface import in_group
@@ -128,7 +129,7 @@ def _line(report: Report, line: FailUnder, reading: ReadingName) -> GateResult:
     asked = f"{line.name}{f' of {line.group}' if line.group else ''} >= {line.value:.10g} ({reading})"
     metric = _metric(report, line.name, reading, line.group)
     if metric is None:
-        return GateResult(gate=asked, state="unscored", reason=_why_lost(report))
+        return GateResult(gate=asked, state="unscored", reason=_why_lost(report, line.name, reading, line.group))
     figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}"
     if 0 < line.value <= 1:
         figure += f"; figures are percentages, so this line is at {line.value:.10g} of 100"
@@ -144,7 +145,7 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
     asked = f"{name} no more than {drop.value:.10g} points below the baseline ({reading})"
     now, before = _metric(report, name, reading, None), baseline.metric(name, reading)
     if now is None:
-        return GateResult(gate=asked, state="unscored", reason=_why_lost(report))
+        return GateResult(gate=asked, state="unscored", reason=_why_lost(report, name, reading, None))
     if before is None or before.value is None:
         raise UsageError(f"The baseline has no {name} ({reading}).{scorer_of(baseline).how_to_get(name, baseline)}")
     regraded = same_outputs(baseline, report)
@@ -163,6 +164,8 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
         figures += "; the outputs are the same, so what differs is the grading (judge, limits or version)"
     if state == "inconclusive":
         figures += f"; so many items show a change of {change.detectable:.1f} points in four of five cases"
+    if made := differences(baseline, report):
+        figures += f"; the runs were made differently: {in_words(made)}"
     result = GateResult(gate=asked, state=state, reason=figures)
     # Where it would not be met even if all that was lost were right now and wrong before, nothing is left to be told.
     if state == "failed" and _highest(now) - _lowest(before) < -drop.value - ROUNDING:
@@ -170,7 +173,10 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
     return _unless_unscored([report, baseline], result)
 
 
-def _why_lost(report: Report) -> str:
+def _why_lost(report: Report, name: str, reading: ReadingName, group: str | None) -> str:
+    metric = report.metric(name, reading, group)
+    if metric is not None:
+        return f"it was not judged{_bounds(metric)}; give a judge"
     return LOST if report.samples else f"{report.split} has no public answers, so there is nothing to hold it against"
 
 

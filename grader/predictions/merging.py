@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.predictions.endings import NOTHING, Ending, endings
 from grader.predictions.record import counted, names
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Every other field of the qid's first record."""
     prompts: list[object] | None = None
     """One entry a prediction (None where its record had no `prompt`); None if no record had one."""
+    endings: list[Ending] | None = None
+    """How each prediction ended; None if no record says so."""
     where: str
     """Its first record, as in `preds.json:12`."""
 
@@ -53,6 +56,7 @@ class Merger:
             predictions=record.predictions,
             fields=record.fields,
             prompts=record.prompts,
+            endings=endings(record.fields, len(record.predictions)),
             where=where,
         )
         self._add(made)
@@ -102,8 +106,11 @@ def _joined(records: list[PredictionRecord]) -> PredictionRecord:
     prompts = None
     if any(record.prompts is not None for record in records):
         prompts = list(chain.from_iterable(r.prompts or [None] * len(r.predictions) for r in records))
+    ended = None
+    if any(record.endings is not None for record in records):
+        ended = list(chain.from_iterable(r.endings or [NOTHING] * len(r.predictions) for r in records))
     texts = [text for record in records for text in record.predictions]
-    return msgspec.structs.replace(first, predictions=texts, prompts=prompts)
+    return msgspec.structs.replace(first, predictions=texts, prompts=prompts, endings=ended)
 
 
 def _repeats(records: list[PredictionRecord]) -> bool:

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from grader.reports.markdown_text import code, prose
 from grader.reports.provenance import made_with
+from grader.reports.unscored import in_words
 from grader.results import is_same
 from grader.scorers.registry import scorer_of
 
@@ -106,6 +107,7 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
         ),
         "kinds": _kinds(different),
         "unscored": report.unscored,
+        "why_unscored": prose(in_words(report)),
         "bounds": _section(_bounds(report), 4_000, "figures are in the results file"),
         "notes": _section(
             (Markup("- ") + prose(note) for note in report.notes if note.strip()),
@@ -182,7 +184,7 @@ def _metric_row(name: str, group: Markup | None, pair: _Pair) -> Markup:
     one = careful or official
     assert one is not None
     figure = _figure(careful) if is_same(official, careful) else Markup("**{}**").format(_figure(careful))
-    interval = "" if one.ci95 is None else f"{one.ci95[0]:.1f} to {one.ci95[1]:.1f}"
+    interval = _interval(one)
     names = [code(name)] if group is None else [code(name), group]
     return _row([*names, _figure(official), figure, interval, str(one.n)])
 
@@ -191,6 +193,13 @@ def _figure(metric: Metric | None) -> str:
     if metric is None:
         return "unscored"
     return "–" if metric.value is None else f"{metric.value:.1f}"
+
+
+def _interval(metric: Metric) -> str:
+    """Return the interval; of what was not judged, the worst and the best case."""
+    if metric.value is None and metric.bounds is not msgspec.UNSET:
+        return f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}"
+    return "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
 
 
 def _bounds(report: Report) -> Iterable[Markup]:

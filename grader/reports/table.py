@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.reports.unscored import in_words
 from grader.results import READINGS, is_same
 from grader.scorers.registry import scorer_of
 
@@ -50,7 +51,7 @@ def _table(report: Report) -> object:
     for official, careful in _pairs(report):
         one = careful or official
         assert one is not None
-        name = one.name if one.group is None else f"  {_group(one.group, short)}"
+        name = one.name if one.group is None else f"  {one.name}, {_group(one.group, short)}"
         style = None if is_same(official, careful) else "bold"
         table.add_row(name, _figure(official), _figure(careful), _interval(one), str(one.n), style=style)
     return table
@@ -63,18 +64,19 @@ def _group(group: str, abbreviations: dict[str, str]) -> str:
 
 
 def _pairs(report: Report) -> list[tuple[Metric | None, Metric | None]]:
-    """Return (official, careful) of what is shown: all overall figures, and the first of them by group."""
+    """Return (official, careful) of what is shown: all overall figures, and under the first of them its groups."""
     rows: dict[tuple[str, str | None], dict[str, Metric]] = {}
     for metric in report.metrics:
         rows.setdefault((metric.name, metric.group), {})[metric.reading] = metric
     headline = report.metrics[0].name if report.metrics else ""
     labels = Counter(group.partition("=")[0] for name, group in rows if group is not None and name == headline)
-    shown = [key for key in rows if key[1] is None]
-    shown += [
+    shown = [
         (name, group)
         for name, group in rows
-        if group is not None and name == headline and labels[group.partition("=")[0]] <= MAX_LABELS
+        if group is None or (name == headline and labels[group.partition("=")[0]] <= MAX_LABELS)
     ]
+    # Groups follow what they are groups of: a row alone would belong to the figure above it.
+    shown.sort(key=lambda row: (row[0] != headline, row[1] is not None))
     return [(rows[key].get("official"), rows[key].get("careful")) for key in shown]
 
 
@@ -88,6 +90,9 @@ def _figure(metric: Metric | None) -> str:
 
 
 def _interval(metric: Metric) -> str:
+    """Return the interval; of what was not judged, the worst and the best case."""
+    if metric.value is None and metric.bounds is not msgspec.UNSET:
+        return f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}"
     return "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
 
 
@@ -124,8 +129,8 @@ def _unscored(report: Report) -> list[str]:
     if not report.unscored:
         return []
     lines = [
-        f"{report.unscored} of {len(report.samples)} samples are unscored (infrastructure), and in no figure. "
-        "With them (*):"
+        f"{report.unscored} of {len(report.samples)} samples are unscored ({in_words(report)}) and excluded from all "
+        "metrics (*). Worst and best case:"
     ]
     for metric in report.metrics:
         if metric.group is None and metric.bounds is not msgspec.UNSET:

@@ -145,15 +145,18 @@ class Docker:
 
     name: BackendName = "docker"
 
-    def __init__(self, limits: Limits, observer: Observer, *, runtime: str | None = None) -> None:
+    def __init__(
+        self, limits: Limits, observer: Observer, *, runtime: str | None = None, python: str | None = None
+    ) -> None:
         self._limits = limits
         self._runtime = runtime
+        self._tag = image.tag(python)
         self._client = connect()
-        self._image = image.ensure(self._client, observer)
+        self._image = image.ensure(self._client, observer, python)
         self._engine = str(self._client.version().get("Version", "unknown"))
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
         # The image's id too: the same code stands on another Python where the base is another.
-        self.identity = f"docker:{image.tag()}:{runtime or 'default'}:{self._image.id}"
+        self.identity = f"docker:{self._tag}:{runtime or 'default'}:{self._image.id}"
 
     def start(self, index: int, *, lint: bool = False) -> ContainerSupervisor:
         """Start one container."""
@@ -219,7 +222,8 @@ class Docker:
         return SandboxProvenance(
             backend=self.name,
             identity=self.identity,
-            image=image.tag(),
+            image=self._tag,
+            python=image.python_of(self._image),
             engine=str(self._engine),
             runtime=self._runtime or "default",
         )

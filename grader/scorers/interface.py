@@ -20,6 +20,7 @@ from grader.decisions.paired import Compared, NothingPairedError, difference
 from grader.errors import UsageError
 from grader.observer import Observer
 from grader.options import Options
+from grader.predictions.outcomes import Oddities
 from grader.predictions.read import PredictionFile
 from grader.results import (
     IntervalMethod,
@@ -60,6 +61,8 @@ class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
     settings: msgspec.Struct
     """The scorer's own settings, of the type that it declares."""
     observer: Observer
+    oddities: Oddities = Oddities()
+    """Predictions that are no answers, and answers that were cut off; `grader.scorers.oddities.marked` takes them."""
 
 
 class NoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -315,6 +315,7 @@ def test_samples_of_evalplus_that_are_wrong_are_named() -> None:
         ("a.csv.gz", b"qid,prediction\n1,A\n"),
         ("a.xlsx.gz", workbook([["index", "prediction"], [1, "A"]])),
     ],
+    ids=["json", "jsonl", "csv", "xlsx"],
 )
 def test_gzip_of_any_format_is_unpacked(name: str, content: bytes) -> None:
     assert answers(read(gzip.compress(content), name)) == {"1": ["A"]}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.reports.provenance import made_with
+from grader.reports.unscored import in_words
 from grader.reports.web import images
 from grader.reports.web.figures import breakdown
 from grader.reports.web.highlight import lines
@@ -104,6 +105,7 @@ def _head(report: Report, material: Material) -> dict[str, object]:
         "runsPrograms": material.runs_programs,
         "unit": material.unit,
         "unscored": report.unscored,
+        "why_unscored": in_words(report),
         "notes": report.notes,
         "made": _finite(made_with(report)),
         "baselines": _finite(report.baselines),

@@ -17,7 +17,7 @@ function overall() {
     el('h2', { id: 'h-figures', text: 'Figures' }), legend()),
   el('p', { class: 'lead', text: 'In percent, with 95 % intervals. Official is the published scorer, bug for bug; careful is what an attentive person concludes.' }),
   table('Figures in both readings', metricHead('Metric', scale), metricRows(rows, scale, (row) => human(row.name)), 'figures'),
-  index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored, for reasons of infrastructure. No figure counts them; "between" says what the figure could be with all of them wrong, and all right. `,
+  index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored (${index.why_unscored}). All metrics exclude them; "between" says what the figure could be with all of them wrong, and all right. `,
     el('a', { href: fresh({ tab: 'items', careful: 'unscored' }), text: 'Show them' })) : null);
 }
 
@@ -108,9 +108,9 @@ function categories() {
   const short = lookup(index.abbreviations);
   const label = (row) => {
     const name = row.group.slice(row.group.indexOf('=') + 1);
-    return [el('a', { href: fresh({ tab: 'items', group: row.group }) }, safe(name)), short.has(name) ? el('small', { text: ` ${named(short.get(name))}` }) : null];
+    return [el('small', { class: 'of', text: `${human(row.name)} · ` }), el('a', { href: fresh({ tab: 'items', group: row.group }) }, safe(name)), short.has(name) ? el('small', { text: ` ${named(short.get(name))}` }) : null];
   };
-  return el('section', { 'aria-labelledby': 'h-categories' }, el('div', { class: 'heading' }, el('h2', { id: 'h-categories', text: 'By category' }),
+  return el('section', { 'aria-labelledby': 'h-categories' }, el('div', { class: 'heading' }, el('h2', { id: 'h-categories', text: `By category: ${human(chosen)}` }),
     names.length > 1 ? el('label', {}, 'Metric ', el('select', { id: 'metric', onchange: (event) => go(address({ metric: event.target.value }), { replace: true }) },
       names.map((name) => el('option', { value: name, selected: name === chosen, text: human(name) })))) : null),
   [...fields].map(([field, members]) => table(`${chosen} by ${named(field)}`, metricHead(human(named(field)), scale), metricRows(members, scale, label), 'figures')));

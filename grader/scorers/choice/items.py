@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from grader.scorers.choice.declaration import ChoiceBenchmark
 
 _MARKED = re.compile(r"\(([A-Z])\)\s*")
+_WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "hidden"))
+"""What copies of a test split have in the answer column where the answers are withheld."""
 
 
 class Item(Task, frozen=True, kw_only=True):
@@ -36,7 +38,7 @@ def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, 
     for number, row in enumerate(rows.rows, 1):
         where = rows.where(number)
         try:
-            item = _item(row, benchmark)
+            item = _item(row, benchmark, withheld=not benchmark.splits[split].scored)
         except ValueError as error:
             problems.append(f"{where}: {error}")
             continue
@@ -90,8 +92,11 @@ def _answer_problems(items: Mapping[str, Item], rows: Rows, benchmark: ChoiceBen
     return []
 
 
-def _item(row: Row, benchmark: ChoiceBenchmark) -> Item:
-    """Return a row's item; raises ValueError saying what is wrong with it."""
+def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
+    """Return a row's item; raises ValueError saying what is wrong with it.
+
+    `withheld`: the split's answers may be withheld. Where the data has them all the same they count.
+    """
     columns = benchmark.columns
     qid = cell(row.get(columns.id))
     if qid is None:
@@ -101,6 +106,8 @@ def _item(row: Row, benchmark: ChoiceBenchmark) -> Item:
     if len(options) < 2:
         raise ValueError(f"{qid}: fewer than two options (columns {benchmark.letters[0]}, {benchmark.letters[1]}, ...)")
     answer = cell(row.get(columns.answer or ""))
+    if withheld and answer is not None and answer not in options and answer.strip().lower() in _WITHHELD:
+        answer = None
     if answer is not None and answer not in options:
         raise ValueError(f"{qid}: the answer {answer!r} is none of its options {', '.join(options)}")
     unit = ""
@@ -201,6 +208,8 @@ class Reply(msgspec.Struct, kw_only=True):
     careful_judged: ChoiceReading | None = None
     lost: str = ""
     """Why a judge that was asked gave nothing; with it, what only the judge could read is unscored."""
+    is_failure: bool = False
+    """Whether it is no reply, but what a failing server left: no careful reading, and no judge for it."""
     asked: frozenset[str] = frozenset()
     """The readings that needed the judge."""
 

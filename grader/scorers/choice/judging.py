@@ -64,12 +64,16 @@ def _is_open(reply: Reply, name: str, version: str) -> bool:
     if not reply.text.strip():
         return False
     if name == "careful":
-        return reply.careful.outcome == "no_answer" and reply.careful.rule not in _READ_FOR_SURE
+        return (
+            not reply.is_failure and reply.careful.outcome == "no_answer" and reply.careful.rule not in _READ_FOR_SURE
+        )
     return version.startswith("vlmevalkit") and reply.official.letter is None
 
 
 def _is_lost(reply: Reply, name: str, version: str) -> bool:
     """Whether rules alone have found that a reply is not right."""
+    if name == "careful" and reply.is_failure:
+        return False
     read = reply.official if name == "official" else reply.careful
     return read.letter != reply.item.gold and not _is_open(reply, name, version)
 

@@ -16,6 +16,7 @@ from grader.scorers.choice.facts import LetterCounts, RunFacts
 from grader.scorers.choice.items import Item
 from grader.scorers.interface import Scored, Scorer, Summary, TableBlock, no_results
 from grader.scorers.means import each_task, metric_rows
+from grader.scorers.oddities import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -84,10 +85,12 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         declared, items, notes = run.benchmark, list(run.tasks.values()), self._notes_on(run)
         version = declared.protocols[run.protocol].reader
         replies = choice_items.read_replies(items, run.predictions, version)
+        for reply in replies:
+            reply.is_failure = (reply.item.id, reply.sample) in run.oddities.failures
         absent = [item for item in items if not run.predictions[item.id]]
         with judge_session(run.options, run.observer, "choice", run.file.judge_replies) as session:
             ask_judge(replies, absent, session, version, circular=declared.is_circular)
-        samples = self._finished(_samples(replies, absent, run.predictions))
+        samples = self._finished(marked(_samples(replies, absent, run.predictions), run.oddities))
         chance = baselines(items) if declared.baselines else {}
         if chance:
             notes.append(
@@ -106,8 +109,10 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
         """Return what is odd about the questions; raises InputError where their predictions do not fit together."""
-        del run
-        return []
+        column = run.benchmark.columns.answer
+        if run.benchmark.splits[run.split].scored:
+            return []
+        return [f"{run.split} is scored with the answers that this copy of its data has (column {column})."]
 
     def _finished(self, samples: list[SampleResult]) -> list[SampleResult]:
         """Return the samples with what only all of them together tell."""
@@ -159,7 +164,7 @@ class Circular(MultipleChoice):
         return passes.with_groups_of_first(items), notes
 
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
-        notes = passes.notes_on_passes(run.tasks.values())
+        notes = [*super()._notes_on(run), *passes.notes_on_passes(run.tasks.values())]
         passes.check_rounds(run.tasks.values(), run.predictions, run.file, notes)
         return notes
 

@@ -20,6 +20,8 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
 
     k: int = 1
     """pass@k of several samples."""
+    python: str = ""
+    """Version of Python that the official environment has, as in `3.12`."""
     timed_out: str = ""
     failed_prefix: str = ""
     lint_prefix: str = ""

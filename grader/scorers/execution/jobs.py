@@ -25,6 +25,8 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     timed_out: str
     failed_prefix: str
     lint_prefix: str
+    python: str = ""
+    """Version of Python in its environment; empty: not known."""
 
 
 def texts(name: str, protocol: ExecutionProtocol, timeout: float) -> Texts:
@@ -35,6 +37,7 @@ def texts(name: str, protocol: ExecutionProtocol, timeout: float) -> Texts:
         timed_out=protocol.timed_out.replace("{timeout}", str(seconds)),
         failed_prefix=protocol.failed_prefix,
         lint_prefix=protocol.lint_prefix,
+        python=protocol.python,
     )
 
 

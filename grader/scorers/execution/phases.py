@@ -69,7 +69,7 @@ def execute(
     limits = Limits(
         cpu_seconds=options.timeout, wall_seconds=max(20.0, 10 * options.timeout), memory_bytes=options.memory
     )
-    backend = choice.open_backend(options, limits, observer)
+    backend = choice.open_backend(options, limits, observer, words.python or None)
     run = _Run(backend, limits, words, options, observer)
     with _cache(options) as run.cache, _pool(backend, options, limits) as run.pool:
         return run.all(jobs.attempts(tasks, predictions, words))

@@ -16,6 +16,7 @@ from grader.scorers.execution.declaration import ExecutionBenchmark
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.execution.tasks import CodeTask, tasks_from
 from grader.scorers.interface import Marks, OwnFile, Scored, Scorer, Summary, in_group, missing_reading
+from grader.scorers.oddities import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +59,8 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         words = jobs.texts(run.protocol, version, run.options.timeout)
         made = phases.execute(run.tasks, run.predictions, words, run.options, run.observer)
         absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
-        samples = made.samples + [sample for task in absent for sample in _absent(task, samples_each)]
+        samples = marked(made.samples, run.oddities)
+        samples += [sample for task in absent for sample in _absent(task, samples_each)]
 
         def write_executed(stem: Path) -> Path:
             path = stem.with_name(f"{stem.name}{self.own_file}")

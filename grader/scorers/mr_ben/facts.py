@@ -21,6 +21,8 @@ class ReadingFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the first error step is credited; None: not judged."""
     reason: bool | None
     """Whether the error reason is credited; None: not judged."""
+    lost: bool = False
+    """Whether there is no response, because the model's server failed: then nothing else here counts."""
 
 
 class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -40,7 +42,12 @@ class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         said = self.official if reading == "official" else self.careful
         predicted = None if said.correctness is None else said.correctness == CORRECT
         return RowFacts(
-            gold_correct=self.gold == CORRECT, predicted_correct=predicted, step=said.step, reason=said.reason
+            gold_correct=self.gold == CORRECT,
+            predicted_correct=predicted,
+            step=said.step,
+            reason=said.reason,
+            judged=self.judge is not None and said.reason is not None,
+            lost=said.lost,
         )
 
 

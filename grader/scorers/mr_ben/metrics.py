@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,11 +11,11 @@ from grader.errors import InputError
 from grader.results import READINGS, Metric, ReadingName, SampleResult
 from grader.scorers.mr_ben import figures
 from grader.scorers.mr_ben.facts import facts_of
-from grader.scorers.mr_ben.figures import RowFacts, Weights
+from grader.scorers.mr_ben.figures import RowFacts, SubjectFigures, Weights
 from grader.scorers.mr_ben.subjects import SUBJECT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 FactsBySubject = dict[str, list[tuple[str, RowFacts]]]
 """Subject -> (question, the row's facts)."""
@@ -42,8 +42,8 @@ def facts_by_subject(
         facts = facts_of(sample).row(reading)
         if (sample.qid, sample.sample) in others:
             other = others[sample.qid, sample.sample]
-            lost = {part: None for part in ("step", "reason") if getattr(other, part) is None}
-            facts = msgspec.structs.replace(facts, **lost)
+            unjudged = {part: None for part in ("step", "reason") if getattr(other, part) is None}
+            facts = msgspec.structs.replace(facts, **unjudged, lost=facts.lost or other.lost)
         table.setdefault(subject_of(sample), []).append((sample.cluster, facts))
     return table
 
@@ -78,33 +78,57 @@ def tally(samples: list[SampleResult]) -> dict[str, dict[str, dict[str, int]]]:
 def _reading_metrics(table: FactsBySubject, weights: Weights, reading: ReadingName) -> list[Metric]:
     intervals = figures.bootstrap_interval(table, weights)
     counts = {subject: figures.count([facts for _, facts in pairs]) for subject, pairs in table.items()}
-    by_subject = {subject: figures.figures_of_counts(c, weights) for subject, c in counts.items()}
+    values = {subject: figures.figures_of_counts(c, weights) for subject, c in counts.items()}
     extremes = {subject: figures.bounds(c, weights) for subject, c in counts.items()}
-    everything: list[tuple[str | None, Any, Any, Any, int]] = [
-        (None, figures.mean_figures(list(by_subject.values())),
-         figures.mean_figures([low for low, _ in extremes.values()]),
-         figures.mean_figures([high for _, high in extremes.values()]),
-         sum(len({q for q, _ in pairs}) for pairs in table.values()))
-    ]  # fmt: skip
-    everything += [(s, by_subject[s], *extremes[s], len({q for q, _ in table[s]})) for s in table]
-    rows = []
-    for subject, value, low, high, questions in everything:
-        uncertain = {name for name in figures.FIGURES if getattr(low, name) != getattr(high, name)}
-        group = None if subject is None else f"{SUBJECT}={subject}"
-        for name in figures.FIGURES:
-            interval = intervals[subject, name]
-            rows.append(
-                Metric(
-                    name=name,
-                    reading=reading,
-                    group=group,
-                    value=getattr(value, name),
-                    ci95=(interval.low, interval.high),
-                    stderr=interval.stderr,
-                    n=questions,
-                    bounds=(getattr(low, name), getattr(high, name)) if name in uncertain else msgspec.UNSET,
-                )
-            )
-        unread = 100 * (1 - value.counts.unread / value.rows) if value.rows else 0.0
-        rows.append(Metric(name="parse_success_rate", reading=reading, group=group, value=unread, n=questions))
-    return rows
+    missing = {subject: figures.not_judged(c, weights) for subject, c in counts.items()}
+    questions = {subject: len({q for q, facts in pairs if not facts.lost}) for subject, pairs in table.items()}
+    everything: list[_Row] = [
+        _Row(
+            subject=None,
+            value=figures.mean_figures(list(values.values())),
+            low=figures.mean_figures([low for low, _ in extremes.values()]),
+            high=figures.mean_figures([high for _, high in extremes.values()]),
+            missing=set().union(*missing.values()),
+            n=sum(questions.values()),
+        )
+    ]
+    everything += [
+        _Row(subject=s, value=values[s], low=extremes[s][0], high=extremes[s][1], missing=missing[s], n=questions[s])
+        for s in table
+    ]
+    return [metric for row in everything for metric in _metrics_of(row, intervals, reading)]
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of a subject, or of their mean."""
+
+    subject: str | None
+    value: SubjectFigures
+    low: SubjectFigures
+    high: SubjectFigures
+    missing: set[str]
+    """Figures that were not judged."""
+    n: int
+    """Questions."""
+
+
+def _metrics_of(
+    row: _Row, intervals: Mapping[tuple[str | None, str], figures.Interval], reading: ReadingName
+) -> Iterator[Metric]:
+    group = None if row.subject is None else f"{SUBJECT}={row.subject}"
+    for name in figures.FIGURES:
+        low, high = getattr(row.low, name), getattr(row.high, name)
+        interval, judged = intervals[row.subject, name], name not in row.missing
+        yield Metric(
+            name=name,
+            reading=reading,
+            group=group,
+            value=getattr(row.value, name) if judged else None,
+            ci95=(interval.low, interval.high) if judged else None,
+            stderr=interval.stderr if judged else None,
+            n=row.n,
+            bounds=(min(low, high), max(low, high)) if low != high else msgspec.UNSET,
+        )
+    counts = row.value.counts
+    unread = 100 * (1 - counts.unread / row.value.rows) if row.value.rows else 0.0
+    yield Metric(name="parse_success_rate", reading=reading, group=group, value=unread, n=row.n)

@@ -9,16 +9,18 @@ import msgspec
 from grader.results import Outcome, Reading, SampleResult, write_facts
 from grader.scorers.interface import missing_reading
 from grader.scorers.mr_ben import reading as mr_ben
-from grader.scorers.mr_ben.facts import ReadingFacts, SampleFacts
+from grader.scorers.mr_ben.facts import ReadingFacts, SampleFacts, facts_of
 from grader.scorers.mr_ben.judge_decision import decision_careful
 from grader.scorers.mr_ben.official import official_letters
 from grader.scorers.mr_ben.reading import Credit, GoldRow, MrBenReading
 from grader.scorers.mr_ben.tasks import MrBenTask
+from grader.scorers.oddities import NOT_JUDGED, SERVER_FAILURE, marked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.judge import JudgeReply
+    from grader.predictions.outcomes import Oddities
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +31,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     task: MrBenTask
     official: MrBenReading
     careful: MrBenReading
+    is_failure: bool = False
+    """Whether it is no response, but what a failing server left."""
 
     @property
     def gold(self) -> GoldRow:
@@ -48,17 +52,27 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def asks_careful(self) -> bool:
         """Whether the judge matters to the careful reading."""
-        return mr_ben.needs_judge_careful(self.gold, self.careful)
+        return not self.is_failure and mr_ben.needs_judge_careful(self.gold, self.careful)
 
 
-def read(tasks: Mapping[str, MrBenTask], predictions: Mapping[str, list[str]]) -> list[Reply]:
+def read(tasks: Mapping[str, MrBenTask], predictions: Mapping[str, list[str]], oddities: Oddities) -> list[Reply]:
     """Read every response both ways."""
-    return [_reply(tasks[qid], number, text) for qid, texts in predictions.items() for number, text in enumerate(texts)]
+    return [
+        _reply(tasks[qid], number, text, is_failure=(qid, number) in oddities.failures)
+        for qid, texts in predictions.items()
+        for number, text in enumerate(texts)
+    ]
 
 
-def _reply(task: MrBenTask, number: int, text: str) -> Reply:
-    careful = mr_ben.read_careful(text, coding=task.gold_row.coding, solution=task.gold_row.solution)
-    return Reply(qid=task.id, sample=number, task=task, official=mr_ben.read_official(text), careful=careful)
+def _reply(task: MrBenTask, number: int, text: str, *, is_failure: bool) -> Reply:
+    return Reply(
+        qid=task.id,
+        sample=number,
+        task=task,
+        official=mr_ben.read_official(text),
+        careful=mr_ben.read_careful(text, coding=task.gold_row.coding, solution=task.gold_row.solution),
+        is_failure=is_failure,
+    )
 
 
 def samples_of(
@@ -72,6 +86,20 @@ def samples_of(
     samples += [_absent(tasks[qid]) for qid, texts in predictions.items() if not texts]
     order = {qid: number for number, qid in enumerate(predictions)}
     return sorted(samples, key=lambda sample: order[sample.qid])
+
+
+def without_failures(samples: list[SampleResult], oddities: Oddities) -> list[SampleResult]:
+    """Mark what is odd, and take what a failing server left out of what careful metrics are computed from."""
+    return [
+        msgspec.structs.replace(sample, facts=_lost_facts(sample)) if sample.careful.rule == SERVER_FAILURE else sample
+        for sample in marked(samples, oddities)
+    ]
+
+
+def _lost_facts(sample: SampleResult) -> msgspec.Raw:
+    facts = facts_of(sample)
+    careful = ReadingFacts(correctness=None, step=None, reason=None, lost=True)
+    return write_facts(msgspec.structs.replace(facts, careful=careful, difference=None))
 
 
 def _sample(reply: Reply, answer: JudgeReply | None) -> SampleResult:
@@ -125,14 +153,15 @@ def _reading(reply: Reply, reading: MrBenReading, credit: Credit, why: str) -> R
         step = reading.raw[1].strip() if reply.gold.coding and reading is reply.official else reading.step
         answer = f"incorrect; {step or '-'}"
     outcome, detail = _outcome(reply.gold, reading, credit)
+    rule = reading.rule
     if outcome is Outcome.UNSCORED:
-        detail = f"the judge's word on the error reason is missing ({why or 'no judge'})"
+        detail, rule = f"the error reason was not judged ({why or 'no judge'})", NOT_JUDGED
     return Reading(
         outcome=outcome,
         credit=int(outcome is Outcome.CORRECT),
         answer=answer,
         detail=detail,
-        rule=reading.rule,
+        rule=rule,
         span=reading.span or msgspec.UNSET,
     )
 

@@ -69,14 +69,14 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         """Read, judge and score; raises a GradeError."""
         from grader.judge.session import judge_session
         from grader.scorers.mr_ben.judging import ask_judge
-        from grader.scorers.mr_ben.samples import read, samples_of
+        from grader.scorers.mr_ben.samples import read, samples_of, without_failures
 
         weights = weights_of(run.benchmark, run.options)
-        replies = read(run.tasks, run.predictions)
+        replies = read(run.tasks, run.predictions, run.oddities)
         with judge_session(run.options, run.observer, "error_reason", run.file.judge_replies) as session:
             answers = ask_judge(replies, session, by_person=run.options.judge_replies is not None)
         needed = sum(reply.asks_official or reply.asks_careful for reply in replies)
-        samples = samples_of(run.tasks, run.predictions, replies, answers)
+        samples = without_failures(samples_of(run.tasks, run.predictions, replies, answers), run.oddities)
         kinds = Counter(kind for sample in samples if (kind := facts_of(sample).difference))
         facts = RunFacts(
             weights=weights._asdict(),
