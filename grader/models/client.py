@@ -174,6 +174,8 @@ class Client:
             reason += f" ({course.attempts} attempts)"
         if failure.wait > self.patience.seconds:
             reason += f"; it asks to wait {failure.wait:.0f} s"
+        if failure.kind == "unreachable" and not self._last_contact:
+            reason += f"; is it running? Check {self.endpoint.wording.address_option}"
         self._consider_halting(failure, reason)
         return msgspec.structs.replace(failure, reason=reason, attempts=course.attempts)
 

@@ -86,7 +86,7 @@ class Endpoint:
     def __init__(self, server: Server, wording: Wording) -> None:
         self.model = server.model
         self._server = msgspec.structs.replace(server, api_key=None, base_url=None)
-        self._wording = wording
+        self.wording = wording
         self._url = (server.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL).strip()
         try:
             self.name, password = public_address(self._url)
@@ -107,7 +107,7 @@ class Endpoint:
         """Make the client; raises `InfrastructureError` where the key is missing or cannot be sent."""
         if self._client is not None:
             return
-        wording = self._wording
+        wording = self.wording
         if not self._secrets.key and self.name == OPENAI_URL:
             raise InfrastructureError(
                 f"{wording.who} at {self.name} needs a key: set {wording.key_variable}{wording.otherwise}."
@@ -192,7 +192,7 @@ class Endpoint:
         return None
 
     def _status_failure(self, error: openai.APIStatusError) -> Failure:
-        status, body, wording = error.status_code, error.body, self._wording
+        status, body, wording = error.status_code, error.body, self.wording
         reason = f"{self.name} replied with HTTP {status}: {self._public(_words(body))}"
         if status in {401, 403}:
             return Failure(kind="fatal", reason=self._refusal(status))
@@ -210,7 +210,7 @@ class Endpoint:
 
     def _refusal(self, status: int) -> str:
         """Word a 401 or 403 without the server's own words, which may quote the key."""
-        wording = self._wording
+        wording = self.wording
         variable = wording.key_variable
         key = f"the key in {variable} was refused" if self._secrets.key else f"{variable} is not set"
         return f"{wording.who} at {self.name} replied with HTTP {status}: {key}. Set {variable}{wording.otherwise}."

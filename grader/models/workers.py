@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +14,7 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 GRACE_SECONDS = 0.5
+_NOTHING = object()
 
 
 class Workers(Generic[Job, Result]):
@@ -42,19 +43,20 @@ class Workers(Generic[Job, Result]):
             thread = threading.Thread(target=self._run, name=f"{self._name}-{number}", daemon=True)
             thread.start()
             self._threads.append(thread)
-        running = len(self._threads)
+        running, ticked = len(self._threads), time.monotonic()
         while running:
-            try:
-                result = self._results.get(timeout=seconds)
-            except queue.Empty:
+            result = self._take(seconds)
+            if time.monotonic() - ticked >= seconds:
+                ticked = time.monotonic()
                 tick()
+            if result is _NOTHING:
                 continue
             if isinstance(result, BaseException):
                 raise result
             if result is None:
                 running -= 1
-            else:
-                yield result
+                continue
+            yield result
         self.join(None)
 
     def join(self, seconds: float | None = GRACE_SECONDS) -> None:
@@ -62,6 +64,12 @@ class Workers(Generic[Job, Result]):
         deadline = None if seconds is None else time.monotonic() + seconds
         for thread in self._threads:
             thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
+
+    def _take(self, seconds: float) -> Any:
+        try:
+            return self._results.get(timeout=seconds)
+        except queue.Empty:
+            return _NOTHING
 
     def _run(self) -> None:
         try:

@@ -15,13 +15,13 @@ from typing import Any
 import openpyxl
 import pytest
 from PIL import Image
+from tests.judge.server import Asked, JudgeServer, say  # the judge's own test server
 
 from grader.errors import InputError, UsageError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, Report, decode_report
-from tests.judge.server import Asked, JudgeServer, say  # the judge's own test server
 
 ROOT = Path(__file__).parents[3]
 VSTAR = ROOT / "benchmarks" / "vstar" / "sample"

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.judge.server import JudgeServer, fail, say  # the judge's own test server
 
 from grader.errors import InputError, UsageError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, Metric, Report, decode_report
-from tests.judge.server import JudgeServer, fail, say  # the judge's own test server
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "benchmarks" / "mr-ben" / "sample"
