@@ -25,7 +25,7 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
     """Requests for one reply while the server or the connection fails."""
     seconds: float = 600.0
     """Time from a request's first failure to giving it up; for 429, from the server's last reply to anything."""
-    unreachable_attempts: int = 5
+    unreachable_attempts: int = 4
     """Attempts to connect to a server that has never replied: its address is probably wrong."""
     empty_attempts: int = 3
     """Requests for one reply that comes without text."""

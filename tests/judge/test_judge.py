@@ -401,7 +401,7 @@ class TestHopeless:
         assert {reply.text for reply in replies.values()} == {None}
         assert replies["q999"].error.startswith(f"no connection to {url}: ")
         assert "Connection refused" in replies["q999"].error
-        assert replies["q999"].error.endswith("(5 attempts); is it running? Check --judge-base-url")
+        assert replies["q999"].error.endswith("(4 attempts); is it running? Check --judge-base-url")
         assert replies["q999"].tries == 0
         assert watcher.done == 1000
         assert watcher.messages == [f"{replies['q999'].error}; 1000 of 1000 questions have no reply"]

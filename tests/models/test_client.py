@@ -241,8 +241,8 @@ class TestHopeless:
             failure = it.ask(request())
             assert it.pace.halted == failure.reason  # type: ignore[union-attr]
         assert isinstance(failure, Failure)
-        assert (failure.kind, failure.attempts) == ("unreachable", 5)
-        assert failure.reason.endswith("(5 attempts); is it running? Check --base-url")
+        assert (failure.kind, failure.attempts) == ("unreachable", 4)
+        assert failure.reason.endswith("(4 attempts); is it running? Check --base-url")
 
     def test_a_server_that_replied_before_is_waited_for_while_it_restarts(self) -> None:
         patience = Patience(attempts=40, unreachable_attempts=2, backoff=0.02, longest_backoff=0.05)
