@@ -34,7 +34,7 @@ def check(plan: Plan, replies: Mapping[Key, Kept], path: Path) -> None:
             for difference in _differences(plan, step, reply, texts):
                 differences[difference].append(conversation.qid)
             texts[step.stage] = step.text(reply.content)
-    strangers = [key for key in replies if key not in known]
+    strangers = sorted(key for key in replies if key not in known)
     problems = [f"{what} ({_named(qids)})" for what, qids in differences.items()] + _strange(plan, strangers)
     if problems:
         listed = "\n".join(f"- {problem}" for problem in problems)

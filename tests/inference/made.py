@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from grader.inference.engine import Engine, Limits
-from grader.inference.events import Progress
 from grader.inference.log import Log
 from grader.inference.plan import Conversation, Plan, Step
 from grader.models.endpoint import Settings
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from grader.inference.events import Progress
     from grader.models.client import Patience
     from tests.models.server import ModelServer
 
