@@ -11,10 +11,10 @@ from grader.inference.resume import missing
 from grader.models.messages import Image, Text, abbreviated, images, size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from grader.inference.log import Log
-    from grader.inference.plan import Conversation, Plan, Step
+    from grader.inference.plan import Conversation, Key, Plan, Step
+    from grader.inference.record import Kept
     from grader.models.messages import Message
 
 _CHARACTERS_A_TOKEN = 4
@@ -41,9 +41,8 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     """If every reply takes its whole limit; None where there is no limit."""
 
 
-def look(plan: Plan, selected: Sequence[Conversation], log: Log | None) -> DryRun:
-    """Return what a run would send."""
-    replies = log.replies if log is not None else {}
+def look(plan: Plan, selected: Sequence[Conversation], replies: Mapping[Key, Kept]) -> DryRun:
+    """Return what a run would send, given the replies that are there already."""
     left = [(each, steps) for each in selected if (steps := missing(each, replies))]
     limits = [step.settings.max_tokens for _, steps in left for step in steps]
     text, image, count = _estimate(left)

@@ -15,6 +15,7 @@ from grader.inference.record import Kept, Record, encode, kept
 from grader.models.replies import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from grader.inference.plan import Key
@@ -38,8 +39,11 @@ class Log:
         self.usage = Usage()
         """Tokens of all requests, of earlier runs too."""
         self._file: int | None = self._open(fresh=fresh)
+        self.replies: dict[Key, Kept] = {}
+        self.failures: dict[Key, Kept] = {}
+        """Requests that failed, without a reply since."""
         try:
-            self.replies, self.failures = self._read()
+            self._read()
         except BaseException:
             self.close()
             raise
@@ -133,23 +137,38 @@ class Log:
             )
         return file
 
-    def _read(self) -> tuple[dict[Key, Kept], dict[Key, Kept]]:
-        """Return the replies, and the failures that no reply followed."""
+    def _read(self) -> None:
+        """Take in what earlier runs wrote."""
         assert self._file is not None
         data = self.path.read_bytes()
         whole = data.rfind(b"\n") + 1
         if whole < len(data):
             os.ftruncate(self._file, whole)
-        self.replies, self.failures = {}, {}
-        decoder = msgspec.json.Decoder(Kept)
-        for number, line in enumerate(data[:whole].splitlines(), 1):
-            try:
-                self._remember(decoder.decode(line))
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                raise InputError(
-                    [f"{self.path}:{number}: not a record of `grade infer` ({error}); mend it, or use --fresh"]
-                ) from error
-        return self.replies, self.failures
+        for record in _decoded(data[:whole], self.path):
+            self._remember(record)
+
+
+def peek(path: Path) -> dict[Key, Kept]:
+    """Return the replies that a log has, without locking or changing it; none where it is not there."""
+    if not path.is_file():
+        return {}
+    data = path.read_bytes()
+    replies: dict[Key, Kept] = {}
+    for record in _decoded(data[: data.rfind(b"\n") + 1], path):
+        if record.content is not None:
+            replies.setdefault(record.key, record)
+    return replies
+
+
+def _decoded(data: bytes, path: Path) -> Iterator[Kept]:
+    decoder = msgspec.json.Decoder(Kept)
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            yield decoder.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise InputError(
+                [f"{path}:{number}: not a record of `grade infer` ({error}); mend it, or use --fresh"]
+            ) from error
 
 
 def free_name(path: Path) -> Path:

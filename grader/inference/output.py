@@ -29,11 +29,19 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write(path: Path, plan: Plan, replies: Mapping[Key, Kept]) -> int:
-    """Write the prediction file in one go; return the number of predictions. Raises OSError."""
+    """Write the prediction file in one go, as JSON Lines where it ends in `.jsonl`; return the number of predictions.
+
+    Without any prediction nothing is written. Raises OSError.
+    """
     samples = list(finished(plan, replies))
-    listed = list(_records(samples, plan))
+    if not samples:
+        return 0
+    lines = [msgspec.json.encode(record) for record in _records(samples, plan)]
     with replacing(path) as file:
-        file.write(b"[" + b",".join(b"\n" + msgspec.json.encode(record) for record in listed) + b"\n]\n")
+        if path.suffix == ".jsonl":
+            file.write(b"".join(line + b"\n" for line in lines))
+        else:
+            file.write(b"[\n" + b",\n".join(lines) + b"\n]\n")
     return len(samples)
 
 
