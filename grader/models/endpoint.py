@@ -61,6 +61,16 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
     otherwise: str = ""
     """What can be done instead of setting a key; begins with `, or`."""
     key_variable: str = KEY_VARIABLE
+    """The environment variable that holds the key; empty: none is sent."""
+    key_option: str = ""
+    """The option that names another variable."""
+
+    def how_to_set_key(self) -> str:
+        """Return what to do about a missing or wrong key, without a full stop."""
+        if not self.key_variable:
+            return f"Name the environment variable of its key with {self.key_option}"
+        other = f", or name another variable with {self.key_option}" if self.key_option else ""
+        return f"Set {self.key_variable}{other}{self.otherwise}"
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,9 +119,7 @@ class Endpoint:
             return
         wording = self.wording
         if not self._secrets.key and self.name == OPENAI_URL:
-            raise InfrastructureError(
-                f"{wording.who} at {self.name} needs a key: set {wording.key_variable}{wording.otherwise}."
-            )
+            raise InfrastructureError(f"{wording.who} at {self.name} needs a key. {wording.how_to_set_key()}.")
         if not re.fullmatch(r"[!-~]*", self._secrets.key):
             raise InfrastructureError(
                 f"{wording.key_variable} holds a blank or a character outside ASCII: set it again"
@@ -212,8 +220,9 @@ class Endpoint:
         """Word a 401 or 403 without the server's own words, which may quote the key."""
         wording = self.wording
         variable = wording.key_variable
-        key = f"the key in {variable} was refused" if self._secrets.key else f"{variable} is not set"
-        return f"{wording.who} at {self.name} replied with HTTP {status}: {key}. Set {variable}{wording.otherwise}."
+        missing = f"{variable} is not set" if variable else "no key was sent"
+        key = f"the key in {variable} was refused" if self._secrets.key else missing
+        return f"{wording.who} at {self.name} replied with HTTP {status}: {key}. {wording.how_to_set_key()}."
 
     def _public(self, text: str) -> str:
         return one_line(self._secrets.hide(text), _REASON_LIMIT)

@@ -63,6 +63,8 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     """Subject -> demonstrations, where there are shots."""
     template: str | None = None
     """A jinja2 template in place of the scorer's wording."""
+    template_name: str = ""
+    """Its file, for messages."""
 
 
 def render(template: str, values: Mapping[str, Any], name: str) -> str:

@@ -88,9 +88,7 @@ def ours(url: str, requests: int, in_flight: int, image: bytes) -> None:
 
     def conversation(number: int) -> Conversation:
         settings = Settings(temperature=0.8, max_tokens=16, seed=number)
-        step = Step(
-            stage="answer", build=lambda _: (user(Image(data=image), f"question {number}"),), settings=settings
-        )
+        step = Step(stage="answer", build=lambda _: (user(Image(data=image), f"question {number}"),), settings=settings)
         return Conversation(qid=f"q{number}", sample=0, steps=(step,))
 
     plan = Plan(conversations=tuple(map(conversation, range(requests))), models={"model": "m"})

@@ -529,7 +529,7 @@ class TestSecrets:
         assert server.asked[0].headers["authorization"] == "Bearer no-key"
 
     def test_openai_itself_needs_a_key(self) -> None:
-        with OpenAIJudge(model="m", cache=None) as it, pytest.raises(InfrastructureError, match="set OPENAI_API_KEY"):
+        with OpenAIJudge(model="m", cache=None) as it, pytest.raises(InfrastructureError, match="Set OPENAI_API_KEY"):
             it.ask([question()])
 
     @pytest.mark.parametrize("key", ["sk-two words-123", "sk-“quoted”-12345"])
