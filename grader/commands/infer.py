@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +13,8 @@ from grader.commands.run import run_command
 from grader.errors import InfrastructureError, InterruptedRunError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grader.inference.batch import Taken, Written
     from grader.inference.dry_run import DryRun
     from grader.inference.options import InferOptions

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from grader.benchmark import Benchmark
 from grader.data.images import Images, folder_of
 from grader.errors import InputError, UsageError
 from grader.inference import batch, conversations, dry_run, output, resume
 from grader.inference.conversations import Chosen
 from grader.inference.engine import Engine, Limits
 from grader.inference.log import Log, free_name, peek
+from grader.inference.options import InferOptions
 from grader.inference.plan import Conversation, Plan, Role
 from grader.inference.summary import Summary, summarize
 from grader.models.client import Client
@@ -26,11 +28,10 @@ from grader.scorers import declarations, registry
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from grader.benchmark import Benchmark
     from grader.inference.batch import Taken, Written
     from grader.inference.dry_run import DryRun
     from grader.inference.events import Watcher
-    from grader.inference.options import InferOptions, ModelAt
+    from grader.inference.options import ModelAt
     from grader.models.prompt import Sampling
     from grader.scorers.registry import AnyScorer
     from grader.task import Task

@@ -25,3 +25,8 @@ def values(question: str, options: Mapping[str, str], hint: str) -> dict[str, ob
     """Return what a template may use beside the row's columns."""
     listed = "\n".join(f"{letter}. {text}" for letter, text in options.items())
     return {"question": question, "options": dict(options), "options_text": listed, "hint": hint}
+
+
+def stem(question: str) -> str:
+    """Return the question without the options that its text ends with ("Which? (A) this (B) that")."""
+    return question.partition("(A)")[0].strip()
