@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
 import grader
-from grader.commands import look, machine, results
+from grader.commands import infer, look, machine, results
 from grader.commands.console import say
 from grader.commands.run import EXIT_CODES, run_command
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError
@@ -94,6 +94,7 @@ for _command in (
     look.list_command,
     look.show_command,
     look.check_command,
+    infer.infer_command,
     machine.fetch_command,
     machine.doctor_command,
     machine.image_group,

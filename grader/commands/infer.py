@@ -40,7 +40,7 @@ _BATCH_BYTES = 200_000_000
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and warnings.")
 @click.option("-v", "--verbose", is_flag=True, help="With --grade: also say what every verdict rests on.")
 @click.pass_context
-def infer_command(context: click.Context, **given: Any) -> int:
+def infer_command(context: click.Context, /, **given: Any) -> int:
     """Ask a model for predictions: every sample of every task, once, resumably.
 
     The prediction file is made from <stem>_requests.jsonl beside it, which has every request and reply. The key is

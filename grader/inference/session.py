@@ -85,7 +85,7 @@ def prepare(options: InferOptions) -> Prepared:
     plan = conversations.make(
         tasks,
         lambda task: scorer.turns(declared, task, asking),
-        _image_reader(declared, split, options.data, tasks),
+        _image_reader(declared, split, protocol, options.data, tasks),
         _chosen(options, scorer.sampling(declared)),
     )
     limited = Options(limit=options.limit, ids=options.ids)
@@ -187,9 +187,9 @@ def _asking(options: InferOptions, scorer: AnyScorer, protocol: str, declared: B
 
 
 def _image_reader(
-    declared: Benchmark, split: str, given: Path | None, tasks: Mapping[str, Task]
+    declared: Benchmark, split: str, protocol: str, given: Path | None, tasks: Mapping[str, Task]
 ) -> Callable[[Task], bytes | None]:
-    column = declared.columns.image
+    column = declared.protocols[protocol].image or declared.columns.image
     if column is None:
         return lambda _: None
     images = Images(tasks, column, folder_of(declared, split, given))

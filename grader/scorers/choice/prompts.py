@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from grader.models.prompt import Sampling
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SAMPLING = Sampling(temperature=0.0, max_tokens=2048)
 
@@ -19,12 +14,6 @@ Options:
 {% for letter, text in options.items() %}{{ letter }}. {{ text }}
 {% endfor %}Please select the correct answer from the options above. 
 """  # noqa: W291 - as published
-
-
-def values(question: str, options: Mapping[str, str], hint: str) -> dict[str, object]:
-    """Return what a template may use beside the row's columns."""
-    listed = "\n".join(f"{letter}. {text}" for letter, text in options.items())
-    return {"question": question, "options": dict(options), "options_text": listed, "hint": hint}
 
 
 def stem(question: str) -> str:

@@ -136,6 +136,21 @@ pseudo-code).
 """  # noqa: W291
 
 
+PLAIN = """\
+Complete this Python function. Reply with the whole function, including its signature and imports, in one Python code \
+block.
+
+```python
+{signature}
+```
+"""
+
+
+def plain_turn(signature: str) -> Turn:
+    """Return the request of a benchmark that has no published prompts."""
+    return Turn(text=lambda _: _filled(PLAIN, signature))
+
+
 def turns(mode: str, *, first_version: bool, signature: str, description: str | None) -> tuple[Turn, ...]:
     """Return the requests for one program; raises UsageError for a mode that is not there, InputError without data.
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from grader.errors import InputError
 from grader.models.prompt import Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 SAMPLING = Sampling(temperature=0.0, top_p=0.9)
 DEMONSTRATIONS = "k_shot_demo.json"
@@ -104,6 +107,20 @@ def prompt(row: Mapping[str, Any], demonstrations: Sequence[Mapping[str, Any]] =
     return body + _FORMAT.format(
         first_error_step="Input 'Step x' here to indicate the first error step here.", unit="step"
     )
+
+
+def load_demonstrations(place: Path) -> dict[str, list[Mapping[str, Any]]]:
+    """Read the demonstrations beside subject files, by fine subject; raises InputError."""
+    path = (place if place.is_dir() else place.parent) / DEMONSTRATIONS
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=dict[str, list[dict[str, Any]]])
+    except OSError as error:
+        raise InputError(
+            [f"--shots: {path} cannot be read: {error.strerror}; the benchmark's repository has it"]
+        ) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InputError([f"{path}: {error}; expected {{subject: [demonstrations]}}"]) from error
+    return {subject: list(demonstrations) for subject, demonstrations in found.items()}
 
 
 def chosen(
