@@ -180,17 +180,14 @@ _OPEN = re.compile(r"\s*<(think|thinking)>")
 
 
 def split_reasoning(content: str) -> tuple[str, str]:
-    """Return an answer and the reasoning that stands before it in tags, as a server's own reasoning parser does.
+    """Return an answer and the reasoning that is before it in tags, as a server's own reasoning parser does.
 
-    A block that is never closed is all reasoning. A closing tag without an opening one ends reasoning that the chat
-    template began.
+    A closing tag without an opening one ends reasoning that the chat template began. A block that is never closed was
+    cut off; it stays, so that every reader sees what the model wrote.
     """
     opened = _OPEN.match(content)
-    if opened:
-        thought, closed, answer = content[opened.end() :].partition(f"</{opened[1]}>")
-        return (answer.lstrip(), thought.strip()) if closed else ("", thought.strip())
-    for tag in ("</think>", "</thinking>"):
-        thought, closed, answer = content.partition(tag)
+    for tag in [f"</{opened[1]}>"] if opened else ["</think>", "</thinking>"]:
+        thought, closed, answer = content[opened.end() if opened else 0 :].partition(tag)
         if closed:
             return answer.lstrip(), thought.strip()
     return content, ""

@@ -35,7 +35,6 @@ def test_reasoning_is_read_under_both_of_its_names_and_kept_apart(field: str) ->
     [
         (None, "length", {"reasoning_content": "hm"}, "reasoning_only", "hm"),
         ("", "stop", {"reasoning": "hm"}, "reasoning_only", "hm"),
-        ("<think>hm", "length", {}, "reasoning_only", "hm"),
         ("<think>hm</think>\n\n", "stop", {}, "reasoning_only", "hm"),
         (None, "stop", {}, "empty", ""),
         ("  \n", "stop", {}, "empty", ""),
@@ -103,6 +102,12 @@ def test_a_reply_without_choices_is_empty_and_missing_counts_are_zero() -> None:
     assert read(b'{"choices": [{"message": {"content": "A"}}], "usage": {"prompt_tokens": null}}') == Reply(content="A")
 
 
+def test_reasoning_that_was_cut_off_is_an_answer_that_was_cut() -> None:
+    reply = read(body("<think>hm", "length"))
+    assert isinstance(reply, Reply)
+    assert (reply.content, reply.finish_reason) == ("<think>hm", "length")
+
+
 @pytest.mark.parametrize(
     ("content", "answer", "reasoning"),
     [
@@ -111,7 +116,7 @@ def test_a_reply_without_choices_is_empty_and_missing_counts_are_zero() -> None:
         ("\n<think>\nhm\n</think>\n\nB", "B", "hm"),
         ("<thinking>hm</thinking> B", "B", "hm"),
         ("hm\n</think>\n\nB", "B", "hm"),
-        ("<think>hm", "", "hm"),
+        ("<think>hm", "<think>hm", ""),
         ("<think>a</think>b</think>c", "b</think>c", "a"),
         ("I <think> so", "I <think> so", ""),
         ("", "", ""),
