@@ -82,7 +82,7 @@ def main(context: click.Context) -> None:
 
     `grade PREDICTIONS [OPTIONS]` grades a prediction file; `grade run --help` lists its options.
     """
-    reads_table = (run_command, look.check_command, look.show_command)
+    reads_table = (run_command, look.check_command, look.show_command, infer.infer_command)
     if context.invoked_subcommand in {command.name for command in reads_table} and not context.meta[HELP]:
         _configure(context)
 
@@ -143,10 +143,14 @@ def _configure(context: click.Context) -> None:
         command.name or "": {
             option.name or "": _value(option, found.values[name], found)
             for name, option in option_names(command).items()
-            if name in found.values and name in known
+            if name in found.values and name in known and (command, name) != (infer.infer_command, _PREDICTIONS)
         }
-        for command in (run_command, look.check_command)
+        for command in (run_command, look.check_command, infer.infer_command)
     }
+
+
+_PREDICTIONS = "output"
+"""The option of `grade infer` that names the prediction file; in a configuration table it names reports."""
 
 
 def _kind(option: click.Option) -> Kind:

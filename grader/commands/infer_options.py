@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
 from grader.commands import options
 from grader.errors import UsageError
@@ -22,7 +21,7 @@ def _number_or_none(kind: type[int] | type[float], least: float, most: float | N
 
     def callback(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
         if value is None:
-            return msgspec.UNSET
+            return _unset()
         if value.lower() == "none":
             return None
         try:
@@ -34,6 +33,13 @@ def _number_or_none(kind: type[int] | type[float], least: float, most: float | N
         return number
 
     return callback
+
+
+def _unset() -> Any:
+    """Return what stands for an option that was not given; None is a setting that is not sent."""
+    import msgspec
+
+    return msgspec.UNSET
 
 
 def _json_object(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, Any]:
@@ -187,7 +193,7 @@ def parsed(given: dict[str, Any]) -> InferOptions:
     return InferOptions(
         model=ModelAt(name=given["model"], base_url=given["base_url"], key_variable=given["api_key_env"]),
         coder=coder,
-        seed=0 if given["seed"] is msgspec.UNSET else given["seed"],
+        seed=0 if given["seed"] is _unset() else given["seed"],
         patience=Patience(attempts=given["attempts"], seconds=given["retry_time"]),
         **plain,
     )

@@ -412,3 +412,12 @@ def test_a_system_message_a_template_and_image_options_are_sent(tmp_path: Path) 
     line = json.loads((tmp_path / "m_requests.jsonl").read_text())
     assert line["images"][0]["width"] * line["images"][0]["height"] <= 900
     assert (line["settings"]["image_detail"], line["settings"]["max_image_pixels"]) == ("low", 900)
+
+
+def test_the_configuration_table_says_which_benchmark_and_data_but_not_the_prediction_file(tmp_path: Path) -> None:
+    data = json.dumps(str(VSTAR[3]))
+    (tmp_path / "grade.toml").write_text(f'benchmark = "vstar"\ndata = {data}\noutput = "report.html"\n')
+    with ModelServer.playing(say("A")) as server:
+        said = grade("infer", "--model", "m", "--base-url", server.url, "-o", "m.json", "--limit", 1)
+    assert said.returncode == 0, said.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["grade.toml", "m.json", "m_requests.jsonl"]
