@@ -49,6 +49,26 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     revision: str = ""
     """Revision of the data set that belongs to this protocol."""
     rows: int = 0
+    image: str = ""
+    """The image column, where it is another one than `columns.image`."""
+
+
+class Inference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How `grade infer` asks; what is not given is the scorer's."""
+
+    prompt: str = ""
+    """A jinja2 template."""
+    temperature: float | msgspec.UnsetType = msgspec.UNSET
+    """For one sample a task."""
+    temperature_of_several: float | msgspec.UnsetType = msgspec.UNSET
+    """For several samples a task."""
+    top_p: float | msgspec.UnsetType = msgspec.UNSET
+    max_tokens: int | msgspec.UnsetType = msgspec.UNSET
+
+    def given(self) -> dict[str, float]:
+        """Return the settings that are given."""
+        names = ("temperature", "temperature_of_several", "top_p", "max_tokens")
+        return {name: value for name in names if (value := getattr(self, name)) is not msgspec.UNSET}
 
 
 class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -67,6 +87,7 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     description: str = ""
     unit: str = "question"
     """What one id is called in messages."""
+    inference: Inference = Inference()
     abbreviations: dict[str, str] = {}
     """Group value -> official abbreviation."""
     folder: str = ""

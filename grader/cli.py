@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
-from grader.commands import look, machine, results
+from grader.commands import infer, look, machine, results
 from grader.commands.console import say
 from grader.commands.run import EXIT_CODES, run_command
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError
@@ -82,7 +82,7 @@ def main(context: click.Context) -> None:
 
     `grade PREDICTIONS [OPTIONS]` grades a prediction file; `grade run --help` lists its options.
     """
-    reads_table = (run_command, look.check_command, look.show_command)
+    reads_table = (run_command, look.check_command, look.show_command, infer.infer_command)
     if context.invoked_subcommand in {command.name for command in reads_table} and not context.meta[HELP]:
         _configure(context)
 
@@ -94,6 +94,7 @@ for _command in (
     look.list_command,
     look.show_command,
     look.check_command,
+    infer.infer_command,
     machine.fetch_command,
     machine.doctor_command,
     machine.image_group,
@@ -142,10 +143,14 @@ def _configure(context: click.Context) -> None:
         command.name or "": {
             option.name or "": _value(option, found.values[name], found)
             for name, option in option_names(command).items()
-            if name in found.values and name in known
+            if name in found.values and name in known and (command, name) != (infer.infer_command, _PREDICTIONS)
         }
-        for command in (run_command, look.check_command)
+        for command in (run_command, look.check_command, infer.infer_command)
     }
+
+
+_PREDICTIONS = "output"
+"""The option of `grade infer` that names the prediction file; in a configuration table it names reports."""
 
 
 def _kind(option: click.Option) -> Kind:

@@ -225,11 +225,19 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         unscored=unscored,
         unscored_by_reading=by_reading,
         provenance=provenance,
+        model=_model(opened.file),
         facts=scored.facts,
         baselines=scored.baselines,
         abbreviations=opened.benchmark.abbreviations,
         notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *scored.notes],
     )
+
+
+def _model(file: PredictionFile) -> str | None:
+    """Return the model that the prediction file names; None where it names none, or several."""
+    named = {record.fields.get("model") for record in file.records}
+    (only,) = named if len(named) == 1 else (None,)
+    return only if isinstance(only, str) and only else None
 
 
 # --- scoring again ----------------------------------------------------------------------------------------------

@@ -75,7 +75,15 @@ def _endpoint(options: Options, observer: Observer, template: str | None) -> Ite
 
     assert options.judge_model is not None
     cache = ReplyCache() if options.cache else None
-    judge = OpenAIJudge(model=options.judge_model, cache=cache, base_url=options.judge_base_url, observer=observer)
+    judge = OpenAIJudge(
+        model=options.judge_model,
+        cache=cache,
+        base_url=options.judge_base_url,
+        concurrency=options.judge_concurrency,
+        max_tokens=options.judge_max_tokens,
+        timeout=options.judge_timeout,
+        observer=observer,
+    )
     with judge:
         session = JudgeSession(judge=judge, template=template)
         yield session

@@ -18,6 +18,7 @@ import msgspec
 from grader.benchmark import Benchmark
 from grader.decisions.paired import Compared, NothingPairedError, difference
 from grader.errors import UsageError
+from grader.models.prompt import IMAGE, Asking, Sampling, Turn, render
 from grader.observer import Observer
 from grader.options import Options
 from grader.predictions.outcomes import Oddities
@@ -182,6 +183,10 @@ class Scorer(ABC, Generic[B, T]):
     """Whether the tasks of a unit belong together: `--id`, `--limit` and reports take them as one item."""
     own_file: ClassVar[str] = ""
     """Ending of the file that it writes beside the results and reads again; empty: none."""
+    modes: ClassVar[Mapping[str, str]] = {}
+    """Ways to ask a task, each with a description; the first is the default."""
+    usual_sampling: ClassVar[Sampling] = Sampling()
+    """How the official runs sample, where the declaration says nothing else."""
     runs_programs: ClassVar[bool] = False
     """Whether predictions become programs that are executed."""
 
@@ -222,6 +227,51 @@ class Scorer(ABC, Generic[B, T]):
         """Return what a reader must know about the data."""
         del declared, rows
         return []
+
+    # --- inference ------------------------------------------------------------------------------------------------
+
+    def tasks_to_ask(self, declared: B, tasks: dict[str, T]) -> dict[str, T]:
+        """Return all tasks that a model is to be asked, with those that the data leaves out."""
+        del declared
+        return tasks
+
+    def sampling(self, declared: B) -> Sampling:
+        """Return how the official runs sample."""
+        return msgspec.structs.replace(self.usual_sampling, **declared.inference.given())
+
+    def turns(self, declared: B, task: T, asking: Asking) -> Sequence[Turn]:
+        """Return the requests about a task; raises UsageError, InputError."""
+        if asking.template is None and not declared.inference.prompt:
+            raise UsageError(
+                f"{declared.id} does not say how its tasks are asked: add a prompt under [inference] in its "
+                "benchmark.toml, or give a template with --prompt FILE."
+            )
+        return [self.from_template(declared, task, asking, Turn(text=lambda _: ""))]
+
+    def from_template(self, declared: B, task: T, asking: Asking, usual: Turn) -> Turn:
+        """Return a turn with its text from the user's template, else from the declaration's, else as it is."""
+        template, name = asking.template, asking.template_name
+        if template is None:
+            template, name = declared.inference.prompt, f"{declared.id}/benchmark.toml: inference.prompt"
+        if not template:
+            return usual
+        whole = template
+
+        def text(texts: Mapping[str, str]) -> str:
+            return render(whole, {**self.prompt_values(declared, task), "default": usual.text(texts)}, name)
+
+        return msgspec.structs.replace(usual, text=text)
+
+    def prompt_values(self, declared: B, task: T) -> dict[str, Any]:
+        """Return what a prompt template may use: the row's columns, and the task's own fields."""
+        row = {name: value for name, value in task.row.items() if name != declared.columns.image}
+        listed = "\n".join(f"{letter}. {text}" for letter, text in task.options.items())
+        return {**row, "question": task.text, "options": dict(task.options), "options_text": listed, "image": IMAGE}
+
+    def demonstrations(self, declared: B, split: str, given: Path | None) -> Mapping[str, list[Mapping[str, Any]]]:
+        """Return demonstrations for prompts by subject, where the benchmark has some; raises a GradeError."""
+        del declared, split, given
+        return {}
 
     # --- scoring --------------------------------------------------------------------------------------------------
 

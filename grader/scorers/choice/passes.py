@@ -51,6 +51,21 @@ def _rotations(item: Item, columns: ChoiceColumns, stride: int, predicted: Colle
         yield msgspec.structs.replace(item, id=qid, unit=item.id, options=options, gold=gold, row=row)
 
 
+def ids_due(items: Mapping[str, Item], stride: int) -> list[str]:
+    """Return the ids of all passes of questions that the data has the first pass of; none where it has others too."""
+    if any(item.unit or not item.id.isdigit() for item in items.values()):
+        return []
+    return [
+        str(int(item.id) + number * stride) for item in items.values() for number in range(1, _passes_of_first(item))
+    ]
+
+
+def _passes_of_first(item: Item) -> int:
+    """Return how many passes a question has officially, by its first one: a last "All of the above" stays."""
+    stays = len(item.options) > 2 and _ABOUT_OTHERS.search(list(item.options.values())[-1])
+    return len(item.options) - bool(stays)
+
+
 def with_groups_of_first(items: dict[str, Item]) -> dict[str, Item]:
     """Give every pass the groups of its question's first pass, as officially: a rolled row may lack them."""
     lead = {item.observation: item.groups for item in reversed(items.values())}

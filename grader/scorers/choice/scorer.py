@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.errors import InputError, UsageError
+from grader.models.prompt import Sampling, Turn, render
 from grader.results import Metric, Outcome, SampleResult, read_facts, write_facts
 from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
-from grader.scorers.choice import passes
+from grader.scorers.choice import passes, prompts
 from grader.scorers.choice.baselines import baselines
 from grader.scorers.choice.carried import carried_rows
 from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, letters_problem
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.data.load import Rows
+    from grader.models.prompt import Asking
     from grader.predictions.read import PredictionFile
     from grader.results import ReadingName, Report
     from grader.scorers.choice.items import Reply
@@ -34,6 +36,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     declaration = ChoiceBenchmark
     options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies", "judge_prompt"})
+    usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
     # --- data -----------------------------------------------------------------------------------------------------
 
@@ -72,6 +75,22 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         columns = "column" if len(missing) == 1 else "columns"
         return [f"The data has no option {columns} {some}, which the benchmark's letters ({declared.letters}) name."]
+
+    # --- inference ------------------------------------------------------------------------------------------------
+
+    def turns(self, declared: ChoiceBenchmark, task: Item, asking: Asking) -> Sequence[Turn]:
+        """Ask with the declaration's template, or as VLMEvalKit does."""
+
+        def usual(_: Mapping[str, str]) -> str:
+            return render(prompts.TEMPLATE, self.prompt_values(declared, task), "the usual prompt")
+
+        return [self.from_template(declared, task, asking, Turn(text=usual))]
+
+    def prompt_values(self, declared: ChoiceBenchmark, task: Item) -> dict[str, Any]:
+        """Return the question without the options that it ends with, and the hint."""
+        question = prompts.stem(task.text) if declared.options_in_text else task.text
+        hint = choice_items.cell(task.row.get(declared.columns.hint or "")) or ""
+        return {**super().prompt_values(declared, task), "question": question, "hint": hint}
 
     # --- scoring --------------------------------------------------------------------------------------------------
 
@@ -162,6 +181,10 @@ class Circular(MultipleChoice):
             ["The data has first passes only; the other passes were made by rotating their options."] if made else []
         )
         return passes.with_groups_of_first(items), notes
+
+    def tasks_to_ask(self, declared: ChoiceBenchmark, tasks: dict[str, Item]) -> dict[str, Item]:
+        """Add the other passes where the data has the first one of each question only."""
+        return self.complete(declared, tasks, passes.ids_due(tasks, declared.pass_stride))[0]
 
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
         notes = [*super()._notes_on(run), *passes.notes_on_passes(run.tasks.values())]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from grader.benchmark import Benchmark, Columns, Protocol
 
@@ -13,6 +14,8 @@ class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields
     signature: str | None = None
     tests: str | None = None
     solution: str | None = None
+    description: str | None = None
+    """What the image shows, in words."""
 
 
 class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -25,6 +28,8 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     timed_out: str = ""
     failed_prefix: str = ""
     lint_prefix: str = ""
+    prompts: Literal["", "humaneval-v-v1", "humaneval-v-v2"] = ""
+    """The published prompts to ask with; empty: a plain one."""
 
 
 class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from grader.errors import InputError, UsageError
 from grader.results import Outcome, SampleResult
-from grader.scorers.execution import executed, jobs, own_file, phases
+from grader.scorers.execution import executed, jobs, own_file, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.curve import curve
 from grader.scorers.execution.declaration import ExecutionBenchmark
@@ -19,10 +19,11 @@ from grader.scorers.interface import Marks, OwnFile, Scored, Scorer, Summary, in
 from grader.scorers.oddities import marked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from grader.data.load import Rows
+    from grader.models.prompt import Asking, Sampling, Turn
     from grader.results import Report
     from grader.scorers.interface import Earlier, Observe, Run
 
@@ -36,6 +37,8 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     options: ClassVar[frozenset[str]] = frozenset({"k"})
     own_file: ClassVar[str] = "_executed.json"
     runs_programs: ClassVar[bool] = True
+    modes: ClassVar[Mapping[str, str]] = prompts.MODES
+    usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
     def columns(self, declared: ExecutionBenchmark, split: str) -> list[str] | None:
         """Return the columns that assembling and executing need."""
@@ -48,6 +51,33 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         """Turn rows into tasks; raises InputError naming every row that is wrong."""
         del split
         return tasks_from(rows, declared)
+
+    # --- inference ------------------------------------------------------------------------------------------------
+
+    def turns(self, declared: ExecutionBenchmark, task: CodeTask, asking: Asking) -> Sequence[Turn]:
+        """Ask with the published prompts of the protocol, or with a plain one; a template replaces a single one."""
+        turns = self._published(declared, task, asking)
+        if asking.template is not None and len(turns) > 1:
+            raise UsageError(f"--prompt: mode {asking.mode} sends several requests; a template replaces a single one.")
+        return [self.from_template(declared, task, asking, turns[0])] if len(turns) == 1 else turns
+
+    def _published(self, declared: ExecutionBenchmark, task: CodeTask, asking: Asking) -> Sequence[Turn]:
+        published = declared.protocols[asking.protocol].prompts
+        if not published:
+            if asking.mode != next(iter(self.modes)):
+                raise UsageError(f"--mode {asking.mode}: {declared.id} has no modes.")
+            return [prompts.plain_turn(task.signature_text)]
+        described = task.row.get(declared.columns.description or "")
+        return prompts.turns(
+            asking.mode,
+            first_version=published == "humaneval-v-v1",
+            signature=task.signature_text,
+            description=described if isinstance(described, str) else None,
+        )
+
+    def prompt_values(self, declared: ExecutionBenchmark, task: CodeTask) -> dict[str, Any]:
+        """Add the signature."""
+        return {**super().prompt_values(declared, task), "signature": task.signature_text}
 
     # --- scoring --------------------------------------------------------------------------------------------------
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.decisions.paired import Compared, NothingPairedError
 from grader.errors import UsageError
+from grader.models.prompt import Sampling, Turn
 from grader.results import read_facts, write_facts
 from grader.scorers.interface import Marks, Scored, Scorer, no_results
-from grader.scorers.mr_ben import figures, subjects
+from grader.scorers.mr_ben import figures, prompts, subjects
 from grader.scorers.mr_ben import metrics as mr_score
 from grader.scorers.mr_ben.declaration import MrBenBenchmark
 from grader.scorers.mr_ben.facts import RunFacts, as_table, facts_of
@@ -18,9 +19,11 @@ from grader.scorers.mr_ben.tasks import MrBenTask, tasks_from
 from grader.scorers.mr_ben.weights import OWN_WEIGHTS, weight_notes, weights_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from grader.data.load import Rows
+    from grader.models.prompt import Asking
     from grader.predictions.read import PredictionFile
     from grader.results import ReadingName, Report, SampleResult
     from grader.scorers.interface import Earlier, Observe, Run
@@ -40,6 +43,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     options: ClassVar[frozenset[str]] = frozenset(
         {"weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt"}
     )
+
+    usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
     def columns(self, declared: MrBenBenchmark, split: str) -> list[str] | None:
         """Return None: the subject files are read whole."""
@@ -62,6 +67,21 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         """Turn rows into tasks."""
         del declared, split
         return tasks_from(rows)
+
+    # --- inference ------------------------------------------------------------------------------------------------
+
+    def turns(self, declared: MrBenBenchmark, task: MrBenTask, asking: Asking) -> Sequence[Turn]:
+        """Ask with the published prompt, after the demonstrations that were asked for."""
+        shown = prompts.chosen(asking.demonstrations, task.row, asking.shots)
+        noted = {"shots": asking.shots} if asking.shots else {}
+        usual = Turn(text=lambda _: prompts.prompt(task.row, shown), noted=noted)
+        return [self.from_template(declared, task, asking, usual)]
+
+    def demonstrations(
+        self, declared: MrBenBenchmark, split: str, given: Path | None
+    ) -> Mapping[str, list[Mapping[str, Any]]]:
+        """Return those of the data's `k_shot_demo.json`; raises UsageError, InputError."""
+        return prompts.load_demonstrations(subjects.place_of(declared, split, given))
 
     # --- scoring --------------------------------------------------------------------------------------------------
 

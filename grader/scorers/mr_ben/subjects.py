@@ -24,13 +24,7 @@ _NEEDED = ("Question_UUID", "Sampled_Model", "Model_Solution_Steps", "Model_Solu
 
 def load(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Rows:
     """Load the subjects that are there; other files of the folder are not looked at. Raises InputError."""
-    declared = benchmark.splits[split].data
-    place = given or (Path(benchmark.folder) / declared if declared else None)
-    if place is None:
-        raise DataUnavailableError(
-            f"The data of {benchmark.id} is not bundled. Give the folder of its subject files "
-            f"({', '.join(f'{name}.json' for name in benchmark.subjects[:3])}, ...) with --data FOLDER."
-        )
+    place = place_of(benchmark, split, given)
     paths = _paths(place, benchmark.subjects)
     rows: list[Row] = []
     digest = hashlib.sha256()
@@ -45,6 +39,18 @@ def load(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Rows:
     if problems:
         raise InputError(problems[:50])
     return Rows(rows=rows, origin=place.name, digest=digest.hexdigest()[:16])
+
+
+def place_of(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Path:
+    """Return the folder of subject files, or the one file that was given; raises DataUnavailableError."""
+    declared = benchmark.splits[split].data
+    place = given or (Path(benchmark.folder) / declared if declared else None)
+    if place is None:
+        raise DataUnavailableError(
+            f"The data of {benchmark.id} is not bundled. Give the folder of its subject files "
+            f"({', '.join(f'{name}.json' for name in benchmark.subjects[:3])}, ...) with --data FOLDER."
+        )
+    return place
 
 
 def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows:
