@@ -11,14 +11,16 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data import fetch
-from grader.data.load import Rows
+from grader.data.load import rows_of
+from grader.data.rows import Rows
 from grader.decisions import intervals
 from grader.errors import InputError, UsageError
 from grader.files.replacing import replacing
 from grader.files.results_file import encode_report, read_report
 from grader.files.run_files import results_path, stem_of
 from grader.predictions import outcomes
-from grader.predictions.read import PredictionFile, read_predictions
+from grader.predictions.file import PredictionFile
+from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint, select
 from grader.resources import VERSION
 from grader.results import Provenance, Report, count_unscored
@@ -124,7 +126,7 @@ def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:
     scorer = registry.scorer(declared.scoring)
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
-    rows = scorer.load(declared, split, protocol, options.data, None)
+    rows = rows_of(declared, split, protocol, options.data, columns=None, own=scorer.own_rows)
     return declared, scorer.tasks(declared, split, rows)
 
 
@@ -185,7 +187,8 @@ def _rows(declared: Benchmark, split: str, protocol: str, file: PredictionFile, 
         carried = scorer.carried(file, declared)
         if carried is not None:
             return carried
-    return scorer.load(declared, split, protocol, options.data, scorer.columns(declared, split))
+    columns = scorer.columns(declared, split)
+    return rows_of(declared, split, protocol, options.data, columns=columns, own=scorer.own_rows)
 
 
 def _absent_groups(declared: Benchmark, rows: Rows) -> list[str]:

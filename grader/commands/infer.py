@@ -9,8 +9,7 @@ import click
 
 from grader.commands import infer_options, options
 from grader.commands.console import emit, say
-from grader.commands.run import run_command
-from grader.errors import InfrastructureError, InterruptedRunError
+from grader.errors import InfrastructureError, InterruptedRunError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -180,6 +179,10 @@ def _advice(kind: str) -> str:
 
 def _grade(context: click.Context, given: dict[str, Any]) -> int:
     """Grade the prediction file with the options that `grade` has."""
+    group = context.find_root().command
+    run_command = group.get_command(context, "run") if isinstance(group, click.Group) else None
+    if run_command is None:
+        raise UsageError("--grade needs the whole command `grade`; run `grade infer`.")
     names = {parameter.name for parameter in run_command.params}
     shared = {name: value for name, value in given.items() if name in names}
     shared["outputs"] = given["reports"]

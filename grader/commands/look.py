@@ -36,7 +36,7 @@ def show_command(benchmark: str | None, qid: str | None, **given: Any) -> None:
     """
     from grader.commands.task_text import describe, show
     from grader.options import Options
-    from grader.reports.table import clean
+    from grader.reports.text import clean
 
     table = _table()
     usual = table.pop("benchmark", None)

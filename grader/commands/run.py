@@ -15,7 +15,8 @@ from grader.errors import InfrastructureError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grader.decisions.gate import FailUnder, GateResult, MaxDrop
+    from grader.decisions.asked import FailUnder, MaxDrop
+    from grader.decisions.gate import GateResult
     from grader.grading import Graded
     from grader.options import Options
     from grader.results import ReadingName, Report
@@ -146,14 +147,15 @@ def _show(report: Report, *, verbose: bool) -> None:
     import shutil
 
     from grader.reports import table
+    from grader.reports.text import clean
 
     text = table.render(report, width=max(60, shutil.get_terminal_size((100, 24)).columns), colour=sys.stderr.isatty())
     write(text.rstrip("\n"))
     if verbose:
         for sample in report.samples:
             careful = sample.careful
-            say(f"{table.clean(sample.qid)} #{sample.sample} {sample.official.outcome} {careful.outcome} "
-                f"{table.clean(careful.detail)[:200]}")  # fmt: skip
+            say(f"{clean(sample.qid)} #{sample.sample} {sample.official.outcome} {careful.outcome} "
+                f"{clean(careful.detail)[:200]}")  # fmt: skip
 
 
 def _write(*steps: Callable[[], list[Path]], quiet: bool) -> InfrastructureError | None:

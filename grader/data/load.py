@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from grader.data import checks as data_checks
 from grader.data import fetch
+from grader.data.rows import Rows
 from grader.data.tables import Row, Table, read_json, read_table
 from grader.errors import DataUnavailableError, InputError, UsageError
-from grader.files.json_location import quoted
+from grader.files.json_text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,25 +38,16 @@ class Wanted:
         return name != self._image and (self._columns is None or name in self._columns)
 
 
-class Rows(msgspec.Struct, frozen=True, kw_only=True):
-    """Rows and where they came from."""
+OwnRows = Callable[[Any, str, "Path | None"], "Rows | None"]
+"""(Benchmark, split, path given with --data) -> rows in a format of a scorer's own; None: it has none."""
 
-    rows: list[Row]
-    origin: str
-    """For people and reports: the file's name, or hub id and revision."""
-    digest: str
-    """A hash of the columns used; two runs are comparable only where it is the same."""
-    place: str = ""
-    """For messages: the path as the user gave it; empty where the rows came from no file."""
-    lines: list[int] = []
-    """The line each row begins on, where its file has lines."""
-    is_carried: bool = False
-    """Whether they came with the predictions."""
 
-    def where(self, number: int) -> str:
-        """Return the place of a row, counted from 1: `path:line`, or `path: row n` where there are no lines."""
-        place = self.place or self.origin
-        return f"{place}:{self.lines[number - 1]}" if self.lines else f"{place}: row {number}"
+def rows_of(
+    benchmark: Benchmark, split: str, protocol: str, given: Path | None, *, columns: Iterable[str] | None, own: OwnRows
+) -> Rows:
+    """Load the rows of a split, in a scorer's own format or in one that is everybody's; raises as `load` does."""
+    rows = own(benchmark, split, given)
+    return load(benchmark, split, protocol, given, columns) if rows is None else rows
 
 
 def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, columns: Iterable[str] | None) -> Rows:

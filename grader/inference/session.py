@@ -10,6 +10,7 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data.images import Images, folder_of
+from grader.data.load import rows_of
 from grader.errors import InputError, UsageError
 from grader.inference import batch, conversations, dry_run, output, resume
 from grader.inference.conversations import Chosen
@@ -79,7 +80,8 @@ def prepare(options: InferOptions) -> Prepared:
     # Without the name of the image column, no column is left out.
     whole = msgspec.structs.replace(declared, columns=msgspec.structs.replace(declared.columns, image=None))
     tasks = scorer.tasks_to_ask(
-        declared, scorer.tasks(declared, split, scorer.load(whole, split, protocol, options.data, None))
+        declared,
+        scorer.tasks(declared, split, rows_of(whole, split, protocol, options.data, columns=None, own=scorer.own_rows)),
     )
     asking = _asking(options, scorer, protocol, declared, split)
     plan = conversations.make(

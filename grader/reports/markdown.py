@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from grader.decisions.gate import GateResult, State
-    from grader.results import Metric, Reading, Report, SampleResult
+    from grader.reports.interface import Gather
+    from grader.results import Metric, Reading, ReadingName, Report, SampleResult
 
 SHOWN_DIFFERENCES = 20
 MOST_KINDS = 6
@@ -45,6 +46,14 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     all: int
     cut: Markup
     """A line that says how many rows there are besides; empty where all are shown."""
+
+
+def make(
+    report: Report, material: Gather, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful"
+) -> bytes:
+    """Return the file; see `grader.reports.interface.Format`."""
+    del material, reading
+    return render(report, gates)
 
 
 def render(report: Report, gates: Sequence[GateResult] = ()) -> bytes:

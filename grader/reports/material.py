@@ -14,7 +14,8 @@ from grader.data.images import Picture
 from grader.errors import GradeError
 from grader.files.run_files import beside as file_beside
 from grader.files.run_files import stem_of
-from grader.predictions.read import PredictionFile, read_predictions
+from grader.predictions.file import PredictionFile
+from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
 from grader.reports.gaps import Gap, first_line
 from grader.reports.questions import Shown, gather

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.reports.text import clean
 from grader.reports.unscored import in_words
 from grader.results import READINGS, is_same
 from grader.scorers.registry import scorer_of
@@ -137,8 +138,3 @@ def _unscored(report: Report) -> list[str]:
             low, high = metric.bounds
             lines.append(f"  {metric.name} ({metric.reading}) lies between {low:.1f} and {high:.1f}")
     return lines
-
-
-def clean(text: str) -> str:
-    """Make untrusted text harmless on a terminal: one line, no control characters."""
-    return "".join(c if c.isprintable() else " " for c in text)

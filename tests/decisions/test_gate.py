@@ -9,17 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.decisions.gate import (
-    FailUnder,
-    GateResult,
-    MaxDrop,
-    State,
-    check_baseline,
-    exit_code,
-    judge,
-    parse_fail_under,
-    parse_max_drop,
-)
+from grader.decisions.asked import FailUnder, MaxDrop, parse_fail_under, parse_max_drop
+from grader.decisions.gate import GateResult, State, check_baseline, exit_code, judge
 from grader.decisions.paired import difference
 from grader.errors import UsageError
 from grader.results import READINGS, Metric, Report

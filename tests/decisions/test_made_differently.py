@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from grader.decisions.asked import MaxDrop
 from grader.decisions.comparison import compare
-from grader.decisions.gate import MaxDrop, judge
+from grader.decisions.gate import judge
 from grader.decisions.made_differently import differences, in_words
 from grader.errors import UsageError
 from grader.reports.comparison import render

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from grader.reports import markdown
 from grader.reports.markdown import render
 from grader.reports.markdown_text import code, prose
-from grader.reports.table import clean
+from grader.reports.text import clean
 from grader.results import Metric, Report
 from tests.reports import made_reports as made
 

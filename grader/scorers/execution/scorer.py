@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from grader.data.load import Rows
+    from grader.data.rows import Rows
     from grader.models.prompt import Asking, Sampling, Turn
     from grader.results import Report
     from grader.scorers.interface import Earlier, Observe, Run

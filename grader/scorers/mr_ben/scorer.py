@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from grader.data.load import Rows
+    from grader.data.rows import Rows
     from grader.models.prompt import Asking
-    from grader.predictions.read import PredictionFile
+    from grader.predictions.file import PredictionFile
     from grader.results import ReadingName, Report, SampleResult
     from grader.scorers.interface import Earlier, Observe, Run
     from grader.scorers.mr_ben.facts import ReadingFacts
@@ -51,11 +51,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         del declared, split
         return None
 
-    def load(
-        self, declared: MrBenBenchmark, split: str, protocol: str, given: Path | None, columns: list[str] | None
-    ) -> Rows:
+    def own_rows(self, declared: MrBenBenchmark, split: str, given: Path | None) -> Rows:
         """Load the subject files that are there."""
-        del protocol, columns
         return subjects.load(declared, split, given)
 
     def carried(self, file: PredictionFile, declared: MrBenBenchmark) -> Rows | None:

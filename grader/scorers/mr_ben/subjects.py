@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.data.load import Row, Rows
+from grader.data.rows import Row, Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.json_records import JsonText, Problems
 

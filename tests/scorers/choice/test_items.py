@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader import benchmark
-from grader.data.load import Rows
+from grader.data.rows import Rows
 from grader.errors import UsageError
 from grader.predictions.read import PredictionFile, PredictionRecord
 from grader.scorers.choice.items import (

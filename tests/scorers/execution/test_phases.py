@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grader.benchmark import Protocol, load
-from grader.data.load import Rows
+from grader.data.rows import Rows
 from grader.errors import InputError, UsageError
 from grader.scorers.execution.phases import tasks_from, wanted_k
 
