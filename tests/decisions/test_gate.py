@@ -22,7 +22,7 @@ from grader.decisions.gate import (
 )
 from grader.decisions.paired import difference
 from grader.errors import UsageError
-from grader.results import READINGS, Metric, Report
+from grader.results import READINGS, Metric, Provenance, Report
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
 from tests.made_runs import choice, figures, mr_ben, of_sample, report, sample, tasks
@@ -310,17 +310,19 @@ def test_the_first_figure_is_the_one_meant_where_none_is_named() -> None:
 
 
 def test_the_same_outputs_meet_any_drop() -> None:
-    baseline, made = (mostly(1, 9, environment={"predictions_digest": "x"}) for _ in range(2))
+    baseline, made = (mostly(1, 9, provenance=Provenance(data_digest="d", predictions_digest="x")) for _ in range(2))
     found = drop(baseline, made, "0")
     assert (found.state, found.reason) == ("met", "both runs graded the same outputs")
     lost = msgspec.structs.replace(made, unscored=1)
     assert drop(baseline, lost, "0").state == "unscored"
-    other = msgspec.structs.replace(made, environment=made.environment | {"predictions_digest": "y"})
+    other = msgspec.structs.replace(made, provenance=Provenance(data_digest="d", predictions_digest="y"))
     assert drop(baseline, other, "0").state == "inconclusive"
 
 
 def test_the_same_outputs_are_no_excuse_for_a_figure_that_fell_with_the_grading() -> None:
-    baseline, made = (mostly(n, 200 - n, environment={"predictions_digest": "x"}) for n in (180, 60))
+    baseline, made = (
+        mostly(n, 200 - n, provenance=Provenance(data_digest="d", predictions_digest="x")) for n in (180, 60)
+    )
     found = drop(baseline, made, "5")
     assert found.state == "failed"
     assert "the outputs are the same, so what differs is the grading" in found.reason
@@ -363,7 +365,9 @@ def test_a_drop_of_mr_score_is_in_points_of_it() -> None:
 def test_a_real_report_can_be_its_own_baseline(benchmark: str) -> None:
     made = of_sample(benchmark)
     assert drop(made, made, "0").state == "met"
-    reworded = msgspec.structs.replace(made, environment={**made.environment, "predictions_digest": "other"})
+    reworded = msgspec.structs.replace(
+        made, provenance=msgspec.structs.replace(made.provenance, predictions_digest="other")
+    )
     assert drop(made, reworded, "0").state == "inconclusive"
     assert drop(made, reworded, "100").state == "met"
 
