@@ -10,7 +10,7 @@ import pytest
 from grader.decisions.comparison import Comparison, Flip, check_comparable, compare, same_outputs
 from grader.errors import InputError, UsageError
 from grader.results import READINGS, Provenance, Report, write_facts
-from grader.scorers.choice import metrics as choice_metrics
+from grader.scorers.means import each_task, metric_rows
 from grader.scorers.mr_ben.facts import RunFacts
 from grader.scorers.mr_ben.figures import Weights
 from grader.scorers.registry import scorer_of
@@ -21,7 +21,7 @@ def questions(words: dict[str, str], **fields: Any) -> Report:
     """V* questions and their outcomes, with the figures that the scorer makes."""
     groups = fields.pop("groups", {})
     samples = [sample(qid, word, group=groups.get(qid, "")) for qid, word in words.items()]
-    return report(samples, choice_metrics.metric_rows(samples, "accuracy", choice_metrics.each_question), **fields)
+    return report(samples, metric_rows(samples, "accuracy", each_task), **fields)
 
 
 def flips(made: Comparison) -> tuple[list[str], list[str]]:

@@ -23,8 +23,8 @@ from grader.decisions.gate import (
 from grader.decisions.paired import difference
 from grader.errors import UsageError
 from grader.results import READINGS, Metric, Provenance, Report
-from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
+from grader.scorers.means import each_task, metric_rows
 from tests.made_runs import choice, figures, mr_ben, of_sample, report, sample, tasks
 
 
@@ -40,7 +40,7 @@ def drop(baseline: Report, made: Report, text: str, **fields: Any) -> GateResult
 
 def questions(words: dict[str, str], group: str = "", **fields: Any) -> Report:
     samples = [sample(qid, word, group=group) for qid, word in words.items()]
-    metrics = choice_metrics.metric_rows(samples, "accuracy", choice_metrics.each_question)
+    metrics = metric_rows(samples, "accuracy", each_task)
     return report(samples, metrics, **fields)
 
 
@@ -210,7 +210,7 @@ def test_a_dead_judge_is_no_regression() -> None:
     )
     found = drop(before, now, "1")
     assert found.state == "unscored"
-    assert "40 of 60 samples are unscored" in found.reason
+    assert found.reason == "it was not judged; with them it lies between 20.00 and 53.33; give a judge"
 
 
 @pytest.mark.parametrize(("lost", "state"), [(100, "unscored"), (20, "failed")])
@@ -235,7 +235,7 @@ def test_a_run_that_lost_everything_is_unscored_under_every_gate(text: str) -> N
 
 def test_a_reading_or_a_group_that_was_lost_is_unscored() -> None:
     samples = [sample("a", "unscored", official="correct", group="c=x"), sample("b", "correct", group="c=y")]
-    made = report(samples, choice_metrics.metric_rows(samples, "accuracy", choice_metrics.each_question))
+    made = report(samples, metric_rows(samples, "accuracy", each_task))
     assert line(made, "accuracy:c=x=0").state == "unscored"
     assert line(made, "accuracy:c=x=50", reading="official").state == "unscored"
     gone = questions({"a": "unscored", "b": "unscored"}, group="c=x")

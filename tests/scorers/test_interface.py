@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
-from grader.decisions.observations import by_observation, clusters, groups_of, is_mean, k_of, mean_credit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.execution.metrics import k_of
 from grader.scorers.interface import in_group, mean_credit
+from grader.scorers.means import metric_rows
 from grader.scorers.registry import names, scorer, scorer_of
 from tests.made_runs import mr_ben, of_sample, report, sample
 
@@ -106,7 +106,7 @@ def test_circular_figures_are_means_of_observations_whatever_is_unscored(passes:
         ("vanilla_accuracy", choice_metrics.first_passes),
         ("vanilla_accuracy_all_passes", choice_metrics.all_passes),
     ):
-        metrics += choice_metrics.metric_rows(samples, name, observe)
+        metrics += metric_rows(samples, name, observe)
     made = report(samples, metrics, scorer="circular")
     for metric in metrics:
         value, n = mean_of(observations(made, metric.name, metric.reading, metric.group))

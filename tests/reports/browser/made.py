@@ -59,7 +59,8 @@ def execution(path: Path) -> Path:
     ]  # fmt: skip
     report = Report(
         benchmark="humaneval-v", scorer="execution", split="test", protocol="v2", metrics=figures, samples=samples,
-        unscored=1, provenance=Provenance(sandbox=SandboxProvenance(backend="docker", identity="sha256:1")), notes=["One task has no diagram."],
+        unscored=1, provenance=Provenance(sandbox=SandboxProvenance(backend="docker", identity="sha256:1")),
+        notes=["One task has no diagram."],
     )  # fmt: skip
     _, noise = big.made(4, 1, 300)
     material = Material(

@@ -93,7 +93,8 @@ def _report(*texts: str, scorer: str = "execution") -> tuple[Report, Material]:
     )  # fmt: skip
     material = Material(
         runs_programs=True, unit=every, tasks={text: _task(text) for text in texts},
-        image_of={text: text for text in texts}, images={text: text.encode() for text in texts}, predictions={text: [text] for text in texts},
+        image_of={text: text for text in texts}, images={text: text.encode() for text in texts},
+        predictions={text: [text] for text in texts},
         programs={text: [Program(completion=text, program=text, result=text)] for text in texts},
         gaps=[Gap(what="programs", why=text) for text in texts],
     )  # fmt: skip
