@@ -41,7 +41,8 @@ def decode_report(data: bytes) -> Report:
     """Read a results file; raises `msgspec.ValidationError` with a `$.path` where it is not one."""
     if _schema(data) == 1:
         return _from_schema_1(data)
-    return msgspec.json.decode(data, type=Report)
+    # Without white space, what scorers keep is the same whether it was just made or read again.
+    return msgspec.json.decode(msgspec.json.format(data, indent=-1), type=Report)
 
 
 def read_report(path: Path) -> Report:
@@ -52,7 +53,7 @@ def read_report(path: Path) -> Report:
         report = decode_report(data)
     except OSError as error:
         raise InputError([f"{path}: {error.strerror or error}"]) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if _schema(data) not in (None, 1, SCHEMA):
             raise _another_schema(path, _schema(data)) from error
         hint = "; give the `_results.json` that grading wrote" if "_results" not in path.name else ""
@@ -72,7 +73,7 @@ def _schema(data: bytes) -> int | None:
 
     try:
         return msgspec.json.decode(data, type=Head).schema
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

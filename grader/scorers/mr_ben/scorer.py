@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.decisions.paired import Compared, NothingPairedError
-from grader.errors import UsageError
+from grader.errors import InputError, UsageError
 from grader.models.prompt import Sampling, Turn
 from grader.results import read_facts, write_facts
 from grader.scorers.interface import Marks, Scored, Scorer, no_results
@@ -161,7 +161,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         """Compare one metric by each question's share in the change."""
         from grader.scorers.mr_ben.paired import difference, levels
 
-        weights = Weights(**_facts_of(after).weights)
+        weights = _weights_of(after)
         first, second = mr_score.facts_of_both(before.samples, after.samples, reading)
         if first.keys() != second.keys():
             raise UsageError("These runs cannot be compared: they have different subjects.")
@@ -193,6 +193,14 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
 def _facts_of(report: Report) -> RunFacts:
     return read_facts(report.facts, RunFacts, "the results file")
+
+
+def _weights_of(report: Report) -> Weights:
+    given = _facts_of(report).weights
+    if given.keys() != set(Weights._fields):
+        parts = ", ".join(Weights._fields)
+        raise InputError([f"the results file: its weights are of {', '.join(given)}, not of {parts}; grade again"])
+    return Weights(**given)
 
 
 def _found(facts: ReadingFacts) -> list[tuple[str, str | bool | None]]:
