@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from grader.benchmark import Benchmark
 from grader.data import fetch
 from grader.data import load as data
 from grader.errors import DataUnavailableError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.files.results_file import decode_report
 from grader.grading import grade
@@ -13,6 +12,9 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, Report, read_facts
 from grader.scorers.choice.facts import RunFacts
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def table(path: Path, rows: list[dict[str, str]]) -> Path:

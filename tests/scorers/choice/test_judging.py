@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +11,9 @@ from grader.errors import InputError
 from grader.results import READINGS, JudgeProvenance
 from tests.models.server import Asked, ModelServer, fail, say
 from tests.scorers.choice.made import answers, overall, predictions, rolled, row, run, table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def asked_about(server: ModelServer) -> list[str]:

@@ -374,7 +374,8 @@ GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev
             id="no index column",
         ),
         pytest.param(
-            [GOOD[0], GOOD[0]], {"1": "A"}, ["{folder}/q.tsv:3: '1' is a duplicate: an earlier row has it"], id="a duplicate row"
+            [GOOD[0], GOOD[0]], {"1": "A"}, ["{folder}/q.tsv:3: '1' is a duplicate: an earlier row has it"],
+            id="a duplicate row",
         ),
         pytest.param(
             [GOOD[0], {**GOOD[1], "answer": ""}], {"1": "A", "2": "A"},

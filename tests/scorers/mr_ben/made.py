@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.files.results_file import decode_report
 from grader.grading import grade
@@ -12,6 +11,9 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Metric, Report, read_facts
 from grader.scorers.mr_ben.facts import RunFacts
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 YES = "Step-by-Step Reasoning: r\nStudent Error Reason Analysis: a\nFinal Decision: Correct"
 NO = YES.replace("Correct", "Wrong")

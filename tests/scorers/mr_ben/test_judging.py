@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,6 +21,9 @@ from tests.scorers.mr_ben.made import (
     replies,
     run,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_the_judge_is_asked_only_where_its_word_can_matter(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,6 +21,9 @@ from tests.scorers.mr_ben.made import (
     replies,
     run,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_row_without_a_prediction_is_an_error_or_wrong(tmp_path: Path) -> None:

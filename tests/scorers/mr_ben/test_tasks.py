@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,6 +17,9 @@ from tests.scorers.mr_ben.made import (
     row,
     run,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_second_row_of_one_key_has_its_own_name(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,6 +24,9 @@ from tests.scorers.mr_ben.made import (
     replies,
     run,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_weights_come_from_the_declaration_and_then_the_command(tmp_path: Path) -> None:
