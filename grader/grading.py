@@ -232,7 +232,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         facts=scored.facts,
         baselines=scored.baselines,
         abbreviations=opened.benchmark.abbreviations,
-        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *scored.notes],
+        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or [])],
     )
 
 
@@ -287,7 +287,7 @@ def _scored_again(report: Report | None, scored: Scored, declared: Benchmark, sp
         samples=scored.samples,
         unscored=unscored,
         unscored_by_reading=by_reading,
-        notes=scored.notes or report.notes,
+        notes=report.notes if scored.notes is None else scored.notes,
         **made,
     )
 
@@ -310,7 +310,7 @@ def _earlier_report(stem: Path, declared: Benchmark, split: str, protocol: str) 
 def _check_unchanged(path: Path, report: Report) -> None:
     """Raise UsageError where the predictions are no longer those the report was made of."""
     made_of = report.provenance.predictions_digest
-    if not path.is_file() or made_of is None:
+    if not path.is_file() or made_of is None or not report.samples:
         return
     have = {record.qid: record.predictions for record in read_predictions(path).records}
     graded = dict.fromkeys(sample.qid for sample in report.samples)

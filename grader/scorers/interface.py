@@ -77,7 +77,8 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     metrics: list[Metric]
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     """What the scorer keeps of the run; see `results.write_facts`."""
-    notes: list[str] = []
+    notes: list[str] | None = None
+    """None where an earlier run is scored again: its notes stay."""
     intervals: IntervalMethod | None = None
     """How the intervals were made, where not as `decisions.intervals` does."""
     baselines: dict[str, dict[str, float]] = {}

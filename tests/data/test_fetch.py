@@ -8,11 +8,12 @@ import threading
 
 import pytest
 
-from grader import benchmark
+from grader.benchmark import Benchmark
 from grader.data import fetch
 from grader.data import load as data
 from grader.errors import DataUnavailableError
 from grader.observer import Silent
+from grader.scorers import declarations
 
 TABLE = b"index\tquestion\tA\tB\tanswer\n1\tWhich?\tred\tblue\tB\n"
 
@@ -44,13 +45,13 @@ def address():
 def declare(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
-    def write(url: str, md5: str) -> benchmark.Benchmark:
+    def write(url: str, md5: str) -> Benchmark:
         (tmp_path / "benchmark.toml").write_text(
             'id = "own"\nname = "Own"\nscoring = "multiple_choice"\ndefault_split = "test"\ndefault_protocol = "p"\n'
             '[columns]\nid = "index"\nquestion = "question"\nanswer = "answer"\n'
             f'[splits.test]\nurl = "{url}"\nmd5 = "{md5}"\n[protocols.p]\nreader = "vlmevalkit-2026-06"\n'
         )
-        return benchmark.load(str(tmp_path))
+        return declarations.load(str(tmp_path))
 
     return write
 

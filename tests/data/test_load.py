@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import benchmark
 from grader.data import load as data
 from grader.errors import DataUnavailableError, InputError, UsageError
+from grader.scorers import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ ROWS: list[dict[str, Any]] = [
     {"qid": "q2", "text": 'nan, "NA"\n\tñ \U0001f600', "number": 2, "labels": []},
 ]
 COLUMNS = ["qid", "text", "number", "labels"]
-HUMANEVAL_V = benchmark.load("humaneval-v")
+HUMANEVAL_V = declarations.load("humaneval-v")
 
 
 ALL = data.Wanted(None, None)
@@ -352,7 +352,7 @@ def test_a_benchmarks_own_file_is_found_beside_its_declaration(tmp_path: Path) -
         'id = "own"\nname = "Own"\nscoring = "execution"\ndefault_split = "s"\ndefault_protocol = "p"\n'
         '[columns]\nid = "qid"\n[splits.s]\ndata = "rows.json"\n[splits.empty]\n[protocols.p]\n'
     )
-    own = benchmark.load(str(tmp_path))
+    own = declarations.load(str(tmp_path))
     assert data.load(own, "s", "p", None, ["qid"]).rows == [{"qid": "q1"}, {"qid": "q2"}]
     with pytest.raises(DataUnavailableError, match=r"^The data of own \(empty\) is not here\."):
         data.load(own, "empty", "p", None, ["qid"])

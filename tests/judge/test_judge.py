@@ -504,7 +504,7 @@ class TestSecrets:
         cache = ReplyCache(tmp_path / "c")
         with ModelServer(decide) as server, judge(server, cache=cache) as it:
             replies = it.ask([question("q0", accept=bool), question("q1")])
-            shown = repr((it, vars(it), vars(it._client), vars(it._client.endpoint), it.environment(), replies))
+            shown = repr((it, vars(it), vars(it._client), vars(it._client.endpoint), it.provenance(), replies))
         assert KEY not in shown
         assert replies["q0"].text == "Bearer ***"
         assert not [file for file in tmp_path.iterdir() if KEY.encode() in file.read_bytes()]

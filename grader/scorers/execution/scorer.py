@@ -112,7 +112,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         for sample in samples:
             counts[sample.qid] = counts.get(sample.qid, 0) + 1
         ks = phases.wanted_k(earlier.options.k, counts.values(), earlier.benchmark.protocols[earlier.protocol])
-        notes = [FROM_EXECUTED] if report is None else []
+        notes = [FROM_EXECUTED] if report is None else None
         return Scored(samples=samples, metrics=pass_metrics.metrics(samples, ks), notes=notes)
 
     # --- comparisons and reports ----------------------------------------------------------------------------------

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from grader.benchmark import Protocol
 from grader.sandbox.interface import Limits
-from grader.scorers.execution import jobs
+from grader.scorers.execution import jobs, tasks
+from grader.scorers.execution.declaration import ExecutionProtocol
 
 SIGNATURE = "class Node:\n    v = 0\n\ndef solution(a):"
-TASK = jobs.task("q1", SIGNATURE, "assert solution(1) == 3\n", {})
-WORDS = jobs.texts("v2", Protocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"), 2.0)
+TASK = tasks.make("q1", SIGNATURE, "assert solution(1) == 3\n", {})
+WORDS = jobs.texts("v2", ExecutionProtocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"), 2.0)
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=20.0, memory_bytes=1 << 30)
 
 
@@ -78,6 +78,6 @@ def test_the_candidates_source_never_holds_the_tests() -> None:
 
 
 def test_samples_are_numbered_within_their_task() -> None:
-    tasks = {"q1": TASK, "q2": jobs.task("q2", SIGNATURE, "", {"task_type": "A"})}
-    made = [(a.task.qid, a.sample) for a in jobs.attempts(tasks, {"q2": ["", ""], "q1": [""]}, WORDS)]
+    both = {"q1": TASK, "q2": tasks.make("q2", SIGNATURE, "", {"task_type": "A"})}
+    made = [(a.task.id, a.sample) for a in jobs.attempts(both, {"q2": ["", ""], "q1": [""]}, WORDS)]
     assert made == [("q2", 0), ("q2", 1), ("q1", 0)]

@@ -11,16 +11,21 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.benchmark import Protocol
 from grader.results import Outcome, Reading, SampleResult
 from grader.sandbox.answer import Evidence, Executed, Lint, Run, Split, understand
 from grader.sandbox.channel import Channel
-from grader.scorers.execution import jobs
+from grader.scorers.execution import jobs, tasks
+from grader.scorers.execution.declaration import ExecutionProtocol
+from grader.scorers.execution.facts import SampleFacts, facts_of
 from grader.scorers.execution.reading import official_result, sample_result
 
-V1 = jobs.texts("v1", Protocol(timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"), 2.0)
-V2 = jobs.texts("v2", Protocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint failed:\n"), 2.0)
-TASK = jobs.task("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type": "A"})
+V1 = jobs.texts(
+    "v1", ExecutionProtocol(timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"), 2.0
+)
+V2 = jobs.texts(
+    "v2", ExecutionProtocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint failed:\n"), 2.0
+)
+TASK = tasks.make("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type": "A"})
 
 
 def attempt(code: str = "def solution(a):\n    return a") -> jobs.Attempt:
@@ -199,9 +204,9 @@ def test_half_a_character_in_an_exceptions_message_can_be_read_and_written() -> 
 # --- the test that failed -----------------------------------------------------------------------------------------
 
 
-def _failing(lines: str) -> object:
+def _failing(lines: str) -> SampleResult:
     run = Run(evidence=evidence(), result="", kind="AssertionError", lines=lines)
-    return read(Executed(lint=Lint(), run=run)).extra
+    return read(Executed(lint=Lint(), run=run))
 
 
 def _line_of_the_assertion() -> int:
@@ -211,12 +216,12 @@ def _line_of_the_assertion() -> int:
 
 def test_the_test_that_failed_is_the_last_of_the_tests_lines_that_the_exception_came_by() -> None:
     number = _line_of_the_assertion()
-    told = {"failed_test": "assert solution(1) == 1", "failed_line": number}
-    assert _failing(f"{number}") == told
-    assert _failing(f"{number},2,2") == told
-    assert _failing(f"{number},2,{number + 1}") == told
+    told = SampleFacts(failed_test="assert solution(1) == 1", failed_line=number)
+    assert facts_of(_failing(f"{number}")) == told
+    assert facts_of(_failing(f"{number},2,2")) == told
+    assert facts_of(_failing(f"{number},2,{number + 1}")) == told
 
 
 @pytest.mark.parametrize("lines", ["", "1", "2,9", "-3", "9999999", "99999999999999999999", "\u0663", "x", "1,,"])
 def test_what_a_program_says_of_its_lines_is_never_an_error(lines: str) -> None:
-    assert _failing(lines) is msgspec.UNSET
+    assert _failing(lines).facts is msgspec.UNSET
