@@ -230,6 +230,7 @@ class _Run:
             made.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
         made.sandbox = msgspec.structs.replace(
             self._backend.describe(),
+            official_python=self._words.python,
             workers=self._options.worker_count,
             cpu_seconds=self._limits.cpu_seconds,
             memory_bytes=self._limits.memory_bytes,
