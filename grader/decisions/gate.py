@@ -13,8 +13,10 @@ import msgspec
 
 from grader.decisions.asked import FailUnder, MaxDrop
 from grader.decisions.comparison import check_comparable, same_outputs
-from grader.decisions.made_differently import differences, in_words
+from grader.decisions.made_differently import differences
+from grader.decisions.made_differently import in_words as differences_in_words
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
+from grader.predictions.parts import in_words
 from grader.results import other_than
 from grader.scorers.interface import in_group
 from grader.scorers.registry import scorer_of
@@ -53,7 +55,10 @@ def judge(
     if baseline is not None:
         check_baseline(baseline, report)
         results += [_drop(report, baseline, drop, reading) for drop in drops or [MaxDrop(name=None, value=0)]]
-    return results
+    if report.part is None:
+        return results
+    part = f"on a part, {in_words(report.part)}: "
+    return [msgspec.structs.replace(result, reason=part + result.reason) for result in results]
 
 
 def check_baseline(baseline: Report, report: Report) -> None:
@@ -121,7 +126,7 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
     if state == "inconclusive":
         figures += f"; so many items show a change of {change.detectable:.1f} points in four of five cases"
     if made := differences(baseline, report):
-        figures += f"; the runs were made differently: {in_words(made)}"
+        figures += f"; the runs were made differently: {differences_in_words(made)}"
     result = GateResult(gate=asked, state=state, reason=figures)
     # Where it would not be met even if all that was lost were right now and wrong before, nothing is left to be told.
     if state == "failed" and _highest(now) - _lowest(before) < -drop.value - ROUNDING:

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from grader.reports.markdown_text import code, prose
 from grader.reports.provenance import made_with
+from grader.reports.table import OTHER_PYTHON, is_marked
 from grader.reports.unscored import in_words
 from grader.results import is_same
 from grader.scorers.registry import scorer_of
@@ -115,6 +116,7 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
             SHOWN_DIFFERENCES,
         ),
         "kinds": _kinds(different),
+        "mark": Markup(f" {OTHER_PYTHON}" if is_marked(report) else ""),  # noqa: S704 - a constant
         "unscored": report.unscored,
         "why_unscored": prose(in_words(report)),
         "bounds": _section(_bounds(report), 4_000, "figures are in the results file"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.reports.provenance import made_with
+from grader.reports.table import OTHER_PYTHON, is_marked
 from grader.reports.unscored import in_words
 from grader.reports.web import images
 from grader.reports.web.figures import breakdown
@@ -106,6 +107,7 @@ def _head(report: Report, material: Material) -> dict[str, object]:
         "unit": material.unit,
         "unscored": report.unscored,
         "why_unscored": in_words(report),
+        "mark": f" {OTHER_PYTHON}" if is_marked(report) else "",
         "notes": report.notes,
         "made": _finite(made_with(report)),
         "baselines": _finite(report.baselines),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader import resources
 from grader.errors import UsageError
 from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox import choice
@@ -69,6 +70,11 @@ def execute(
     limits = Limits(
         cpu_seconds=options.timeout, wall_seconds=max(20.0, 10 * options.timeout), memory_bytes=options.memory
     )
+    if options.cache and resources.cache_is_temporary():
+        observer.message(
+            f"Verdicts are kept in {resources.cache_folder()}, which may be gone tomorrow: your cache folder cannot be "
+            "written (name another with XDG_CACHE_HOME)"
+        )
     backend = choice.open_backend(options, limits, observer, words.python or None)
     run = _Run(backend, limits, words, options, observer)
     with _cache(options) as run.cache, _pool(backend, options, limits) as run.pool:
@@ -224,6 +230,7 @@ class _Run:
             made.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
         made.sandbox = msgspec.structs.replace(
             self._backend.describe(),
+            official_python=self._words.python,
             workers=self._options.worker_count,
             cpu_seconds=self._limits.cpu_seconds,
             memory_bytes=self._limits.memory_bytes,

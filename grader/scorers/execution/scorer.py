@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from grader.data.rows import Rows
     from grader.models.prompt import Asking, Sampling, Turn
-    from grader.results import Report
+    from grader.results import Report, SandboxProvenance
     from grader.scorers.interface import Earlier, Observe, Run
 
 FROM_EXECUTED = "Scored from an executed file: it holds no careful verdicts, so careful equals official."
@@ -100,6 +100,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         return Scored(
             samples=samples,
             metrics=pass_metrics.metrics(samples, ks),
+            notes=_python_notes(made.sandbox),
             sandbox=made.sandbox,
             write_own=write_executed,
         )
@@ -149,6 +150,17 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def read_own_file(self, report: Report, path: Path) -> OwnFile:
         """Read the programs of an `_executed.json`."""
         return own_file.read(report, path)
+
+
+def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
+    """Say that programs ran on another Python than officially; the official column is marked then."""
+    if sandbox is None or not sandbox.has_another_python:
+        return []
+    return [
+        f"† Programs ran on Python {sandbox.python}; the official environment of this protocol has "
+        f"{sandbox.official_python}, so single official verdicts may differ. `grade image build` looks for a base "
+        "with that version again; under bubblewrap, install that Python."
+    ]
 
 
 def _absent(task: CodeTask, count: int) -> Iterator[SampleResult]:
