@@ -88,6 +88,8 @@ _MANY = Pattern(r"\b(?:each|every|all|these|following|options|choices|one by one
 _OPTIONS_FOLLOW = Pattern(r"\b(?:options?|choices?)(?: are)?[ \t]*:[ \t]*$")
 _MOST = 1500
 _REACH = 140
+_ASKED = 24
+"""Characters of a short question, and of the answer to it."""
 
 
 class Mention(msgspec.Struct):
@@ -184,8 +186,10 @@ def _before_word(letter: str, word: str, marked: bool) -> bool | None:
         return True if marked else None
     if not word or word in _VERBS:
         return True
-    if letter in "AEIOUY" or "Ѐ" <= word[0] < "\u0530":
+    if "Ѐ" <= word[0] < "\u0530" or (letter in "AEIOUY" and word[0] < "Ѐ"):
         return marked or None
+    if word[0] >= "\u0530":  # a Latin capital before a word in another script: "C 选项", "C है"
+        return True
     return marked or word in _AFTERWORDS or word[0].isupper()
 
 
@@ -316,10 +320,14 @@ def judge(one: Group, page: Page, last_line: tuple[int, int], first: int) -> Non
     start, stop = one.start, one.stop
     left_end, right_end = page.sentence(start, stop)
     left = page.low[max(left_end, start - _REACH) : start]
-    if not left.strip(" -*\"'([{>") and left_end:
-        left = _heading_before(page, left_end) + left
+    heading = _heading_before(page, left_end) if not left.strip(" -*\"'([{>") and left_end else ""
+    left = heading + left
     right = page.low[stop : min(right_end, stop + _REACH)]
+    if right.rstrip().endswith("?") and len(right) < _ASKED:
+        right += page.low[right_end : right_end + _ASKED]  # "A? No." has its answer in the next sentence
     one.role = _role(one, left, right)
+    if one.role == "doubted" and heading and _is_announced(one, page, heading):
+        one.role = "declared"
     if one.role == "named":
         _judge_by_place(one, page, first)
     in_last_line = start >= last_line[0]
@@ -332,6 +340,14 @@ def _heading_before(page: Page, at: int) -> str:
     if _MANY.search(above):
         return ""
     return above + " " if above.endswith((":", "is", "是", "answer")) else ""
+
+
+def _is_announced(one: Group, page: Page, heading: str) -> bool:
+    """Tell whether a label stands alone on its line, below a line such as "I will choose:", whatever that doubts."""
+    alone = page.shown[slice(*page.line(one.start, one.stop))].strip(" \t*\"'([{<)]}>.!")
+    label = page.shown[one.start : one.stop].strip(" \t*\"'([{<)]}>.!")
+    choosing = say.STRONG_BEFORE.search(heading) and not say.DENIED_BEFORE.search(heading)
+    return bool(choosing) and one.members[0].kind == "label" and alone == label
 
 
 def _role(one: Group, left: str, right: str) -> Role:
