@@ -23,7 +23,7 @@ Role = Literal["declared", "concluded", "own_line", "leading", "denied", "doubte
 _WORDY = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _LABEL = Pattern(
     rf"(?<![{_WORDY}])[(\[{{<]\s?(?P<low1>[a-z])\s?[)\]}}>]|[(\[{{<\"']\s?(?P<up1>[A-Z])\s?[)\]}}>\"']"
-    rf"|(?<![{_WORDY}'°])(?<!\w\.)(?P<up>[A-Z])(?![{_WORDY}#°]|\+\+|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_WORDY}]|"
+    rf"|(?<![{_WORDY}'°])(?<!\w\.)(?P<up>[A-Z])(?![{_WORDY}#°]|\+(?:\+|\s|$|[.,;!?)])|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_WORDY}]|"
     rf"-[{_WORDY}]|\.[A-Z]\b)"
     r"|(?:(?<=option )|(?<=choice )|(?<=answer ))(?P<low3>[b-z]|a(?= (?:is|was|seems|because|matches)\b))"
     rf"(?![{_WORDY}'-])"
@@ -67,6 +67,8 @@ _NAMED_THINGS = Pattern(
     r"appendix|version|model|series|drive|disk|minor|major|variable|circle|triangle|shape|arrow|location|"
     r"position)\s+$"
 )
+_READ_THERE = Pattern(r"\b(?:says|reads|spells|written|printed|labell?ed|lettering)\s+(?:the letter\s+)?[\"']$")
+"""What stands on a thing in the picture: "the box says 'B'"."""
 _OPTION_WORD = Pattern(
     r"(?:\b(?:option|choice|letter|answer|opción|opzione|opção|alternativa|letra|lettera|lettre|antwort|"
     r"buchstabe|вариант|réponse|optie|opcja|pilihan|đáp án)s?|选项|選項|選択肢|선택지|보기)\s*[\"'(\[]*$"
@@ -169,6 +171,8 @@ def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
         shaky = verdict is False
         if not marked and _NAMED_THINGS.search(left):
             return None
+    if _READ_THERE.search(left) or (m.lastgroup == "up1" and _READ_THERE.search(left + '"')):
+        return None
     return _extended(Mention(frozenset(letter), start, end, end, "label", marked=marked, shaky=shaky), page, options)
 
 
@@ -351,6 +355,8 @@ def _is_announced(one: Group, page: Page, heading: str) -> bool:
 
 
 def _role(one: Group, left: str, right: str) -> Role:
+    if say.ALL_BUT_BEFORE.search(left):
+        return "declared" if say.DENIED_AFTER.match(right) else "denied"
     if say.DENIED_AFTER.match(right) or say.DENIED_BEFORE.search(left):
         return "denied"
     if one.echo or say.COMPARED_BEFORE.search(left):

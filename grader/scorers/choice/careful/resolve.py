@@ -75,8 +75,10 @@ def _is_item(one: Group, groups: list[Group], page: Page) -> bool:
 
 
 def _numbered(one: Group, page: Page) -> bool:
-    text = one.members[0].kind == "text" and one.role in ("own_line", "named", "leading")
-    return text and _ITEM.search(page.low[max(0, one.start - 8) : one.start]) is not None
+    return (
+        one.role in ("own_line", "named", "leading")
+        and _ITEM.search(page.low[max(0, one.start - 8) : one.start]) is not None
+    )
 
 
 def _lists_on(earlier: list[Group], one: Group, page: Page) -> bool:
@@ -137,7 +139,7 @@ def _goes_round(said: list[Group], page: Page) -> bool:
     """Tell whether a reply comes back to an option that it had left for another, and then ends in mid-sentence."""
     turns = [g.letters for i, g in enumerate(said) if not i or g.letters != said[i - 1].letters]
     rest = page.shown[said[-1].stop :].rstrip()
-    return len(turns) > len(set(turns)) and rest[-1:].isalnum()
+    return len(turns) > len(set(turns)) and (rest[-1:].isalnum() or rest.endswith((",", "-", "(")))
 
 
 def _rule_name(one: Group) -> str:
@@ -241,8 +243,10 @@ def _without_declaration(groups: list[Group], page: Page, options: Options) -> C
     listed = [g for g in groups if _numbered(g, page)]
     letters = frozenset().union(*(g.letters for g in listed))
     if len(letters) > 1 and len(page.low.strip()) <= _SHORT:
-        detail = f"lists the texts of {' and '.join(sorted(letters))}"
-        return ambiguous("several_texts", (listed[0].start, listed[-1].stop), detail)
+        span = (listed[0].start, listed[-1].stop)
+        if letters == set(options.letters):
+            return no_answer("echo", span, "repeats the options")
+        return ambiguous("several_answers", span, f"lists {' and '.join(sorted(letters))}")
     return _only_label(groups, page, options) or read_statement(page, options, groups, 0) or no_answer("nothing_read")
 
 

@@ -40,6 +40,7 @@ _NOUN_ANSWER = (
 _NOUN_OPTION = (
     "choice|option|letter|response|pick|one|statement|alternative|auswahl|wahl|option|buchstabe|choix|lettre|"
     "opción|alternativa|letra|elección|opzione|scelta|lettera|opção|escolha|вариант|выбор|буква|"
+    "richtig|korrekt|la correcta|la bonne|la corretta|a correta|a certa|"
     "opcja|optie|keuze|seçenek|şık|lựa chọn|phương án|pilihan"
 )
 _IS = (
@@ -94,9 +95,9 @@ _WEAK = (
     r"que é)|credo (?:che )?sia|acho que é|думаю)",
     r"(?:我认为|我觉得|我想)",
     r"\b(?:actually|no|wait|correction|corrected|sorry|oops|hmm+|on second thoughts?|nein|non|nee|нет|perdón|pardon|"
-    r"korrektur|berichtigung|corrección|correzione|correção|исправление|исправляюсь)\b",
+    r"edit(?=:)|korrektur|berichtigung|corrección|correzione|correção|исправление|исправляюсь)\b",
     r"\b(?:but|rather|instead|however|sondern|mais|plutôt|sino|pero|ma|bensì|mas|sim|а|но)\b",
-    r"(?:而是|就是|应该是|应是|应为|选|是)",
+    r"(?:而是|就是|应该是|应是|应为|选|是|いや|いえ|아니)",
 )
 WEAK_BEFORE = Pattern(rf"(?:{'|'.join(_WEAK)}){_FILL}$")
 """A conclusion or contrast that declares only where the mention ends its clause: "so B.", "but B"."""
@@ -136,7 +137,7 @@ _YES = "yes|yep|yeah|correct|right|ja|oui|sí|si|sì|sim|да|верно|نعم|
 _ANSWERED = r"[\"'*)\]]*\?[\s\"'*]*"
 """A question mark behind an option, as in "A? No."."""
 DENIED_AFTER = Pattern(
-    rf"\s*(?:{_ANSWERED}(?:{_NO})(?![a-z\u0400-\u04ff])|[)\].]*\s*(?:no|nope|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))|{_BE}{_ADVERBS}(?:not\b|"
+    rf"\s*(?:{_ANSWERED}(?:{_NO})(?![a-z\u0400-\u04ff])|[)\].]*\s*(?:no|nope|nein|non|нет|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))|{_BE}{_ADVERBS}(?:not\b|"
     r"n't|wrong|incorrect|false|invalid|out\b|eliminated|ruled out|excluded|rejected|discarded|impossible|"
     r"unlikely|inaccurate|irrelevant|unsupported|"
     r"too\s+\w+|(?:an?|the)\s+(?:distractor|wrong|incorrect|decoy|trap))"
@@ -165,7 +166,7 @@ _GOOD = (
 CONFIRMED_AFTER = Pattern(
     rf"\s*(?:{_ANSWERED}(?:{_YES})(?![a-z\u0400-\u04ff])|(?:,\s*)?{_BE}{_ADVERBS}(?:(?:the|my|our|your)\s+)?(?:(?:most|only|best|better|correct|right|"
     rf"final|single|clear|obvious|logical|closest|intended|overall)\s+){{0,3}}{_GOOD}\b(?!\s+not\b)"
-    rf"|[)\].]*\s*(?:yes|correct|right|true)\b(?=\s*(?:$|[.,;(\n]))"
+    rf"|[)\].]*\s*(?:yes|ja|oui|sí|да|correct|right|true)\b(?=\s*(?:$|[.,;(\n]))"
     rf"|{_ADVERBS}(?:best |accurately |correctly |perfectly |closely |exactly )*(?:match(?:es)?|fits?|"
     r"corresponds?|describes?|represents?|works?|aligns?|wins|it is|is it|is best)\b"
     r"|would be my (?:choice|pick|answer|guess)|(?:tippen|wählen|nehmen|entscheiden|raten|setzen)\b|,?\s*final answer"
@@ -191,6 +192,9 @@ DOUBTED_BEFORE = Pattern(
     r"|\b(?:initially|at first|at first glance|originally|first thought|first guess|appear at first|"
     r"my initial|previously|zuerst|d'abord|al principio|inicialmente)\b(?:(?!\b(?:but|however|though|aber|"
     rf"mais|pero|ma|mas)\b)[^.;!?\n]){{0,100}}$"
+    r"|\b(?:erst|zuerst|zunächst|anfangs|primero|d'abord|au début|prima|primeiro|сначала|вначале)\b[^.;!?\n]{0,30}"
+    r"\b(?:dachte|glaubte|pensé|creí|pensaba|creía|pensais|cru|pensato|pensei|думала?|подумала?|решила?)\b"
+    r"[^.,;!?\n]{0,20}$"
     r"|\b(?:one might|some might|some may|someone might|people (?:might|may)|you might|"
     r"you may|might think|may think|tempted|tempting)\b[^.,;!?\n]{0,80}$"
     r"|\b(?:although|though|while|whereas|despite|obwohl|bien que|aunque|sebbene|embora|хотя)\b[^.,;!?\n]{0,60}$"
@@ -199,7 +203,7 @@ DOUBTED_BEFORE = Pattern(
     r"|\b(?:possibly|perhaps|maybe|consider(?:ing)?|check(?:ing)?|let's (?:see|check|look at|examine)|"
     r"looking at|look at|compar(?:e|ing)|evaluat(?:e|ing)|regarding|about|examin(?:e|ing)|vielleicht|"
     rf"peut-être|quizás?|forse|talvez)\b{_FILL}$"
-    r"|(?:如果|假如|可能是|一开始|起初)[^,。\n]{0,20}$"
+    r"|(?:如果|假如|可能是|一开始|起初|最初)[^,。\n]{0,20}$|처음[^,。\n]{0,6}$"
 )
 """What follows is only considered: "if the answer were", "at first I thought", "it could be"."""
 DOUBTED_AFTER = Pattern(
@@ -230,7 +234,7 @@ RECONSIDERED = Pattern(
     r"attendez|en fait|en réalité|espera|en realidad|mejor dicho|"
     r"aspetta|in realtà|anzi|na verdade|espere|подождите|постойте|на самом деле|точнее)\b"
     r"|\b(?:no|nein|non|não|нет), "
-    r"|\b(?:perdón|pardon|korrektur|corrección|correzione|correção|исправл\w+|plutôt)\b"
+    r"|\bedit:|\b(?:perdón|pardon|korrektur|corrección|correzione|correção|исправл\w+|plutôt)\b"
     r"|不对|等等|等一下|重新|更正|纠正|仔细|再看|实际上|其实|いや|待って|実際|やはり|잠깐|아니|사실"
 )
 """A change of mind between two declarations."""
@@ -271,9 +275,15 @@ REFUSED = Pattern(
 
 CONNECTED = Pattern(
     r"[\s,/&;|+*\"']*(?:(?:and|or|nor|und|oder|et|ou|y|o|e|ed|и|или|and/or|as well as|option|"
-    r"options)\s+)*[\s(\[\"'*]*|\s*(?:和|或|或者|及|与|と|または|および|와|과|또는)\s*"
+    r"options)\s+)*[\s(\[\"'*]*|[)\]]\s*(?:,|/|and|or|und|oder|et|ou|и|или)\s*|\s*(?:和|或|或者|及|与|と|または|および|와|과|또는)\s*"
 )
 """What stands between two mentions that form one list."""
+
+ALL_BUT_BEFORE = Pattern(
+    r"\b(?:all|everything|every (?:option|choice|answer)|anything|the (?:others|rest))\b[^.;!?\n]{0,20}"
+    rf"\b(?:except(?: for)?|but|besides|other than|apart from){_FILL_CLOSE}$"
+)
+"""What is said of all others is not said of what follows: "everything except"."""
 
 QUESTION = Pattern(r"\W*(?:is|are|was|could|would|should|does|do|did|which|what|who|why|can|how)\b")
 """A sentence that asks."""
