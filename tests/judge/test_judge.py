@@ -353,7 +353,7 @@ class TestVisible:
         started = time.monotonic()
 
         def decide(asked: Asked) -> Action:
-            return fail(500, "loading") if time.monotonic() - started < 1.5 else say("A", delay=0.7)
+            return fail(500, "loading") if time.monotonic() - started < 3.5 else say("A", delay=0.7)
 
         watcher = Watcher()
         patience = Patience(attempts=1000, backoff=0.05, longest_backoff=0.1)
