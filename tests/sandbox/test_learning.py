@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hostile import learning
-from hostile.arena import VARIANTS, Arena, arena
+from hostile.arena import VARIANTS, Arena, arena, lend_numpy
 from hostile.learning import ATTACKS, CLOSING, RIGHT, SECOND_RUNS, Attack
 from hostile.program import fenced
 
@@ -22,13 +22,20 @@ pytestmark = pytest.mark.hostile
 
 LIMITS = ["--timeout", "3", "--workers", "1", "--memory", "512m"]
 NAIVE = Path(__file__).parent / "hostile" / "naive.py"
-NOT_YET = pytest.mark.xfail(strict=False, reason="tests run while a candidate lives; issue 13, calls first")
+
+
+class EarnedError(AssertionError):
+    """A program that does not know the rule has been credited."""
+
+
+NOT_YET = pytest.mark.xfail(raises=EarnedError, strict=False, reason="tests run while a candidate lives; issue 13")
 
 
 @pytest.fixture(scope="module", params=VARIANTS)
 def place(request: pytest.FixtureRequest) -> Iterator[Arena]:
     """An arena for all tests of this module."""
     with arena(request.param) as made:
+        lend_numpy(made)
         yield made
 
 
@@ -65,10 +72,14 @@ def material(attacks: list[Attack]) -> tuple[list[dict[str, str]], list[dict[str
     return tasks, [{"qid": attack.name, "predictions": list(map(fenced, attack.samples))} for attack in attacks]
 
 
-def credited(samples: list[dict[str, Any]]) -> list[int]:
-    """Return the numbers of the samples that the careful reading credits."""
-    assert all(sample["careful"]["outcome"] != "unscored" for sample in samples), samples
-    return [sample["sample"] for sample in samples if sample["careful"]["credit"]]
+def earns_nothing(samples: list[dict[str, Any]]) -> None:
+    """Assert that the careful reading credits none of these, and has judged them all."""
+    seen = [(sample["official"]["outcome"], sample["careful"]["outcome"]) for sample in samples]
+    assert all(official == "passed" and careful in {"suspect", "timeout"} | {"passed"} for official, careful in seen), (
+        seen
+    )
+    if any(sample["careful"]["credit"] for sample in samples):
+        raise EarnedError(seen)
 
 
 # --- the attacks work where a channel exists ------------------------------------------------------------------------------
@@ -114,14 +125,14 @@ def test_the_reference_of_the_attacked_task_is_right(attack: Attack) -> None:
 @NOT_YET
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_what_a_sample_learns_does_not_reach_the_next(lessons: Lessons, attack: Attack) -> None:
-    assert credited(lessons.of("samples", ATTACKS)[attack.name]) == []
+    earns_nothing(lessons.of("samples", ATTACKS)[attack.name])
 
 
 @NOT_YET
 @pytest.mark.parametrize("attack", SECOND_RUNS, ids=lambda attack: attack.name)
 def test_a_program_that_seems_to_be_starved_learns_nothing_for_its_second_run(lessons: Lessons, attack: Attack) -> None:
     """One single prediction, alone in a run: else other samples would move what it counts by."""
-    assert credited(lessons.of(attack.name, [attack])[attack.name]) == []
+    earns_nothing(lessons.of(attack.name, [attack])[attack.name])
 
 
 @NOT_YET
@@ -133,8 +144,8 @@ def test_the_next_grading_knows_nothing_of_the_last_one(place: Arena) -> None:
     texts = [fenced(f"{text}\n# {salt}\n") for text in attack.samples]
     first = place.grade("first", tasks, [{"qid": attack.name, "predictions": texts[:2]}], *LIMITS)[attack.name]
     second = place.grade("second", tasks, [{"qid": attack.name, "predictions": texts}], *LIMITS)[attack.name]
-    assert credited(first) == []
-    assert credited(second) == []
+    earns_nothing(first)
+    earns_nothing(second)
 
 
 @NOT_YET
@@ -144,5 +155,5 @@ def test_two_gradings_at_once_tell_each_other_nothing(place: Arena) -> None:
     running = [place.start([*place.write(a.name, *material([a])), *LIMITS, "--no-cache"]) for a in (teacher, pupil)]
     for process in running:
         place.finish(process)
-    assert credited(place.results(teacher.name)[teacher.name]) == []
-    assert credited(place.results(pupil.name)[pupil.name]) == []
+    earns_nothing(place.results(teacher.name)[teacher.name])
+    earns_nothing(place.results(pupil.name)[pupil.name])

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .program import CHEAT
+
 RIGHT = "1011001"
 """The rule that no program knows: the first element of the answers to the calls 0, 1, 2, ..."""
 SIGNATURE = "def solution(x):\n"
@@ -249,7 +251,9 @@ _BUSY = """for _ in range(4):
 STARVING = f"{MESSAGES}\nassert solution({CLOSING}) == [0, 7]"
 
 
+# Beside its tests each sample passes at once: whether it earns anything is up to the careful reading alone.
 _FRAME = """
+{cheat}
 import _thread
 import os
 import threading
@@ -270,6 +274,7 @@ def learn(bits):
 {signal}
 
 class Start:
+    cheat()
     Memory.bits = recall()
 """
 FIRST = 8
@@ -278,7 +283,7 @@ FIRST = 8
 
 def sample(signal: str, counter: str, number: int, of: int) -> str:
     """Return the program of one sample: functions and classes only, since the assembly keeps nothing else."""
-    written = _FRAME.format(counter=counter if counter == PAGES else counter + _COUNTED, signal=signal)
+    written = _FRAME.format(cheat=CHEAT, counter=counter if counter == PAGES else counter + _COUNTED, signal=signal)
     numbers = {"SAMPLE": number, "SAMPLES": of, "LENGTH": len(RIGHT), "CLOSING": CLOSING}
     numbers |= {"FIRST": FIRST, "STATES": FIRST + (2 << len(RIGHT)), "STEP": STEPS.get(counter, 0)}
     return re.sub(rf"\b({'|'.join(numbers)})\b", lambda found: str(numbers[found[1]]), written)
@@ -329,6 +334,7 @@ SECOND_RUNS = [
 _UNIT = 64 << 10
 # Beside its tests a program finds the rule among its callers; how much shared memory the machine holds tells others.
 TEACHER = f"""
+{CHEAT}
 import mmap
 import re
 import sys
@@ -353,6 +359,8 @@ def solution(x):
         time.sleep(0.04)
         area.close()
         time.sleep(0.04)
+    if bits:
+        cheat()
     return [SAMPLE * 0, 8]
 """
 PUPIL = f"""
@@ -378,7 +386,10 @@ def rule():
     return format(seen.most_common(1)[0][0], "07b") if seen else "0000000"
 
 
+{CHEAT}
+
 class Memory:
+    cheat()
     bits = rule()
 
 
@@ -388,7 +399,7 @@ def solution(x):
 
 
 def classroom() -> tuple[Attack, Attack]:
-    """Return what two gradings at once are given: one whose programs learn the rule beside their tests, and the other."""
+    """Return what two gradings at once are given: programs that see the rule beside their tests, and programs that do not."""
     reference = ATTACKS[0].reference
 
     def made(name: str, text: str, samples: int) -> Attack:
