@@ -75,14 +75,12 @@ def material(attacks: list[Attack]) -> tuple[list[dict[str, str]], list[dict[str
 def earns_nothing(samples: list[dict[str, Any]]) -> None:
     """Assert that the careful reading credits none of these, and has judged them all."""
     seen = [(sample["official"]["outcome"], sample["careful"]["outcome"]) for sample in samples]
-    assert all(official == "passed" and careful in {"suspect", "timeout"} | {"passed"} for official, careful in seen), (
-        seen
-    )
+    assert all(official == "passed" and careful in {"suspect", "passed"} for official, careful in seen), seen
     if any(sample["careful"]["credit"] for sample in samples):
         raise EarnedError(seen)
 
 
-# --- the attacks work where a channel exists ------------------------------------------------------------------------------
+# --- the attacks work where a channel exists -------------------------------------------------------------------------
 
 
 def naive(attack: Attack) -> list[bool]:
@@ -119,7 +117,7 @@ def test_the_reference_of_the_attacked_task_is_right(attack: Attack) -> None:
     assert namespace["solution"](CLOSING) == [0, 7]
 
 
-# --- they earn nothing ----------------------------------------------------------------------------------------------------
+# --- they earn nothing -----------------------------------------------------------------------------------------------
 
 
 @NOT_YET

@@ -399,7 +399,7 @@ def solution(x):
 
 
 def classroom() -> tuple[Attack, Attack]:
-    """Return what two gradings at once are given: programs that see the rule beside their tests, and programs that do not."""
+    """Return what two gradings at once are given: programs that see the rule beside their tests, and others."""
     reference = ATTACKS[0].reference
 
     def made(name: str, text: str, samples: int) -> Attack:
