@@ -112,6 +112,7 @@ class _Channel:
     def __init__(self, fd):
         self.socket = socket.socket(fileno=fd)
         self.broken = None  # what the tests' own handlers may have swallowed
+        self.guard = None  # of the tests' comparisons
 
     def note(self, error):
         """Keep the first reason why nothing can be confirmed any more; return it."""
@@ -123,7 +124,8 @@ class _Channel:
         wire.send_bytes(self.socket.send, crossing.dumps(message))
 
     def receive(self):
-        return crossing.loads(wire.receive_bytes(self.socket.recv, crossing.MAX_BYTES))
+        data = wire.receive_bytes(self.socket.recv, crossing.MAX_BYTES)
+        return crossing.loads(data, self.guard.constant if self.guard else float)
 
 
 def candidate(spec, channel_fd):
@@ -223,7 +225,7 @@ class _Proxy:
             raise crossing.UnconfirmedError(f"the candidate returned what cannot cross to the tests: {what}")
         channel = self._channel
         decoder = receiving.Decoder(
-            reply.get("n"), self._classes, known, mark_array=channel.mark_array, endless=channel.note
+            reply.get("n"), self._classes, known, mark_array=channel.guard, endless=channel.note
         )
         decoder.decode_all()
         try:
@@ -231,6 +233,7 @@ class _Proxy:
             for position, node in reply["m"]:
                 receiving.check_change(sent.nodes, position, node, known)
                 decoder.fill(known[position], node)
+            channel.guard.examine([*decoder.built, *(known[position] for position, _ in reply["m"])])
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             raise crossing.MalformedError(str(error)[:200]) from None
         printed = reply.get("p", "")
@@ -266,7 +269,7 @@ def _run_tests(spec, channel):
         return "the candidate's process ended while its code was loading", "ended"
     if "failed" in hello:
         return f"the candidate's code does not load: {clip(str(hello['failed']))}", "load"
-    channel.mark_array = vacuous.refuse_empty_comparisons(channel.note, spec["signature"] + spec["test"])
+    channel.guard = vacuous.refuse_empty_comparisons(channel.note, spec["signature"] + spec["test"])
     failures = []
     why = "", ""
     try:
