@@ -27,6 +27,7 @@ def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> No
     """
     from grader.commands.progress import watcher
     from grader.data import fetch
+    from grader.data.load import rows_of
     from grader.scorers import declarations, registry
 
     declared = declarations.load(benchmark)
@@ -35,7 +36,8 @@ def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> No
     with watcher(quiet=False) as observer:
         if place.hub and not fetch.has_address(place):
             observer.phase(f"fetching {place.hub}", None)
-            rows = registry.scorer(declared.scoring).load(declared, name, version, None, None)
+            own = registry.scorer(declared.scoring).own_rows
+            rows = rows_of(declared, name, version, None, columns=None, own=own)
             click.echo(f"{rows.origin}: {len(rows.rows)} rows, in the cache of `datasets`")
             return
         path = fetch.fetch(declared, name, observer)

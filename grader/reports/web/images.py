@@ -52,7 +52,7 @@ def thumbnails(pictures: Mapping[str, Picture], budget: int = BUDGET) -> list[Th
     with warnings.catch_warnings(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         # What Pillow only warns of, an image that would fill the memory, is not opened.
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        return list(pool.map(lambda item: _thumbnail(*item, share), pictures.items()))
+        return list(pool.map(lambda item: _thumbnail(item[0], item[1], share), pictures.items()))
 
 
 def _thumbnail(key: str, picture: Picture, share: int) -> Thumbnail | None:
