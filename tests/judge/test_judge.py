@@ -254,15 +254,23 @@ class TestCache:
             timer.join()
             assert (cache.find([b"k"]), cache.problem) == ({b"k": "A"}, "")
 
-    @pytest.mark.parametrize("spoil", [lambda path: path.write_text("no database" * 99), lambda path: path.mkdir()])
-    def test_an_unusable_file_is_told_and_does_without(self, tmp_path: Path, spoil: Callable[[Path], object]) -> None:
+    @pytest.mark.parametrize(
+        ("spoil", "said"),
+        [
+            (lambda path: path.write_text("no database" * 99), "was damaged"),
+            (lambda path: path.mkdir(), "cannot be used"),
+        ],
+    )
+    def test_an_unusable_file_is_told_and_does_without(
+        self, tmp_path: Path, spoil: Callable[[Path], object], said: str
+    ) -> None:
         path = tmp_path / "judge.sqlite3"
         spoil(path)
         watcher = Watcher()
         with ModelServer.playing(say("A")) as server, judge(server, cache=ReplyCache(path), observer=watcher) as it:
             assert it.ask([question()])["q1"].text == "A"
         (message,) = watcher.messages
-        assert "cannot be used" in message
+        assert said in message
 
     def test_it_counts_and_forgets_what_it_keeps(self, tmp_path: Path) -> None:
         with ReplyCache(tmp_path / "c") as cache:
