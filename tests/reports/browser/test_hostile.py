@@ -187,7 +187,7 @@ def test_the_document_takes_no_markup_even_from_its_own_script(watch: Callable[.
 def test_characters_that_hide_or_reorder_are_shown_by_name(watch: Callable[..., Watched], tmp_path: Path) -> None:
     text = "\x1b[31mred\x1b[0m a\u202eb\u2066c\0d\ud83de\u200bf\ufeffg\U000e0041h\r\ni\rj"
     report, material = _report("x")
-    material = Material(kind="multiple_choice", predictions={"x": [text]})
+    material = Material(predictions={"x": [text]})
     path = tmp_path / "report.html"
     path.write_bytes(html.render(report, material))
     page = watch(path).open("tab=items&item=x")
@@ -204,7 +204,7 @@ def test_emoji_and_right_to_left_text_are_left_as_they_are(watch: Callable[..., 
     text = "שלום 👩‍👩‍👧 العربية 你好"
     report, _ = _report("x")
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(report, Material(kind="multiple_choice", predictions={"x": [text]})))
+    path.write_bytes(html.render(report, Material(predictions={"x": [text]})))
     page = watch(path).open("tab=items&item=x")
     assert page.locator(".answered pre.raw").first.evaluate("node => node.textContent") == text
 
@@ -232,7 +232,7 @@ def test_a_million_characters_in_one_line_and_a_thousand_marks_on_a_letter_are_b
     report, _ = _report("x")
     path = tmp_path / "report.html"
     path.write_bytes(
-        html.render(report, Material(kind="multiple_choice", predictions={"x": ["a" * 1_000_000 + zalgo]}))
+        html.render(report, Material(predictions={"x": ["a" * 1_000_000 + zalgo]}))
     )
     page = watch(path, viewport={"width": 380, "height": 700}).open("tab=items&item=x")
     settled(page, "document.querySelector('.answered pre.raw .cut') !== null")
