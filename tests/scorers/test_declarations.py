@@ -103,7 +103,7 @@ def test_an_unknown_benchmark_is_refused_with_those_there_are(tmp_path: Path) ->
         declarations.load("humanevalv")
     assert str(caught.value) == (
         f"There is no benchmark 'humanevalv': it is neither one of {', '.join(declarations.names())} "
-        "nor a folder with a benchmark.toml."
+        "nor a folder with a benchmark.toml. Did you mean humaneval-v?"
     )
     with pytest.raises(UsageError):
         declarations.load(str(tmp_path))
