@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.results import Outcome, Reading, SampleResult, write_facts
+from grader.scorers import means
 from grader.scorers.choice import metrics as cm
 from grader.scorers.choice.facts import LetterCounts, SampleFacts, UnitOutcome
 
@@ -36,19 +37,19 @@ def sample(qid: str, official: str, careful: str | None = None, *, unit: str = "
 
 def value(observe: Any, *samples: SampleResult, name: Any = "official") -> tuple[float, int, object] | None:
     """Value, observations and bounds of a figure."""
-    row = cm.metric("x", name, None, observe(list(samples), name))
+    row = means.metric("x", name, None, observe(list(samples), name))
     return None if row is None else (row.number, row.n, row.bounds)
 
 
 def test_a_question_of_several_samples_is_one_observation() -> None:
-    got = value(cm.each_question, sample("1", "correct"), sample("1", "wrong", number=1), sample("2", "wrong"))
+    got = value(means.each_task, sample("1", "correct"), sample("1", "wrong", number=1), sample("2", "wrong"))
     assert got == (25, 2, msgspec.UNSET)
 
 
 def test_unscored_questions_are_left_out_and_bounded() -> None:
-    got = value(cm.each_question, sample("1", "correct"), sample("2", "unscored"), sample("3", "wrong"))
+    got = value(means.each_task, sample("1", "correct"), sample("2", "unscored"), sample("3", "wrong"))
     assert got == (50, 2, pytest.approx((100 / 3, 200 / 3)))
-    assert value(cm.each_question, sample("1", "unscored")) is None
+    assert value(means.each_task, sample("1", "unscored")) is None
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_the_first_pass_is_the_questions_own_or_else_the_first_there_is() -> Non
 
 def test_each_group_has_its_figure_overall_first_then_by_name() -> None:
     samples = [sample("1", "correct", "wrong", kind="b"), sample("2", "wrong", kind="a")]
-    rows = cm.metric_rows(samples, "accuracy", cm.each_question)
+    rows = means.metric_rows(samples, "accuracy", means.each_task)
     assert [(r.group, r.reading, r.value, r.n) for r in rows] == [
         (None, "official", 50, 2), (None, "careful", 0, 2), ("kind=a", "official", 0, 1), ("kind=a", "careful", 0, 1),
         ("kind=b", "official", 100, 1), ("kind=b", "careful", 0, 1),
@@ -109,7 +110,7 @@ def test_circular_accuracy_never_exceeds_vanilla_and_bounds_enclose_it(groups: l
     for one, mean in zip(whole, every, strict=True):
         assert one.low <= mean.low
         assert one.high <= mean.high
-    row = cm.metric("x", "careful", None, whole)
+    row = means.metric("x", "careful", None, whole)
     if row is not None and row.bounds is not msgspec.UNSET:
         assert row.bounds[0] <= row.number <= row.bounds[1]
 

@@ -48,7 +48,10 @@ def test_the_vstar_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> N
         "category=direct_attributes", "category=relative_position", "options=2", "options=4",
     }  # fmt: skip
     assert report.baselines["all"] == expected["baselines"]
-    assert report.notes == ["Baselines: chance 37.5, always the first letter 40.0."]
+    assert report.notes == [
+        "1 answer was cut off before the end (token limit, or reasoning that is never closed): raise the token limit.",
+        "Baselines: chance 37.5, always the first letter 40.0.",
+    ]
 
 
 def test_the_mmbench_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> None:

@@ -68,8 +68,12 @@ def run(path: Path, data: Path | None, **options: Any) -> Report:
     return report
 
 
-def figures(report: Report, reading: str, group: str | None = None) -> dict[str, float]:
-    return {m.name: round(m.number, 6) for m in report.metrics if (m.reading, m.group) == (reading, group)}
+def figures(report: Report, reading: str, group: str | None = None) -> dict[str, float | None]:
+    return {
+        m.name: None if m.value is None else round(m.value, 6)
+        for m in report.metrics
+        if (m.reading, m.group) == (reading, group)
+    }
 
 
 def metric(report: Report, name: str, reading: str) -> Metric:

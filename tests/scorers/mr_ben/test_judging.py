@@ -59,7 +59,7 @@ def test_a_judge_that_is_never_readable_leaves_the_careful_reason_unscored_betwe
     assert report.unscored == 1
     assert [(s.official.outcome, s.careful.outcome) for s in report.samples][1] == ("wrong", "unscored")
     official, careful = (metric(report, "acc_reason", reading) for reading in READINGS)
-    assert (official.value, careful.value, careful.bounds) == (0, 0, (0, 50))
+    assert (official.value, careful.value, careful.bounds) == (0, None, (0, 50))
     assert metric(report, "mcc", "careful").bounds != metric(report, "mr_score", "careful").bounds
 
 

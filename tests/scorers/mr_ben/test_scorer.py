@@ -74,7 +74,7 @@ def test_all_figures_and_counts_of_a_subject(tmp_path: Path) -> None:
         low, high = metric(report, "mr_score", reading).ci95 or (0, 0)
         assert 0 <= low < metric(report, "mr_score", reading).number < high <= 100
     counts = {"rows": 4, "tp": 1, "tn": 2, "fp": 0, "fn": 1, "step": 1, "reason": 1, "step_unscored": 0,
-              "reason_unscored": 0, "unread": 0}  # fmt: skip
+              "reason_unscored": 0, "unread": 0, "judged": 1, "lost_correct": 0, "lost_incorrect": 0}  # fmt: skip
     assert facts_of_run(report).counts == {reading: {"math": counts} for reading in READINGS}
     outcomes = [(s.careful.outcome, s.careful.answer, s.careful.detail) for s in report.samples]
     assert outcomes == [
