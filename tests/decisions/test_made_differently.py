@@ -96,6 +96,11 @@ def test_other_versions_parts_and_endpoints_are_named() -> None:
     )
 
 
+def test_other_settings_of_a_scorer_are_named() -> None:
+    first, second = _report(settings={"tolerance": "0.1", "unit": "m"}), _report(6, settings={"tolerance": "0.2"})
+    assert in_words(differences(first, second)) == "setting tolerance 0.1 and 0.2; setting unit m and not given"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
