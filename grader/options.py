@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
+from grader import resources
 from grader.errors import UsageError
 
 LEAST_MEMORY = 64 << 20
@@ -58,7 +58,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def worker_count(self) -> int:
         """Supervisors at a time: one a core this process may use, unless told otherwise."""
-        return self.workers or len(os.sched_getaffinity(0))
+        return self.workers or resources.usable_cores()
 
 
 def parse_size(text: str) -> int:

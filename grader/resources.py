@@ -1,4 +1,4 @@
-"""The installation: its version, and its folders in a wheel, in an editable install or in a bare checkout."""
+"""The installation and its machine: version, folders (in a wheel, an editable install, a bare checkout), cores."""
 
 from __future__ import annotations
 
@@ -59,3 +59,9 @@ def _temporary_cache(wanted: Path) -> Path:
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
         raise InfrastructureError(f"{path} is not this user's alone; name a cache folder with XDG_CACHE_HOME.")
     return path
+
+
+def usable_cores() -> int:
+    """Return how many processor cores this process may use; where the system does not say, how many there are."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from grader.data import checks as data_checks
-from grader.data import fetch
+from grader.data import fetch, hub
 from grader.data.rows import Rows
 from grader.data.tables import Row, Table, read_json, read_table
 from grader.errors import DataUnavailableError, InputError, UsageError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     import datasets
 
-    from grader.benchmark import Benchmark
+    from grader.benchmark import Benchmark, Split
 
 __all__ = ["Row", "Rows", "Table", "Wanted", "load", "read"]
 
@@ -168,23 +169,34 @@ def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted:
             f"Give the {declared.rows} {benchmark.unit}s with --data FILE, "
             f"or set protocols.{protocol}.revision in a copy of {benchmark.id}/benchmark.toml and use -b FOLDER."
         )
-    # The hub's client says all it tries before it gives up; our error says it once.
-    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
-    import datasets
-
-    datasets.disable_progress_bars()
-    try:
-        loaded = datasets.load_dataset(
-            place.hub, place.hub_config or None, split=place.hub_split or split, revision=revision or None
-        )
-    except Exception as error:
-        raise DataUnavailableError(
-            f"The data set {place.hub} could not be loaded from the hub ({type(error).__name__}: "
-            f"{' '.join(str(error).split())[:200]}).\nWithout a network, give a local copy: --data FILE "
-            "(.jsonl, .parquet, or a folder written by `datasets`)."
-        ) from error
+    loaded = _loaded(place, split, revision)
     table = _table(loaded, wanted)
     expected = declared.rows or place.rows
     if expected and len(table.rows) != expected:
         raise DataUnavailableError(f"{place.hub}@{revision} has {len(table.rows)} rows; {protocol} has {expected}.")
     return table
+
+
+def _loaded(place: Split, split: str, revision: str) -> datasets.Dataset:
+    """Load a data set from the hub, or from its client's cache where the hub does not answer."""
+    # The hub's client says all it tries before it gives up; our error says it once.
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
+    question = hub.Question()
+    import datasets
+
+    datasets.disable_progress_bars()
+    answered = question.answered()
+    try:
+        with nullcontext() if answered else hub.offline():
+            return datasets.load_dataset(
+                place.hub, place.hub_config or None, split=place.hub_split or split, revision=revision or None
+            )
+    except Exception as error:
+        silent = f"the hub ({hub.endpoint()}) did not answer in {hub.SECONDS:.0f} s, and it is not in the hub's cache"
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}" if answered else silent
+        mirror = "" if answered else " HTTPS_PROXY names a proxy, HF_ENDPOINT a mirror of the hub."
+        raise DataUnavailableError(
+            f"The data set {place.hub} could not be loaded from the hub ({reason}).\n"
+            f"Without a network, give a local copy: --data FILE (.jsonl, .parquet, or a folder written by `datasets`)."
+            f"{mirror}"
+        ) from error
