@@ -72,7 +72,7 @@ def show_command(
 def _show_asked(asked: Options, qid: str, mode: str, file: Path | None) -> None:
     from grader.commands import picture
     from grader.commands.task_text import as_asked
-    from grader.reports.table import clean
+    from grader.reports.text import clean
 
     request = as_asked(asked, qid, mode)
     for line in request.prompt.splitlines():
