@@ -137,7 +137,7 @@ def _show(result: Result, asked: InferOptions, *, quiet: bool) -> None:
     if summary.several_choices and not quiet:
         say(f"{summary.several_choices} replies had more than one choice; the first was taken.")
     if result.stopped:
-        say(f"error: the run stopped: {result.stopped}")
+        say(f"error: the run stopped: {result.stopped}{_how_to_leave_out(result.stopped)}")
     if not summary.complete:
         _show_missing(result, asked)
     elif not quiet:
@@ -168,6 +168,15 @@ def _show_missing(result: Result, asked: InferOptions) -> None:
         f"error: {len(summary.missing)} of {summary.samples} samples are missing: {len(failed)} requests failed"
         f"{not_asked}. The same command asks only for these."
     )
+
+
+def _how_to_leave_out(reason: str) -> str:
+    """Name the option that leaves a setting out of the request, where a server seems to refuse one."""
+    said = reason.lower()
+    if not any(word in said for word in ("support", "not permitted", "forbidden", "unknown", "unrecognized")):
+        return ""
+    named = next((name for name in ("temperature", "top_p", "max_tokens", "seed") if name in said), None)
+    return f". `--{named.replace('_', '-')} none` leaves it out" if named else ""
 
 
 def _advice(kind: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from grader.scorers.registry import AnyScorer
     from grader.task import Task
 
+_IMAGES_KEPT = 64
 _WORDINGS: dict[Role, Wording] = {
     "model": Wording(who="The model", model_option="--model", address_option="--base-url", key_option="--api-key-env"),
     "coder": Wording(
@@ -196,13 +198,16 @@ def _image_reader(
         return lambda _: None
     images = Images(tasks, column, folder_of(declared, split, given))
 
-    def read(task: Task) -> bytes | None:
+    # Samples of one task follow each other, and a request is built more than once.
+    @functools.lru_cache(maxsize=_IMAGES_KEPT)
+    def read(qid: str) -> bytes | None:
+        task = tasks[qid]
         picture = images.of(task)
         if picture is None and images.has_cell(task):
             raise InputError([f"{task.id}: its image is not where the data says (column {column})"])
         return picture.read_bytes() if isinstance(picture, Path) else picture
 
-    return read
+    return lambda task: read(task.id)
 
 
 def _chosen(options: InferOptions, sampling: Sampling) -> Chosen:
