@@ -58,6 +58,8 @@ class Guard:
     def __init__(self, note, text):
         self._note, self._text = note, text.lower()
         self._marked = None
+        self.trusting = False
+        """Whether NumPy is at work on two values that may be compared: what it does with them is its own affair."""
 
     def __call__(self, array):
         if array.size:
@@ -140,13 +142,18 @@ class Guard:
         return value
 
     def _marking(self, make):
+        make = _unguarded(make)
+
         @functools.wraps(make)
         def made(*args, **kwargs):
             array = make(*args, **kwargs)
+            if self.trusting:
+                return array
             if array.dtype.kind == "c" and _overflows(sys.modules["numpy"], array):
                 self.refuse(OVERFLOW)
             return self.mark(array)
 
+        made.unguarded = make
         return made
 
     def checked(self, compare, *, near=False):
@@ -155,22 +162,39 @@ class Guard:
         `near`: what it finds equal must be near each other by another measure too (differences of unsigned integers
         wrap around).
         """
+        compare = _unguarded(compare)
 
         @functools.wraps(compare)
         def check(a, b, *args, **kwargs):
-            numpy = sys.modules.get("numpy")
-            if numpy is not None and (_size(numpy, a) == 0) != (_size(numpy, b) == 0):
-                self.refuse(EMPTY)
-            if _overflows(numpy, a) or _overflows(numpy, b):
-                self.refuse(OVERFLOW)
-            if numpy is not None and not numpy.array_equal.__wrapped__(_mask(numpy, a), _mask(numpy, b)):
-                self.refuse(MASKED)
-            found = compare(a, b, *args, **kwargs)
-            if near and not numpy.allclose.__wrapped__(1.0 * numpy.asarray(a), 1.0 * numpy.asarray(b), rtol=1e-3):
-                self.refuse(FAR)
+            if self.trusting:
+                return compare(a, b, *args, **kwargs)
+            self.trusting = True
+            try:
+                self._compare(sys.modules.get("numpy"), a, b)
+                found = compare(a, b, *args, **kwargs)
+                if near:
+                    self._far(sys.modules["numpy"], a, b)
+            finally:
+                self.trusting = False
             return found
 
+        check.unguarded = compare
         return check
+
+    def _compare(self, numpy, a, b):
+        """Refuse two values of which any comparison may be true."""
+        if _overflows(numpy, a) or _overflows(numpy, b):
+            self.refuse(OVERFLOW)
+        if numpy is not None:
+            if (_size(numpy, a) == 0) != (_size(numpy, b) == 0):
+                self.refuse(EMPTY)
+            if not numpy.array_equal(_mask(numpy, a), _mask(numpy, b)):
+                self.refuse(MASKED)
+
+    def _far(self, numpy, a, b):
+        """Refuse two values that are not near each other."""
+        if not numpy.allclose(1.0 * numpy.asarray(a), 1.0 * numpy.asarray(b), rtol=1e-3):
+            self.refuse(FAR)
 
 
 def _noticing(numpy, guard):
@@ -184,7 +208,7 @@ def _noticing(numpy, guard):
         def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
             sizes = [_size(numpy, value) for value in inputs] if method == "__call__" and len(inputs) > 1 else [1]
             # Other arithmetic with a single number is no comparison yet.
-            if min(sizes) == 0 and max(sizes) > (0 if ufunc.__name__ in _DIFFERING else 1):
+            if not guard.trusting and min(sizes) == 0 and max(sizes) > (0 if ufunc.__name__ in _DIFFERING else 1):
                 guard.refuse(EMPTY)
             plain = [value.view(numpy.ndarray) if isinstance(value, Noticing) else value for value in inputs]
             if out := kwargs.get("out"):
@@ -196,6 +220,10 @@ def _noticing(numpy, guard):
     # What `repr` writes in front of the items.
     Noticing.__name__ = "array"
     return Noticing
+
+
+def _unguarded(function):
+    return getattr(function, "unguarded", function)
 
 
 def _size(numpy, value):
@@ -215,7 +243,7 @@ def _overflows(numpy, value):
     if numpy is None or isinstance(value, (int, float, str)):
         return False
     try:
-        array = numpy.asarray.__wrapped__(value)
+        array = _unguarded(numpy.asarray)(value)
     except ValueError:
         return False
     if array.dtype.kind != "c":

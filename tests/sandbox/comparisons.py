@@ -39,7 +39,7 @@ EITHER_WAY = (
     "np.testing.assert_array_almost_equal_nulp(R, E) is None", "np.testing.assert_array_max_ulp(R, E) is not None",
     "np.testing.assert_equal(R, E) is None", "np.testing.assert_string_equal(R, E) is None",
 )  # fmt: skip
-"""R: what the candidate returned; E: the expected value. Each is tried the other way round as well."""
+"""R: what the candidate returned; E: the expected value. What is not symmetric is tried the other way round as well."""
 ORDERED = (
     "(R < E).all()",
     "(R >= E).all()",
@@ -113,7 +113,7 @@ def odd_values() -> dict[str, Any]:
             ("None", None),
             ("NaT", np.datetime64("NaT")),
         )
-        for items in (part, [part], [part] * 3, [[part], [part]])
+        for items in ([part], [part] * 3)
     }
     objects = np.empty(3, dtype=object)
     objects[:] = [NAN, NAN, NAN]
@@ -189,8 +189,8 @@ def judged(comparison: str, value: Any, wanted: list[str], sandbox: Sandbox) -> 
 class Unguarded(Sandbox):
     """The same without a guard."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, _text: str = "") -> None:
+        super().__init__("")
         self.guard = _Nothing()
 
 
@@ -246,10 +246,13 @@ def refused_although_equal(comparison: str) -> list[str]:
     found = []
     for wanted in ([*itertools.chain(*expected().values())], [*EXPECTED_BY_NAME]):
         text = " ".join([comparison, *wanted])
-        told = []
-        for sandbox in (Unguarded, Sandbox):
-            told.append(_forked(lambda s=sandbox, w=wanted, t=text: _with_its_like(comparison, w, s(t))))
-        found += [want for want, plain, guarded in zip(wanted, *told, strict=True) if plain[0][0] and plain != guarded]
+        plain = _with_its_like(comparison, wanted, Unguarded())
+        guarded = _forked(lambda w=wanted, t=text: _with_its_like(comparison, w, Sandbox(t)))
+        found += [
+            w
+            for w, before, now in zip(wanted, plain, guarded, strict=True)
+            if before[0][0] and [*map(list, before)] != now
+        ]
     return found
 
 
@@ -266,7 +269,8 @@ def main() -> None:
     sys.path.insert(0, sys.argv[1])
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    both = [*EITHER_WAY, *map(swapped, EITHER_WAY), *ORDERED] if sys.argv[2] != "unguarded" else VACUOUS
+    lopsided = [swapped(c) for c in EITHER_WAY if any(word in c for word in ("close", "testing", "==", "1e-9"))]
+    both = [*EITHER_WAY, *lopsided, *ORDERED] if sys.argv[2] != "unguarded" else VACUOUS
     unguarded = functools.partial(true_of_several, kind_of_sandbox=Unguarded)
     tell = {"vacuous": true_of_several, "equal": refused_although_equal, "unguarded": unguarded}[sys.argv[2]]
     json.dump({comparison: _forked(lambda c=comparison: tell(c)) for comparison in both}, sys.stdout)
