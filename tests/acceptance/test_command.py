@@ -34,7 +34,11 @@ def test_help_loads_nothing_heavy():
     assert said.stdout.rstrip().endswith("[]")
 
 
-def test_every_option_is_in_the_readme_and_every_option_of_the_readme_exists(root):
+OTHERS = re.compile(r"^\s*(vllm|pip|docker|podman|apt-get|python3?|make|pytest) |vllm run-batch|^    - pip")
+"""A line with a command of another program."""
+
+
+def test_every_option_is_in_the_reference_and_every_option_of_the_documents_exists(root):
     from grader.cli import main
 
     groups = [main, *(c for c in main.commands.values() if isinstance(c, click.Group))]
@@ -46,9 +50,12 @@ def test_every_option_is_in_the_readme_and_every_option_of_the_readme_exists(roo
         for name in (*parameter.opts, *parameter.secondary_opts)
         if name.startswith("--")
     }
-    written = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", (root / "README.md").read_text()))
-    assert real - written == set()
-    assert written - real - {"--help", "--version"} == set()
+    option = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+    reference = set(option.findall((root / "docs/reference.md").read_text()))
+    assert real - reference == set()
+    documents = [root / "README.md", *(root / "docs").glob("*.md")]
+    of_grade = [line for path in documents for line in path.read_text().splitlines() if not OTHERS.search(line)]
+    assert set(option.findall("\n".join(of_grade))) - real - {"--help", "--version"} == set()
 
 
 def test_a_benchmark_that_does_not_exist_is_named_with_those_that_do(tmp_path):
