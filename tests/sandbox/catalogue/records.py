@@ -96,15 +96,12 @@ PROGRAMS = [
         "assert solution(3) == 'up'\nassert solution(-3) == 'down'\nassert solution(1) in ('up', 'down')",
     ),
     honest(
-        "strenum",
+        "enumeration-of-texts-made-by-a-call",
         """
-        from enum import StrEnum, auto
-
-        class Fruit(StrEnum):
-            APPLE = auto()
-            PLUM = auto()
+        from enum import Enum
 
         def solution(x):
+            Fruit = Enum("Fruit", {"APPLE": "apple", "PLUM": "plum"}, type=str)
             return {name: Fruit.APPLE if name.startswith("a") else Fruit.PLUM for name in x}
         """,
         "assert solution(['anna', 'paul']) == {'anna': 'apple', 'paul': 'plum'}",
