@@ -97,17 +97,18 @@ def described(progress: Progress) -> str:
 
 
 def _detail(progress: Progress) -> str:
-    parts = [f"{progress.in_flight} in flight"]
+    parts = []
+    left = progress.seconds_left
+    if left is not None:
+        parts.append(f"{duration(left)} left")
     if progress.failed:
-        parts.insert(0, f"{progress.failed} failed")
+        parts.append(f"{progress.failed} failed")
+    parts.append(f"{progress.in_flight} in flight")
     if progress.waiting:
         parts.append(f"{progress.waiting} waiting to be sent again")
     parts.append(f"{progress.usage.total:,} tokens")
     if progress.usage.completion_tokens:
         parts.append(f"{progress.tokens_a_second:,.0f} written a second")
-    left = progress.seconds_left
-    if left is not None:
-        parts.append(f"{duration(left)} left")
     return ", ".join(parts)
 
 

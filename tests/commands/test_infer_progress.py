@@ -21,8 +21,8 @@ def test_a_line_tells_requests_failures_tokens_their_rate_and_the_time_left() ->
         seconds=50.0,
     )
     assert described(progress) == (
-        "requests: 60/120, 10 failed, 8 in flight, 2 waiting to be sent again, 10,000 tokens, 20 written a second, "
-        "50 s left"
+        "requests: 60/120, 50 s left, 10 failed, 8 in flight, 2 waiting to be sent again, 10,000 tokens, "
+        "20 written a second"
     )
 
 
