@@ -96,6 +96,7 @@ prompt_options = options.group(
     click.option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="Sent with each image."),
     click.option("--max-image-pixels", type=click.IntRange(min=1), metavar="N",
                  help="Make larger images smaller (default: every image is sent as it is)."),
+    click.option("--without-images", is_flag=True, help="Send no images, on purpose."),
 )
 """What is sent."""
 

@@ -52,11 +52,13 @@ class Bar:
 
     def __init__(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.table import Column
 
-        columns: list[Any] = [TextColumn("requests"), BarColumn(bar_width=24), MofNCompleteColumn()]
-        columns.append(TextColumn("{task.fields[detail]}"))
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        # What does not fit is cut at the end of the line, not in the counts.
+        text = TextColumn("{task.fields[detail]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1))
+        columns: list[Any] = [BarColumn(bar_width=12, table_column=Column(min_width=12)), text]
+        self._progress = Progress(*columns, console=Console(stderr=True), transient=True, expand=True)
         self._task = self._progress.add_task("requests", total=None, detail="")
 
     def __enter__(self) -> Self:
@@ -71,7 +73,7 @@ class Bar:
     def progress(self, progress: Progress) -> None:
         """Move the bar."""
         done = progress.before + progress.done
-        self._progress.update(self._task, total=progress.total, completed=done, detail=_detail(progress))
+        self._progress.update(self._task, total=progress.total, completed=done, detail=described(progress))
 
     def message(self, text: str) -> None:
         """Say one line above the bar."""
@@ -95,17 +97,18 @@ def described(progress: Progress) -> str:
 
 
 def _detail(progress: Progress) -> str:
-    parts = [f"{progress.in_flight} in flight"]
+    parts = []
+    left = progress.seconds_left
+    if left is not None:
+        parts.append(f"{duration(left)} left")
     if progress.failed:
-        parts.insert(0, f"{progress.failed} failed")
+        parts.append(f"{progress.failed} failed")
+    parts.append(f"{progress.in_flight} in flight")
     if progress.waiting:
         parts.append(f"{progress.waiting} waiting to be sent again")
     parts.append(f"{progress.usage.total:,} tokens")
     if progress.usage.completion_tokens:
         parts.append(f"{progress.tokens_a_second:,.0f} written a second")
-    left = progress.seconds_left
-    if left is not None:
-        parts.append(f"{duration(left)} left")
     return ", ".join(parts)
 
 

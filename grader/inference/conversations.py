@@ -30,6 +30,8 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     image_detail: str | None = None
     max_image_pixels: int | None = None
     """Images with more are made smaller; None: sent as they are."""
+    without_images: bool = False
+    """Images are left out on purpose."""
     models: dict[Role, str]
 
 
@@ -54,8 +56,10 @@ def make(
 
 
 def _step(turn: Turn, task: Task, image: Callable[[Task], bytes | None], chosen: Chosen, sample: int) -> Step:
+    shows_images = turn.shows_images and not chosen.without_images
+
     def build(texts: Mapping[str, str]) -> tuple[Message, ...]:
-        picture = _picture(image(task), task, chosen) if turn.shows_images else None
+        picture = _picture(image(task), task, chosen) if shows_images else None
         prompt = Message(role="user", parts=_parts(turn.text(texts), picture))
         return (message("system", chosen.system), prompt) if chosen.system else (prompt,)
 
@@ -63,6 +67,7 @@ def _step(turn: Turn, task: Task, image: Callable[[Task], bytes | None], chosen:
         stage=turn.stage,
         build=build,
         settings=_settings(turn, chosen, sample),
+        shows_images=shows_images,
         role="coder" if turn.by_coder and "coder" in chosen.models else "model",
         stop=turn.stop,
         noted=turn.noted | _noted(turn, chosen),
@@ -80,7 +85,11 @@ def _settings(turn: Turn, chosen: Chosen, sample: int) -> Settings:
 
 def _noted(turn: Turn, chosen: Chosen) -> dict[str, Any]:
     """Return the settings that neither the prompt's text nor the request's fields show."""
-    named = {"image_detail": chosen.image_detail, "max_image_pixels": chosen.max_image_pixels}
+    named = {
+        "image_detail": chosen.image_detail,
+        "max_image_pixels": chosen.max_image_pixels,
+        "without_images": chosen.without_images or None,
+    }
     return {name: value for name, value in named.items() if value is not None and turn.shows_images}
 
 

@@ -41,6 +41,7 @@ class InferOptions(msgspec.Struct, frozen=True, kw_only=True):
     system: Path | None = None
     image_detail: str | None = None
     max_image_pixels: int | None = None
+    without_images: bool = False
     prompt: Path | None = None
     shots: int = 0
     concurrency: int = 16

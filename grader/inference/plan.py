@@ -25,6 +25,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     build: Callable[[Mapping[str, str]], tuple[Message, ...]]
     """Returns the messages, given the texts of the earlier steps by stage."""
     settings: Settings
+    shows_images: bool = False
+    """Whether the task's images are sent."""
     role: Role = "model"
     stop: str = ""
     """The answer ends before this text; empty: nowhere."""

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from grader.benchmark import Benchmark
-from grader.data.images import Images, folder_of
 from grader.data.load import rows_of
-from grader.errors import InputError, UsageError
+from grader.errors import UsageError
 from grader.inference import batch, conversations, dry_run, output, resume
 from grader.inference.conversations import Chosen
 from grader.inference.engine import Engine, Limits
 from grader.inference.log import Log, free_name, peek
 from grader.inference.options import InferOptions
+from grader.inference.pictures import Pictures
 from grader.inference.plan import Conversation, Plan, Role
 from grader.inference.summary import Summary, summarize
 from grader.models.client import Client
@@ -28,7 +27,7 @@ from grader.predictions.select import chosen as chosen_tasks
 from grader.scorers import declarations, registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from grader.inference.batch import Taken, Written
     from grader.inference.dry_run import DryRun
@@ -36,9 +35,7 @@ if TYPE_CHECKING:
     from grader.inference.options import ModelAt
     from grader.models.prompt import Sampling
     from grader.scorers.registry import AnyScorer
-    from grader.task import Task
 
-_IMAGES_KEPT = 64
 _WORDINGS: dict[Role, Wording] = {
     "model": Wording(who="The model", model_option="--model", address_option="--base-url", key_option="--api-key-env"),
     "coder": Wording(
@@ -86,15 +83,13 @@ def prepare(options: InferOptions) -> Prepared:
         scorer.tasks(declared, split, rows_of(whole, split, protocol, options.data, columns=None, own=scorer.own_rows)),
     )
     asking = _asking(options, scorer, protocol, declared, split)
-    plan = conversations.make(
-        tasks,
-        lambda task: scorer.turns(declared, task, asking),
-        _image_reader(declared, split, protocol, options.data, tasks),
-        _chosen(options, scorer.sampling(declared)),
-    )
+    pictures = Pictures(declared, split, protocol, options.data, tasks)
+    chosen = _chosen(options, scorer.sampling(declared))
+    plan = conversations.make(tasks, lambda task: scorer.turns(declared, task, asking), pictures.read, chosen)
     limited = Options(limit=options.limit, ids=options.ids)
     wanted = chosen_tasks(tasks, limited, declared.unit, whole_units=scorer.whole_units)
     selected = tuple(each for each in plan.conversations if each.qid in wanted)
+    pictures.check({each.qid: None for each in selected if any(step.shows_images for step in each.steps)})
     return Prepared(options=options, benchmark=declared, plan=plan, selected=selected)
 
 
@@ -190,26 +185,6 @@ def _asking(options: InferOptions, scorer: AnyScorer, protocol: str, declared: B
     )
 
 
-def _image_reader(
-    declared: Benchmark, split: str, protocol: str, given: Path | None, tasks: Mapping[str, Task]
-) -> Callable[[Task], bytes | None]:
-    column = declared.protocols[protocol].image or declared.columns.image
-    if column is None:
-        return lambda _: None
-    images = Images(tasks, column, folder_of(declared, split, given))
-
-    # Samples of one task follow each other, and a request is built more than once.
-    @functools.lru_cache(maxsize=_IMAGES_KEPT)
-    def read(qid: str) -> bytes | None:
-        task = tasks[qid]
-        picture = images.of(task)
-        if picture is None and images.has_cell(task):
-            raise InputError([f"{task.id}: its image is not where the data says (column {column})"])
-        return picture.read_bytes() if isinstance(picture, Path) else picture
-
-    return lambda task: read(task.id)
-
-
 def _chosen(options: InferOptions, sampling: Sampling) -> Chosen:
     declared = sampling.settings(options.samples)
     given: dict[str, Any] = {
@@ -227,6 +202,7 @@ def _chosen(options: InferOptions, sampling: Sampling) -> Chosen:
         system=load_template(options.system) if options.system is not None else "",
         image_detail=options.image_detail,
         max_image_pixels=options.max_image_pixels,
+        without_images=options.without_images,
         models=models,
     )
 

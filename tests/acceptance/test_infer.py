@@ -399,6 +399,20 @@ def test_options_that_mean_nothing_are_refused_before_anything_is_sent(words: li
     assert said in done.stderr
 
 
+def test_data_without_its_images_is_refused_unless_that_is_meant(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in Path(str(VSTAR[3])).read_text().splitlines()]
+    blind = "".join(json.dumps({name: row[name] for name in row if name != "image"}) + "\n" for row in rows)
+    (tmp_path / "blind.jsonl").write_text(blind)
+    words = ["infer", "-b", "vstar", "--data", "blind.jsonl", "--model", "m", "-o", "m.json", "--limit", 1]
+    with ModelServer.playing(say("A")) as server:
+        said = grade(*words, "--base-url", server.url)
+        assert (said.returncode, server.asked) == (2, [])
+        assert "The data has no images (column image)" in said.stderr
+        assert grade(*words, "--base-url", server.url, "--without-images").returncode == 0
+    assert isinstance(server.asked[0].body["messages"][0]["content"], str)
+    assert json.loads((tmp_path / "m_requests.jsonl").read_text())["settings"]["without_images"] is True
+
+
 def test_settings_can_be_left_out_of_the_request() -> None:
     with ModelServer.playing(say("A")) as server:
         words = ["--temperature", "none", "--top-p", "none", "--max-tokens", "none", "--seed", "none", "--limit", 1]

@@ -24,7 +24,7 @@ def step(text: str, stage: str = "answer", *, noted: Mapping[str, Any] | None = 
     """A step that asks a text; `{description}` in it is filled with the earlier step's answer."""
     return Step(
         stage=stage,
-        build=lambda texts: (user(text.format(**texts)),),
+        build=lambda texts: (user(text.format_map(texts)),),
         settings=Settings(**settings),
         noted=dict(noted or {}),
     )

@@ -1,0 +1,45 @@
+"""What a run would send."""
+
+from __future__ import annotations
+
+from grader.inference import dry_run
+from grader.inference.plan import Conversation, Plan, Step
+from grader.inference.record import Kept
+from grader.models.endpoint import Settings
+from grader.models.messages import Image, user
+from tests.inference.made import plan, step
+from tests.models.made import PIXEL
+
+
+def kept(qid: str) -> Kept:
+    return Kept(qid=qid, sample=0, stage="answer", model="m", settings={}, prompt_sha256="", content="A")
+
+
+def test_only_what_has_no_reply_is_counted_and_the_first_of_it_is_shown() -> None:
+    whole = plan(3, max_tokens=16)
+    look = dry_run.look(whole, whole.conversations, {("q0", 0, "answer"): kept("q0")})
+    assert (look.requests, look.before, look.most_completion_tokens) == (2, 1, 32)
+    assert look.first == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "ask q1"}],
+        "max_tokens": 16,
+        "seed": 0,
+    }
+
+
+def test_tokens_are_estimated_for_texts_and_images_of_all_requests() -> None:
+    shown = Step(stage="answer", build=lambda _: (user(Image(data=PIXEL), "x" * 400),), settings=Settings())
+    whole = Plan(
+        conversations=tuple(Conversation(qid=f"q{n}", sample=0, steps=(shown,)) for n in range(170)),
+        models={"model": "m"},
+    )
+    look = dry_run.look(whole, whole.conversations, {})
+    assert (look.prompt_tokens, look.image_tokens, look.most_completion_tokens) == (170 * 101, 170, None)
+
+
+def test_a_later_step_is_shown_with_a_placeholder_and_nothing_left_is_nothing_to_show() -> None:
+    steps = (step("describe", "description"), step("code for {description}", "code"))
+    whole = Plan(conversations=(Conversation(qid="q", sample=0, steps=steps),), models={"model": "m"})
+    assert dry_run.look(whole, whole.conversations, {}).requests == 2
+    done = dry_run.look(plan(1), plan(1).conversations, {("q0", 0, "answer"): kept("q0")})
+    assert (done.requests, done.first, done.prompt_tokens) == (0, None, 0)
