@@ -71,6 +71,7 @@ class ContainerSupervisor:
     def __init__(self, client: Any, image_id: str, options: dict[str, Any]) -> None:
         self._container: Any = None
         self._socket: Any = None
+        self._response: Any = None
         self._buffer = b""
         self._closed = False
         self.greeting: Answer = {}
@@ -78,8 +79,8 @@ class ContainerSupervisor:
         try:
             self._container = client.containers.create(image_id, **options)
             attached = self._container.attach_socket(params={"stdin": 1, "stdout": 1, "stream": 1})
-            # The SDK hands out a file object; the socket beneath it is what can be waited for.
-            self._attached, self._socket = attached, attached._sock
+            # The SDK hands out a file object of an HTTP response; the socket beneath it is what can be waited for.
+            self._response, self._socket = attached._response, attached._sock
             self._container.start()
             self.greeting = self._channel.receive(READY_SECONDS)
         except SupervisorLostError as error:
@@ -133,11 +134,11 @@ class ContainerSupervisor:
         if self._container is not None:
             with contextlib.suppress(Exception):
                 self._container.remove(force=True, v=True)
-        if self._socket is not None:
+        if self._response is not None:
+            # It closes the file object and the socket as well. Closing those alone would leave a response that reads
+            # from a closed file: Python 3.13 reports that when the response is collected.
             with contextlib.suppress(Exception):
-                self._socket.close()
-            with contextlib.suppress(Exception):
-                self._attached.close()
+                self._response.close()
 
 
 class Docker:
