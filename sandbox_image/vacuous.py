@@ -57,6 +57,7 @@ class Guard:
 
     def __init__(self, note, text):
         self._note, self._text = note, text.lower()
+        self._lists_matter = _NUMPY_SCALARS.search(self._text) and not _EMPTY_VALUES.search(self._text)
         self._marked = None
         self.trusting = False
         """Whether NumPy is at work on two values that may be compared: what it does with them is its own affair."""
@@ -84,9 +85,8 @@ class Guard:
         numpy = sys.modules.get("numpy")
         if numpy is None or not objects:
             return
-        empty = all(isinstance(value, (list, tuple, range)) and _size(numpy, value) == 0 for value in objects)
         # A scalar takes such a list for an array, and no guard of an array is asked.
-        if empty and _NUMPY_SCALARS.search(self._text) and not _EMPTY_VALUES.search(self._text):
+        if self._lists_matter and all(map(_holds_nothing, objects)):
             self.refuse(EMPTY)
         for value in objects:
             if isinstance(value, (numpy.ndarray, numpy.generic)):
@@ -224,6 +224,10 @@ def _noticing(numpy, guard):
 
 def _unguarded(function):
     return getattr(function, "unguarded", function)
+
+
+def _holds_nothing(value):
+    return isinstance(value, (list, tuple, range)) and all(map(_holds_nothing, value))
 
 
 def _size(numpy, value):
