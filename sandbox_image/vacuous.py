@@ -227,15 +227,32 @@ def _unguarded(function):
 
 
 def _holds_nothing(value):
-    return isinstance(value, (list, tuple, range)) and all(map(_holds_nothing, value))
+    """Whether a list, or an array, holds no item at any depth; one that contains itself ends here too."""
+    stack, seen = [value], set()
+    while stack:
+        value = stack.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, (list, tuple, range)):
+            if not all(map(_may_hold_nothing, value)):
+                return False
+            stack.extend(value)
+        elif getattr(value, "size", None) != 0:
+            return False
+    return True
+
+
+def _may_hold_nothing(value):
+    return isinstance(value, (list, tuple, range)) or getattr(value, "size", None) == 0
 
 
 def _size(numpy, value):
-    try:
-        return numpy.size(value)
-    except ValueError:
-        # Ragged: it has items.
-        return 1
+    """Return how many items an array made of this has; 2 stands for any number above."""
+    if isinstance(value, (list, tuple, range)):
+        # NumPy would follow lists that contain each other, 64 levels deep.
+        return 0 if _holds_nothing(value) else min(len(value), 2) if numpy.isscalar(value[0]) else 2
+    return numpy.size(value)
 
 
 def _overflows(numpy, value):
