@@ -231,9 +231,7 @@ def test_a_million_characters_in_one_line_and_a_thousand_marks_on_a_letter_are_b
     zalgo = "o" + "\u0335" * 1000
     report, _ = _report("x")
     path = tmp_path / "report.html"
-    path.write_bytes(
-        html.render(report, Material(predictions={"x": ["a" * 1_000_000 + zalgo]}))
-    )
+    path.write_bytes(html.render(report, Material(predictions={"x": ["a" * 1_000_000 + zalgo]})))
     page = watch(path, viewport={"width": 380, "height": 700}).open("tab=items&item=x")
     settled(page, "document.querySelector('.answered pre.raw .cut') !== null")
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
