@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.cli import run
-from grader.judge.cache import ReplyCache
+from grader.judge.cache import ReplyCache, default_path
+from grader.sandbox import verdict_cache
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +26,9 @@ def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_the_cache_lists_verdicts_and_judge_replies(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["cache"]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        f"{kept}/verdicts.sqlite3: 0 verdicts, 0.0 MB",
-        f"{kept}/judge-v1.sqlite3: 2 judge replies, 0.0 MB",
-    ]
+    verdicts, replies = capsys.readouterr().out.splitlines()
+    assert verdicts == f"{verdict_cache.default_path()}: 0 verdicts, 0.0 MB"
+    assert replies == f"{default_path()}: 2 judge replies, 0.0 MB"
 
 
 @pytest.mark.parametrize(

@@ -212,10 +212,10 @@ def test_the_files_of_a_repository_are_checked_by_their_git_ids_and_graded_from(
     declared = declarations.load(str(tmp_path))
     scorer = registry.scorer("mr_score")
     with pytest.raises(DataUnavailableError, match="grade fetch own"):
-        scorer.load(declared, "test", "p", None, None)
+        scorer.own_rows(declared, "test", None)
     folder = fetch.fetch(declared, "test", Silent())
     assert fetch.kept(declared, "test") == folder
-    rows = scorer.load(declared, "test", "p", None, None)
+    rows = scorer.own_rows(declared, "test", None)
     assert (len(rows.rows), rows.origin) == (25, f"{server.url}/data/")
     server.files["/data/physics.json"] = b"{}"
     (folder / "physics.json").unlink()
