@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
 .DEFAULT_GOAL := help
-.PHONY: help demo test attack lint bench image clean sandbox
+.PHONY: help demo test attack lint package bench image clean sandbox
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,12 @@ lint: $(VENV)/.dev ## Check types and style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+package: $(VENV)/.dev ## Build the wheel and the source distribution in dist/, and check them
+	@rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
 
 bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own)
 	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA))

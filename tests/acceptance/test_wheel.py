@@ -1,4 +1,4 @@
-"""The built wheel: what it puts on the path, and that it grades."""
+"""The built distributions: what is in them, what the wheel puts on the path, and that it grades."""
 
 from __future__ import annotations
 
@@ -6,20 +6,50 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import pytest
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory, root):
-    folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, root],
-        check=True,
-        capture_output=True,
-    )
-    return next(folder.glob("*.whl"))
+@pytest.fixture
+def built(once, root):
+    """Build the source distribution, and of it the wheel: a file that the first lacks is in neither."""
+
+    def build(folder):
+        command = [sys.executable, "-m", "build", "--outdir", folder, root]
+        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert made.returncode == 0, made.stdout + made.stderr
+
+    return once("dist", build)
+
+
+@pytest.fixture
+def wheel(built):
+    return next(built.glob("*.whl"))
+
+
+def test_the_packages_metadata_readme_and_layout_are_what_an_index_expects(built):
+    for tool in (["twine", "check", "--strict", *built.iterdir()], ["check_wheel_contents", *built.glob("*.whl")]):
+        said = subprocess.run([sys.executable, "-m", *tool], capture_output=True, text=True, check=False)
+        assert said.returncode == 0, said.stdout + said.stderr
+
+
+def test_licence_and_types_come_with_both(built, wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert "grader/py.typed" in names
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        members = {name.partition("/")[2] for name in archive.getnames()}
+    assert members >= {
+        "LICENSE",
+        "SECURITY.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "grader/py.typed",
+        "tests/conftest.py",
+    }
 
 
 def test_only_the_package_is_importable(wheel):

@@ -15,7 +15,6 @@ from grader.reports import material
 from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult
 from grader.scorers.interface import Program
 from grader.scorers.registry import scorer, scorer_of
-from tests.acceptance.command import grade
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,27 +22,6 @@ if TYPE_CHECKING:
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-
-
-@pytest.fixture(scope="module")
-def graded(root: Path, tmp_path_factory: pytest.TempPathFactory):
-    """Grade a bundled sample with the command, once; return its folder of results and its data."""
-    made: dict[str, tuple[Path, Path]] = {}
-
-    def run(benchmark: str) -> tuple[Path, Path]:
-        if benchmark not in made:
-            sample, folder = root / "benchmarks" / benchmark / "sample", tmp_path_factory.mktemp(benchmark)
-            shutil.copy(sample / "predictions.json", folder)
-            data = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data"}[benchmark]
-            words = ["-b", benchmark, "--data", sample / data]
-            if (sample / "judge_replies.json").is_file():
-                words += ["--judge-replies", sample / "judge_replies.json"]
-            done = grade(folder / "predictions.json", *words, cwd=folder)
-            assert done.returncode == 0, done.stderr
-            made[benchmark] = folder, sample / data
-        return made[benchmark]
-
-    return run
 
 
 def _load(results: Path, data: Path | None) -> tuple[Report, material.Material]:

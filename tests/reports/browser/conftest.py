@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from grader.files.results_file import decode_report
 from grader.reports import html, material
-from tests.acceptance.command import grade
 from tests.conftest import chromium
 
 if TYPE_CHECKING:
@@ -20,8 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
     from grader.results import Report
-
-DATA = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data"}
+    from tests.conftest import Once
 
 
 @pytest.fixture(scope="session")
@@ -94,26 +91,18 @@ def watch(browser: Browser) -> Iterator[Callable[..., Watched]]:
 
 
 @pytest.fixture(scope="session")
-def graded(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Report]]:
-    """Grade a bundled sample with the command and make its HTML report, once."""
-    made: dict[str, tuple[Path, Report]] = {}
+def graded_page(graded: Callable[[str], tuple[Path, Path]], once: Once) -> Callable[[str], tuple[Path, Report]]:
+    """Make the HTML report of a bundled sample that the command has graded, once per test run."""
 
     def run(benchmark: str) -> tuple[Path, Report]:
-        if benchmark not in made:
-            sample, folder = root / "benchmarks" / benchmark / "sample", tmp_path_factory.mktemp(benchmark)
-            shutil.copy(sample / "predictions.json", folder)
-            words = ["-b", benchmark, "--data", sample / DATA[benchmark]]
-            if (sample / "judge_replies.json").is_file():
-                words += ["--judge-replies", sample / "judge_replies.json"]
-            done = grade(folder / "predictions.json", *words, cwd=folder)
-            assert done.returncode == 0, done.stderr
-            results = folder / "predictions_results.json"
-            report = decode_report(results.read_bytes())
+        results = graded(benchmark)[0] / "predictions_results.json"
+        report = decode_report(results.read_bytes())
+
+        def fill(folder: Path) -> None:
             files = material.beside(results, report)
-            page = folder / "report.html"
-            gathered = material.load(report, files.predictions, sample / DATA[benchmark], files.own)
-            page.write_bytes(html.render(report, gathered))
-            made[benchmark] = page, report
-        return made[benchmark]
+            gathered = material.load(report, files.predictions, graded(benchmark)[1], files.own)
+            (folder / "report.html").write_bytes(html.render(report, gathered))
+
+        return once(f"page-{benchmark}", fill) / "report.html", report
 
     return run

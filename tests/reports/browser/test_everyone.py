@@ -28,12 +28,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_in_any_view(watch: Callable[..., Watched], made: Path, graded, theme: str) -> None:
+def test_axe_finds_nothing_in_any_view(watch: Callable[..., Watched], made: Path, graded_page, theme: str) -> None:
     """Contrast, names, roles, headings, tables: what can be checked without a person."""
     from axe_playwright_python.sync_playwright import Axe
 
     places = [(made, view) for view in VIEWS]
-    places += [(graded("mmbench")[0], "tab=items&item=14"), (graded("vstar")[0], "tab=differences")]
+    places += [(graded_page("mmbench")[0], "tab=items&item=14"), (graded_page("vstar")[0], "tab=differences")]
     found = []
     for path, view in places:
         page = watch(path, color_scheme=theme).open(view)
@@ -112,11 +112,11 @@ def test_without_a_script_the_figures_are_there_and_the_reason(watch: Callable[.
 
 
 def test_what_could_not_be_shown_is_said_on_top_and_at_the_item(
-    watch: Callable[..., Watched], graded, tmp_path: Path
+    watch: Callable[..., Watched], graded_page, tmp_path: Path
 ) -> None:
     from grader.reports import html, material
 
-    _, report = graded("vstar")
+    _, report = graded_page("vstar")
     path = tmp_path / "report.html"
     path.write_bytes(html.render(report, material.load(report, None, tmp_path / "gone.jsonl", None)))
     watched = watch(path)

@@ -233,8 +233,8 @@ def test_the_report_can_be_read_with_keys_alone(watch: Callable[..., Watched], m
     settled(page, "document.activeElement.textContent === 'q3' && document.activeElement.className === 'open'")
 
 
-def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(watch, graded) -> None:
-    path, report = graded("vstar")
+def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(watch, graded_page) -> None:
+    path, report = graded_page("vstar")
     page = watch(path).open("tab=differences")
     different = report.differences()
     rows = page.locator("table.differences tbody tr")
@@ -254,8 +254,8 @@ def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(wat
     settled(page, "document.querySelector('figure img').naturalWidth > 0")
 
 
-def test_a_circular_question_shows_every_pass_with_its_own_verdicts(watch, graded) -> None:
-    path, report = graded("mmbench")
+def test_a_circular_question_shows_every_pass_with_its_own_verdicts(watch, graded_page) -> None:
+    path, report = graded_page("mmbench")
     page = watch(path).open("tab=items&item=13")
     passes = page.locator("article.pass")
     assert passes.count() == 4
@@ -272,8 +272,8 @@ def test_a_circular_question_shows_every_pass_with_its_own_verdicts(watch, grade
     assert passes.nth(1).locator(".options li.gold").inner_text().split()[0] == by_qid["1000013"].extra["gold"]
 
 
-def test_a_mr_ben_row_shows_what_was_judged_and_its_sisters(watch, graded) -> None:
-    path, _ = graded("mr-ben")
+def test_a_mr_ben_row_shows_what_was_judged_and_its_sisters(watch, graded_page) -> None:
+    path, _ = graded_page("mr-ben")
     page = watch(path).open("tab=items&item=math-2%2Fwriter-a")
     text = page.locator("#panel").inner_text()
     assert "Solution under review" in text
@@ -283,8 +283,8 @@ def test_a_mr_ben_row_shows_what_was_judged_and_its_sisters(watch, graded) -> No
     settled(page, "document.querySelector('#item').textContent === 'math-2/writer-b'")
 
 
-def test_how_it_was_made_is_a_list_and_tables_of_facts(watch, graded) -> None:
-    path, report = graded("mr-ben")
+def test_how_it_was_made_is_a_list_and_tables_of_facts(watch, graded_page) -> None:
+    path, report = graded_page("mr-ben")
     page = watch(path).open("tab=about")
     facts = dict(
         zip(

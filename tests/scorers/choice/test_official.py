@@ -113,7 +113,7 @@ def test_unknown_versions_are_refused() -> None:
     "text", ["<think></think>" * 60_000, "<thi<think></think>nk>" * 40_000, "A " * 400_000, "(" * 10**6]
 )
 def test_official_readers_take_linear_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     read_lmms_eval(text)
     read_vlmevalkit(text, COLOURS)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

@@ -103,7 +103,7 @@ def test_lower_case_keeps_every_position(text: str) -> None:
 @pytest.mark.parametrize("unit", ["\n", "\t", "not ", "Final Decision:", "contains ", "~~", "\ud800\0"])
 def test_a_megabyte_is_read_in_moments(unit: str) -> None:
     text = REASONING + unit * (1_000_000 // len(unit))
-    begin = time.perf_counter()
+    begin = time.process_time()
     decision_careful(text)
     decision_official(text)
-    assert time.perf_counter() - begin < 3
+    assert time.process_time() - begin < 3

@@ -325,11 +325,11 @@ def test_style_order_and_case_of_headings_do_not_matter(
 )  # fmt: skip
 def test_a_megabyte_is_read_in_moments(unit: str) -> None:
     text = response("incorrect", unit * (1_000_000 // len(unit)))
-    begin = time.perf_counter()
+    begin = time.process_time()
     for coding in (False, True):
         read_careful(text, coding=coding, solution=PROGRAM if coding else ["Step 1: x", "Step 2: y"])
     read_official(text)
-    assert time.perf_counter() - begin < 6
+    assert time.process_time() - begin < 6
 
 
 # --- rows: the judge, the credit, the kinds -------------------------------------------------------------------------
