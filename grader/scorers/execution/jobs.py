@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from grader.sandbox.interface import Job
 from grader.scorers.execution.assembly import Program, Signature, assemble, read_signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.benchmark import Protocol
-    from grader.sandbox.interface import Job, Limits
+    from grader.sandbox.answer import Answers
+    from grader.sandbox.interface import Limits
+    from grader.scorers.execution.calls import Calls
 
 ProtocolName = Literal["v1", "v2"]
 
@@ -24,6 +27,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     signature_text: str
     tests: str
     signature: Signature
+    solution: str | None
+    """A solution that is known to be right, as a program's text."""
     groups: dict[str, str | list[str]]
 
 
@@ -47,9 +52,20 @@ def texts(name: str, protocol: Protocol, timeout: float) -> Texts:
     )
 
 
-def task(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]]) -> Task:
-    """Prepare a task; its signature is read once for all its samples."""
-    return Task(qid=qid, signature_text=signature, tests=tests, signature=read_signature(signature), groups=groups)
+def task(
+    qid: str, signature: str, tests: str, groups: dict[str, str | list[str]], solution: str | None = None
+) -> Task:
+    """Prepare a task; its signature is read once for all its samples. `solution`: a body, or a whole program."""
+    if solution is not None:
+        solution = assemble(f"```python\n{solution}\n```", signature, "v2").completion
+    return Task(
+        qid=qid,
+        signature_text=signature,
+        tests=tests,
+        signature=read_signature(signature),
+        solution=solution,
+        groups=groups,
+    )
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,51 +84,69 @@ def attempts(tasks: dict[str, Task], predictions: dict[str, list[str]], words: T
             yield Attempt(task=tasks[qid], sample=number, program=program)
 
 
-def confirm_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    """Return the job that gates a program and, apart from its tests, runs it: before anything has run beside tests.
-
-    A split run has a quarter more than the limit, for what crossing costs.
-    """
-    split = _split(attempt.task, attempt.program.completion)
-    cpu = 1.25 * limits.cpu_seconds / 2
-    return _common(attempt, words, limits) | {"cpu": cpu, "lint": True, "run": False, "split": split}
+def lint_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
+    """Return the job that gates a program."""
+    return _official(attempt, words, limits) | {"lint": True}
 
 
 def run_job(attempt: Attempt, words: Texts, limits: Limits, *, gated: bool) -> Job:
     """Return the official run's job; `gated`: the linter has let the program through already."""
-    return _common(attempt, words, limits) | {"lint": not gated, "run": True, "split": None}
+    return _official(attempt, words, limits) | {"lint": not gated, "run": True}
 
 
-def recovery_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    """Return the job that tries the program with what the official assembly drops.
+def record_job(task_: Task, limits: Limits) -> Job:
+    """Return the job that records the calls of a task's tests, twice."""
+    return _limits(4 * limits.cpu_seconds, limits) | {"record": _tests(task_)}
 
-    What never met the limit in an official run has it here, and no more.
+
+def answer_job(task_: Task, source: str, calls: Calls, limits: Limits) -> Job:
+    """Return the job that has a candidate answer recorded calls. It has nothing of the tests.
+
+    It may take a quarter more than the limit, for what the calls themselves cost.
     """
-    assert attempt.program.recovered is not None
-    return _common(attempt, words, limits) | {
-        "cpu": limits.cpu_seconds / 2,
-        "lint": False,
-        "run": False,
-        "split": _split(attempt.task, attempt.program.recovered),
+    return _limits(1.25 * limits.cpu_seconds, limits) | {
+        "answer": {**_candidate(task_, source, calls.names, calls.reads), "calls": calls.calls}
     }
 
 
-def _common(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    return {
-        "id": 0,
+def judge_job(task_: Task, calls: Calls, answers: Answers, limits: Limits) -> Job:
+    """Return the job that judges answers. It has nothing of the candidate but these."""
+    return _limits(1.25 * limits.cpu_seconds, limits) | {
+        "judge": {**_tests(task_), "calls": calls.calls, "hello": answers.hello, "replies": answers.replies}
+    }
+
+
+def split_job(task_: Task, source: str, names: tuple[str, ...], limits: Limits) -> Job:
+    """Return the job that runs a candidate and its tests side by side: for tasks whose calls cannot be recorded."""
+    return _limits(1.25 * limits.cpu_seconds / 2, limits) | {
+        "split": {**_tests(task_), **_candidate(task_, source, names, ())}
+    }
+
+
+def _official(attempt: Attempt, words: Texts, limits: Limits) -> Job:
+    return _limits(limits.cpu_seconds, limits) | {
         "head": attempt.program.head,
         "test": attempt.task.tests,
         "timed_out": words.timed_out,
         "failed_prefix": words.failed_prefix,
-        "cpu": limits.cpu_seconds,
-        "wall": limits.wall_seconds,
     }
 
 
-def _split(task_: Task, source: str) -> dict[str, object]:
+def _limits(cpu: float, limits: Limits) -> Job:
+    return {"id": 0, "cpu": cpu, "wall": limits.wall_seconds}
+
+
+def _tests(task_: Task) -> Job:
+    return {**_declared(task_), "test": task_.tests}
+
+
+def _candidate(task_: Task, source: str, names: tuple[str, ...], reads: tuple[str, ...]) -> Job:
+    return {**_declared(task_), "source": source, "names": names, "reads": reads}
+
+
+def _declared(task_: Task) -> Job:
     return {
         "signature": task_.signature.source,
-        "source": source,
-        "classes": list(task_.signature.classes),
-        "stubs": list(task_.signature.stubs),
+        "classes": task_.signature.classes,
+        "stubs": task_.signature.stubs,
     }

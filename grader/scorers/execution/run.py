@@ -42,7 +42,7 @@ def run(selection: Selection) -> Graded:
         samples=samples,
         unscored=sum(Outcome.UNSCORED in (s.official.outcome, s.careful.outcome) for s in samples),
         environment=environment(selection, predictions) | made.environment,
-        notes=[*selection.file.warnings, *notes],
+        notes=[*selection.file.warnings, *notes, *made.notes],
     )
 
     def write_executed(stem: Path) -> Path:
