@@ -172,7 +172,7 @@ def _columns(declared: Benchmark, split: str) -> list[str] | None:
         return None
     single = [
         *(columns.id, columns.question, columns.answer, columns.options, columns.split, columns.group_index),
-        *(columns.signature, columns.tests),
+        *(columns.signature, columns.tests, columns.solution),
     ]
     letters = [] if declared.scoring == "execution" else list(declared.letters)
     return [name for name in single if name] + columns.groups + letters

@@ -64,10 +64,16 @@ def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, co
     wanted = Wanted(columns, benchmark.columns.image)
     table, origin, place = _found(benchmark, split, protocol, given, wanted)
     kept = [{key: value for key, value in row.items() if key in wanted} for row in table.rows]
-    digest = hashlib.sha256(msgspec.json.encode(kept, order="sorted", enc_hook=str)).hexdigest()[:16]
+    digest = _digest(kept, benchmark.columns.solution)
     rows = Rows(rows=kept, origin=origin, digest=digest, place=place, lines=table.lines)
     data_checks.check(rows, table.columns, benchmark, split)
     return rows
+
+
+def _digest(rows: list[Row], solution: str | None) -> str:
+    """Return a hash of what can change a score. A known solution does not: it only helps to find the calls of tests."""
+    scored = [{key: value for key, value in row.items() if key != solution} for row in rows]
+    return hashlib.sha256(msgspec.json.encode(scored, order="sorted", enc_hook=str)).hexdigest()[:16]
 
 
 def _found(

@@ -48,6 +48,7 @@ class Confirmation:
         self._calls: dict[str, Calls | Unrecordable] = {}
         self._answers: dict[Candidate, str] = {}
         """The key of what a candidate answered."""
+        self._judged: dict[str, Split] = {}
         self._verdicts: dict[Candidate, Confirmed] = {}
 
     def verdicts(self, candidates: Iterable[Candidate]) -> dict[Candidate, Confirmed]:
@@ -143,11 +144,10 @@ class Confirmation:
         self, phase: str, candidates: Iterable[Candidate], calls: dict[Candidate, Calls] | None = None
     ) -> None:
         """Judge what candidates answered: answers that are the same once."""
-        judged: dict[str, Split] = {}
 
         def take(key: str, seen: Executed) -> bool:
             if seen.judge is not None:
-                judged[key] = seen.judge
+                self._judged[key] = seen.judge
             return seen.judge is not None and seen.judge.confirmed
 
         def job(candidate: Candidate) -> jobs.Job:
@@ -160,12 +160,13 @@ class Confirmation:
         if not open_:
             return
         items = [(self._settler.key(job(candidate)), candidate) for candidate in open_]
-        lost = self._settler.settle(phase, items, job, take)
+        new = [(key, candidate) for key, candidate in items if key not in self._judged]
+        lost = self._settler.settle(phase, new, job, take) if new else {}
         for key, candidate in items:
-            if key in judged:
+            if key in self._judged:
                 answers = self._spool.get(self._answers[candidate])
                 assert answers is not None
-                self._verdicts[candidate] = Confirmed(split=_split(judged[key], answers))
+                self._verdicts[candidate] = Confirmed(split=_split(self._judged[key], answers))
             else:
                 self._verdicts[candidate] = Confirmed(lost=lost.get(key, "it was not judged"))
 
