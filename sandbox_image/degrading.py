@@ -18,6 +18,8 @@ from instances import UncrossableError, attributes
 
 SCALARS = (int, float, complex, str, bytes)
 _COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
+# Modules with classes that no attribute of theirs names, or that say they are in another one.
+_LIBRARIES = {"itertools", "functools", "collections", "types", "random", "json", "io", "socket"}
 _CALLABLE = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType,
     types.BuiltinMethodType, types.WrapperDescriptorType, types.MethodWrapperType, functools.partial,
@@ -40,7 +42,9 @@ def _found(kind, name):
 
 def is_own(kind):
     """Whether a class is a program's own and not a library's."""
-    return getattr(sys.modules.get(kind.__module__), kind.__name__, None) is not kind
+    return kind.__module__ not in _LIBRARIES and (
+        getattr(sys.modules.get(kind.__module__), kind.__name__, None) is not kind
+    )
 
 
 def scalar(value):
@@ -93,6 +97,10 @@ def node(encoder, value):
         return _match(encoder, value)
     if kind is types.SimpleNamespace:
         return ["namespace", encoder.pairs(vars(value))]
+    if kind is types.MappingProxyType:
+        return ["mappingproxy", encoder.atom(dict(value))]
+    if kind is collections.ChainMap:
+        return ["chainmap", encoder.atoms(value.maps)]
     for base, name in _WRAPPERS.items():
         if isinstance(value, base) and not overrides(kind, base):
             return [name, encoder.atom(value.data)]

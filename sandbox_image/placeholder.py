@@ -35,6 +35,7 @@ class Placeholder:
         object.__setattr__(self, "_recorder", recorder)
         object.__setattr__(self, "_expression", expression)
         object.__setattr__(self, "_holds", holds)
+        recorder.count()
 
     def __getattr__(self, name):
         if name.startswith("__") and name.endswith("__"):

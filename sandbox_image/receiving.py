@@ -202,8 +202,13 @@ class Decoder:
         raise MalformedError(f"unknown kind {str(kind)[:20]!r}")
 
     def _exception(self, node):
-        kind = None if len(node) == 3 else self.makers.error_class(node[3], node[1])
-        return make_builtin_error(node[1], node[2], kind, {} if kind is None else self.pairs(node[4]))
+        if len(node) == 3:
+            return make_builtin_error(node[1], self.values(node[2]))
+        own = self.makers.error_class(node[3], node[1]) if node[3] != node[1] else None
+        error = make_builtin_error(node[1], self.values(node[2]), own, self.pairs(node[4]))
+        cause = self.value(node[5])
+        error.__cause__ = cause if isinstance(cause, Exception) else None
+        return error
 
 
 def _view(decoder, node):
@@ -252,6 +257,8 @@ _PLAIN = {
     "userlist": lambda d, n: standing_in.wrapper(collections.UserList, list, d.value(n[1])),
     "userdict": lambda d, n: standing_in.wrapper(collections.UserDict, dict, d.value(n[1])),
     "userstring": lambda d, n: standing_in.wrapper(collections.UserString, str, d.value(n[1])),
+    "mappingproxy": lambda d, n: types.MappingProxyType(d.value(n[1])),
+    "chainmap": lambda d, n: collections.ChainMap(*d.values(n[1])),
     "match": lambda d, n: standing_in.Match(d.values(n[1]), n[2], d.pairs(n[3]), d.value(n[4])),
     "ellipsis": lambda d, n: ...,
     "notimplemented": lambda d, n: NotImplemented,

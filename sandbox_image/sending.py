@@ -54,6 +54,8 @@ _ITERATORS = (
     itertools.pairwise,
     itertools.compress,
     itertools.filterfalse,
+    itertools.groupby,
+    type(itertools.tee(())[0]),
     *(
         type(iter(x))
         for x in (
@@ -185,15 +187,30 @@ class Encoder:
                 return ["error", self.classes[kind], self.atoms(error.args), self.pairs(attributes(error))]
             if getattr(builtins, kind.__name__, None) is kind:
                 break
-        arguments = [a for a in error.args if _is_plain(a)]
-        if kind is type(error):
+        arguments = self.atoms([a for a in error.args if self._is_sendable(a)])
+        cause = self.atom(error.__cause__) if isinstance(error.__cause__, Exception) else None
+        if kind is type(error) and cause is None:
             return ["exception", kind.__name__, arguments]
-        own = [part for pair in attributes(error).items() if _is_plain(pair[1]) for part in pair]
-        return ["exception", kind.__name__, arguments, type(error).__name__, own]
+        own = {key: item for key, item in attributes(error).items() if self._is_sendable(item)}
+        return ["exception", kind.__name__, arguments, type(error).__name__, self.pairs(own), cause]
+
+    def _is_sendable(self, value):
+        """Whether a part of an exception can be sent; the rest of it is, all the same."""
+        if value is None or type(value) in {bool, int, float, str}:
+            return True
+        try:
+            Encoder(self.classes, reads=self.reads, functions=self.functions).encode(value)
+        except (UncrossableError, RecursionError):
+            return False
+        return not isinstance(value, (BaseException, *_ITERATORS))
 
     def iterator(self, value):
         """All that an iterator gives; of one that does not end, the beginning, and of one that fails, its exception."""
         items, end = [], None
+        generator = type(value) is types.GeneratorType
+        if type(value) is itertools.groupby:
+            # A group is gone once the next one is asked for.
+            value = ((key, iter(list(group))) for key, group in value)
         limit = time.process_time() + MAX_ITERATOR_SECONDS
         try:
             for item in value:
@@ -205,7 +222,7 @@ class Encoder:
             end = error
         if end is not None:
             return ["begun", self.atoms(items), self.atom(end)]
-        return ["generator" if type(value) is types.GeneratorType else "iterator", self.atoms(items)]
+        return ["generator" if generator else "iterator", self.atoms(items)]
 
     def _instance(self, value, name):
         if isinstance(value, enum.Flag):
@@ -238,10 +255,6 @@ _NODES = {
     type(...): lambda e, v: ["ellipsis"],
     type(NotImplemented): lambda e, v: ["notimplemented"],
 }
-
-
-def _is_plain(value):
-    return value is None or type(value) in {bool, int, float, str}
 
 
 def _plain_zone(zone):
