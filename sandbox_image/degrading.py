@@ -20,6 +20,7 @@ SCALARS = (int, float, complex, str, bytes)
 _COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
 # Modules with classes that no attribute of theirs names, or that say they are in another one.
 _LIBRARIES = {"itertools", "functools", "collections", "types", "random", "json", "io", "socket"}
+_HEAP_TYPE = 1 << 9
 _CALLABLE = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType,
     types.BuiltinMethodType, types.WrapperDescriptorType, types.MethodWrapperType, functools.partial,
@@ -42,9 +43,9 @@ def _found(kind, name):
 
 def is_own(kind):
     """Whether a class is a program's own and not a library's."""
-    return kind.__module__ not in _LIBRARIES and (
-        getattr(sys.modules.get(kind.__module__), kind.__name__, None) is not kind
-    )
+    made_by_a_class_statement = kind.__flags__ & _HEAP_TYPE
+    known = getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
+    return bool(made_by_a_class_statement) and not known and kind.__module__ not in _LIBRARIES
 
 
 def scalar(value):
@@ -104,7 +105,7 @@ def node(encoder, value):
     for base, name in _WRAPPERS.items():
         if isinstance(value, base) and not overrides(kind, base):
             return [name, encoder.atom(value.data)]
-    if isinstance(value, (*_CALLABLE, type)):
+    if isinstance(value, (*_CALLABLE, type)) or type_name(value) == "numpy.ufunc":
         return _callable(encoder, value)
     return _own(encoder, value, kind) if is_own(kind) else None
 
@@ -187,7 +188,7 @@ def _callable(encoder, value):
 def find_builtin(module, qualified):
     """Return a built-in function, type or method by its name, or None."""
     found = sys.modules.get(module)
-    if type(qualified) is not str or module not in BUILTIN_MODULES or qualified in _REFUSED:
+    if type(qualified) is not str or module not in BUILTIN_MODULES or qualified in _REFUSED or "__" in qualified:
         return None
     for part in qualified.split("."):
         found = getattr(found, part, None)

@@ -49,13 +49,16 @@ class _Tests:
         why = "", ""
         try:
             hello = self._receive()
+        except (wire.ClosedError, OSError):
+            return "the candidate's process ended while its code was loading", "ended"
+        except MalformedError as error:
+            return reason_of(error, "")
+        try:
             if "failed" in hello:
                 return f"the candidate's code does not load: {streams.clip(str(hello['failed']))}", "load"
             recording.begin_randomness()
             self._surroundings = surroundings.Surroundings(crossing.UnconfirmedError)
             self._run(replies.hello_of(hello), mark_array)
-        except (wire.ClosedError, OSError):
-            return "the candidate's process ended while its code was loading", "ended"
         except BaseException as error:
             why = reason_of(error, self._spec["test"])
         if self._broken.error is not None:
@@ -78,11 +81,7 @@ class _Tests:
         lending.lend(namespace, names, hello, decoder, self._replies.makers, proxy)
         self._named = {id(value): name for name, value in namespace.items() if type(value) is Proxy}
         self._used += len(hello["values"])
-        try:
-            exec(code, namespace)
-        except (wire.ClosedError, OSError) as error:
-            # Not the candidate's channel: that one is told apart in `_called`.
-            raise RuntimeError(f"{type(error).__name__}: {error}") from error
+        exec(code, namespace)
 
     def _failed(self, text):
         if not self._failure:

@@ -5,8 +5,9 @@ while its tests run, since the call that does not come would tell it which of it
 """
 
 import ast
+import sys
 
-_FAILED = "__failed_assertion__"
+_FAILED, _EVERY = "__failed_assertion__", "__every_one__"
 _IDENTICAL = "__is_the_same__"
 _CATCHES = {"AssertionError", "Exception", "BaseException"}
 
@@ -21,11 +22,18 @@ def compile_patient(source, namespace, failed, identical=None):
     tree = ast.parse(source, "<tests>")
     rewriter = _Patient()
     tree.body = rewriter.statements(tree.body)
-    namespace[_FAILED] = lambda number: failed(ast.unparse(rewriter.assertions[number]))
+    namespace[_FAILED] = lambda number: failed(_text(rewriter.assertions[number], sys.exc_info()[1]))
+    namespace[_EVERY] = lambda items: all(list(items))
     if identical is not None:
         tree = ast.fix_missing_locations(_Identity().visit(tree))
         namespace[_IDENTICAL] = identical
     return compile(tree, "<tests>", "exec")
+
+
+def _text(node, error):
+    """Return what failed, for people."""
+    text = ast.unparse(node)
+    return text if error is None or isinstance(error, AssertionError) else f"{text} ({type(error).__name__}: {error})"
 
 
 def compile_strict(source):
@@ -48,12 +56,12 @@ class _Patient:
         self.assertions = []
 
     def statements(self, nodes):
-        return [self.rewritten(node) for node in nodes]
+        return [self.rewritten(one) for node in nodes for one in _apart(node)]
 
     def rewritten(self, node):
         kind = type(node)
         if kind is ast.Assert:
-            checked = _at(node, ast.If(node.test, [_at(node, ast.Pass())], [self._telling(node)]))
+            checked = _at(node, ast.If(_exhaustive(node.test), [_at(node, ast.Pass())], [self._telling(node)]))
             return self._guarded(checked, node)
         if kind is ast.Expr:
             # `np.testing.assert_equal(...)`, `self.assertEqual(...)`
@@ -94,6 +102,20 @@ class _Identity(ast.NodeTransformer):
         call = ast.Call(ast.Name(_IDENTICAL, ast.Load()), [node.left, *node.comparators], [])
         made = call if isinstance(node.ops[0], ast.Is) else ast.UnaryOp(ast.Not(), call)
         return ast.copy_location(made, node)
+
+
+def _apart(node):
+    """Return `assert a and b` as two assertions: to pass, it must come by both."""
+    if type(node) is ast.Assert and type(node.test) is ast.BoolOp and type(node.test.op) is ast.And:
+        return [one for part in node.test.values for one in _apart(_at(node, ast.Assert(part, None)))]
+    return [node]
+
+
+def _exhaustive(test):
+    """Return `all(...)` as what does not stop at the first that is false: to pass, it must come by all."""
+    if isinstance(test, ast.Call) and _name(test.func) == "all" and len(test.args) == 1 and not test.keywords:
+        return _at(test, ast.Call(_at(test, ast.Name(_EVERY, ast.Load())), test.args, []))
+    return test
 
 
 def _at(node, new):

@@ -82,9 +82,7 @@ class Confirmation:
 
         keys = {qid: self._settler.key(jobs.record_job(self._tasks[qid], self._limits)) for qid in qids}
         items = [(key, self._tasks[qid]) for qid, key in keys.items()]
-        lost = self._settler.settle(
-            "recording calls", items, lambda task: jobs.record_job(task, self._limits), take
-        )
+        lost = self._settler.settle("recording calls", items, lambda task: jobs.record_job(task, self._limits), take)
         found = {qid: recordings.get(key) for qid, key in keys.items()}
         references = self._references({qid: r for qid, r in found.items() if r is not None})
         for qid, key in keys.items():
@@ -140,9 +138,7 @@ class Confirmation:
 
     # --- judging ---
 
-    def _judge(
-        self, phase: str, candidates: Iterable[Candidate], calls: dict[Candidate, Calls] | None = None
-    ) -> None:
+    def _judge(self, phase: str, candidates: Iterable[Candidate], calls: dict[Candidate, Calls] | None = None) -> None:
         """Judge what candidates answered: answers that are the same once."""
 
         def take(key: str, seen: Executed) -> bool:

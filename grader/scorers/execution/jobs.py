@@ -52,9 +52,7 @@ def texts(name: str, protocol: Protocol, timeout: float) -> Texts:
     )
 
 
-def task(
-    qid: str, signature: str, tests: str, groups: dict[str, str | list[str]], solution: str | None = None
-) -> Task:
+def task(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]], solution: str | None = None) -> Task:
     """Prepare a task; its signature is read once for all its samples. `solution`: a body, or a whole program."""
     if solution is not None:
         solution = assemble(f"```python\n{solution}\n```", signature, "v2").completion
