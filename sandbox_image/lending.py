@@ -31,6 +31,15 @@ def _collect(code, read, stored, *, top):
             _collect(constant, read, stored, top=False)
 
 
+def read_attributes(code):
+    """Return the names of the attributes that tests read, of anything."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in {"LOAD_ATTR", "LOAD_METHOD"}}
+    for constant in code.co_consts:
+        if hasattr(constant, "co_consts"):
+            found.update(read_attributes(constant))
+    return sorted(found)
+
+
 def classes_and_stubs(spec, namespace):
     """Take the stubs out of a signature's namespace; return the signature's classes, and the stubs by name."""
     classes = instances.declared(spec["classes"], namespace)

@@ -62,7 +62,7 @@ def _recorded(spec, truthy):
     """Return {"calls": [texts], "names": [...], "reads": [...]}, or {"refused": why}."""
     streams.swallow()
     begin_randomness()
-    recorder, names = None, []
+    recorder, open_ = None, {"names": [], "reads": []}
     try:
         namespace = {}
         exec(compile(spec["signature"], "<signature>", "exec"), namespace)
@@ -71,18 +71,19 @@ def _recorded(spec, truthy):
         namespace |= {name: Proxy(name, stub, recorder.proxied) for name, stub in stubs.items()}
         code = patience.compile_patient(spec["test"], namespace, lambda text: None, recorder.identical)
         names = lending.open_names(code, namespace)
+        open_ = {"names": names, "reads": lending.read_attributes(code)}
         asked = [name for name in names if lending.library(name) is None]
         namespace |= {name: lending.library(name) for name in names if name not in asked}
         namespace |= {name: Placeholder(recorder, ["name", name]) for name in asked}
         namespace["isinstance"] = recorder.is_instance
         exec(code, namespace)
     except UnrecordableError as error:
-        return {"refused": str(error), "names": names}
+        return {"refused": str(error), **open_}
     except BaseException as error:
         if recorder is None or recorder.refused is None:
             why = f"{type(error).__name__} without a candidate: {str(error)[:200]}"
-            return {"refused": why, "names": names}
-    return recorder.result(names)
+            return {"refused": why, **open_}
+    return recorder.result(open_)
 
 
 def begin_randomness():
@@ -106,17 +107,17 @@ class Recorder:
         self._labels = {kind: name for name, kind in classes.items()}
         self._heap = Heap("t", by_value=True)
         self._surroundings = Surroundings(UnrecordableError)
-        self._calls, self._reads = [], set()
+        self._calls = []
         self._bytes = self._placeholders = 0
         self._answers = []
 
-    def result(self, names):
+    def result(self, open_):
         """Return what was recorded."""
         if self.refused is not None:
-            return {"refused": self.refused, "names": names}
-        if not self._calls and not names:
-            return {"refused": "the tests call nothing", "names": names}
-        return {"calls": self._calls, "names": names, "reads": sorted(self._reads)}
+            return {"refused": self.refused, **open_}
+        if not self._calls and not open_["names"]:
+            return {"refused": "the tests call nothing", **open_}
+        return {"calls": self._calls, **open_}
 
     def refuse(self, why):
         """Give up: the calls cannot be known."""
@@ -146,7 +147,6 @@ class Recorder:
 
     def attribute(self, parent, name):
         """Return a placeholder for an attribute."""
-        self._reads.add(name)
         return self._part(parent, "attr", name)
 
     def _part(self, parent, kind, key):

@@ -31,7 +31,7 @@ CONFIRMED = {"confirmed": True, "reason": "", "kind": ""}
 
 def start(kind: str, spec: dict[str, object], *fds: int) -> subprocess.Popen[bytes]:
     """Start one kind of process."""
-    command = [sys.executable, "-I", "-c", DRIVER, inside.FOLDER, kind, *map(str, fds)]
+    command = [sys.executable, "-s", "-c", DRIVER, inside.FOLDER, kind, *map(str, fds)]
     folder = tempfile.mkdtemp()
     process = subprocess.Popen(
         command,
@@ -148,9 +148,11 @@ def replayed(source: str, test: str, signature: str = SIGNATURE) -> dict[str, An
 def interactive(source: str, test: str, signature: str = SIGNATURE) -> dict[str, Any] | None:
     """Run a candidate and its tests side by side; return the last that is said."""
     spec = task(test, signature)
+    wanted = record(spec)["truthy"]
     ours, theirs = socket.socketpair()
     read_end, write_end = os.pipe()
-    shared = {name: spec[name] for name in ("signature", "classes")} | {"names": [], "reads": []}
+    shared = {name: spec[name] for name in ("signature", "classes")}
+    shared |= {name: wanted[name] for name in ("names", "reads")}
     first = start("candidate", shared | {"source": source}, theirs.fileno())
     theirs.close()
     second = start("tests", spec, ours.fileno(), write_end)

@@ -31,6 +31,7 @@ class Unrecordable(msgspec.Struct, frozen=True, kw_only=True):
 
     why: str
     names: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
 
 
 def agreed(recording: Recording) -> Calls | None:
@@ -63,8 +64,9 @@ def settle(recording: Recording, passes: Callable[[Calls], bool | None] | None) 
 
 
 def _unrecordable(recording: Recording, why: str) -> Unrecordable:
-    refused = recording.truthy.refused or recording.falsy.refused
-    return Unrecordable(why=refused or why, names=tuple(recording.truthy.names or recording.falsy.names))
+    truthy = recording.truthy
+    refused = truthy.refused or recording.falsy.refused
+    return Unrecordable(why=refused or why, names=tuple(truthy.names), reads=tuple(truthy.reads))
 
 
 def _calls(recorded: Recorded) -> Calls | None:

@@ -178,7 +178,7 @@ class Confirmation:
 
         def job(candidate: Candidate) -> jobs.Job:
             calls = self._calls[candidate.qid]
-            return jobs.split_job(self._tasks[candidate.qid], candidate.source, calls.names, self._limits)
+            return jobs.split_job(self._tasks[candidate.qid], candidate.source, calls, self._limits)
 
         if not candidates:
             return

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from grader.benchmark import Protocol
     from grader.sandbox.answer import Answers
     from grader.sandbox.interface import Limits
-    from grader.scorers.execution.calls import Calls
+    from grader.scorers.execution.calls import Calls, Unrecordable
 
 ProtocolName = Literal["v1", "v2"]
 
@@ -103,7 +103,7 @@ def answer_job(task_: Task, source: str, calls: Calls, limits: Limits) -> Job:
     It may take a quarter more than the limit, for what the calls themselves cost.
     """
     return _limits(1.25 * limits.cpu_seconds, limits) | {
-        "answer": {**_candidate(task_, source, calls.names, calls.reads), "calls": calls.calls}
+        "answer": {**_candidate(task_, source, calls), "calls": calls.calls}
     }
 
 
@@ -114,10 +114,10 @@ def judge_job(task_: Task, calls: Calls, answers: Answers, limits: Limits) -> Jo
     }
 
 
-def split_job(task_: Task, source: str, names: tuple[str, ...], limits: Limits) -> Job:
+def split_job(task_: Task, source: str, wanted: Calls | Unrecordable, limits: Limits) -> Job:
     """Return the job that runs a candidate and its tests side by side: for tasks whose calls cannot be recorded."""
     return _limits(1.25 * limits.cpu_seconds / 2, limits) | {
-        "split": {**_tests(task_), **_candidate(task_, source, names, ())}
+        "split": {**_tests(task_), **_candidate(task_, source, wanted)}
     }
 
 
@@ -138,8 +138,8 @@ def _tests(task_: Task) -> Job:
     return {**_declared(task_), "test": task_.tests}
 
 
-def _candidate(task_: Task, source: str, names: tuple[str, ...], reads: tuple[str, ...]) -> Job:
-    return {**_declared(task_), "source": source, "names": names, "reads": reads}
+def _candidate(task_: Task, source: str, wanted: Calls | Unrecordable) -> Job:
+    return {**_declared(task_), "source": source, "names": wanted.names, "reads": wanted.reads}
 
 
 def _declared(task_: Task) -> Job:

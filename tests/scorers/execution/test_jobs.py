@@ -10,7 +10,7 @@ from grader.benchmark import Protocol
 from grader.sandbox.answer import Answers, Evidence
 from grader.sandbox.interface import Limits
 from grader.scorers.execution import jobs
-from grader.scorers.execution.calls import Calls
+from grader.scorers.execution.calls import Calls, Unrecordable
 
 SIGNATURE = "class Node:\n    v = 0\n\ndef solution(a):"
 TASK = jobs.task("q1", SIGNATURE, "assert solution(1) == 3\n", {})
@@ -72,7 +72,7 @@ def test_the_job_that_records_has_no_candidate() -> None:
 
 
 def test_a_candidate_that_is_alive_with_its_tests_may_use_half_of_the_time_in_each_process() -> None:
-    job = jobs.split_job(TASK, CODE, ("N",), LIMITS)
+    job = jobs.split_job(TASK, CODE, Unrecordable(why="", names=("N",)), LIMITS)
     assert job["split"] == {**DECLARED, "test": TASK.tests, "source": CODE, "names": ("N",), "reads": ()}
     assert job["cpu"] == 1.25
 
