@@ -6,6 +6,6 @@
 from __future__ import annotations
 
 from grader.api import compare, grade, read_report
+from grader.resources import VERSION as __version__  # noqa: N811 - the name that tools look for
 
-__version__ = "0.1.0"
-__all__ = ["compare", "grade", "read_report"]
+__all__ = ["__version__", "compare", "grade", "read_report"]

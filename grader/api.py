@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from grader.decisions.comparison import Comparison
+    from grader.grading import Graded
     from grader.observer import Observer
     from grader.options import Options
     from grader.results import ReadingName, Report
-    from grader.scorers.selection import Graded
 
 # The functions import what they need when they are called: `grade --help` waits for none of it.
 
@@ -52,6 +52,7 @@ _ELSEWHERE = {
     "id": "it is `ids` here, a list",
     "weight": "it is `weights` here: {part: value}",
     "no_cache": "it is `cache=False`",
+    "set": "it is `settings` here: {name: value}",
     "fail_under": "gates are the command's; look at report.metric(name, reading).value",
     "baseline": "gates are the command's; grader.compare(before, after) pairs two reports",
     "max_drop": "gates are the command's; grader.compare(before, after) pairs two reports",
@@ -150,6 +151,6 @@ def compare(before: Report, after: Report, *, reading: ReadingName = "careful") 
 
 def read_report(path: str | Path) -> Report:
     """Read a `<stem>_results.json`; raises `grader.errors.InputError`."""
-    from grader import results
+    from grader.files import results_file
 
-    return results.read_report(Path(path))
+    return results_file.read_report(Path(path))

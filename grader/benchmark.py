@@ -1,18 +1,12 @@
-"""A benchmark is a folder with a `benchmark.toml`: what it is called, where its data is, how it is scored."""
+"""A benchmark's declaration: what its `benchmark.toml` says for every scorer. A scorer adds what it alone needs."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal
+from collections.abc import Mapping
 
 import msgspec
 
-from grader import resources
-from grader.errors import InputError, UsageError
-from grader.files.json_location import quoted
-
-DEFAULT_LETTERS = "ABCD"
-ScoringKind = Literal["execution", "multiple_choice", "circular", "mr_score"]
+from grader.errors import UsageError
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -20,20 +14,15 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     id: str
     question: str | None = None
-    answer: str | None = None
     image: str | None = None
-    hint: str | None = None
     split: str | None = None
     """A column that names the split a row belongs to."""
-    group_index: str | None = None
-    """Circular: a column that names the question a pass belongs to."""
-    options: str | None = None
-    """A column that holds the options together (a list, or letter -> text)."""
-    signature: str | None = None
-    tests: str | None = None
-    solution: str | None = None
     groups: list[str] = []
-    """Columns by which figures are broken down."""
+    """Columns by which metrics are broken down."""
+
+    def without_weight(self) -> tuple[str, ...]:
+        """Return the columns that can change no score: two runs may differ in them and still be compared."""
+        return ()
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -64,20 +53,26 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     revision: str = ""
     """Revision of the data set that belongs to this protocol."""
     rows: int = 0
-    k: int = 1
-    """pass@k of several samples."""
-    timed_out: str = ""
-    failed_prefix: str = ""
-    lint_prefix: str = ""
-    reader: str = ""
-    """Version name of the official reader (multiple choice)."""
+    image: str = ""
+    """The image column, where it is another one than `columns.image`."""
 
 
-class Derived(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A grouping that follows from a column."""
+class Inference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How `grade infer` asks; what is not given is the scorer's."""
 
-    source: str
-    values: dict[str, str]
+    prompt: str = ""
+    """A jinja2 template."""
+    temperature: float | msgspec.UnsetType = msgspec.UNSET
+    """For one sample a task."""
+    temperature_of_several: float | msgspec.UnsetType = msgspec.UNSET
+    """For several samples a task."""
+    top_p: float | msgspec.UnsetType = msgspec.UNSET
+    max_tokens: int | msgspec.UnsetType = msgspec.UNSET
+
+    def given(self) -> dict[str, float]:
+        """Return the settings that are given."""
+        names = ("temperature", "temperature_of_several", "top_p", "max_tokens")
+        return {name: value for name in names if (value := getattr(self, name)) is not msgspec.UNSET}
 
 
 class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -85,35 +80,24 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     id: str
     name: str
-    scoring: ScoringKind
+    scoring: str
+    """Name of the scorer."""
     columns: Columns
     splits: dict[str, Split]
-    protocols: dict[str, Protocol]
+    protocols: Mapping[str, Protocol]
     default_split: str
     default_protocol: str
     paper: str = ""
     description: str = ""
     unit: str = "question"
     """What one id is called in messages."""
-    letters: str = DEFAULT_LETTERS
-    """Letters that an option can have."""
-    options_in_text: bool = False
-    """The options stand in the question's text as "(A) ... (B) ..."."""
-    pass_stride: int = 1_000_000
-    """Circular: a pass's index is the question's plus a multiple of this."""
+    inference: Inference = Inference()
     abbreviations: dict[str, str] = {}
     """Group value -> official abbreviation."""
-    derived: dict[str, Derived] = {}
-    """Name of a further grouping -> how it follows from a column."""
-    weights: dict[str, float] = {}
-    """Weights of a composed metric."""
-    subjects: list[str] = []
-    """Names of the files that hold one subject each."""
-    prompt: str = ""
-    baselines: bool = False
-    """Report what chance and a constant letter would score."""
     folder: str = ""
     """Where the declaration was read from (set by `load`)."""
+    bundled: bool = False
+    """Whether it came with grade (set by `load`)."""
 
     def split(self, name: str | None) -> tuple[str, Split]:
         """Return the named split, or the default one; raises UsageError."""
@@ -122,45 +106,9 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             raise UsageError(f"{self.id} has no split {chosen!r}; it has {', '.join(self.splits)}.")
         return chosen, self.splits[chosen]
 
-    def protocol(self, name: str | None) -> tuple[str, Protocol]:
-        """Return the named protocol, or the default one; raises UsageError."""
+    def check_protocol(self, name: str | None) -> str:
+        """Return the name of the protocol, or of the default one; raises UsageError."""
         chosen = name or self.default_protocol
         if chosen not in self.protocols:
             raise UsageError(f"{self.id} has no protocol {chosen!r}; it has {', '.join(self.protocols)}.")
-        return chosen, self.protocols[chosen]
-
-
-def names() -> list[str]:
-    """Return the ids of the benchmarks that came with grade."""
-    return sorted(path.parent.name for path in resources.folder("benchmarks").glob("*/benchmark.toml"))
-
-
-def load(reference: str) -> Benchmark:
-    """Load a benchmark by id, or from a folder (a path that exists, or has a slash); raises UsageError, InputError."""
-    folder = Path(reference)
-    if reference in names():
-        folder = resources.folder("benchmarks") / reference
-    elif not (folder / "benchmark.toml").is_file():
-        raise UsageError(
-            f"There is no benchmark {reference!r}: it is neither one of {', '.join(names())} "
-            "nor a folder with a benchmark.toml."
-        )
-    path = folder / "benchmark.toml"
-    try:
-        declaration = msgspec.toml.decode(path.read_bytes(), type=Benchmark)
-    except (msgspec.DecodeError, OSError, UnicodeDecodeError) as error:
-        raise InputError([f"{path}: {error}"]) from error
-    problem = _letters_problem(declaration.letters)
-    if problem:
-        raise InputError([f"{path}: {problem}"])
-    return msgspec.structs.replace(declaration, folder=str(folder.resolve()))
-
-
-def _letters_problem(letters: str) -> str:
-    """Return what is wrong with the letters that options can have; empty: nothing."""
-    twice = sorted({letter for letter in letters if letters.count(letter) > 1})
-    if not letters:
-        return 'letters is empty: name those that options can have (letters = "ABCD"), or leave it out for ABCD'
-    if twice:
-        return f"letters = {quoted(letters)}: {', '.join(twice)} stands there more than once"
-    return ""
+        return chosen

@@ -11,11 +11,11 @@ import click
 from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
-import grader
-from grader.commands import look, machine, results
+from grader.commands import infer, look, machine, results
 from grader.commands.console import say
 from grader.commands.run import EXIT_CODES, run_command
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError
+from grader.resources import VERSION
 
 if TYPE_CHECKING:
     from grader.commands.config_file import Config, Kind
@@ -75,14 +75,14 @@ class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # 
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "GRADE", "max_content_width": 100},
     epilog=EXIT_CODES,
 )
-@click.version_option(grader.__version__, prog_name="grade")
+@click.version_option(VERSION, prog_name="grade")
 @click.pass_context
 def main(context: click.Context) -> None:
     """Turn a file of model outputs into scores that can be trusted.
 
     `grade PREDICTIONS [OPTIONS]` grades a prediction file; `grade run --help` lists its options.
     """
-    reads_table = (run_command, look.check_command, look.show_command)
+    reads_table = (run_command, look.check_command, look.show_command, infer.infer_command)
     if context.invoked_subcommand in {command.name for command in reads_table} and not context.meta[HELP]:
         _configure(context)
 
@@ -94,6 +94,7 @@ for _command in (
     look.list_command,
     look.show_command,
     look.check_command,
+    infer.infer_command,
     machine.fetch_command,
     machine.doctor_command,
     machine.image_group,
@@ -142,10 +143,14 @@ def _configure(context: click.Context) -> None:
         command.name or "": {
             option.name or "": _value(option, found.values[name], found)
             for name, option in option_names(command).items()
-            if name in found.values and name in known
+            if name in found.values and name in known and (command, name) != (infer.infer_command, _PREDICTIONS)
         }
-        for command in (run_command, look.check_command)
+        for command in (run_command, look.check_command, infer.infer_command)
     }
+
+
+_PREDICTIONS = "output"
+"""The option of `grade infer` that names the prediction file; in a configuration table it names reports."""
 
 
 def _kind(option: click.Option) -> Kind:
@@ -173,7 +178,7 @@ def _located(option: click.Option, value: Any, found: Config) -> Any:
 
 def _is_folder(benchmark: str, beside: Path) -> bool:
     """Whether a benchmark is a folder of the user's own."""
-    from grader.benchmark import names
+    from grader.scorers.declarations import names
 
     return os.sep in benchmark or ((beside / benchmark / "benchmark.toml").is_file() and benchmark not in names())
 

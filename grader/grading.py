@@ -1,208 +1,315 @@
-"""One grading run from end to end: read, validate, score, and hand back what is to be written."""
+"""One grading run from end to end, for any scorer: load, score, report."""
 
 from __future__ import annotations
 
-import difflib
-import json
+import platform
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
-from grader import benchmark as declarations
+from grader.benchmark import Benchmark
 from grader.data import fetch
-from grader.data import load as data
-from grader.errors import GradeError, InputError, UsageError
-from grader.observer import Silent
+from grader.data.load import Rows
+from grader.decisions import intervals
+from grader.errors import InputError, UsageError
+from grader.files.replacing import replacing
+from grader.files.results_file import encode_report, read_report
+from grader.files.run_files import results_path, stem_of
+from grader.predictions import outcomes
 from grader.predictions.read import PredictionFile, read_predictions
-from grader.scorers.mr_ben import subjects
-from grader.scorers.selection import Graded, Selection, select
+from grader.predictions.select import fingerprint, select
+from grader.resources import VERSION
+from grader.results import Provenance, Report, count_unscored
+from grader.scorers import declarations, registry
+from grader.scorers.interface import Earlier, Run
+from grader.scorers.registry import AnyScorer
+from grader.task import Task
 
 if TYPE_CHECKING:
-    from grader.benchmark import Benchmark
     from grader.observer import Observer
     from grader.options import Options
+    from grader.scorers.interface import Scored
+
+NOT_EVERY_SCORERS = ("k", "weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt")
+"""Options that a scorer has to know: given to another one, they would be ignored."""
+
+
+class Graded(msgspec.Struct, frozen=True, kw_only=True):
+    """A report, and the files that belong beside the predictions."""
+
+    report: Report
+    stem: Path | None
+    """Path of the predictions without suffix; None: standard input, nothing is written beside it."""
+    write_own: Callable[[Path], Path] | None = None
+    """Writes the scorer's own file beside the stem and returns its path."""
+    file: PredictionFile | None = None
+    """What was graded; None where an earlier run was scored again."""
+
+    def write(self) -> list[Path]:
+        """Write `<stem>_results.json` and the scorer's own file; return their paths."""
+        if self.stem is None:
+            return []
+        path = results_path(self.stem)
+        with replacing(path) as file:
+            # Both files or none: this one takes its place when the other has.
+            file.write(encode_report(self.report))
+            file.flush()
+            written = [self.write_own(self.stem)] if self.write_own is not None else []
+        return [*written, path]
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True):
+    """A prediction file and the benchmark it is for."""
+
+    benchmark: Benchmark
+    scorer: AnyScorer
+    split: str
+    protocol: str
+    file: PredictionFile
+    rows: Rows
+    tasks: dict[str, Task]
+    """All of the data's, by id."""
+    predictions: dict[str, list[str]]
+    """Those of the tasks to grade, by id."""
+    notes: list[str]
+    settings: dict[str, str]
 
 
 def grade(source: str | Path, options: Options, observer: Observer, *, stdin: BinaryIO | None = None) -> Graded:
     """Grade a prediction file; raises a GradeError, and then nothing was written."""
-    _check_options(options)
+    declared = declarations.load(options.benchmark)
+    scorer = registry.scorer(declared.scoring)
+    _check_options(options, declared, scorer)
     if options.score_only:
-        return _rescore(source, options)
-    selection = _open(source, options, observer, stdin)
-    graded = _score(selection)
-    report = msgspec.structs.replace(graded.report, notes=[*graded.report.notes, *_absent_groups(selection)])
-    return msgspec.structs.replace(graded, report=report, file=selection.file)
-
-
-def _absent_groups(selection: Selection) -> list[str]:
-    """Say which breakdowns a private benchmark declares and its data has no column for."""
-    if selection.options.benchmark in declarations.names():
-        # Their data comes in several forms, and not each has every column.
-        return []
-    return [
-        f"The data has no column {name!r}, so there are no figures by it."
-        for name in selection.benchmark.columns.groups
-        if not any(name in row for row in selection.rows.rows)
-    ]
-
-
-def _check_options(options: Options) -> None:
-    """Refuse options that mean nothing for the benchmark, rather than ignore them."""
-    declared = declarations.load(options.benchmark)
-    if options.k and declared.scoring != "execution":
-        raise UsageError(f"-k: {declared.id} has no pass@k; leave it out.")
-    if options.weights and declared.scoring != "mr_score":
-        raise UsageError(f"--weight: {declared.id} has no MR-Score; leave it out.")
-    if declared.scoring == "execution":
-        for name in ("judge_model", "judge_base_url", "judge_replies", "judge_prompt"):
-            if getattr(options, name) is not None:
-                raise UsageError(f"--{name.replace('_', '-')}: {declared.id} asks no judge; leave it out.")
-
-
-def _open(source: str | Path, options: Options, observer: Observer, stdin: BinaryIO | None) -> Selection:
-    """Read the declaration, the predictions and the data."""
-    declared = declarations.load(options.benchmark)
-    split, _ = declared.split(options.split)
-    protocol, _ = declared.protocol(options.protocol)
-    file = read_predictions(source, stdin=stdin)
-    rows = _rows(declared, split, protocol, file, options)
-    if not rows.rows:
-        raise InputError([f"{rows.origin}: no rows"])
-    return Selection(
-        benchmark=declared, split=split, protocol=protocol, rows=rows, file=file, options=options, observer=observer
+        return _rescore(source, options, declared, scorer)
+    opened = _open(source, options, declared, scorer, stdin)
+    oddities = outcomes.find(opened.tasks, opened.predictions, opened.file)
+    run = Run(
+        benchmark=declared,
+        split=opened.split,
+        protocol=opened.protocol,
+        tasks={qid: opened.tasks[qid] for qid in opened.predictions},
+        predictions=opened.predictions,
+        file=opened.file,
+        options=options,
+        settings=_settings(options, declared, scorer),
+        observer=observer,
+        oddities=oddities,
     )
-
-
-def _rows(declared: Benchmark, split: str, protocol: str, file: PredictionFile, options: Options) -> data.Rows:
-    """Return the benchmark's rows: given, declared, or those that came with the predictions."""
-    if declared.scoring == "mr_score":
-        if isinstance(file.rows, dict) and options.data is None:
-            return subjects.from_tables(file.rows, file.name)
-        return subjects.load(declared, split, options.data)
-    place = declared.splits[split]
-    if options.data is None and not (place.data or place.hub or fetch.kept(declared, split)):
-        from grader.scorers.choice.items import carried_rows
-
-        carried = carried_rows(file, declared)
-        if carried is not None:
-            return carried
-    return data.load(declared, split, protocol, options.data, _columns(declared, split))
+    scored = scorer.score(run)
+    stem = stem_of(opened.file.path) if opened.file.path is not None else None
+    return Graded(
+        report=_report(opened, scored, oddities.notes()), stem=stem, write_own=scored.write_own, file=opened.file
+    )
 
 
 def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None) -> list[str]:
     """Return what there is to say of a prediction file; raises InputError with every problem."""
-    selection = _open(source, options, Silent(), stdin)
-    declared, file = selection.benchmark, selection.file
-    notes: list[str] = []
-    predictions, missing = select(selection, _known(selection, notes))
-    counts = sorted({len(texts) for texts in predictions.values()})
+    declared = declarations.load(options.benchmark)
+    opened = _open(source, options, declared, registry.scorer(declared.scoring), stdin)
+    file = opened.file
+    counts = sorted({len(texts) for texts in opened.predictions.values()})
     samples = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     summary = (
         f"{file.name}: {len(file.records)} {declared.unit}s of {declared.id} ({file.format}), {samples} samples each"
     )
-    return [summary, *file.warnings, *missing, *notes]
+    return [summary, *file.warnings, *opened.notes]
 
 
-def describe(options: Options) -> list[str]:
-    """Return what a benchmark declares, and the ids of its tasks where its data is at hand."""
+def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:
+    """Return a benchmark and its tasks, with every column but the image; raises a GradeError."""
     declared = declarations.load(options.benchmark)
-    lines = [
-        f"{declared.id}: {declared.name} ({declared.scoring})",
-        f"splits: {', '.join(declared.splits)} (default {declared.default_split})",
-        f"protocols: {', '.join(declared.protocols)} (default {declared.default_protocol})",
-    ]
+    scorer = registry.scorer(declared.scoring)
+    split, _ = declared.split(options.split)
+    protocol = declared.check_protocol(options.protocol)
+    rows = scorer.load(declared, split, protocol, options.data, None)
+    return declared, scorer.tasks(declared, split, rows)
+
+
+def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> None:
+    """Refuse options that mean nothing for the benchmark, rather than ignore them."""
+    for name in NOT_EVERY_SCORERS:
+        if getattr(options, name) and name not in scorer.options:
+            spelled = {"k": "-k", "weights": "--weight"}.get(name, f"--{name.replace('_', '-')}")
+            raise UsageError(f"{spelled}: {declared.id} does not use it; leave it out.")
+
+
+def _settings(options: Options, declared: Benchmark, scorer: AnyScorer) -> msgspec.Struct:
+    """Return the scorer's own settings; raises UsageError."""
+    known = scorer.settings.__struct_fields__
+    for name in options.settings:
+        if name not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise UsageError(f"--set {name}: {declared.scoring} has no such setting; {has}.")
     try:
-        rows = _task_rows(declared, options)
-    except GradeError as error:
-        return [*lines, f"{declared.unit}s: {error}"]
-    return [*lines, f"{len(rows)} {declared.unit}s:", *rows]
+        return msgspec.convert(options.settings, scorer.settings, strict=False)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"--set: {error}") from None
 
 
-def show(options: Options, qid: str) -> list[tuple[str, str]]:
-    """Return a task's columns and their texts, images left out; raises UsageError for a task that is not there."""
-    declared = declarations.load(options.benchmark)
-    rows = _task_rows(declared, options)
-    if qid not in rows:
-        near = difflib.get_close_matches(qid, rows, n=3)
-        hint = f"; did you mean {', '.join(near)}?" if near else ""
-        raise UsageError(f"{declared.id} has no {declared.unit} {qid!r}{hint}")
+def _open(
+    source: str | Path, options: Options, declared: Benchmark, scorer: AnyScorer, stdin: BinaryIO | None
+) -> Opened:
+    """Read the predictions and the data, and choose what is graded."""
+    split, _ = declared.split(options.split)
+    protocol = declared.check_protocol(options.protocol)
+    file = read_predictions(source, stdin=stdin)
+    rows = _rows(declared, split, protocol, file, options)
+    if not rows.rows:
+        raise InputError([f"{rows.origin}: no rows"])
+    predicted = [record.qid for record in file.records]
+    tasks, made = scorer.complete(declared, scorer.tasks(declared, split, rows), predicted)
+    predictions, notes = select(tasks, file, options, declared.unit, whole_units=scorer.whole_units)
+    notes = [*notes, *scorer.notes(declared, rows), *made, *_absent_groups(declared, rows)]
+    return Opened(
+        benchmark=declared,
+        scorer=scorer,
+        split=split,
+        protocol=protocol,
+        file=file,
+        rows=rows,
+        tasks=tasks,
+        predictions=predictions,
+        notes=notes,
+        settings=options.settings,
+    )
+
+
+def _rows(declared: Benchmark, split: str, protocol: str, file: PredictionFile, options: Options) -> Rows:
+    """Return the benchmark's rows: given, declared, or those that came with the predictions."""
+    scorer = registry.scorer(declared.scoring)
+    place = declared.splits[split]
+    if options.data is None and not (place.data or place.hub or fetch.kept(declared, split)):
+        carried = scorer.carried(file, declared)
+        if carried is not None:
+            return carried
+    return scorer.load(declared, split, protocol, options.data, scorer.columns(declared, split))
+
+
+def _absent_groups(declared: Benchmark, rows: Rows) -> list[str]:
+    """Say which breakdowns a private benchmark declares and its data has no column for."""
+    if declared.bundled:
+        # Their data comes in several forms, and not each has every column.
+        return []
     return [
-        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
-        for name, value in rows[qid].items()
-        if name != declared.columns.image and value not in (None, "")
+        f"The data has no column {name!r}, so there are no metrics by it."
+        for name in declared.columns.groups
+        if not any(name in row for row in rows.rows)
     ]
 
 
-def _task_rows(declared: Benchmark, options: Options) -> dict[str, dict[str, Any]]:
-    """Return a benchmark's rows by the id that a prediction would have."""
-    split, _ = declared.split(options.split)
-    protocol, _ = declared.protocol(options.protocol)
-    if declared.scoring == "mr_score":
-        from grader.scorers.mr_ben.scored_file import row_qids
-
-        found = subjects.load(declared, split, options.data).rows
-        return dict(zip(row_qids(found), found, strict=True))
-    found = data.load(declared, split, protocol, options.data, None).rows
-    return {str(row.get(declared.columns.id)): row for row in found}
-
-
-def _known(selection: Selection, notes: list[str]) -> list[str]:
-    """Return the ids that a prediction may have."""
-    declared, rows = selection.benchmark, selection.rows
-    match declared.scoring:
-        case "execution":
-            return [str(row.get(declared.columns.id)) for row in rows.rows]
-        case "multiple_choice" | "circular":
-            from grader.scorers.choice.items import items_from
-            from grader.scorers.choice.passes import with_rotations
-
-            items = items_from(rows, declared, selection.split)
-            return list(with_rotations(items, selection, notes) if declared.scoring == "circular" else items)
-        case "mr_score":
-            from grader.scorers.mr_ben.scored_file import row_qids
-
-            return row_qids(rows.rows)
-
-
-def _columns(declared: Benchmark, split: str) -> list[str] | None:
-    """Return the columns that scoring needs; None: all but the image, which a submission carries on."""
-    columns = declared.columns
-    if not declared.splits[split].scored:
-        return None
-    single = [
-        *(columns.id, columns.question, columns.answer, columns.options, columns.split, columns.group_index),
-        *(columns.signature, columns.tests, columns.solution),
-    ]
-    letters = [] if declared.scoring == "execution" else list(declared.letters)
-    return [name for name in single if name] + columns.groups + letters
+def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
+    unscored, by_reading = count_unscored(scored.samples)
+    provenance = Provenance(
+        grade=VERSION,
+        python=platform.python_version(),
+        data=opened.rows.origin,
+        data_digest=opened.rows.digest,
+        data_is_carried=opened.rows.is_carried,
+        predictions=opened.file.name.rpartition("/")[2],
+        predictions_digest=fingerprint(opened.predictions),
+        intervals=scored.intervals or intervals.METHOD,
+        sandbox=scored.sandbox,
+        judge=scored.judge,
+        settings=dict(opened.settings),
+    )
+    return Report(
+        benchmark=opened.benchmark.id,
+        scorer=opened.benchmark.scoring,
+        split=opened.split,
+        protocol=opened.protocol,
+        metrics=scored.metrics,
+        samples=scored.samples,
+        unscored=unscored,
+        unscored_by_reading=by_reading,
+        provenance=provenance,
+        model=_model(opened.file),
+        facts=scored.facts,
+        baselines=scored.baselines,
+        abbreviations=opened.benchmark.abbreviations,
+        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *scored.notes],
+    )
 
 
-def _score(selection: Selection) -> Graded:
-    match selection.benchmark.scoring:
-        case "execution":
-            from grader.scorers.execution.run import run
-        case "multiple_choice" | "circular":
-            from grader.scorers.choice.run import run
-        case "mr_score":
-            from grader.scorers.mr_ben.run import run
-    return run(selection)
+def _model(file: PredictionFile) -> str | None:
+    """Return the model that the prediction file names; None where it names none, or several."""
+    named = {record.fields.get("model") for record in file.records}
+    (only,) = named if len(named) == 1 else (None,)
+    return only if isinstance(only, str) and only else None
 
 
-def _rescore(source: str | Path, options: Options) -> Graded:
+# --- scoring again ----------------------------------------------------------------------------------------------
+
+
+def _rescore(source: str | Path, options: Options, declared: Benchmark, scorer: AnyScorer) -> Graded:
     """Score again from the files of an earlier run, without a sandbox and without a judge."""
-    declared = declarations.load(options.benchmark)
     split, _ = declared.split(options.split)
-    protocol, _ = declared.protocol(options.protocol)
-    if Path(source).is_dir():
+    protocol = declared.check_protocol(options.protocol)
+    path = Path(source)
+    if path.is_dir():
         raise UsageError(f"{source}: is a folder; name the prediction file in it.")
     if str(source) == "-":
         raise UsageError("--score-only reads the files of an earlier run; name the prediction file.")
-    match declared.scoring:
-        case "execution":
-            from grader.scorers.execution.run import rescore
-        case "multiple_choice" | "circular":
-            from grader.scorers.choice.run import rescore
-        case "mr_score":
-            from grader.scorers.mr_ben.run import rescore
-    return rescore(Path(source), declared, split, protocol, options)
+    stem = stem_of(path)
+    report = _earlier_report(stem, declared, split, protocol)
+    if report is not None:
+        _check_unchanged(path, report)
+    scored = scorer.rescore(
+        Earlier(
+            benchmark=declared,
+            split=split,
+            protocol=protocol,
+            path=path,
+            stem=stem,
+            report=report,
+            options=options,
+            settings=_settings(options, declared, scorer),
+        )
+    )
+    return Graded(report=_scored_again(report, scored, declared, split, protocol), stem=stem)
+
+
+def _scored_again(report: Report | None, scored: Scored, declared: Benchmark, split: str, protocol: str) -> Report:
+    """Return the earlier report with new metrics, or a report of what another program executed."""
+    unscored, by_reading = count_unscored(scored.samples)
+    if report is None:
+        report = Report(benchmark=declared.id, split=split, protocol=protocol, metrics=[], samples=[])
+    made: dict[str, Any] = {"facts": scored.facts} if scored.facts is not msgspec.UNSET else {}
+    return msgspec.structs.replace(
+        report,
+        scorer=declared.scoring,
+        metrics=scored.metrics,
+        samples=scored.samples,
+        unscored=unscored,
+        unscored_by_reading=by_reading,
+        notes=scored.notes or report.notes,
+        **made,
+    )
+
+
+def _earlier_report(stem: Path, declared: Benchmark, split: str, protocol: str) -> Report | None:
+    """Return the results file of an earlier run, None where there is none; raises InputError, UsageError."""
+    results = results_path(stem)
+    if not results.is_file():
+        return None
+    report = read_report(results)
+    made = (report.benchmark, report.split, report.protocol)
+    if made != (declared.id, split, protocol):
+        raise UsageError(
+            f"{results.name} was made with -b {made[0]} --split {made[1]} --protocol {made[2]}; "
+            "give the same to score it again."
+        )
+    return report
+
+
+def _check_unchanged(path: Path, report: Report) -> None:
+    """Raise UsageError where the predictions are no longer those the report was made of."""
+    made_of = report.provenance.predictions_digest
+    if not path.is_file() or made_of is None:
+        return
+    have = {record.qid: record.predictions for record in read_predictions(path).records}
+    graded = dict.fromkeys(sample.qid for sample in report.samples)
+    if fingerprint({qid: have.get(qid, []) for qid in graded}) != made_of:
+        raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")

@@ -17,6 +17,9 @@ class Observer(Protocol):
     def message(self, text: str) -> None:
         """Say one line that a person should see."""
 
+    def warning(self, text: str) -> None:
+        """Say one line that a person should see even where only errors are wanted."""
+
 
 class Silent:
     """An observer that ignores everything."""
@@ -28,4 +31,7 @@ class Silent:
         """Ignore."""
 
     def message(self, text: str) -> None:
+        """Ignore."""
+
+    def warning(self, text: str) -> None:
         """Ignore."""

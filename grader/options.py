@@ -41,7 +41,15 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     judge_base_url: str | None = None
     judge_replies: Path | None = None
     judge_prompt: Path | None = None
+    judge_concurrency: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 8
+    """Requests to the judge at a time, at most."""
+    judge_max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """None: as the judge's server limits replies itself."""
+    judge_timeout: Annotated[float, msgspec.Meta(ge=0.1, le=86400)] = 60.0
+    """Seconds without a sign from the judge that end a request."""
     weights: dict[str, float] = {}
+    settings: dict[str, str] = {}
+    """Settings of a scorer's own: name -> value."""
 
     @property
     def worker_count(self) -> int:

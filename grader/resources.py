@@ -1,4 +1,4 @@
-"""Where `benchmarks/` and `sandbox_image/` are: in a wheel, in an editable install, in a bare checkout."""
+"""The installation: its version, and its folders in a wheel, in an editable install or in a bare checkout."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import platformdirs
 
 from grader.errors import InfrastructureError
 
+VERSION = "0.1.0"
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -16,7 +17,7 @@ def folder(name: str) -> Path:
     for place in (_PACKAGE / name, _PACKAGE.parent / name):
         if place.is_dir():
             return place
-    raise FileNotFoundError(f"this installation of grade lacks its {name} folder: install it again")
+    raise FileNotFoundError(f"this installation of grade has no {name} folder; install it again")
 
 
 def cache_folder() -> Path:

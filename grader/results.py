@@ -1,21 +1,24 @@
-"""The records every scorer produces and every report reads: `<stem>_results.json`, schema 1."""
+"""The records that every scorer produces and every report reads: a `<stem>_results.json`, schema 2."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
 from grader.errors import InputError
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-SCHEMA = 1
+SCHEMA = 2
+F = TypeVar("F", bound=msgspec.Struct)
 ReadingName = Literal["official", "careful"]
 READINGS: tuple[ReadingName, ReadingName] = ("official", "careful")
+
+
+def other_than(reading: ReadingName) -> ReadingName:
+    """Return the other of the two readings."""
+    return "official" if reading == "careful" else "careful"
 
 
 class Outcome(StrEnum):
@@ -38,7 +41,7 @@ class Outcome(StrEnum):
     NO_ANSWER = "no_answer"
     AMBIGUOUS = "ambiguous"
     UNSCORED = "unscored"
-    """Infrastructure failed; says nothing about the sample."""
+    """Not judged, lost by the model's server, or by infrastructure; says nothing about the sample."""
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,10 +72,12 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     careful: Reading
     unit: str | msgspec.UnsetType = msgspec.UNSET
     """What counts as one observation (task, question, circular group) where that is not the qid."""
-    groups: dict[str, str | list[str]] | msgspec.UnsetType = msgspec.UNSET
+    groups: Mapping[str, str | list[str]] | msgspec.UnsetType = msgspec.UNSET
     """Category field -> value(s), for breakdowns made later."""
-    extra: dict[str, object] | msgspec.UnsetType = msgspec.UNSET
-    """Facts a report shows for this kind of benchmark (parsed fields, judge reply, ...)."""
+    flags: list[str] | msgspec.UnsetType = msgspec.UNSET
+    """What is odd about the prediction itself: `truncated`."""
+    facts: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="extra")
+    """What the scorer keeps of the sample, in a record of its own; `read_facts` reads it."""
 
     def reading(self, name: ReadingName) -> Reading:
         """Return the named reading."""
@@ -83,15 +88,35 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
         """The observation this sample belongs to."""
         return self.qid if self.unit is msgspec.UNSET else self.unit
 
+    def labels(self) -> Iterator[str]:
+        """Yield the groups this sample is in, as `field=value`."""
+        for field, values in self.groups.items() if isinstance(self.groups, Mapping) else ():
+            for value in [values] if isinstance(values, str) else values:
+                yield f"{field}={value}"
+
+
+def write_facts(facts: msgspec.Struct) -> msgspec.Raw:
+    """Return a scorer's record as a sample or a report carries it."""
+    return msgspec.Raw(msgspec.json.encode(facts))
+
+
+def read_facts(facts: msgspec.Raw | msgspec.UnsetType, kind: type[F], where: str) -> F:
+    """Return a scorer's record; raises InputError, which names `where` it is, if it is not such a record."""
+    try:
+        return msgspec.json.decode(b"{}" if facts is msgspec.UNSET else facts, type=kind)
+    except msgspec.ValidationError as error:
+        raise InputError([f"{where}: {error}; grade the predictions again"]) from error
+
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure in one reading, in percent, unrounded."""
+    """One metric in one reading, in percent, unrounded."""
 
     name: str
     reading: ReadingName
     group: str | None = None
-    """None for the overall figure, else `field=value`."""
-    value: float
+    """None for the overall value, else `field=value`."""
+    value: float | None
+    """None: not judged, so there is no value."""
     ci95: tuple[float, float] | None = None
     stderr: float | None = None
     n: int
@@ -99,24 +124,145 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     bounds: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
     """With unscored samples: the value if all of them were wrong, and if all were right."""
 
+    @property
+    def number(self) -> float:
+        """The value; raises ValueError where it was not judged."""
+        if self.value is None:
+            raise ValueError(f"{self.name} was not judged")
+        return self.value
+
+
+def is_same(official: Metric | None, careful: Metric | None) -> bool:
+    """Whether a metric has the same value in both readings."""
+    if official is None or careful is None or official.value is None or careful.value is None:
+        return official is not None and careful is not None and official.value == careful.value
+    return abs(official.value - careful.value) < 1e-9
+
+
+class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where programs were executed, and within which limits."""
+
+    backend: str
+    """`docker` or `bubblewrap`."""
+    identity: str = ""
+    """A hash of all that can change a verdict: the image or the packages, and the code inside."""
+    image: str = ""
+    engine: str = ""
+    """Version of the Docker engine."""
+    runtime: str = ""
+    """OCI runtime of the engine."""
+    python: str = ""
+    """Python that ran the programs."""
+    user: str = ""
+    workers: int = 0
+    cpu_seconds: float = 0.0
+    """CPU time a program may use."""
+    memory_bytes: int = 0
+    programs: int = 0
+    distinct_programs: int = 0
+    verdicts_from_cache: int = 0
+
+
+class JudgeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who judged what rules could not read."""
+
+    source: str
+    """`endpoint`, or where the recorded replies came from."""
+    model: str = ""
+    endpoint: str = ""
+    """Address without credentials and query."""
+    questions: int = 0
+    calls: int = 0
+    """Requests sent, repeated and failed ones included."""
+    cached: int = 0
+    """Questions answered without a request."""
+    failed: int = 0
+    """Questions left without a readable reply."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class IntervalMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How intervals were made."""
+
+    level: int = 95
+    """In percent."""
+    proportions: str = ""
+    """Method for shares of right and wrong."""
+    means: str = ""
+    """Method for other metrics."""
+    resamples: int = 0
+    seed: int = 0
+
+
+class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How the values of a report were made."""
+
+    grade: str = ""
+    """Version of grade."""
+    python: str = ""
+    """Python that graded; programs run in the sandbox's."""
+    data: str = ""
+    """Where the tasks came from."""
+    data_digest: str | None = None
+    """A hash of the columns that scoring reads; None: not known."""
+    data_is_carried: bool = False
+    """Whether the tasks came with the predictions."""
+    predictions: str = ""
+    """Name of the prediction file."""
+    predictions_digest: str | None = None
+    intervals: IntervalMethod | None = None
+    settings: dict[str, str] = {}
+    """Settings of the scorer's own that were given."""
+    sandbox: SandboxProvenance | None = None
+    judge: JudgeProvenance | None = None
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Which part of a benchmark was graded."""
+
+    n: int
+    of: int
+    ids_hash: str
+
+
+class UnscoredCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Samples that are unscored, by reading."""
+
+    official: int = 0
+    careful: int = 0
+
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Everything one grading run concluded."""
 
     schema: int = SCHEMA
     benchmark: str
+    scorer: str = ""
+    """The kind of scoring that benchmark.toml names."""
     split: str
     protocol: str
+    model: str | None = None
+    """The model that made the predictions, where the prediction file names it."""
+    part: Part | None = None
+    """None: the whole benchmark was graded."""
     metrics: list[Metric]
     samples: list[SampleResult]
     unscored: int = 0
-    environment: dict[str, object] = {}
-    """How the figures were made: versions, sandbox, image, limits, data fingerprint, judge calls."""
+    """Samples that are unscored in one reading or both."""
+    unscored_by_reading: UnscoredCounts = UnscoredCounts()
+    provenance: Provenance = Provenance()
+    facts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    """What the scorer keeps of the run, in a record of its own; `read_facts` reads it."""
+    baselines: dict[str, dict[str, float]] = {}
+    """Group (`all`: every task) -> baseline's name -> what it would score, in percent."""
+    abbreviations: dict[str, str] = {}
+    """Group value -> official abbreviation."""
     notes: list[str] = []
-    """What a reader of the figures must know (missing passes, baselines, ...)."""
+    """What a reader must know (missing passes, baselines, ...)."""
 
     def metric(self, name: str, reading: ReadingName = "official", group: str | None = None) -> Metric | None:
-        """Return the named figure, or None if this report has none of that name."""
+        """Return the named metric, or None if this report has none of that name."""
         for row in self.metrics:
             if (row.name, row.reading, row.group) == (name, reading, group):
                 return row
@@ -132,66 +278,29 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
 
-def encode_report(report: Report) -> bytes:
-    """Return the results file's bytes (UTF-8 JSON, indented, newline-terminated)."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
+def count_unscored(samples: Iterable[SampleResult]) -> tuple[int, UnscoredCounts]:
+    """Return how many samples are unscored in one reading or both, and how many by reading."""
+    either = official = careful = 0
+    for sample in samples:
+        lost = sample.official.outcome is Outcome.UNSCORED, sample.careful.outcome is Outcome.UNSCORED
+        either, official, careful = either + any(lost), official + lost[0], careful + lost[1]
+    return either, UnscoredCounts(official=official, careful=careful)
 
 
-def decode_report(data: bytes) -> Report:
-    """Read a results file; raises `msgspec.ValidationError` with a `$.path` where it is not one."""
-    return msgspec.json.decode(data, type=Report)
+def by_group(samples: Iterable[SampleResult]) -> dict[str | None, list[SampleResult]]:
+    """Return the samples of every group (`field=value`, sorted), `None` first: all of them."""
+    everything: list[SampleResult] = []
+    groups: dict[str, list[SampleResult]] = {}
+    for sample in samples:
+        everything.append(sample)
+        for label in sample.labels():
+            groups.setdefault(label, []).append(sample)
+    return {None: everything, **{label: groups[label] for label in sorted(groups)}}
 
 
-def read_report(path: Path) -> Report:
-    """Read a results file; raises InputError with its name where it is none, or one that grading did not write."""
-    try:
-        data = path.read_bytes()
-        report = decode_report(data)
-    except OSError as error:
-        raise InputError([f"{path}: {error.strerror or error}"]) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        if _schema(data) not in (None, SCHEMA):
-            raise _another_schema(path, _schema(data)) from error
-        hint = "; give the `_results.json` that grading wrote" if "_results" not in path.name else ""
-        raise InputError([f"{path}: not a results file ({error}){hint}"]) from error
-    if report.schema != SCHEMA:
-        raise _another_schema(path, report.schema)
-    problems = _contradictions(report)
-    if problems:
-        shown = [f"{path}: {problem}" for problem in problems[:20]]
-        raise InputError([*shown, "Grading does not write this: the file was changed. Grade the predictions again."])
-    return report
-
-
-def _schema(data: bytes) -> int | None:
-    class Head(msgspec.Struct):
-        schema: int
-
-    try:
-        return msgspec.json.decode(data, type=Head).schema
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-
-
-def _another_schema(path: Path, schema: int | None) -> InputError:
-    return InputError([f"{path}: $.schema: {schema}; this version of grade reads {SCHEMA}"])
-
-
-def _contradictions(report: Report) -> list[str]:
-    """Return what no scorer concludes, and what would make a comparison or a gate decide on nonsense."""
-    problems = []
-    places = Counter((sample.qid, sample.sample) for sample in report.samples)
-    for at, sample in enumerate(report.samples):
-        if sample.sample < 0:
-            problems.append(f"$.samples[{at}].sample: {sample.sample} is no position")
-        if places[sample.qid, sample.sample] > 1:
-            problems.append(f"$.samples[{at}]: {sample.qid!r} sample {sample.sample} stands here more than once")
-        problems += [
-            f"$.samples[{at}].{name}.credit: {sample.reading(name).credit} is not between 0 and 1"
-            for name in READINGS
-            if not 0 <= sample.reading(name).credit <= 1
-        ]
-    lost = sum(Outcome.UNSCORED in (sample.official.outcome, sample.careful.outcome) for sample in report.samples)
-    if report.unscored != lost:
-        problems.append(f"$.unscored: {report.unscored}, but {lost} samples are")
-    return problems
+def by_observation(samples: Iterable[SampleResult]) -> dict[str, list[SampleResult]]:
+    """Return the samples of each observation (task, question, circular group), in their order."""
+    found: dict[str, list[SampleResult]] = {}
+    for sample in samples:
+        found.setdefault(sample.cluster, []).append(sample)
+    return found

@@ -5,8 +5,8 @@ graph anew. Aliases and cycles survive. Objects that were sent before keep their
 their number, and carries the new contents of those that have changed since (heap.py).
 
 An atom is what JSON has (None, bool, int, float, str) or an object with one key: ``{"i": hex}`` a long integer,
-``{"c": [re, im]}`` a complex, ``{"s": codes}`` a text that JSON would change, ``{"b": text}`` bytes, ``{"r": n}`` node n
-of this message, ``{"t": n}`` object n of those that the tests have sent, ``{"a": n}`` object n of those that the
+``{"c": [re, im]}`` a complex, ``{"s": codes}`` a text that JSON would change, ``{"b": text}`` bytes, ``{"r": n}`` node
+n of this message, ``{"t": n}`` object n of those that the tests have sent, ``{"a": n}`` object n of those that the
 candidate has sent, ``{"x": expression}`` what an expression over earlier answers gives (see placeholder.py).
 A node is ``[kind, payload...]``. Lists in it are structure, never atoms: data cannot be mistaken for a reference.
 

@@ -107,9 +107,8 @@ class LockStep:
             call = next(self._calls, None)
             if call is None:
                 return True
-            data = call.encode()
             # An answer that came before its call is one without knowing it.
-            self.pending += struct.pack(">I", len(data)) + data
+            self.pending += struct.pack(">I", len(call.encode())) + call.encode()
         return False
 
     def send(self):

@@ -1,8 +1,8 @@
 """Objects that one side has sent to the other, numbered, for as long as a sample lives.
 
 Both sides keep two of these: what the tests have sent (`t`) and what the candidate has sent (`a`). A message names an
-object that is there already by its number, and tells what has changed in it since; so a list that the candidate returned
-once and goes on filling is one list for the tests as well.
+object that is there already by its number, and tells what has changed in it since; so a list that the candidate has
+returned and goes on filling is one list for the tests as well.
 """
 
 import collections

@@ -1,4 +1,4 @@
-"""The supervisor's end of a process that judges: it has one task's tests compiled, and forks for each set of answers."""
+"""The supervisor's end of a process that judges: it has one task's tests, and forks for each set of answers."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The tests' side of a call: what a candidate answered becomes a value or an exception, and nothing else of it counts."""
+"""The tests' side of a call: what a candidate answered becomes a value or an exception, nothing else."""
 
 import crossing
 import instances

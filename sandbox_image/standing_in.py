@@ -1,4 +1,4 @@
-"""What stands for a candidate's own objects where the tests run: data, and nothing that a candidate can teach to lie."""
+"""What stands for a candidate's own objects where the tests run: data, which cannot be taught to lie."""
 
 import builtins
 import collections
@@ -104,7 +104,7 @@ def _name(name):
 
 
 def _tree_class(name, compares, note):
-    """Return a Tree class of this name. `compares`: the candidate's has a comparison of its own, which is never used."""
+    """Return a Tree class of this name. `compares`: the candidate's has a comparison of its own, never used."""
     members = {"__slots__": ()}
     if compares:
         members |= dict.fromkeys(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"), _refusing(name, note))

@@ -14,12 +14,13 @@ from grader.errors import UsageError
 @click.command("list")
 def list_command() -> None:
     """List the benchmarks, their splits and protocols."""
-    from grader import benchmark
+    from grader.scorers import declarations, registry
 
-    for name in benchmark.names():
-        declared = benchmark.load(name)
+    for name in declarations.names():
+        declared = declarations.load(name)
         click.echo(f"{name:12} {declared.name}: splits {', '.join(declared.splits)}; "
                    f"protocols {', '.join(declared.protocols)}")  # fmt: skip
+    click.echo(f"\nScorers, for `scoring` in a benchmark.toml of your own: {', '.join(registry.names())}")
 
 
 @click.command("show")
@@ -33,7 +34,7 @@ def show_command(benchmark: str | None, qid: str | None, **given: Any) -> None:
 
     Without an ID, the benchmark is the configuration table's, and so are the split, data and protocol of that one.
     """
-    from grader.grading import describe, show
+    from grader.commands.task_text import describe, show
     from grader.options import Options
     from grader.reports.table import clean
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.commands.console import say
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
                         show_default=True, help="Where untrusted code would run.")  # fmt: skip
@@ -18,9 +21,9 @@ _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubbl
 @click.option("--split", metavar="S", help="Split of the benchmark.")
 def fetch_command(benchmark: str, split: str | None) -> None:
     """Fetch a benchmark's data once, for grading without --data."""
-    from grader import benchmark as declarations
     from grader.commands.progress import watcher
     from grader.data.fetch import fetch
+    from grader.scorers import declarations
 
     declared = declarations.load(benchmark)
     with watcher(quiet=False) as observer:
@@ -68,7 +71,7 @@ def image_clean(everything: bool) -> None:
     """Remove the sandbox images."""
     from grader.sandbox import docker, image, packages
 
-    removed = image.clean(docker.connect(), bases=everything) if docker.available() else []
+    removed = image.clean(docker.connect(), made_here=everything) if docker.available() else []
     removed += packages.clean() if everything else []
     for name in removed:
         click.echo(f"removed {name}")
@@ -76,18 +79,30 @@ def image_clean(everything: bool) -> None:
 
 
 @click.command("cache")
-@click.option("--clear", is_flag=True, help="Forget every verdict.")
-def cache_command(clear: bool) -> None:
-    """Show the cache of verdicts, or clear it."""
-    from grader.sandbox import verdict_cache as cache
+@click.option("--clear", is_flag=False, flag_value="all", type=click.Choice(["verdicts", "judge", "all"]),
+              help="Forget the verdicts of programs, the judge's replies, or all (without a word).")  # fmt: skip
+def cache_command(clear: str | None) -> None:
+    """Show what is kept between runs, verdicts of programs and replies of judges, or clear it."""
+    from grader.judge import cache as replies
+    from grader.sandbox import verdict_cache
 
-    verdicts = cache.VerdictCache(cache.default_path())
-    if clear:
+    place = verdict_cache.default_path()
+    verdicts = verdict_cache.VerdictCache(place)
+    if clear in {"verdicts", "all"}:
         click.echo(f"{verdicts.clear()} verdicts forgotten")
-    else:
-        size = cache.default_path().stat().st_size / 1e6 if cache.default_path().exists() else 0.0
-        click.echo(f"{cache.default_path()}: {verdicts.size()} verdicts, {size:.1f} MB")
+    elif clear is None:
+        click.echo(f"{place}: {verdicts.size()} verdicts, {_megabytes(place)}")
     verdicts.close()
+    with replies.ReplyCache() as kept:
+        if clear in {"judge", "all"}:
+            click.echo(f"{kept.clear()} judge replies forgotten")
+        elif clear is None:
+            click.echo(f"{kept.path}: {kept.size()} judge replies, {_megabytes(kept.path)}")
+
+
+def _megabytes(path: Path) -> str:
+    size = path.stat().st_size if path.exists() else 0
+    return f"{size / 1e6:.1f} MB"
 
 
 @click.command("completion")

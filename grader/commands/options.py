@@ -64,6 +64,13 @@ def _weights(_context: click.Context, _parameter: click.Parameter, value: tuple[
         raise click.BadParameter("write it like reason=0.5") from None
 
 
+def _settings(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    pairs = [part.partition("=") for part in value]
+    if any(not name or not sign for name, sign, _ in pairs):
+        raise click.BadParameter("write it like tolerance=0.01")
+    return {name: setting for name, _, setting in pairs}
+
+
 def _line(text: str) -> Any:
     from grader.decisions.gate import parse_fail_under
 
@@ -77,13 +84,15 @@ def _drop(text: str) -> Any:
 
 
 def _benchmarks(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from grader.benchmark import names
+    from grader.scorers.declarations import names
 
     found = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
     return found or [CompletionItem(incomplete, type="dir")]
 
 
-def _group(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+def group(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    """Return one decorator that adds several options, in this order."""
+
     def add(command: _Command) -> _Command:
         for option in reversed(options):
             command = option(command)
@@ -93,7 +102,7 @@ def _group(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Co
 
 
 # fmt: off
-place_options = _group(
+place_options = group(
     click.option("-b", "--benchmark", default="humaneval-v", show_default=True, metavar="ID|DIR",
                  shell_complete=_benchmarks, help="Benchmark, or a folder with a benchmark.toml."),
     click.option("--split", metavar="S", help="Split of the benchmark."),
@@ -103,7 +112,7 @@ place_options = _group(
 )
 """Which data."""
 
-benchmark_options = _group(
+benchmark_options = group(
     place_options,
     click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks."),
     click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable."),
@@ -112,7 +121,7 @@ benchmark_options = _group(
 )
 """What is graded."""
 
-sandbox_options = _group(
+sandbox_options = group(
     click.option("-k", "k", callback=_k, metavar="1,10", help="Report pass@k for these k."),
     click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
                  show_default=True, help="Where untrusted code runs."),
@@ -128,15 +137,23 @@ sandbox_options = _group(
 )
 """Execution."""
 
-judge_options = _group(
+judge_options = group(
     click.option("--judge-model", metavar="M", help="Model that reads what the rules cannot."),
     click.option("--judge-base-url", metavar="U", help="Its OpenAI-compatible endpoint."),
     click.option("--judge-replies", type=PATH, metavar="FILE",
                  help="Recorded replies ({qid: text}) instead of a judge."),
     click.option("--judge-prompt", type=PATH, metavar="FILE",
                  help="A template instead of our wording."),
+    click.option("--judge-concurrency", type=click.IntRange(min=1, max=1024), default=8, show_default=True,
+                 metavar="N", help="Requests to the judge at a time, at most; fewer after HTTP 429."),
+    click.option("--judge-max-tokens", type=click.IntRange(min=1), metavar="N",
+                 help="Tokens of a judge's reply, its reasoning included; default: the server's own limit."),
+    click.option("--judge-timeout", type=click.FloatRange(min=0.1, max=86400), default=60.0, show_default=True,
+                 callback=_finite, metavar="S", help="Seconds that a request to the judge may take."),
     click.option("--weight", "weights", multiple=True, metavar="PART=V", callback=_weights,
                  help="Mr-Ben: weight of mcc, step or reason in MR-Score."),
+    click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
+                 help="A setting of the benchmark's scorer, where it has some of its own."),
 )
 """The judge."""
 
@@ -145,7 +162,7 @@ reading_option = click.option(
     help="The reading that decides.")
 """Which of the two readings a verdict rests on."""
 
-gate_options = _group(
+gate_options = group(
     click.option("--fail-under", "lines", multiple=True, metavar="METRIC=V", callback=_parsed(_line),
                  help="Fail (exit 1) where a figure is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
     click.option("--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="RESULTS",

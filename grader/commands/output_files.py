@@ -54,8 +54,8 @@ def write(
     reading: ReadingName = "careful",
 ) -> list[Path]:
     """Write every output and return the paths; `-` is JSON on standard output."""
+    from grader.files.results_file import encode_report
     from grader.reports import format_of
-    from grader.results import encode_report
 
     written: list[Path] = []
     for name in outputs:

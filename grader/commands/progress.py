@@ -54,6 +54,10 @@ class Lines:
         if not self._quiet:
             say(text)
 
+    def warning(self, text: str) -> None:
+        """Say one line, `--quiet` or not."""
+        say(text)
+
 
 class Bar:
     """For terminals."""
@@ -101,6 +105,10 @@ class Bar:
     def message(self, text: str) -> None:
         """Say one line above the bar."""
         self._progress.console.print(text, markup=False, highlight=False)
+
+    def warning(self, text: str) -> None:
+        """Say one line above the bar."""
+        self.message(text)
 
 
 def watcher(*, quiet: bool) -> Bar | Lines:

@@ -13,8 +13,8 @@ from grader.commands.console import say, write
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
+    from grader.reports.gaps import Gap
     from grader.reports.material import Material
-    from grader.reports.questions import Gap
     from grader.results import ReadingName
 
 _RESULTS = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -32,7 +32,7 @@ def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tu
     import msgspec
 
     from grader.decisions.comparison import compare
-    from grader.results import read_report
+    from grader.files.results_file import read_report
 
     for name in outputs:
         if name != "-" and not name.endswith(".json"):
@@ -75,8 +75,8 @@ def report_command(
     quiet: bool,
 ) -> None:
     """Write reports of an earlier run from its RESULTS (`<stem>_results.json`); nothing is graded again."""
-    from grader import benchmark as declarations
-    from grader.results import read_report
+    from grader.files.results_file import read_report
+    from grader.scorers import declarations
 
     output_files.check(outputs, [results, data, predictions])
     report = read_report(results)
@@ -88,7 +88,7 @@ def report_command(
         from grader.reports import material
 
         files = material.beside(results, report)
-        found = material.load(report, predictions or files.predictions, data, files.executed, benchmark=benchmark)
+        found = material.load(report, predictions or files.predictions, data, files.own, benchmark=benchmark)
         gaps[:] = found.gaps
         return found
 

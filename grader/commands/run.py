@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from grader.decisions.gate import FailUnder, GateResult, MaxDrop
+    from grader.grading import Graded
     from grader.options import Options
     from grader.results import ReadingName, Report
-    from grader.scorers.selection import Graded
 
 EXIT_CODES = (
     "Exit codes: 0 graded, and every gate met; 1 a gate not met; 2 bad input; 3 no trustworthy result; "
@@ -76,11 +76,11 @@ def _baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -> Re
         if drops:
             raise UsageError("--max-drop needs a --baseline to drop from.")
         return None
-    from grader import benchmark
-    from grader.results import read_report
+    from grader.files.results_file import read_report
+    from grader.scorers import declarations
 
-    report, declared = read_report(path), benchmark.load(asked.benchmark)
-    will_be = declared.id, declared.split(asked.split)[0], declared.protocol(asked.protocol)[0]
+    report, declared = read_report(path), declarations.load(asked.benchmark)
+    will_be = declared.id, declared.split(asked.split)[0], declared.check_protocol(asked.protocol)
     if (report.benchmark, report.split, report.protocol) != will_be:
         raise UsageError(
             f"{path} is no baseline for this run: it is {report.benchmark}, {report.split}, {report.protocol}; this "
@@ -91,18 +91,18 @@ def _baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -> Re
 
 def _check(names: tuple[str, ...], predictions: str, baseline: Path | None, asked: Options) -> None:
     """Refuse what cannot end well before anything runs."""
-    from grader.scorers.selection import stem_of_path
+    from grader.files.run_files import results_path, stem_of
 
     if not Path(predictions).name:
         raise UsageError(f"{predictions}: is a folder" if predictions else "The name of the prediction file is empty.")
-    stem = stem_of_path(Path(predictions))
-    results, executed = (stem.with_name(f"{stem.name}_{kind}.json") for kind in ("results", "executed"))
+    stem = stem_of(Path(predictions))
+    results, own = results_path(stem), _own_path(stem, asked)
     if baseline is not None and predictions != "-" and baseline.resolve() == results.resolve():
         raise UsageError(
             f"--baseline {baseline}: this run writes its own results there, and the next run would be held against "
             f"them. Give the baseline a name of its own: mv {baseline} {baseline.with_name('baseline_results.json')}"
         )
-    inputs = [Path(predictions), executed, baseline, asked.data, asked.judge_replies, asked.judge_prompt]
+    inputs = [Path(predictions), own, baseline, asked.data, asked.judge_replies, asked.judge_prompt]
     output_files.check(names, inputs)
     if asked.score_only and (asked.limit is not None or asked.ids):
         raise UsageError("--score-only scores all that was graded; --limit and --id need a run of their own.")
@@ -133,8 +133,8 @@ def _material(graded: Graded, predictions: str, asked: Options) -> Callable[[], 
     def material() -> Any:
         from grader.reports import material
 
-        executed = graded.stem.with_name(f"{graded.stem.name}_executed.json") if graded.stem is not None else None
-        there = executed if executed is not None and executed.is_file() else None
+        own = _own_path(graded.stem, asked) if graded.stem is not None else None
+        there = own if own is not None and own.is_file() else None
         return material.load(
             graded.report, graded.file or Path(predictions), asked.data, there, benchmark=asked.benchmark
         )
@@ -197,8 +197,14 @@ def _decide(report: Report, gates: Sequence[GateResult], unwritten: Infrastructu
 
 def _silent_judge(report: Report) -> int:
     """Return how many questions a judge had that answered none of them; 0 where there is no such judge."""
-    judge = report.environment.get("judge")
-    if not isinstance(judge, dict):
-        return 0
-    asked = judge.get("questions", 0)
-    return asked if asked == judge.get("failed") else 0
+    judge = report.provenance.judge
+    return judge.questions if judge is not None and judge.questions == judge.failed else 0
+
+
+def _own_path(stem: Path, asked: Options) -> Path | None:
+    """Return the path of the file that the benchmark's scorer writes of its own; None: it writes none."""
+    from grader.files.run_files import beside
+    from grader.scorers import declarations, registry
+
+    ending = registry.scorer(declarations.load(asked.benchmark).scoring).own_file
+    return beside(stem, ending) if ending else None

@@ -1,16 +1,15 @@
-"""What is wrong with a benchmark's rows whoever reads them: no id, rows of another split, tests that do not parse.
+"""What is wrong with a benchmark's rows for every scorer: no id, rows of another split.
 
 Each would otherwise be found late or be blamed on the predictions.
 """
 
 from __future__ import annotations
 
-import ast
-import warnings
 from typing import TYPE_CHECKING
 
 from grader.errors import InputError
-from grader.files.json_location import quoted
+from grader.files.json_text import quoted
+from grader.files.problems import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,17 +17,14 @@ if TYPE_CHECKING:
     from grader.benchmark import Benchmark
     from grader.data.load import Rows
 
-_SHOWN = 50
-
 
 def check(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> None:
     """Raise InputError with all that is wrong; `columns` are the names of those the data has, read or not."""
     if not rows.rows:
         raise InputError([f"{rows.place}: no rows"])
-    problems = [*_no_id(rows, columns, benchmark), *_other_split(rows, benchmark, split), *_tests(rows, benchmark)]
+    problems = [*_no_id(rows, columns, benchmark), *_other_split(rows, benchmark, split)]
     if problems:
-        hidden = len(problems) - _SHOWN
-        raise InputError(problems[:_SHOWN] + ([f"... and {hidden} more"] if hidden > 0 else []))
+        raise InputError(shown(problems))
 
 
 def _no_id(rows: Rows, columns: list[str], benchmark: Benchmark) -> Iterator[str]:
@@ -54,28 +50,3 @@ def _other_split(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[str]:
     if others:
         some = f"--split {' or '.join(others)}"
         yield f"{rows.place}: its column {column} says {label!r}, which --split {split} is not; it belongs to {some}"
-
-
-def _tests(rows: Rows, benchmark: Benchmark) -> Iterator[str]:
-    """Yield the tasks whose tests are no Python: every program would fail them."""
-    column = benchmark.columns.tests
-    if benchmark.scoring != "execution" or column is None:
-        return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an odd escape in a test is no concern of the user's
-        for number, row in enumerate(rows.rows, 1):
-            fault = _fault(row[column]) if isinstance(row.get(column), str) else ""
-            if fault:
-                task = quoted(str(row.get(benchmark.columns.id)))
-                yield f"{rows.where(number)}: task {task}: {column} is no Python, so every program would fail: {fault}"
-
-
-def _fault(source: str) -> str:
-    """Return where and why a text does not parse; empty: it does."""
-    try:
-        ast.parse(source)
-    except SyntaxError as error:
-        return f"its line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
-    except (ValueError, RecursionError, MemoryError) as error:
-        return str(error) or "nested too deeply"
-    return ""

@@ -48,6 +48,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
     """For messages: the path as the user gave it; empty where the rows came from no file."""
     lines: list[int] = []
     """The line each row begins on, where its file has lines."""
+    is_carried: bool = False
+    """Whether they came with the predictions."""
 
     def where(self, number: int) -> str:
         """Return the place of a row, counted from 1: `path:line`, or `path: row n` where there are no lines."""
@@ -64,15 +66,15 @@ def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, co
     wanted = Wanted(columns, benchmark.columns.image)
     table, origin, place = _found(benchmark, split, protocol, given, wanted)
     kept = [{key: value for key, value in row.items() if key in wanted} for row in table.rows]
-    digest = _digest(kept, benchmark.columns.solution)
+    digest = _digest(kept, benchmark.columns.without_weight())
     rows = Rows(rows=kept, origin=origin, digest=digest, place=place, lines=table.lines)
     data_checks.check(rows, table.columns, benchmark, split)
     return rows
 
 
-def _digest(rows: list[Row], solution: str | None) -> str:
-    """Return a hash of what can change a score. A known solution does not: it only helps to find the calls of tests."""
-    scored = [{key: value for key, value in row.items() if key != solution} for row in rows]
+def _digest(rows: list[Row], without_weight: tuple[str, ...]) -> str:
+    """Return a hash of what can change a score."""
+    scored = [{key: value for key, value in row.items() if key not in without_weight} for row in rows]
     return hashlib.sha256(msgspec.json.encode(scored, order="sorted", enc_hook=str)).hexdigest()[:16]
 
 

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from grader.errors import InputError
-from grader.files.json_location import line_of, mend_surrogates, quoted
 from grader.files.json_records import BLANK, JsonText, Problems
+from grader.files.json_text import line_of, quoted
+from grader.files.problems import shown
+from grader.files.surrogates import mend_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _BOM = b"\xef\xbb\xbf"
-_SHOWN = 20
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,14 +51,14 @@ def read_json(path: Path, *, lines: bool) -> Table:
         raise InputError([f"{path}:1: $: begins with {begins}; expected a list of objects"])
     rows: list[Row] = []
     places: list[int] = []
-    for entry in text.line_entries() if lines else text.array_entries():
+    for entry in text.entries(text.line_blocks() if lines else text.array_blocks()):
         if isinstance(entry.value, dict):
             rows.append(entry.value)
             places.append(entry.line)
         else:
             place = (entry.line, entry.prefix)
             problems.add("expected an object", lambda place=place: place)  # type: ignore[misc]
-    if problems.shown:
+    if problems.found:
         raise InputError(problems.lines())
     if b"NaN" in data:  # pandas writes an empty cell so
         rows = [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124
@@ -123,9 +124,7 @@ class _Reader:
         except csv.Error as error:
             self._add(str(error))
         if self._problems:
-            hidden = len(self._problems) - _SHOWN
-            more = [f"... and {hidden} more problem{'' if hidden == 1 else 's'}"] if hidden > 0 else []
-            raise InputError(self._problems[:_SHOWN] + more)
+            raise InputError(shown(self._problems))
         return Table(rows=rows, lines=lines, columns=header)
 
     def _lines(self) -> Iterator[str]:

@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 
-from grader.decisions import observations
-from grader.decisions.paired import Difference, difference
-from grader.errors import InputError, UsageError
-from grader.results import Outcome, ReadingName, Report, SampleResult
+from grader.decisions.made_differently import MadeDifferently, check_judges, differences, in_words
+from grader.decisions.paired import Compared, NothingPairedError
+from grader.errors import UsageError
+from grader.results import Outcome, ReadingName, Report, SampleResult, by_observation
+from grader.scorers.interface import mean_credit
+from grader.scorers.registry import scorer_of
 
-NOTHING_PAIRED = "These runs cannot be compared: no item is scored in both."
 MAX_LABELS = 40
 """A breakdown with more labels than this is not compared group by group."""
-
-
-class NothingPairedError(UsageError):
-    """No observation is scored in both runs."""
-
-
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric in one reading, in both runs."""
-
-    name: str
-    reading: ReadingName
-    group: str | None
-    before: float
-    """In percent, over what is paired and scored in both runs."""
-    after: float
-    difference: Difference
 
 
 class Flip(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +40,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     metrics: list[Compared]
     risen: list[Flip]
     fallen: list[Flip]
+    made_differently: list[MadeDifferently] = []
+    """What is not alike in how the two runs were made, and may matter."""
     notes: list[str] = []
 
 
@@ -65,41 +51,46 @@ def check_comparable(before: Report, after: Report) -> None:
         first, second = getattr(before, what), getattr(after, what)
         if first != second:
             raise UsageError(f"These runs cannot be compared: {what} {first!r} and {second!r}.")
-    _check_same(before, after, "data_digest", "they were graded against different data")
-    _check_same(before, after, "weights", "their MR-Scores have different weights")
+    first, second = before.provenance.data_digest, after.provenance.data_digest
+    if first != second:
+        raise UsageError(
+            "These runs cannot be compared: they were graded against different data "
+            f"({first or 'unknown'} and {second or 'unknown'})."
+        )
+    if before.provenance.settings != after.provenance.settings:
+        raise UsageError(
+            "These runs cannot be compared: their scorer had different settings "
+            f"({before.provenance.settings} and {after.provenance.settings})."
+        )
+    check_judges(before, after)
+    scorer_of(after).check_comparable(before, after)
     for report, which in ((before, "first"), (after, "second")):
         if not report.samples:
             raise UsageError(f"These runs cannot be compared: the {which} one has no scored samples.")
 
 
-def _check_same(before: Report, after: Report, fact: str, why: str) -> None:
-    first, second = before.environment.get(fact), after.environment.get(fact)
-    if first != second:
-        raise UsageError(f"These runs cannot be compared: {why} ({_short(first)} and {_short(second)}).")
-
-
-def _short(value: object) -> str:
-    return "unknown" if value is None else str(value)[:60]
-
-
 def compare(before: Report, after: Report, *, reading: ReadingName = "careful") -> Comparison:
     """Pair two runs by observation; raises UsageError where they are not of the same benchmark, data and protocol."""
     check_comparable(before, after)
+    scorer = scorer_of(after)
     rows = []
     headline = next((metric.name for report in (after, before) for metric in report.metrics), "")
     fields = _fields_shown(after)
     for metric in after.metrics:
         if metric.group is not None and (metric.name != headline or metric.group.partition("=")[0] not in fields):
             continue
-        if before.metric(metric.name, metric.reading, metric.group) is not None and not _is_left_out(
-            after, metric.name
-        ):
+        was = before.metric(metric.name, metric.reading, metric.group)
+        if was is None or was.value is None or metric.value is None:
+            continue
+        if scorer.is_compared(metric.name):
             # A group may have items in both runs and none of them in both.
             with suppress(NothingPairedError):
-                rows.append(compare_metric(before, after, metric.name, metric.reading, metric.group))
+                rows.append(scorer.compare(before, after, metric.name, metric.reading, metric.group))
     if not rows:
-        raise NothingPairedError(NOTHING_PAIRED)
+        raise NothingPairedError
     risen, fallen = _flips(before, after, headline, reading)
+    made = differences(before, after)
+    warning = [f"The runs were made differently, which may move items: {in_words(made)}."] if made else []
     return Comparison(
         benchmark=after.benchmark,
         split=after.split,
@@ -108,7 +99,8 @@ def compare(before: Report, after: Report, *, reading: ReadingName = "careful") 
         metrics=rows,
         risen=risen,
         fallen=fallen,
-        notes=_notes(before, after),
+        made_differently=made,
+        notes=[*warning, *_notes(before, after)],
     )
 
 
@@ -120,58 +112,15 @@ def _fields_shown(report: Report) -> set[str]:
     return {field for field, found in labels.items() if len(found) <= MAX_LABELS}
 
 
-def _is_left_out(report: Report, name: str) -> bool:
-    """Mr-Ben's parse rate is neither a mean of observations nor a part of MR-Score."""
-    return not observations.is_mean(report, name) and name == "parse_success_rate"
-
-
-def compare_metric(
-    before: Report, after: Report, name: str, reading: ReadingName, group: str | None = None
-) -> Compared:
-    """Compare one metric that both reports have; raises UsageError where no observation is in both."""
-    if not observations.is_mean(after, name):
-        return _compare_mr_score(before, after, name, reading, group)
-    first = observations.by_observation(before, name, reading, group)
-    second = observations.by_observation(after, name, reading, group)
-    pairs = [(a, b) for item, a in first.items() if a is not None and (b := second.get(item)) is not None]
-    if not pairs:
-        raise NothingPairedError(NOTHING_PAIRED)
-    moved = difference([a for a, _ in pairs], [b for _, b in pairs])
-    means = [100 * sum(side) / len(pairs) for side in zip(*pairs, strict=True)]
-    return Compared(name=name, reading=reading, group=group, before=means[0], after=means[1], difference=moved)
-
-
-def _compare_mr_score(before: Report, after: Report, name: str, reading: ReadingName, group: str | None) -> Compared:
-    from grader.scorers.mr_ben.figures import Weights
-    from grader.scorers.mr_ben.paired import difference as paired_by_question
-    from grader.scorers.mr_ben.paired import levels
-    from grader.scorers.mr_ben.run import facts_of_both
-
-    given: Any = after.environment.get("weights")
-    try:
-        weights = Weights(**given) if given else Weights()
-        first, second = facts_of_both(before.samples, after.samples, reading)
-    except (KeyError, TypeError, AssertionError) as error:
-        raise InputError([f"a results file lacks what Mr-Ben needs ({error!r})"]) from error
-    if first.keys() != second.keys():
-        raise UsageError("These runs cannot be compared: they have different subjects.")
-    subject = None if group is None else group.partition("=")[2]
-    try:
-        was, now = levels(first, second, name, weights, subject)
-        moved = paired_by_question(first, second, name, weights, subject)
-    except ValueError:
-        raise NothingPairedError(NOTHING_PAIRED) from None
-    return Compared(name=name, reading=reading, group=group, before=was, after=now, difference=moved)
-
-
 def _flips(before: Report, after: Report, headline: str, reading: ReadingName) -> tuple[list[Flip], list[Flip]]:
     """Return the observations that rose and that fell, the furthest first."""
-    earlier, later = observations.clusters(before), observations.clusters(after)
-    if observations.is_mean(after, headline):
-        first, second = (observations.by_observation(report, headline, reading) for report in (before, after))
+    earlier, later = by_observation(before.samples), by_observation(after.samples)
+    scorer = scorer_of(after)
+    if scorer.observe(headline) is not None:
+        first, second = (scorer.observations(report, headline, reading) for report in (before, after))
     else:
         first, second = (
-            {item: observations.mean_credit(rows, reading) for item, rows in one.items()}
+            {item: mean_credit(rows, reading) for item, rows in one.items()}
             for one in (_scored_in(earlier, later, reading), _scored_in(later, earlier, reading))
         )
     flips = []
@@ -204,14 +153,16 @@ def _outcomes(members: list[SampleResult], reading: ReadingName) -> list[str]:
 
 def _notes(before: Report, after: Report) -> list[str]:
     notes = []
-    first, second = (set(observations.clusters(report)) for report in (before, after))
+    first, second = (set(by_observation(report.samples)) for report in (before, after))
     for alone, which in ((first - second, "first"), (second - first, "second")):
         if alone:
-            notes.append(f"{len(alone)} items are only in the {which} run, and in no difference.")
+            notes.append(f"{len(alone)} items are only in the {which} run, and excluded from all differences.")
     for report, which in ((before, "first"), (after, "second")):
         if report.unscored:
-            notes.append(f"{report.unscored} samples of the {which} run are unscored, and in no difference.")
-    if before.environment.get("data_digest") is None:
+            notes.append(
+                f"{report.unscored} samples of the {which} run are unscored, and excluded from all differences."
+            )
+    if before.provenance.data_digest is None:
         # Of two that differ in it there is no comparison: neither has one.
         notes.append("Neither run says what data it was graded against: that it was the same is not checked.")
     if same_outputs(before, after):
@@ -221,5 +172,5 @@ def _notes(before: Report, after: Report) -> list[str]:
 
 def same_outputs(before: Report, after: Report) -> bool:
     """Whether both runs graded the very same texts, so that there is nothing to infer."""
-    first = before.environment.get("predictions_digest")
-    return first is not None and first == after.environment.get("predictions_digest")
+    first = before.provenance.predictions_digest
+    return first is not None and first == after.provenance.predictions_digest

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.decisions.comparison import check_comparable, compare_metric, same_outputs
-from grader.decisions.observations import clusters, k_of
+from grader.decisions.comparison import check_comparable, same_outputs
+from grader.decisions.made_differently import differences, in_words
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
+from grader.results import other_than
+from grader.scorers.interface import in_group
+from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,11 +129,11 @@ def _line(report: Report, line: FailUnder, reading: ReadingName) -> GateResult:
     asked = f"{line.name}{f' of {line.group}' if line.group else ''} >= {line.value:.10g} ({reading})"
     metric = _metric(report, line.name, reading, line.group)
     if metric is None:
-        return GateResult(gate=asked, state="unscored", reason=_why_lost(report))
-    figure = f"it is {_exact(metric.value, line.value)}{_interval(metric)}"
+        return GateResult(gate=asked, state="unscored", reason=_why_lost(report, line.name, reading, line.group))
+    figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}"
     if 0 < line.value <= 1:
         figure += f"; figures are percentages, so this line is at {line.value:.10g} of 100"
-    met = metric.value >= line.value - ROUNDING
+    met = metric.number >= line.value - ROUNDING
     result = GateResult(gate=asked, state="met" if met else "failed", reason=figure)
     if not met and _highest(metric) < line.value - ROUNDING:
         return msgspec.structs.replace(result, reason=figure + _bounds(metric))
@@ -142,14 +145,14 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
     asked = f"{name} no more than {drop.value:.10g} points below the baseline ({reading})"
     now, before = _metric(report, name, reading, None), baseline.metric(name, reading)
     if now is None:
-        return GateResult(gate=asked, state="unscored", reason=_why_lost(report))
-    if before is None:
-        raise UsageError(f"The baseline has no {name} ({reading}).{_how_to_get(name, baseline)}")
+        return GateResult(gate=asked, state="unscored", reason=_why_lost(report, name, reading, None))
+    if before is None or before.value is None:
+        raise UsageError(f"The baseline has no {name} ({reading}).{scorer_of(baseline).how_to_get(name, baseline)}")
     regraded = same_outputs(baseline, report)
-    if regraded and now.value >= before.value - ROUNDING:
+    if regraded and now.number >= before.number - ROUNDING:
         same = GateResult(gate=asked, state="met", reason="both runs graded the same outputs")
         return _unless_unscored([report, baseline], same)
-    compared = compare_metric(baseline, report, name, reading)
+    compared = scorer_of(report).compare(baseline, report, name, reading)
     low, high = compared.difference.ci90
     state: State = "met" if low >= -drop.value else "failed" if high < -drop.value else "inconclusive"
     change = compared.difference
@@ -161,6 +164,8 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
         figures += "; the outputs are the same, so what differs is the grading (judge, limits or version)"
     if state == "inconclusive":
         figures += f"; so many items show a change of {change.detectable:.1f} points in four of five cases"
+    if made := differences(baseline, report):
+        figures += f"; the runs were made differently: {in_words(made)}"
     result = GateResult(gate=asked, state=state, reason=figures)
     # Where it would not be met even if all that was lost were right now and wrong before, nothing is left to be told.
     if state == "failed" and _highest(now) - _lowest(before) < -drop.value - ROUNDING:
@@ -168,16 +173,11 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
     return _unless_unscored([report, baseline], result)
 
 
-def _why_lost(report: Report) -> str:
+def _why_lost(report: Report, name: str, reading: ReadingName, group: str | None) -> str:
+    metric = report.metric(name, reading, group)
+    if metric is not None:
+        return f"it was not judged{_bounds(metric)}; give a judge"
     return LOST if report.samples else f"{report.split} has no public answers, so there is nothing to hold it against"
-
-
-def _how_to_get(name: str, report: Report) -> str:
-    """Say how a report gets a pass@k that it does not have."""
-    k = k_of(name)
-    if k is None or not any(k_of(metric.name) for metric in report.metrics):
-        return ""
-    return f" Score it again with -k {k} (--score-only executes nothing)."
 
 
 def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = "") -> GateResult:
@@ -196,31 +196,25 @@ def _metric(report: Report, name: str, reading: ReadingName, group: str | None) 
     """Return the figure; None where it was lost to infrastructure. Raises UsageError where there is no such figure."""
     metric = report.metric(name, reading, group)
     if metric is not None:
-        return metric
-    if report.metric(name, "official" if reading == "careful" else "careful", group) is not None or not report.metrics:
+        return metric if metric.value is not None else None
+    if report.metric(name, other_than(reading), group) is not None or not report.metrics:
         return None
     if _was_lost(report, name, group):
         return None
     names = list(dict.fromkeys(m.name for m in report.metrics))
     if name not in names:
-        raise UsageError(
-            f"There is no metric {name!r} in this report; it has {', '.join(names)}.{_how_to_get(name, report)}"
-        )
+        hint = scorer_of(report).how_to_get(name, report)
+        raise UsageError(f"There is no metric {name!r} in this report; it has {', '.join(names)}.{hint}")
     groups = list(dict.fromkeys(m.group for m in report.metrics if m.name == name and m.group))
     shown = ", ".join(groups[:12]) + (", ..." if len(groups) > 12 else "")
     raise UsageError(f"{name} has no group {group!r}; it has {shown or 'none'}.")
 
 
 def _was_lost(report: Report, name: str, group: str | None) -> bool:
-    """Whether there would be such a figure if its samples had been scored."""
-    if not report.unscored or (group is not None and not clusters(report, group)):
+    """Whether there would be such a metric if its samples had been scored."""
+    if not report.unscored or (group is not None and not in_group(report, group)):
         return False
-    k = k_of(name)
-    if k is None:
-        return report.metric(name) is not None or report.metric(name, "careful") is not None
-    return any(metric.name.startswith("pass@") for metric in report.metrics) and any(
-        len(members) >= k for members in clusters(report, group).values()
-    )
+    return scorer_of(report).would_have(report, name, group)
 
 
 def _exact(value: float, line: float) -> str:
@@ -239,12 +233,12 @@ def _interval(metric: Metric) -> str:
 
 def _highest(metric: Metric) -> float:
     """Return the figure if all that was lost had been right."""
-    return metric.value if metric.bounds is msgspec.UNSET else max(metric.value, metric.bounds[1])
+    return metric.number if metric.bounds is msgspec.UNSET else max(metric.number, metric.bounds[1])
 
 
 def _lowest(metric: Metric) -> float:
     """Return the figure if all that was lost had been wrong."""
-    return metric.value if metric.bounds is msgspec.UNSET else min(metric.value, metric.bounds[0])
+    return metric.number if metric.bounds is msgspec.UNSET else min(metric.number, metric.bounds[0])
 
 
 def _bounds(metric: Metric) -> str:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.results import IntervalMethod
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -20,14 +22,13 @@ RESAMPLES = 10_000
 SEED = 0
 MANY_KINDS = 100
 """More distinct values than this are quicker drawn one by one."""
-DESCRIPTION = {
-    "level": 95,
-    "proportions": "Wilson score",
-    "other means": "percentile bootstrap over tasks or questions",
-    "resamples": RESAMPLES,
-    "seed": SEED,
-}
-"""What the intervals of a mean are, for a report's record of how it was made."""
+METHOD = IntervalMethod(
+    level=95,
+    proportions="Wilson score",
+    means="percentile bootstrap over tasks or questions",
+    resamples=RESAMPLES,
+    seed=SEED,
+)
 
 
 class Mean(msgspec.Struct, frozen=True, kw_only=True):

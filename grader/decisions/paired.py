@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from grader.errors import UsageError
+from grader.results import ReadingName
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -43,6 +46,25 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """Of these, how many differ at all."""
     detectable: float
     """The smallest true difference that this many pairs, this noisy, show in four of five cases (5 % level)."""
+
+
+class NothingPairedError(UsageError):
+    """No observation is scored in both runs."""
+
+    def __init__(self) -> None:
+        super().__init__("These runs cannot be compared: no item is scored in both.")
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric in one reading, in both runs."""
+
+    name: str
+    reading: ReadingName
+    group: str | None
+    before: float
+    """In percent, over what is paired and scored in both runs."""
+    after: float
+    difference: Difference
 
 
 def difference(before: Sequence[float], after: Sequence[float]) -> Difference:

@@ -1,49 +1,26 @@
-"""Where in a JSON text a problem stands: `$.path`, byte offset and line.
-
-The fast parsers say little about where and why they stopped, and nothing at all about the place of a value
-they accepted. `JsonWalker` reads the same bytes slowly and knows both; it is started only once there is
-something to report, or where the fast split of an array gave up.
-"""
+"""Where in a JSON text a problem stands: `$.path`, byte offset and line."""
 
 from __future__ import annotations
 
-import json
-import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from grader.files.json_text import MAX_DEPTH, JsonPath, Span, line_of, quoted, render_path
+from grader.files.json_walker import JsonFault, JsonWalker
 
-JsonPath = tuple[str | int, ...]
-Span = tuple[int, int]
-"""Bytes [start, end)."""
-
-MAX_DEPTH = 100
-"""Levels of nesting that a carried field may have: everything later (msgspec, templates) recurses."""
-_WALK_DEPTH = 2 * MAX_DEPTH
-_MAX_DIGITS = 4300
-"""Python's own limit for turning text into an integer."""
-
-_STRING = rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
-_NUMBER = rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.+-])"
-_WORD = rb"(?:true|false|null|NaN|-?Infinity)(?!\w)"
-_TOKEN = re.compile(
-    rb"(?P<mark>[{}\[\]:,])|(?P<string>" + _STRING + rb")|(?P<number>" + _NUMBER + rb")|(?P<word>" + _WORD + rb")"
-)
-_BLANKS = re.compile(rb"[ \t\r\n]*+")
-_BETWEEN = re.compile(rb"[ \t\r\n,]*+")
-_WHOLE_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_NOT_IN_STRING = re.compile(rb'[\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
-_WORD_AT = re.compile(rb"[\w.+-]+")
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
-_FOREIGN_WORDS = {
-    b"None": "Python's None; JSON writes null",
-    b"True": "Python's True; JSON writes true",
-    b"False": "Python's False; JSON writes false",
-    b"undefined": "JavaScript's undefined; JSON writes null",
-}
+__all__ = [
+    "MAX_DEPTH",
+    "Flaw",
+    "JsonFault",
+    "JsonPath",
+    "Span",
+    "find_fault",
+    "find_offset",
+    "line_of",
+    "path_at",
+    "quoted",
+    "render_path",
+    "repeated_keys",
+]
 
 
 class Flaw(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,14 +31,6 @@ class Flaw(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
-class JsonFault(Exception):  # noqa: N818 - a place in a text, found on purpose
-    """Text that is not JSON, and where."""
-
-    def __init__(self, offset: int, path: JsonPath, message: str) -> None:
-        super().__init__(message)
-        self.offset, self.path, self.message = offset, path, message
-
-
 class RepeatedKey(msgspec.Struct, frozen=True, kw_only=True):
     """A key that stands twice in one object."""
 
@@ -70,202 +39,6 @@ class RepeatedKey(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     first: int
     second: int
-
-
-class Event(NamedTuple):
-    """One step of a walk."""
-
-    kind: Literal["open", "close", "scalar", "key"]
-    start: int
-    end: int
-
-
-def quoted(text: str, limit: int = 60) -> str:
-    """Return untrusted text for a message: bounded, and nothing in it that a terminal would obey."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
-    mark = "'" if '"' in shown and "'" not in shown else '"'
-    return f"{mark}{shown}{'...' if len(text) > limit else ''}{mark}"
-
-
-def render_path(path: Sequence[str | int]) -> str:
-    """Return `$[3].predictions[0]` for (3, "predictions", 0)."""
-    return "$" + "".join(_step(part) for part in path)
-
-
-def _step(part: str | int) -> str:
-    if isinstance(part, int):
-        return f"[{part}]"
-    return f".{part}" if part.isidentifier() and part.isprintable() else f"[{quoted(part)}]"
-
-
-def line_of(data: bytes, offset: int) -> int:
-    """Return the line, counted from 1, on which a byte stands."""
-    return data.count(b"\n", 0, offset) + 1
-
-
-class JsonWalker:
-    """Steps through one JSON value without recursion; `path` is always that of the event just given."""
-
-    def __init__(self, data: bytes, start: int = 0, end: int | None = None, *, unit: str = "file") -> None:
-        self.data, self.position = data, start
-        self.end = len(data) if end is None else end
-        self.unit = unit
-        self.path: list[str | int] = []
-        self._open: list[str] = []
-        self._keys: dict[bytes, str] = {}
-
-    def events(self) -> Iterator[Event]:
-        """Yield every value and key in order; raises `JsonFault` at the first that is not JSON."""
-        yield from self._value(*self._token())
-        while self._open:
-            kind, start, end = self._token()
-            if kind in "]}":
-                yield self._close(kind, start, end)
-            elif kind == ",":
-                yield from self._next()
-            else:
-                raise self._fault(start, f"expected a comma or {self._closer()!r}, found {self._shown(start)}")
-        self.position = self._skip(_BLANKS)
-        if self.position < self.end:
-            raise self._fault(
-                self.position, f"{self._shown(self.position)} after the end of the value{self._several()}"
-            )
-
-    def _several(self) -> str:
-        another = self.data[self.position] in b"[{" and self.unit == "file"
-        return " (one array around all records, or one record on each line, can be read)" if another else ""
-
-    def _value(self, kind: str, start: int, end: int) -> Iterator[Event]:
-        if kind in ("string", "number", "word"):
-            yield Event("scalar", start, end)
-        elif kind in "[{":
-            yield from self._opened(kind, start, end)
-        else:
-            raise self._fault(start, f"expected a value, found {self._shown(start)}")
-
-    def _opened(self, kind: str, start: int, end: int) -> Iterator[Event]:
-        """Step into containers, and on to the first value that is not the start of another."""
-        while True:
-            yield Event("open", start, end)
-            if len(self._open) == _WALK_DEPTH:
-                raise JsonFault(start, tuple(self.path[:3]), f"nested deeper than {_WALK_DEPTH} levels")
-            self._open.append("}" if kind == "{" else "]")
-            self.path.append("" if kind == "{" else 0)
-            inner, start, end = self._token()
-            if inner == self._open[-1]:
-                yield self._close(inner, start, end)
-                return
-            if kind == "{":
-                yield self._key(inner, start, end)
-                inner, start, end = self._token()
-            if inner not in ("[", "{"):
-                yield from self._value(inner, start, end)
-                return
-            kind = inner
-
-    def _next(self) -> Iterator[Event]:
-        if self._open[-1] == "}":
-            self.path[-1] = ""
-        kind, start, end = self._token()
-        if kind in "]}":
-            raise self._fault(start, f"a comma before the closing {kind!r}")
-        if self._open[-1] == "}":
-            yield self._key(kind, start, end)
-            kind, start, end = self._token()
-        else:
-            self.path[-1] = int(self.path[-1]) + 1
-        yield from self._value(kind, start, end)
-
-    def _key(self, kind: str, start: int, end: int) -> Event:
-        if kind != "string":
-            raise JsonFault(
-                start, tuple(self.path[:-1]), f"expected a key in double quotes, found {self._shown(start)}"
-            )
-        raw = self.data[start:end]
-        if raw not in self._keys:
-            self._keys[raw] = str(json.loads(raw.decode(errors="replace")))
-        self.path[-1] = self._keys[raw]
-        colon, after, self.position = self._token()
-        if colon != ":":
-            raise self._fault(after, f"expected a colon after the key, found {self._shown(after)}")
-        return Event("key", start, end)
-
-    def _close(self, kind: str, start: int, end: int) -> Event:
-        if kind != self._open[-1]:
-            raise self._fault(start, f"expected {self._closer()!r}, found {kind!r}")
-        self._open.pop()
-        self.path.pop()
-        return Event("close", start, end)
-
-    def _closer(self) -> str:
-        return self._open[-1]
-
-    def _skip(self, pattern: re.Pattern[bytes]) -> int:
-        found = pattern.match(self.data, self.position, self.end)
-        assert found is not None
-        return found.end()
-
-    def _token(self) -> tuple[str, int, int]:
-        """Return (the mark itself or "string", "number", "word"), start and end of the next token."""
-        start = self.position = self._skip(_BLANKS)
-        found = _TOKEN.match(self.data, start, self.end)
-        if found is None:
-            raise self._no_token(start)
-        self.position = found.end()
-        kind = found.lastgroup or ""
-        if kind == "number" and found.end() - start > _MAX_DIGITS and found[0].lstrip(b"-").isdigit():
-            raise self._fault(start, f"an integer of {found.end() - start} digits is too long")
-        return (found[0].decode() if kind == "mark" else kind), start, found.end()
-
-    def _no_token(self, start: int) -> JsonFault:
-        if start >= self.end:
-            return self._fault(start, f"the {self.unit} ends before the value does (was it cut off?)")
-        if self.data[start : start + 1] == b'"':
-            return self._bad_string(start)
-        word = _WORD_AT.match(self.data, start, self.end)
-        if word is not None and word[0] in _FOREIGN_WORDS:
-            return self._fault(start, _FOREIGN_WORDS[word[0]])
-        if self.data[start : start + 1] == b"'":
-            return self._fault(
-                start, "single quotes; JSON strings need double quotes (json.dumps writes them, str() not)"
-            )
-        if self.data[start : start + 1] in b"-+.0123456789":
-            return self._fault(start, f"{self._shown(start)} is no JSON number")
-        return self._fault(
-            start, f"{'expected a key' if self._wants_key() else 'expected a value'}, found {self._shown(start)}"
-        )
-
-    def _bad_string(self, start: int) -> JsonFault:
-        whole = _WHOLE_STRING.match(self.data, start, self.end)
-        if whole is None:
-            return self._fault(start, f"the string that begins here has no end (was the {self.unit} cut off?)")
-        for found in _NOT_IN_STRING.finditer(self.data, start + 1, whole.end() - 1):
-            at, text = found.start(), found[0]
-            if text == b"\\":
-                return self._fault(at, f"a backslash that begins no escape: {quoted(self._text(at, 2))}")
-            if text < b" ":
-                return self._fault(
-                    at, f"a raw control character (0x{text[0]:02x}) in a string; JSON writes it \\u00{text[0]:02x}"
-                )
-        raise AssertionError("a string that the token pattern refused has something to refuse")
-
-    def _shown(self, start: int) -> str:
-        """Return what stands at a byte, for "found ..."."""
-        if start >= self.end:
-            return f"the end of the {self.unit}"
-        word = _WORD_AT.match(self.data, start, self.end)
-        return quoted(self._text(start, word.end() - start if word else 1), 20)
-
-    def _text(self, start: int, length: int) -> str:
-        text = self.data[start : min(start + max(length, 4), self.end)].decode(errors="replace")
-        return text[:length]
-
-    def _wants_key(self) -> bool:
-        """Whether the next token should be a key: it has none yet."""
-        return bool(self.path) and self.path[-1] == ""
-
-    def _fault(self, offset: int, message: str) -> JsonFault:
-        return JsonFault(offset, tuple(self.path[:-1] if self._wants_key() else self.path), message)
 
 
 def find_fault(data: bytes, span: Span, *, unit: str = "file") -> JsonFault | None:
@@ -318,77 +91,3 @@ def repeated_keys(data: bytes, span: Span) -> list[RepeatedKey]:
                 found.append(RepeatedKey(path=path, key=key, first=seen[-1][key], second=event.start))
             seen[-1].setdefault(key, event.start)
     return found
-
-
-def array_spans(data: bytes) -> tuple[list[Span], JsonFault | None]:
-    """Return where the elements of a top-level array stand, and what ended the reading early if something did."""
-    try:
-        raw = msgspec.json.decode(data, type=list[msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _walked_spans(data)
-    spans, position = [], data.index(b"[") + 1
-    for element in raw:
-        between = _BETWEEN.match(data, position)
-        assert between is not None
-        start = between.end()
-        position = start + memoryview(element).nbytes
-        spans.append((start, position))
-    return spans, None
-
-
-def _walked_spans(data: bytes) -> tuple[list[Span], JsonFault | None]:
-    """Do the same for an array that msgspec refuses: NaN is accepted, and what is broken is said."""
-    walker, spans, start = JsonWalker(data), [], 0
-    try:
-        for event in walker.events():
-            if len(walker.path) == 1 and event.kind in ("scalar", "open"):
-                start = event.start
-            if len(walker.path) == 1 and event.kind in ("scalar", "close"):
-                spans.append((start, event.end))
-    except JsonFault as fault:
-        return spans, fault
-    return spans, None
-
-
-def mend_surrogates(data: bytes) -> tuple[bytes, int]:
-    r"""Replace escapes of half a character (`\ud83d` alone) by `\ufffd`; return the new bytes and how many.
-
-    Python's json keeps such halves, and the first attempt to print or to write one as UTF-8 then fails.
-    The replacement has the same length, so that offsets stay true.
-    """
-    if b"\\ud" not in data and b"\\uD" not in data:
-        return data, 0
-    lone, pending = [], -1
-    for found in _SURROGATE.finditer(data):
-        start = found.start()
-        if _is_escaped(data, start):
-            continue
-        high = found[0][3:4] in b"89abAB"
-        if not high and pending >= 0 and start == pending + 6:
-            pending = -1
-            continue
-        if pending >= 0:
-            lone.append(pending)
-        pending = start if high else -1
-        if not high:
-            lone.append(start)
-    if pending >= 0:
-        lone.append(pending)
-    return _replaced(data, lone), len(lone)
-
-
-def _is_escaped(data: bytes, backslash: int) -> bool:
-    """Whether an odd number of backslashes stands before this one."""
-    first = backslash
-    while first > 0 and data[first - 1] == 0x5C:
-        first -= 1
-    return (backslash - first) % 2 == 1
-
-
-def _replaced(data: bytes, places: list[int]) -> bytes:
-    if not places:
-        return data
-    copy = bytearray(data)
-    for place in places:
-        copy[place : place + 6] = b"\\ufffd"
-    return bytes(copy)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
+from grader.errors import InfrastructureError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
@@ -86,6 +88,35 @@ class ReplyCache:
                 self._connection.execute("INSERT OR REPLACE INTO reply VALUES (?, ?)", (key, text))
             except sqlite3.Error as error:
                 self._give_up(error)
+
+    def size(self) -> int:
+        """Return how many replies are kept."""
+        with self._lock:
+            try:
+                return 0 if self._connection is None else self._count(self._connection)
+            except sqlite3.Error as error:
+                self._give_up(error)
+                return 0
+
+    def clear(self) -> int:
+        """Forget every reply; return how many that were. Raises InfrastructureError."""
+        with self._lock:
+            if self._connection is None:
+                raise InfrastructureError(self.problem or "The judge's cache is closed.")
+            try:
+                count = self._count(self._connection)
+                self._connection.execute("DELETE FROM reply")
+                self._connection.execute("VACUUM")
+            except sqlite3.Error as error:
+                raise InfrastructureError(
+                    f"The judge's cache could not be cleared ({error}). If no other grader is running, delete "
+                    f"{self.path}."
+                ) from error
+            return count
+
+    @staticmethod
+    def _count(connection: sqlite3.Connection) -> int:
+        return int(connection.execute("SELECT count(*) FROM reply").fetchone()[0])
 
     def close(self) -> None:
         """Close the file; later calls find and keep nothing."""

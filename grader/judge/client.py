@@ -1,39 +1,48 @@
-"""A judge behind any OpenAI-compatible endpoint: tries, back-off, a cache, threads, and an end to waiting."""
+"""A judge behind any OpenAI-compatible server: tries at a readable reply, a cache of replies, and an end to asking."""
 
 from __future__ import annotations
 
-import queue
-import threading
-import time
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from grader.errors import InfrastructureError
 from grader.judge import JudgeQuestion, JudgeReply, JudgeUsage, refuse_duplicates
 from grader.judge.cache import ReplyCache, cache_key
-from grader.judge.endpoint import Endpoint, Failure, one_line
-from grader.judge.line import Line
+from grader.models.client import Client, Patience
+from grader.models.endpoint import Request, Server, Settings, Wording
+from grader.models.messages import user
+from grader.models.replies import Reply, split_reasoning
+from grader.models.secrets import one_line
+from grader.models.trouble import TroubleReporter
+from grader.models.workers import Workers
 from grader.observer import Observer, Silent
+from grader.results import JudgeProvenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from grader.models.replies import Failure
 
-_GRACE_SECONDS = 0.5
+DEFAULT_CONCURRENCY = 8
+DEFAULT_TIMEOUT = 60.0
 
-
-_Jobs: TypeAlias = "queue.SimpleQueue[list[JudgeQuestion]]"
-_Results: TypeAlias = "queue.SimpleQueue[tuple[str, JudgeReply] | Exception]"
+_REPLY_LIMIT = 100_000
+_WORDING = Wording(
+    who="The judge",
+    model_option="--judge-model",
+    address_option="--judge-base-url",
+    otherwise=", or grade without a judge, or with --judge-replies FILE",
+)
 
 
 class OpenAIJudge:
     """Asks a model through the `openai` SDK. Close it (or use `with`) after the last question.
 
     `base_url` None means OPENAI_BASE_URL, else OpenAI's own; `api_key` None means OPENAI_API_KEY, which only
-    OpenAI's own endpoint must have. `timeout` bounds one request's silence, in seconds; `backoff` is the first
-    wait after a failure and doubles. After `patience` consecutive failed requests over all threads, the last of
-    which ended a question, nothing more is asked. After an interrupt the judge asks nothing more either.
+    OpenAI's own endpoint must have. `timeout` bounds one request's silence, in seconds. `tries` are the replies asked
+    for until one can be read; `patience` says how long a server that fails is waited for. After an interrupt the judge
+    asks nothing more.
     """
 
     def __init__(
@@ -43,22 +52,32 @@ class OpenAIJudge:
         cache: ReplyCache | None,
         base_url: str | None = None,
         api_key: str | None = None,
-        concurrency: int = 8,
-        timeout: float = 60.0,
+        concurrency: int = DEFAULT_CONCURRENCY,
+        timeout: float = DEFAULT_TIMEOUT,
+        max_tokens: int | None = None,
         tries: int = 3,
-        backoff: float = 0.5,
-        patience: int = 10,
+        patience: Patience | None = None,
         observer: Observer | None = None,
     ) -> None:
         self.model = model
-        self._endpoint = Endpoint(model=model, base_url=base_url, api_key=api_key, timeout=timeout)
-        self._line = Line(self._endpoint, backoff=backoff, patience=patience)
+        server = Server(
+            model=model,
+            base_url=base_url,
+            api_key=api_key,
+            timeout=timeout,
+            optional=frozenset({"temperature"}),
+        )
+        # A reply that cannot be read is asked again with another temperature, and so is one without text.
+        patience = msgspec.structs.replace(patience or Patience(), empty_attempts=1)
+        self._client = Client(server, _WORDING, concurrency=concurrency, patience=patience)
         self._cache = cache
         self._concurrency = max(1, concurrency)
+        self._max_tokens = max_tokens
         self._temperatures = [min(0.5 * number, 1.0) for number in range(max(1, tries))]
         self._observer = observer or Silent()
+        self._trouble = TroubleReporter("The judge", self._observer.message)
         self._asked = self._cached = self._failed = 0
-        self._threads: list[threading.Thread] = []
+        self._workers: Workers[list[JudgeQuestion], tuple[str, JudgeReply]] | None = None
 
     def __repr__(self) -> str:
         return f"OpenAIJudge(model={self.model!r}, endpoint={self.endpoint!r})"
@@ -71,28 +90,36 @@ class OpenAIJudge:
 
     def close(self) -> None:
         """Close the connections and the cache; after an interrupt, replies about to arrive are kept still."""
-        self._line.halt("the judge is closed")
-        deadline = time.monotonic() + _GRACE_SECONDS
-        for thread in self._threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
-        self._endpoint.close()
+        self._client.pace.halt("the judge is closed")
+        if self._workers is not None:
+            self._workers.join()
+        self._client.close()
         if self._cache is not None:
             self._cache.close()
 
     @property
     def endpoint(self) -> str:
         """The endpoint's address without credentials and query."""
-        return self._endpoint.name
+        return self._client.endpoint.name
 
     @property
     def usage(self) -> JudgeUsage:
         """What was asked so far."""
-        return self._line.usage(cached=self._cached, failed=self._failed)
+        status = self._client.status()
+        return JudgeUsage(
+            calls=status.calls,
+            cached=self._cached,
+            failed=self._failed,
+            prompt_tokens=status.usage.prompt_tokens,
+            completion_tokens=status.usage.completion_tokens,
+        )
 
-    def environment(self) -> dict[str, object]:
+    def provenance(self) -> JudgeProvenance:
         """Return what a report says about this judge."""
-        usage: dict[str, object] = msgspec.to_builtins(self.usage)
-        return {"model": self.model, "endpoint": self.endpoint, "questions": self._asked, **usage}
+        usage = msgspec.structs.asdict(self.usage)
+        return JudgeProvenance(
+            source="endpoint", model=self.model, endpoint=self.endpoint, questions=self._asked, **usage
+        )
 
     def ask(self, questions: Sequence[JudgeQuestion]) -> dict[str, JudgeReply]:
         """Return a reply for every question, by qid.
@@ -107,7 +134,7 @@ class OpenAIJudge:
         self._observer.phase("judge", len(questions))
         self._observer.advance(len(replies))
         if left:
-            self._endpoint.connect()
+            self._client.connect()
             self._ask_all(left, replies)
         self._conclude(replies)
         return {question.qid: replies[question.qid] for question in questions}
@@ -115,14 +142,16 @@ class OpenAIJudge:
     def _conclude(self, replies: dict[str, JudgeReply]) -> None:
         self._asked += len(replies)
         self._cached += sum(reply.cached for reply in replies.values())
-        self._failed += sum(reply.text is None for reply in replies.values())
+        unanswered = sum(reply.text is None for reply in replies.values())
+        self._failed += unanswered
         if self._cache is not None and self._cache.problem:
             self._observer.message(self._cache.problem)
-        if self._endpoint.own_temperature:
+        if "temperature" in self._client.endpoint.left_out:
             self._observer.message(f"{self.model} takes no temperature: it judged at its default one")
-        if self._line.halted:
-            unanswered = sum(reply.text is None for reply in replies.values())
-            self._observer.message(f"{self._line.halted}; {unanswered} of {len(replies)} questions have no reply")
+        if self._client.pace.halted:
+            self._observer.warning(
+                f"{self._client.pace.halted}; {unanswered} of {len(replies)} questions have no reply"
+            )
 
     def _from_cache(self, questions: Sequence[JudgeQuestion]) -> dict[str, JudgeReply]:
         if self._cache is None:
@@ -139,43 +168,18 @@ class OpenAIJudge:
         return cache_key(self.endpoint, self.model, question.prompt)
 
     def _ask_all(self, questions: list[JudgeQuestion], replies: dict[str, JudgeReply]) -> None:
-        """Fill in the replies; on any exception, an interrupt included, the threads are told to stop, not waited for.
-
-        They are daemons: a request under way may take a minute, and Ctrl-C is not to take that long.
-        """
-        groups = _by_prompt(questions)
-        jobs: _Jobs = queue.SimpleQueue()
-        results: _Results = queue.SimpleQueue()
-        for group in groups:
-            jobs.put(group)
-        self._threads = []
-        threads = [
-            threading.Thread(target=self._work, args=(jobs, results), name=f"judge-{number}", daemon=True)
-            for number in range(min(self._concurrency, len(groups)))
-        ]
+        """Fill in the replies; on any exception the threads are told to stop and not waited for, as on an interrupt."""
+        self._workers = Workers(self._answer_group, self._concurrency, "judge")
         try:
-            for thread in threads:
-                thread.start()
-                self._threads.append(thread)
-            for _ in questions:
-                qid, reply = _take(results)
+            for qid, reply in self._workers.run(_by_prompt(questions), tick=self._tick):
                 replies[qid] = reply
                 self._observer.advance()
         except BaseException:
-            self._line.halt("the judge was interrupted")
+            self._client.pace.halt("the judge was interrupted")
             raise
-        for thread in self._threads:
-            thread.join()
 
-    def _work(self, jobs: _Jobs, results: _Results) -> None:
-        try:
-            while True:
-                for result in self._answer_group(jobs.get_nowait()):
-                    results.put(result)
-        except queue.Empty:
-            return
-        except Exception as error:  # a thread's outermost edge: the calling thread raises it
-            results.put(error)
+    def _tick(self) -> None:
+        self._trouble.look(self._client.status())
 
     def _answer_group(self, group: list[JudgeQuestion]) -> Iterator[tuple[str, JudgeReply]]:
         """Answer questions of one prompt, one after the other, so that one reply serves all that can read it."""
@@ -190,28 +194,37 @@ class OpenAIJudge:
 
     def _answer(self, question: JudgeQuestion) -> JudgeReply:
         """Ask until a reply can be read; only such a reply is kept, and re-asking varies the temperature."""
-        heard = ""
+        heard, why = "", ""
         for number, temperature in enumerate(self._temperatures, start=1):
-            outcome = self._line.reach(question.prompt, temperature)
-            if isinstance(outcome, Failure):
-                if outcome.kind == "fatal":
-                    raise InfrastructureError(outcome.reason)
-                tries = number - (outcome.kind == "halted")
-                return JudgeReply(text=None, tries=tries, error=outcome.reason, unreadable=heard)
-            heard = outcome.text
+            outcome = self._client.ask(self._request(question, temperature))
+            if isinstance(outcome, Reply):
+                heard = split_reasoning(outcome.content)[0][:_REPLY_LIMIT]
+                why = f"the last was {one_line(heard, 120)!r}"
+            elif outcome.kind in {"empty", "reasoning_only", "filtered"}:
+                heard, why = "", _advice(outcome)
+            else:
+                return self._unanswered(outcome, number, heard)
             if heard.strip() and question.accept(heard):
                 if self._cache is not None:
                     self._cache.keep(self._key(question), heard)
                 return JudgeReply(text=heard, tries=number)
-        error = f"no readable reply in {number} tries; the last was {one_line(heard, 120)!r}"
+        error = f"no readable reply in {number} tries; {why}"
         return JudgeReply(text=None, tries=number, error=error, unreadable=heard)
 
+    def _request(self, question: JudgeQuestion, temperature: float) -> Request:
+        settings = Settings(temperature=temperature, max_tokens=self._max_tokens)
+        return Request(messages=(user(question.prompt),), settings=settings)
 
-def _take(results: _Results) -> tuple[str, JudgeReply]:
-    result = results.get()
-    if isinstance(result, Exception):
-        raise result
-    return result
+    def _unanswered(self, failure: Failure, number: int, heard: str) -> JudgeReply:
+        if failure.kind == "fatal":
+            raise InfrastructureError(failure.reason)
+        tries = number - (failure.kind == "halted")
+        return JudgeReply(text=None, tries=tries, error=failure.reason, unreadable=heard)
+
+
+def _advice(failure: Failure) -> str:
+    more = "; raise --judge-max-tokens" if failure.finish_reason == "length" else ""
+    return f"the last time {failure.reason}{more}"
 
 
 def _by_prompt(questions: Sequence[JudgeQuestion]) -> list[list[JudgeQuestion]]:

@@ -9,6 +9,7 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.judge import Judge, RecordedJudge, load_replies
+from grader.results import JudgeProvenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,36 +21,44 @@ if TYPE_CHECKING:
     from grader.options import Options
 
 
-class Bench(msgspec.Struct, kw_only=True):
+class JudgeSession(msgspec.Struct, kw_only=True):
     """A judge, the wording it is asked in, and what it cost so far."""
 
     judge: Judge | None
     template: str | None
-    facts: dict[str, object] = {}
-    """For the report's environment; complete once the run has left the bench."""
+    provenance: JudgeProvenance | None = None
+    """For the report; complete once the session has ended."""
     notes: list[str] = []
     """What a reader of the figures must know of the judge; complete likewise."""
 
 
 @contextlib.contextmanager
-def bench(
+def judge_session(
     options: Options, observer: Observer, kind: PromptKind, replies: Mapping[str, str] | None = None
-) -> Iterator[Bench]:
+) -> Iterator[JudgeSession]:
     """Give a run its judge, `replies` being those that came with the predictions; raises UsageError, InputError."""
     template = _template(options.judge_prompt, kind)
     if options.judge_replies is not None and options.judge_model is not None:
         raise UsageError("--judge-replies and --judge-model: replies are either recorded or asked for; give one.")
     if options.judge_replies is not None:
         recorded = RecordedJudge(load_replies(options.judge_replies))
-        yield Bench(judge=recorded, template=template, facts={"judge": f"replies from {options.judge_replies.name}"})
+        yield JudgeSession(
+            judge=recorded,
+            template=template,
+            provenance=JudgeProvenance(source=f"replies from {options.judge_replies.name}"),
+        )
     elif options.judge_model is not None:
         yield from _endpoint(options, observer, template)
     elif options.judge_base_url is not None:
         raise UsageError("--judge-base-url needs --judge-model, the name of the model to ask there.")
     elif replies:
-        yield Bench(judge=RecordedJudge(replies), template=template, facts={"judge": "replies from the predictions"})
+        yield JudgeSession(
+            judge=RecordedJudge(replies),
+            template=template,
+            provenance=JudgeProvenance(source="replies from the predictions"),
+        )
     else:
-        yield Bench(judge=None, template=template)
+        yield JudgeSession(judge=None, template=template)
 
 
 def _template(path: Path | None, kind: PromptKind) -> str | None:
@@ -60,18 +69,26 @@ def _template(path: Path | None, kind: PromptKind) -> str | None:
     return load_template(path, kind)
 
 
-def _endpoint(options: Options, observer: Observer, template: str | None) -> Iterator[Bench]:
+def _endpoint(options: Options, observer: Observer, template: str | None) -> Iterator[JudgeSession]:
     from grader.judge.cache import ReplyCache
     from grader.judge.client import OpenAIJudge
 
     assert options.judge_model is not None
     cache = ReplyCache() if options.cache else None
-    judge = OpenAIJudge(model=options.judge_model, cache=cache, base_url=options.judge_base_url, observer=observer)
+    judge = OpenAIJudge(
+        model=options.judge_model,
+        cache=cache,
+        base_url=options.judge_base_url,
+        concurrency=options.judge_concurrency,
+        max_tokens=options.judge_max_tokens,
+        timeout=options.judge_timeout,
+        observer=observer,
+    )
     with judge:
-        seat = Bench(judge=judge, template=template)
-        yield seat
-    seat.facts = {"judge": judge.environment()}
-    seat.notes = [_cost(judge)]
+        session = JudgeSession(judge=judge, template=template)
+        yield session
+    session.provenance = judge.provenance()
+    session.notes = [_cost(judge)]
 
 
 def _cost(judge: OpenAIJudge) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.files.json_location import MAX_DEPTH, Flaw, quoted
+from grader.files.json_location import Flaw
+from grader.files.json_text import MAX_DEPTH, quoted
+from grader.files.problems import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -45,7 +48,7 @@ def convert_own(row: Row) -> RawRecord | list[Flaw]:
     """Check a record of our own format, which is used up; the verdicts in an `_executed.json` are dropped."""
     qid, predictions = row.get("qid"), row.get("predictions")
     if not (type(qid) is str and qid and type(predictions) is list and set(map(type, predictions)) == {str}):
-        flaws = [*_qid_flaws(row), *_prediction_flaws(row)]
+        flaws = [*_qid_flaws(row), *islice(_prediction_flaws(row), MOST)]
         if flaws or not isinstance(predictions, list):
             return flaws
     for name in ("qid", "predictions", *(_EXECUTED_FIELDS if is_executed(row) else ())):
@@ -166,3 +169,8 @@ def names(things: Collection[str]) -> str:
     """List untrusted names, but not all of a thousand."""
     shown = ", ".join(quoted(name) for name, _ in zip(things, range(_NAMES_SHOWN), strict=False))
     return f"{shown} and {len(things) - _NAMES_SHOWN} more" if len(things) > _NAMES_SHOWN else shown
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 record`, `2 records`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

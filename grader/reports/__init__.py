@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol
 
 from grader.errors import UsageError
-from grader.results import encode_report
+from grader.files.results_file import encode_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from grader.reports.table import clean
 
 if TYPE_CHECKING:
-    from grader.decisions.comparison import Compared, Comparison, Flip
+    from grader.decisions.comparison import Comparison, Flip
+    from grader.decisions.paired import Compared
 
 SHOWN_FLIPS = 10
 

@@ -11,7 +11,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import grader
+from grader.resources import VERSION
 
 if TYPE_CHECKING:
     from grader.reports.material import Material
@@ -36,8 +36,8 @@ def render(report: Report, material: Material) -> bytes:
         report=report,
         name=_name(report),
         facts=_facts(report, material),
-        source=str(report.environment.get("predictions", "a results file")),
-        version=grader.__version__,
+        source=report.provenance.predictions or "a results file",
+        version=VERSION,
         policy=policy(style, script),
         # Ours, not the data's: what a browser hashes must be what was hashed here.
         style=Markup(style),  # noqa: S704
@@ -81,11 +81,11 @@ def _script() -> str:
 
 def _name(report: Report) -> str:
     """Return the benchmark's name as people write it."""
-    from grader import benchmark
     from grader.errors import GradeError
+    from grader.scorers import declarations
 
     try:
-        return benchmark.load(report.benchmark).name
+        return declarations.load(report.benchmark).name
     except GradeError:
         return report.benchmark
 

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from grader.reports.table import clean
-from grader.results import Outcome, ReadingName, SampleResult
+from grader.results import Outcome, ReadingName, SampleResult, by_observation, other_than
+from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from grader.decisions.gate import GateResult
     from grader.results import Report
+    from grader.scorers.registry import AnyScorer
 
 Verdict = Literal["passed", "failed", "unscored"]
 
@@ -46,11 +48,17 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     samples: list[SampleResult]
     rounds: list[Verdict]
+    other_rounds: list[Verdict]
+    """The same in the other reading."""
 
     @property
     def verdict(self) -> Verdict:
         """One round that passes is enough; one that is unscored might have."""
-        return next((v for v in ("passed", "unscored") if v in self.rounds), "failed")
+        return _verdict(self.rounds)
+
+
+def _verdict(rounds: list[Verdict]) -> Verdict:
+    return next((v for v in ("passed", "unscored") if v in rounds), "failed")
 
 
 def render(report: Report, gates: Sequence[GateResult] = (), reading: ReadingName = "careful") -> bytes:
@@ -74,12 +82,12 @@ def render(report: Report, gates: Sequence[GateResult] = (), reading: ReadingNam
 def _suites(report: Report, reading: ReadingName) -> dict[str | None, list[Case]]:
     """Return the cases by `field=label` of the first category field, in the report's order."""
     field = next((next(iter(s.groups)) for s in report.samples if isinstance(s.groups, dict) and s.groups), None)
-    clusters: dict[str, list[SampleResult]] = {}
-    for sample in report.samples:
-        clusters.setdefault(sample.cluster, []).append(sample)
+    clusters = by_observation(report.samples)
+    scorer = scorer_of(report)
     suites: dict[str | None, list[Case]] = {}
     for name, members in clusters.items():
-        case = Case(name=name, samples=members, rounds=_rounds(members, reading))
+        rounds, others = (_rounds(members, name_, scorer) for name_ in (reading, other_than(reading)))
+        case = Case(name=name, samples=members, rounds=rounds, other_rounds=others)
         suites.setdefault(_label(members[0], field), []).append(case)
     return suites
 
@@ -90,19 +98,18 @@ def _label(sample: SampleResult, field: str | None) -> str | None:
     return None if first is None else f"{field}={first}"
 
 
-def _rounds(members: list[SampleResult], reading: ReadingName) -> list[Verdict]:
+def _rounds(members: list[SampleResult], reading: ReadingName, scorer: AnyScorer) -> list[Verdict]:
     ids = {sample.qid for sample in members}
     rounds: dict[int, list[SampleResult]] = {}
     for sample in members:
         rounds.setdefault(sample.sample, []).append(sample)
-    return [_round(part, ids, reading) for part in rounds.values()]
+    return [_round(part, ids, reading, scorer) for part in rounds.values()]
 
 
-def _round(part: list[SampleResult], ids: set[str], reading: ReadingName) -> Verdict:
-    """Judge one round; for a circular question the scorer has said, and knows which passes it may lack."""
-    question = part[0].extra.get("question") if isinstance(part[0].extra, dict) else None
-    if isinstance(question, dict) and reading in question:
-        said = question[reading]
+def _round(part: list[SampleResult], ids: set[str], reading: ReadingName, scorer: AnyScorer) -> Verdict:
+    """Judge one round; where the tasks of a unit belong together, the scorer knows which of them may be absent."""
+    said = scorer.unit_outcome(part, reading)
+    if said is not None:
         return "passed" if said == Outcome.CORRECT else "unscored" if said == Outcome.UNSCORED else "failed"
     readings = [sample.reading(reading) for sample in part]
     if {sample.qid for sample in part} < ids:
@@ -131,7 +138,7 @@ def _properties(report: Report, label: str | None, reading: ReadingName) -> Iter
     yield from (("benchmark", report.benchmark), ("split", report.split), ("protocol", report.protocol))
     yield "reading", reading
     for metric in report.metrics:
-        if metric.group is None or metric.group == label:
+        if metric.value is not None and metric.group in (None, label):
             group = "" if metric.group is None else f" {metric.group}"
             yield f"{metric.name} ({metric.reading}){group}", repr(float(metric.value))
 
@@ -200,8 +207,7 @@ def _details(case: Case, reading: ReadingName) -> str:
 
 def _remarks(case: Case, reading: ReadingName) -> list[str]:
     """Return what the verdict alone does not show: how many rounds pass, and what the other reading says."""
-    other: ReadingName = "official" if reading == "careful" else "careful"
-    elsewhere = msgspec.structs.replace(case, rounds=_rounds(case.samples, other)).verdict
+    other, elsewhere = other_than(reading), _verdict(case.other_rounds)
     lines = [_passing(case, reading)] if len(case.rounds) > 1 else []
     if elsewhere != case.verdict:
         lines.append(f"{reading}: {case.verdict}; {other}: {elsewhere}")

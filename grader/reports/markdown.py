@@ -15,6 +15,10 @@ import msgspec
 from markupsafe import Markup
 
 from grader.reports.markdown_text import code, prose
+from grader.reports.provenance import made_with
+from grader.reports.unscored import in_words
+from grader.results import is_same
+from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -78,13 +82,14 @@ def _without_gaps(text: str) -> str:
 
 def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
     pairs = _pairs(report)
-    short = report.environment.get("abbreviations")
+    scorer = scorer_of(report)
+    short = report.abbreviations
     different = report.differences()
     overall = [_metric_row(name, None, pair) for (name, group), pair in pairs.items() if group is None]
     grouped = [
         _metric_row(name, _group(group, short), pair) for (name, group), pair in pairs.items() if group is not None
     ]
-    facts = [_fact(key, value) for key, value in report.environment.items() if not _is_table(value)]
+    facts = [_fact(key, value) for key, value in made_with(report).items() if not _is_table(value)]
     return {
         "benchmark": code(report.benchmark),
         "split": code(report.split),
@@ -95,10 +100,14 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
         "groups": _section(grouped, 16_000, "figures are in the results file"),
         "samples": len(report.samples),
         "differences": _section(
-            map(_difference, different), 15_000, "samples are in the results file", SHOWN_DIFFERENCES
+            (_difference(sample, scorer.marks(sample).kind) for sample in different),
+            15_000,
+            "samples are in the results file",
+            SHOWN_DIFFERENCES,
         ),
         "kinds": _kinds(different),
         "unscored": report.unscored,
+        "why_unscored": prose(in_words(report)),
         "bounds": _section(_bounds(report), 4_000, "figures are in the results file"),
         "notes": _section(
             (Markup("- ") + prose(note) for note in report.notes if note.strip()),
@@ -164,9 +173,9 @@ def _pairs(report: Report) -> dict[tuple[str, str | None], _Pair]:
     return dict(sorted(pairs.items(), key=lambda item: names.index(item[0][0])))
 
 
-def _group(group: str, abbreviations: object) -> Markup:
+def _group(group: str, abbreviations: dict[str, str]) -> Markup:
     label = group.partition("=")[2]
-    short = abbreviations.get(label) if isinstance(abbreviations, dict) else None
+    short = abbreviations.get(label)
     return code(f"{group} ({short})" if short else group)
 
 
@@ -174,15 +183,23 @@ def _metric_row(name: str, group: Markup | None, pair: _Pair) -> Markup:
     official, careful = pair.get("official"), pair.get("careful")
     one = careful or official
     assert one is not None
-    differs = official is None or careful is None or abs(official.value - careful.value) >= 1e-9
-    figure = Markup("**{}**").format(_figure(careful)) if differs else _figure(careful)
-    interval = "" if one.ci95 is None else f"{one.ci95[0]:.1f} to {one.ci95[1]:.1f}"
+    figure = _figure(careful) if is_same(official, careful) else Markup("**{}**").format(_figure(careful))
+    interval = _interval(one)
     names = [code(name)] if group is None else [code(name), group]
     return _row([*names, _figure(official), figure, interval, str(one.n)])
 
 
 def _figure(metric: Metric | None) -> str:
-    return "unscored" if metric is None else f"{metric.value:.1f}"
+    if metric is None:
+        return "unscored"
+    return "–" if metric.value is None else f"{metric.value:.1f}"
+
+
+def _interval(metric: Metric) -> str:
+    """Return the interval; of what was not judged, the worst and the best case."""
+    if metric.value is None and metric.bounds is not msgspec.UNSET:
+        return f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}"
+    return "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
 
 
 def _bounds(report: Report) -> Iterable[Markup]:
@@ -207,9 +224,9 @@ def _kinds(different: Sequence[SampleResult]) -> Markup:
     )
 
 
-def _difference(sample: SampleResult) -> Markup:
+def _difference(sample: SampleResult, kind: str) -> Markup:
     name = sample.qid if not sample.sample else f"{sample.qid} #{sample.sample}"
-    return _row([code(name, 80), _reading(sample.official), _reading(sample.careful), _evidence(sample)])
+    return _row([code(name, 80), _reading(sample.official), _reading(sample.careful), _evidence(sample, kind)])
 
 
 def _reading(reading: Reading) -> Markup:
@@ -217,9 +234,8 @@ def _reading(reading: Reading) -> Markup:
     return Markup("{}: {}").format(outcome, code(reading.answer, 60)) if reading.answer else outcome
 
 
-def _evidence(sample: SampleResult) -> Markup:
+def _evidence(sample: SampleResult, kind: str) -> Markup:
     """Return the kind of difference, the rules where they tell the readings apart, and what the careful one saw."""
-    kind = str(sample.extra.get("difference", "")) if isinstance(sample.extra, dict) else ""
     rules = [r.rule for r in (sample.official, sample.careful) if isinstance(r.rule, str)]
     changed = " -> ".join(rules) if len(set(rules)) > 1 else ""
     detail = sample.careful.detail or sample.official.detail

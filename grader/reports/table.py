@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import READINGS
+from grader.reports.unscored import in_words
+from grader.results import READINGS, is_same
+from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from grader.results import Metric, Report, SampleResult
@@ -25,7 +27,11 @@ def render(report: Report, *, width: int = 100, colour: bool = False) -> str:
     text = io.StringIO()
     console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
     console.print(_table(report))
-    for line in (*_differences(report), *_unscored(report), *_positions(report), *map(clean, report.notes)):
+    for line in (
+        *_differences(report),
+        *_unscored(report),
+        *map(clean, (*scorer_of(report).summary(report).lines, *report.notes)),
+    ):
         console.print(line, soft_wrap=True)
     return text.getvalue()
 
@@ -41,35 +47,36 @@ def _table(report: Report) -> object:
         table.add_column(reading, justify="right")
     table.add_column("95 % interval (careful)", justify="right")
     table.add_column("n", justify="right")
-    short = report.environment.get("abbreviations")
+    short = report.abbreviations
     for official, careful in _pairs(report):
         one = careful or official
         assert one is not None
-        name = one.name if one.group is None else f"  {_group(one.group, short)}"
-        style = None if official and careful and abs(official.value - careful.value) < 1e-9 else "bold"
+        name = one.name if one.group is None else f"  {one.name}, {_group(one.group, short)}"
+        style = None if is_same(official, careful) else "bold"
         table.add_row(name, _figure(official), _figure(careful), _interval(one), str(one.n), style=style)
     return table
 
 
-def _group(group: str, abbreviations: object) -> str:
+def _group(group: str, abbreviations: dict[str, str]) -> str:
     label = group.partition("=")[2]
-    short = abbreviations.get(label) if isinstance(abbreviations, dict) else None
+    short = abbreviations.get(label)
     return clean(f"{group} ({short})" if short else group)
 
 
 def _pairs(report: Report) -> list[tuple[Metric | None, Metric | None]]:
-    """Return (official, careful) of what is shown: all overall figures, and the first of them by group."""
+    """Return (official, careful) of what is shown: all overall figures, and under the first of them its groups."""
     rows: dict[tuple[str, str | None], dict[str, Metric]] = {}
     for metric in report.metrics:
         rows.setdefault((metric.name, metric.group), {})[metric.reading] = metric
     headline = report.metrics[0].name if report.metrics else ""
     labels = Counter(group.partition("=")[0] for name, group in rows if group is not None and name == headline)
-    shown = [key for key in rows if key[1] is None]
-    shown += [
+    shown = [
         (name, group)
         for name, group in rows
-        if group is not None and name == headline and labels[group.partition("=")[0]] <= MAX_LABELS
+        if group is None or (name == headline and labels[group.partition("=")[0]] <= MAX_LABELS)
     ]
+    # Groups follow what they are groups of: a row alone would belong to the figure above it.
+    shown.sort(key=lambda row: (row[0] != headline, row[1] is not None))
     return [(rows[key].get("official"), rows[key].get("careful")) for key in shown]
 
 
@@ -77,10 +84,15 @@ def _figure(metric: Metric | None) -> str:
     """Return a figure; a star marks one that unscored samples are missing from."""
     if metric is None:
         return "unscored"
+    if metric.value is None:
+        return "–"
     return f"{metric.value:.1f}" if metric.bounds is msgspec.UNSET else f"* {metric.value:.1f}"
 
 
 def _interval(metric: Metric) -> str:
+    """Return the interval; of what was not judged, the worst and the best case."""
+    if metric.value is None and metric.bounds is not msgspec.UNSET:
+        return f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}"
     return "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
 
 
@@ -113,28 +125,12 @@ def _rules(sample: SampleResult) -> str:
     return " -> ".join(rules) if len(set(rules)) > 1 else ""
 
 
-def _positions(report: Report) -> list[str]:
-    """Return how often each letter is chosen, and right: one line, where letters are what is answered."""
-    bias = report.environment.get("position_bias")
-    table = bias.get("careful") if isinstance(bias, dict) else None
-    if not isinstance(table, dict) or not table:
-        return []
-    total = sum(row["chosen"] for row in table.values()) or 1
-    gold = sum(row["right"] for row in table.values()) or 1
-    parts = [
-        f"{letter} chosen {100 * row['chosen'] / total:.0f} %, right {100 * row['right'] / gold:.0f} %"
-        + (f", accuracy {row['accuracy']:.0f}" if row.get("accuracy") is not None else "")
-        for letter, row in sorted(table.items())
-    ]
-    return ["By position (careful): " + "; ".join(parts) + "."]
-
-
 def _unscored(report: Report) -> list[str]:
     if not report.unscored:
         return []
     lines = [
-        f"{report.unscored} of {len(report.samples)} samples are unscored (infrastructure), and in no figure. "
-        "With them (*):"
+        f"{report.unscored} of {len(report.samples)} samples are unscored ({in_words(report)}) and excluded from all "
+        "metrics (*). Worst and best case:"
     ]
     for metric in report.metrics:
         if metric.group is None and metric.bounds is not msgspec.UNSET:

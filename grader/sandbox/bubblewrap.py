@@ -1,4 +1,4 @@
-"""The embedded backend: bubblewrap, as root or as an ordinary user, with this machine's own Python."""
+"""The embedded backend: bubblewrap, as root or as an ordinary user, with a Python of this machine."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import random
 import select
 import shutil
 import subprocess
-import sys
-import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import resources
 from grader.errors import InfrastructureError
-from grader.sandbox import packages
+from grader.results import SandboxProvenance
+from grader.sandbox import interpreters, packages
 from grader.sandbox.channel import Channel
 from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
 
 if TYPE_CHECKING:
     from grader.observer import Observer
+    from grader.sandbox.interpreters import Interpreter
 
 _INSIDE_CODE, _INSIDE_SITE = "/opt/grade", "/opt/grade-site"
 READY_SECONDS = 60.0
@@ -91,11 +91,13 @@ class Bubblewrap:
 
     name: BackendName = "bubblewrap"
 
-    def __init__(self, limits: Limits, observer: Observer) -> None:
+    def __init__(self, limits: Limits, observer: Observer, *, python: str | None = None) -> None:
         self._limits = limits
-        self._site = packages.prepare((sys.version_info[0], sys.version_info[1]), observer)
+        self._python = interpreters.choose(python)
+        self._site = packages.prepare(self._python.minor, observer)
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
-        facts = f"{packages.code_digest()}:{packages.lock_digest()}:{platform.python_version()}:{platform.machine()}"
+        lock = packages.lock_digest(self._python.minor)
+        facts = f"{packages.code_digest()}:{lock}:{self._python.version}:{platform.machine()}"
         self.identity = f"bubblewrap:{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
 
     def start(self, index: int, *, lint: bool = False) -> ProcessSupervisor:
@@ -107,20 +109,20 @@ class Bubblewrap:
             "cgroup": False,
             "lint": lint,
         }
-        return ProcessSupervisor(command(self._site), settings)
+        return ProcessSupervisor(command(self._site, self._python), settings)
 
     def reap(self) -> int:
         """Nothing can be left: every sandbox dies with the grader that started it."""
         return 0
 
-    def describe(self) -> dict[str, object]:
-        """Return facts for the report."""
-        return {
-            "sandbox": "bubblewrap",
-            "sandbox_identity": self.identity,
-            "sandbox_python": platform.python_version(),
-            "sandbox_user": "root" if os.getuid() == 0 else "ordinary user",
-        }
+    def describe(self) -> SandboxProvenance:
+        """Return what a report says about this sandbox."""
+        return SandboxProvenance(
+            backend=self.name,
+            identity=self.identity,
+            python=self._python.version,
+            user="root" if os.getuid() == 0 else "ordinary user",
+        )
 
 
 def executable() -> str | None:
@@ -128,18 +130,17 @@ def executable() -> str | None:
     return shutil.which("bwrap")
 
 
-def readable(python: Path) -> list[Path]:
+def readable(python: Interpreter) -> list[Path]:
     """Return what of this machine a program may read: the interpreter, its library, and shared libraries.
 
     Each path comes after those that hold it.
     """
-    base = Path(sys.base_prefix).resolve()
-    folders = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")}
-    folders |= {base / name for name in ("lib", "lib64") if base != Path("/usr")}
-    shared = Path("/usr/lib") / str(sysconfig.get_config_var("MULTIARCH"))
+    folders = set(python.libraries)
+    folders |= {python.base / name for name in ("lib", "lib64") if python.base != Path("/usr")}
+    shared = Path("/usr/lib") / python.multiarch
     folders |= {shared if shared.is_dir() else Path("/usr/lib"), Path("/usr/lib64"), Path("/usr/lib32")}
     folders |= {Path("/usr/bin"), Path("/usr/share/zoneinfo"), Path("/usr/lib/locale")}
-    return sorted(path for path in {*folders, python} if path.exists())
+    return sorted(path for path in {*folders, python.path} if path.exists())
 
 
 def installed(folders: list[Path]) -> list[Path]:
@@ -149,9 +150,8 @@ def installed(folders: list[Path]) -> list[Path]:
     return sorted({path for folder in folders for pattern in patterns for path in folder.glob(pattern)})
 
 
-def command(site: Path) -> list[str]:
+def command(site: Path, python: Interpreter) -> list[str]:
     """Return the command line that runs a supervisor."""
-    python = Path(sys.executable).resolve()
     present = readable(python)
     words = [executable() or "bwrap", "--die-with-parent", "--as-pid-1", "--new-session", "--hostname", "sandbox"]
     words += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
@@ -182,7 +182,7 @@ def command(site: Path) -> list[str]:
     for place in ("/dev/shm", "/scratch"):  # noqa: S108 - inside
         words += ["--perms", "1777", "--size", str(64 << 20), "--tmpfs", place]
     words += ["--remount-ro", "/", "--chdir", "/"]
-    return [*words, str(python), "-u", "-B", f"{_INSIDE_CODE}/runner.py"]
+    return [*words, str(python.path), "-u", "-B", f"{_INSIDE_CODE}/runner.py"]
 
 
 def _environment(settings: dict[str, object]) -> dict[str, str]:

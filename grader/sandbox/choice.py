@@ -28,13 +28,16 @@ def choose(asked: str) -> BackendName:
     return "bubblewrap"
 
 
-def open_backend(options: Options, limits: Limits, observer: Observer) -> Backend:
-    """Return a backend that is ready to start supervisors; raises InfrastructureError."""
+def open_backend(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Backend:
+    """Return a backend that is ready to start supervisors; raises InfrastructureError.
+
+    `python` is the version that the official environment has (`3.12`): it runs inside where it can be had.
+    """
     if choose(options.sandbox) == "docker":
-        return docker.Docker(limits, observer, runtime=options.runtime)
+        return docker.Docker(limits, observer, runtime=options.runtime, python=python)
     if options.runtime:
         raise UsageError(
             f"--runtime {options.runtime} is an option of the Docker engine, and bubblewrap would be used here: "
             "start the engine, or leave the option out."
         )
-    return bubblewrap.Bubblewrap(limits, observer)
+    return bubblewrap.Bubblewrap(limits, observer, python=python)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import InfrastructureError
+from grader.results import SandboxProvenance
 from grader.sandbox import image
 from grader.sandbox.channel import Channel
 from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
@@ -144,15 +145,18 @@ class Docker:
 
     name: BackendName = "docker"
 
-    def __init__(self, limits: Limits, observer: Observer, *, runtime: str | None = None) -> None:
+    def __init__(
+        self, limits: Limits, observer: Observer, *, runtime: str | None = None, python: str | None = None
+    ) -> None:
         self._limits = limits
         self._runtime = runtime
+        self._tag = image.tag(python)
         self._client = connect()
-        self._image = image.ensure(self._client, observer)
+        self._image = image.ensure(self._client, observer, python)
         self._engine = str(self._client.version().get("Version", "unknown"))
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
         # The image's id too: the same code stands on another Python where the base is another.
-        self.identity = f"docker:{image.tag()}:{runtime or 'default'}:{self._image.id}"
+        self.identity = f"docker:{self._tag}:{runtime or 'default'}:{self._image.id}"
 
     def start(self, index: int, *, lint: bool = False) -> ContainerSupervisor:
         """Start one container."""
@@ -213,15 +217,16 @@ class Docker:
                         count += 1
         return count
 
-    def describe(self) -> dict[str, object]:
-        """Return facts for the report."""
-        return {
-            "sandbox": "docker",
-            "sandbox_identity": self.identity,
-            "sandbox_image": image.tag(),
-            "docker_engine": self._engine,
-            "runtime": self._runtime or "default",
-        }
+    def describe(self) -> SandboxProvenance:
+        """Return what a report says about this sandbox."""
+        return SandboxProvenance(
+            backend=self.name,
+            identity=self.identity,
+            image=self._tag,
+            python=image.python_of(self._image),
+            engine=str(self._engine),
+            runtime=self._runtime or "default",
+        )
 
 
 def owner() -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
+
+if TYPE_CHECKING:
+    from grader.results import SandboxProvenance
 
 BackendName = Literal["docker", "bubblewrap"]
 
@@ -59,5 +62,5 @@ class Backend(Protocol):
     def reap(self) -> int:
         """Remove what graders that no longer live have left; return how many things that were."""
 
-    def describe(self) -> dict[str, object]:
-        """Return facts for the report's environment."""
+    def describe(self) -> SandboxProvenance:
+        """Return what a report says about this sandbox."""

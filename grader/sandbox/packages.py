@@ -34,9 +34,15 @@ def code_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def lock_digest() -> str:
-    """Return a hash of the requirements lock."""
-    return hashlib.sha256((resources.folder("sandbox_image") / "requirements.lock").read_bytes()).hexdigest()[:16]
+def lock_of(python: tuple[int, int]) -> Path:
+    """Return the requirements lock of a Python: what is new in the packages does not run on 3.10."""
+    name = "requirements-3.10.lock" if python < (3, 11) else "requirements.lock"
+    return resources.folder("sandbox_image") / name
+
+
+def lock_digest(python: tuple[int, int]) -> str:
+    """Return a hash of a Python's requirements lock."""
+    return hashlib.sha256(lock_of(python).read_bytes()).hexdigest()[:16]
 
 
 @contextlib.contextmanager
@@ -50,7 +56,7 @@ def exclusive(path: Path) -> Iterator[None]:
 
 def prepare(python: tuple[int, int], observer: Observer) -> Path:
     """Return a folder with the locked packages for CPython `python`, resolved on first use (needs PyPI then)."""
-    name = f"site-{lock_digest()}-{python[0]}.{python[1]}"
+    name = f"site-{lock_digest(python)}-{python[0]}.{python[1]}"
     target = resources.cache_folder() / name
     with exclusive(resources.cache_folder() / f"{name}.lock"):
         if not target.is_dir():
@@ -62,7 +68,7 @@ def prepare(python: tuple[int, int], observer: Observer) -> Path:
 def _install(target: Path, python: tuple[int, int]) -> None:
     partial = target.with_name(f"{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    lock = resources.folder("sandbox_image") / "requirements.lock"
+    lock = lock_of(python)
     command = [
         *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"),
         *("--require-hashes", "--only-binary=:all:", "--no-compile", "--target", str(partial)),
@@ -78,7 +84,7 @@ def _install(target: Path, python: tuple[int, int]) -> None:
         raise InfrastructureError(
             f"The sandbox's packages could not be fetched from the package index.\n{tail}\n"
             "With a network, run `grade image build`; without one, set PIP_FIND_LINKS to a folder of the wheels "
-            "named in sandbox_image/requirements.lock and run it again."
+            f"named in sandbox_image/{lock.name} and run it again."
         )
     shutil.rmtree(partial / "bin", ignore_errors=True)
     _compile(partial)

@@ -161,7 +161,7 @@ def test_nothing_runs_beside_its_tests_before_everything_is_confirmed(tmp_path):
     from grader.observer import Silent
 
     class Phases(Silent):
-        names: list[str] = []  # noqa: RUF012 - one run's
+        names: list[str] = []
 
         def phase(self, name, total):
             self.names.append(name)

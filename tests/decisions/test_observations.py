@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
+from grader.decisions.observations import by_observation, clusters, groups_of, is_mean, k_of, mean_credit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.decisions.observations import by_observation, clusters, groups_of, is_mean, k_of, mean_credit
 from grader.results import Metric, Report, SampleResult
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics

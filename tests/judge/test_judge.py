@@ -22,12 +22,14 @@ from grader.judge import JudgeQuestion, JudgeReply, JudgeUsage, RecordedJudge, l
 from grader.judge.cache import ReplyCache, cache_key
 from grader.judge.client import OpenAIJudge
 from grader.judge.prompts import ANSWER_LIMIT, choice_prompt, error_reason_prompt, load_template
-from tests.judge.server import EMPTY_CHOICES, HANG_UP, Action, Asked, JudgeServer, fail, raw, say, truncated
+from grader.models.client import Patience
+from tests.models.server import EMPTY_CHOICES, HANG_UP, Action, Asked, ModelServer, fail, raw, say, truncated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 KEY = "sk-test-0123456789abcdef"
+SOON = Patience(attempts=5, backoff=0.01, given_up_in_a_row=6)
 ROOT = Path(__file__).parents[2]
 
 
@@ -50,9 +52,9 @@ def questions(count: int) -> list[JudgeQuestion]:
     return [question(f"q{number}") for number in range(count)]
 
 
-def judge(server: JudgeServer | str, **options: Any) -> OpenAIJudge:
+def judge(server: ModelServer | str, **options: Any) -> OpenAIJudge:
     url = server if isinstance(server, str) else server.url
-    return OpenAIJudge(**{"model": "m", "cache": None, "base_url": url, "api_key": KEY, "backoff": 0.01, **options})
+    return OpenAIJudge(**{"model": "m", "cache": None, "base_url": url, "api_key": KEY, "patience": SOON, **options})
 
 
 class Watcher:
@@ -61,6 +63,7 @@ class Watcher:
     def __init__(self) -> None:
         self.phases: list[tuple[str, int | None]] = []
         self.messages: list[str] = []
+        self.warnings: list[str] = []
         self.done = 0
         self.threads: set[int] = set()
 
@@ -76,10 +79,14 @@ class Watcher:
         self.threads.add(threading.get_ident())
         self.messages.append(text)
 
+    def warning(self, text: str) -> None:
+        self.message(text)
+        self.warnings.append(text)
+
 
 class TestAsking:
     def test_a_question_is_one_request_at_temperature_zero(self) -> None:
-        with JudgeServer.playing(say("B")) as server, judge(server) as it:
+        with ModelServer.playing(say("B")) as server, judge(server) as it:
             replies = it.ask([question()])
             usage = it.usage
         assert replies == {"q1": JudgeReply(text="B", tries=1)}
@@ -105,7 +112,7 @@ class TestAsking:
         def decide(asked: Asked) -> Action:
             return say("ABCD"[int(asked.prompt.removeprefix("prompt of q")) % 4], delay=0.03)
 
-        with JudgeServer(decide) as server, judge(server, concurrency=4, observer=watcher) as it:
+        with ModelServer(decide) as server, judge(server, concurrency=4, observer=watcher) as it:
             replies = it.ask(questions(20))
         assert server.most_at_once == 4
         assert [reply.text for reply in replies.values()] == list("ABCD" * 5)
@@ -115,7 +122,7 @@ class TestAsking:
 
     def test_equal_prompts_are_asked_once_and_each_question_reads_the_reply_itself(self) -> None:
         prompts = [question("a", "same"), question("b", "same"), question("c", "same", lambda text: text == "B")]
-        with JudgeServer.playing(say("A"), say("B")) as server, judge(server) as it:
+        with ModelServer.playing(say("A"), say("B")) as server, judge(server) as it:
             replies = it.ask(prompts)
         assert replies == {
             "a": JudgeReply(text="A", tries=1),
@@ -124,14 +131,14 @@ class TestAsking:
         }
 
     def test_one_qid_twice_in_a_call_is_refused(self) -> None:
-        with JudgeServer.playing(say("A")) as server, judge(server) as it, pytest.raises(ValueError, match="twice"):
+        with ModelServer.playing(say("A")) as server, judge(server) as it, pytest.raises(ValueError, match="twice"):
             it.ask([question("a", "x"), question("a", "y")])
 
     def test_what_accept_raises_reaches_the_caller(self) -> None:
         def broken(text: str) -> bool:
             raise ZeroDivisionError(text)
 
-        with JudgeServer.playing(say("A")) as server, judge(server) as it, pytest.raises(ZeroDivisionError):
+        with ModelServer.playing(say("A")) as server, judge(server) as it, pytest.raises(ZeroDivisionError):
             it.ask([question(accept=broken)])
 
     def test_a_model_that_takes_no_temperature_is_asked_without(self) -> None:
@@ -140,21 +147,21 @@ class TestAsking:
             return say("A") if asked.temperature is None else refusal
 
         watcher = Watcher()
-        with JudgeServer(decide) as server, judge(server, concurrency=1, observer=watcher) as it:
+        with ModelServer(decide) as server, judge(server, concurrency=1, observer=watcher) as it:
             replies = it.ask(questions(3))
         assert [reply.text for reply in replies.values()] == ["A", "A", "A"]
         assert it.usage.calls == len(server.asked) == 4
         assert watcher.messages == ["m takes no temperature: it judged at its default one"]
 
     def test_a_prompt_with_half_a_character_is_sent_all_the_same(self) -> None:
-        with JudgeServer.playing(say("A")) as server, judge(server) as it:
+        with ModelServer.playing(say("A")) as server, judge(server) as it:
             assert it.ask([question(prompt="x\ud83dy")])["q1"].text == "A"
         assert server.asked[0].prompt == "x?y"
 
 
 class TestUnreadableReplies:
     def test_three_tries_vary_the_temperature_then_the_question_has_no_reply(self) -> None:
-        with JudgeServer.playing(say("hm"), say("well"), say("who\nknows")) as server, judge(server) as it:
+        with ModelServer.playing(say("hm"), say("well"), say("who\nknows")) as server, judge(server) as it:
             replies = it.ask([question()])
             assert it.usage == JudgeUsage(calls=3, failed=1, prompt_tokens=33, completion_tokens=6)
         error = "no readable reply in 3 tries; the last was 'who knows'"
@@ -163,12 +170,12 @@ class TestUnreadableReplies:
 
     @pytest.mark.parametrize("empty", [EMPTY_CHOICES, say(None), say("  "), say("", tokens=None)])
     def test_an_empty_reply_is_unreadable_whatever_accept_says(self, empty: Action) -> None:
-        with JudgeServer.playing(empty, say("A")) as server, judge(server) as it:
+        with ModelServer.playing(empty, say("A")) as server, judge(server) as it:
             assert it.ask([question(accept=lambda text: True)])["q1"] == JudgeReply(text="A", tries=2)
 
     def test_only_the_readable_reply_is_kept(self, tmp_path: Path) -> None:
         path = tmp_path / "cache" / "judge.sqlite3"
-        with JudgeServer.playing(*[say("hm")] * 3, say("hm"), say("C")) as server:
+        with ModelServer.playing(*[say("hm")] * 3, say("hm"), say("C")) as server:
             for expected in (
                 JudgeReply(
                     text=None, tries=3, error="no readable reply in 3 tries; the last was 'hm'", unreadable="hm"
@@ -182,7 +189,7 @@ class TestUnreadableReplies:
 
     def test_a_kept_reply_that_can_no_longer_be_read_is_asked_anew(self, tmp_path: Path) -> None:
         path = tmp_path / "judge.sqlite3"
-        with JudgeServer.playing(say("old"), say("A")) as server:
+        with ModelServer.playing(say("old"), say("A")) as server:
             for accept, expected in ((bool, "old"), (a_letter, "A"), (a_letter, "A")):
                 with judge(server, cache=ReplyCache(path)) as it:
                     assert it.ask([question(accept=accept)])["q1"].text == expected
@@ -192,7 +199,7 @@ class TestUnreadableReplies:
 class TestCache:
     def test_a_second_run_asks_only_what_is_new(self, tmp_path: Path) -> None:
         path = tmp_path / "judge.sqlite3"
-        with JudgeServer.playing(say("A")) as server:
+        with ModelServer.playing(say("A")) as server:
             with judge(server, cache=ReplyCache(path)) as it:
                 it.ask(questions(3))
             watcher = Watcher()
@@ -252,10 +259,16 @@ class TestCache:
         path = tmp_path / "judge.sqlite3"
         spoil(path)
         watcher = Watcher()
-        with JudgeServer.playing(say("A")) as server, judge(server, cache=ReplyCache(path), observer=watcher) as it:
+        with ModelServer.playing(say("A")) as server, judge(server, cache=ReplyCache(path), observer=watcher) as it:
             assert it.ask([question()])["q1"].text == "A"
         (message,) = watcher.messages
         assert "cannot be used" in message
+
+    def test_it_counts_and_forgets_what_it_keeps(self, tmp_path: Path) -> None:
+        with ReplyCache(tmp_path / "c") as cache:
+            cache.keep(b"k", "A")
+            cache.keep(b"l", "B")
+            assert (cache.size(), cache.clear(), cache.size(), cache.find([b"k"])) == (2, 2, 0, {})
 
     def test_a_closed_cache_keeps_and_finds_nothing(self, tmp_path: Path) -> None:
         cache = ReplyCache(tmp_path / "c")
@@ -286,7 +299,7 @@ class TestTrouble:
         ],
     )
     def test_a_passing_failure_is_repeated_and_is_no_try(self, trouble: Action) -> None:
-        with JudgeServer.playing(trouble, trouble, say("A")) as server, judge(server) as it:
+        with ModelServer.playing(trouble, trouble, say("A")) as server, judge(server) as it:
             assert it.ask([question()]) == {"q1": JudgeReply(text="A", tries=1)}
             assert it.usage.calls == 3
         assert [asked.temperature for asked in server.asked] == [0, 0, 0]
@@ -298,14 +311,14 @@ class TestTrouble:
             times.append(time.monotonic())
             return fail(429, retry_after="0.4") if asked.number == 0 else say("A", delay=0.2)
 
-        with JudgeServer(decide) as server, judge(server, concurrency=2) as it:
+        with ModelServer(decide) as server, judge(server, concurrency=2) as it:
             replies = it.ask(questions(4))
         assert {reply.text for reply in replies.values()} == {"A"}
         # The second thread's first request may already be under way.
         assert all(later - times[0] > 0.39 for later in times[2:])
 
     def test_an_endpoint_that_wants_an_hour_is_not_waited_for(self) -> None:
-        with JudgeServer.playing(fail(429, "slow down", retry_after="3600")) as server, judge(server) as it:
+        with ModelServer.playing(fail(429, "slow down", retry_after="3600")) as server, judge(server) as it:
             reply = it.ask([question()])["q1"]
         assert reply.error == f"{server.url} replied with HTTP 429: slow down; it asks to wait 3600 s"
 
@@ -313,14 +326,14 @@ class TestTrouble:
         def decide(asked: Asked) -> Action:
             return fail(400, "too\nlong") if asked.prompt.endswith("q1") else say("A")
 
-        with JudgeServer(decide) as server, judge(server) as it:
+        with ModelServer(decide) as server, judge(server) as it:
             replies = it.ask(questions(3))
             assert it.usage == JudgeUsage(calls=3, failed=1, prompt_tokens=22, completion_tokens=4)
         assert replies["q1"] == JudgeReply(text=None, tries=1, error=f"{server.url} replied with HTTP 400: too long")
         assert [replies["q0"].text, replies["q2"].text] == ["A", "A"]
 
     def test_an_endpoint_too_slow_for_the_timeout_is_a_failure(self) -> None:
-        with JudgeServer.playing(say("A", delay=9)) as server, judge(server, timeout=0.05) as it:
+        with ModelServer.playing(say("A", delay=9)) as server, judge(server, timeout=0.05) as it:
             reply = it.ask([question()])["q1"]
             server.release.set()
         assert reply.error == f"{server.url} did not reply within 0.05 s (5 attempts)"
@@ -329,10 +342,48 @@ class TestTrouble:
         def decide(asked: Asked) -> Action:
             return fail(500) if asked.prompt[-1] in "135" else say("A")
 
-        with JudgeServer(decide) as server, judge(server, concurrency=1, patience=6) as it:
+        with ModelServer(decide) as server, judge(server, concurrency=1) as it:
             replies = it.ask(questions(8))
         assert [reply.text for reply in replies.values()] == ["A", None, "A", None, "A", None, "A", "A"]
         assert replies["q5"].error == f"{server.url} replied with HTTP 500: no (5 attempts)"
+
+
+class TestVisible:
+    def test_what_keeps_replies_away_is_said_while_it_lasts_and_that_it_ended(self) -> None:
+        started = time.monotonic()
+
+        def decide(asked: Asked) -> Action:
+            return fail(500, "loading") if time.monotonic() - started < 1.5 else say("A", delay=0.7)
+
+        watcher = Watcher()
+        patience = Patience(attempts=1000, backoff=0.05, longest_backoff=0.1)
+        with ModelServer(decide) as server, judge(server, observer=watcher, patience=patience, concurrency=1) as it:
+            it.ask(questions(4))
+        trouble, again = watcher.messages
+        said = f"The judge: {server.url} replied with HTTP 500: loading. Trying again ("
+        assert (trouble.startswith(said), again.startswith("The judge replies again (")) == (True, True)
+        assert "at most 1 of 1 requests at a time" in trouble
+        assert watcher.warnings == []
+
+    def test_that_it_failed_for_good_is_a_warning(self) -> None:
+        watcher = Watcher()
+        with ModelServer.playing(fail(500, "broken")) as server, judge(server, observer=watcher) as it:
+            it.ask(questions(20))
+        (warning,) = watcher.warnings
+        assert "requests in a row failed, the last: " in warning
+        assert warning.endswith("20 of 20 questions have no reply")
+
+    def test_reasoning_in_tags_is_no_part_of_the_reply(self) -> None:
+        with ModelServer.playing(say("<think>A or B?</think>\nB")) as server, judge(server) as it:
+            assert it.ask([question()])["q1"].text == "B"
+
+    def test_a_token_limit_that_went_into_reasoning_is_told_with_the_option_that_raises_it(self) -> None:
+        eaten = say(None, finish="length", reasoning="hm")
+        with ModelServer.playing(eaten) as server, judge(server, max_tokens=5) as it:
+            reply = it.ask([question()])["q1"]
+        assert reply.error == (
+            "no readable reply in 3 tries; the last time the token limit went into reasoning; raise --judge-max-tokens"
+        )
 
 
 class TestHopeless:
@@ -348,15 +399,16 @@ class TestHopeless:
             assert it.usage.failed == 1000
         assert time.monotonic() - start < 3
         assert {reply.text for reply in replies.values()} == {None}
-        assert "failed in a row, the last: no connection to" in replies["q999"].error
+        assert replies["q999"].error.startswith(f"no connection to {url}: ")
         assert "Connection refused" in replies["q999"].error
+        assert replies["q999"].error.endswith("(4 attempts); is it running? Check --judge-base-url")
         assert replies["q999"].tries == 0
         assert watcher.done == 1000
         assert watcher.messages == [f"{replies['q999'].error}; 1000 of 1000 questions have no reply"]
 
     @pytest.mark.parametrize("trouble", [fail(429, "no credit", code="insufficient_quota"), fail(402, "no credit")])
     def test_an_empty_account_ends_the_asking_and_keeps_what_was_answered(self, trouble: Action) -> None:
-        with JudgeServer.playing(say("A"), trouble) as server, judge(server, concurrency=1) as it:
+        with ModelServer.playing(say("A"), trouble) as server, judge(server, concurrency=1) as it:
             replies = it.ask(questions(50))
         assert len(server.asked) == 2
         assert [reply.text for reply in replies.values()] == ["A"] + [None] * 49
@@ -365,7 +417,7 @@ class TestHopeless:
     @pytest.mark.parametrize("status", [401, 403])
     def test_a_refused_key_fails_at_once_and_is_not_told(self, status: int) -> None:
         with (
-            JudgeServer.playing(fail(status, f"Incorrect API key provided: {KEY}")) as server,
+            ModelServer.playing(fail(status, f"Incorrect API key provided: {KEY}")) as server,
             judge(server) as it,
             pytest.raises(InfrastructureError) as caught,
         ):
@@ -379,7 +431,7 @@ class TestHopeless:
 
     def test_a_missing_model_fails_at_once(self) -> None:
         with (
-            JudgeServer.playing(fail(404, "The model `m` does not exist")) as server,
+            ModelServer.playing(fail(404, "The model `m` does not exist")) as server,
             judge(server) as it,
             pytest.raises(InfrastructureError, match=r"no model 'm' there, or the address is wrong .*/v1"),
         ):
@@ -387,7 +439,7 @@ class TestHopeless:
 
     def test_answers_from_before_the_failure_are_in_the_cache(self, tmp_path: Path) -> None:
         path = tmp_path / "c"
-        with JudgeServer.playing(say("A"), say("A"), fail(401)) as server:
+        with ModelServer.playing(say("A"), say("A"), fail(401)) as server:
             with judge(server, cache=ReplyCache(path), concurrency=1) as it, pytest.raises(InfrastructureError):
                 it.ask(questions(5))
             with judge(server, cache=ReplyCache(path), concurrency=1) as it:
@@ -400,7 +452,7 @@ class TestHopeless:
                     raise KeyboardInterrupt
 
         with (
-            JudgeServer.playing(say("A", delay=0.01)) as server,
+            ModelServer.playing(say("A", delay=0.01)) as server,
             judge(server, concurrency=2, observer=Interrupting()) as it,
         ):
             with pytest.raises(KeyboardInterrupt):
@@ -429,7 +481,7 @@ class TestHopeless:
             "  except KeyboardInterrupt: sys.exit(130)"
         )
         path = tmp_path / "c"
-        with JudgeServer(decide) as server:
+        with ModelServer(decide) as server:
             command = [sys.executable, "-W", "error", "-c", code, server.url, str(path)]
             with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as child:
                 assert slow.wait(20)
@@ -450,26 +502,26 @@ class TestSecrets:
             return say(said) if asked.prompt.endswith("q0") else fail(400, said)
 
         cache = ReplyCache(tmp_path / "c")
-        with JudgeServer(decide) as server, judge(server, cache=cache) as it:
+        with ModelServer(decide) as server, judge(server, cache=cache) as it:
             replies = it.ask([question("q0", accept=bool), question("q1")])
-            shown = repr((it, vars(it), vars(it._endpoint), it.environment(), replies))
+            shown = repr((it, vars(it), vars(it._client), vars(it._client.endpoint), it.environment(), replies))
         assert KEY not in shown
         assert replies["q0"].text == "Bearer ***"
         assert not [file for file in tmp_path.iterdir() if KEY.encode() in file.read_bytes()]
 
     def test_a_short_placeholder_is_no_secret_and_garbles_no_reply(self) -> None:
-        with JudgeServer.playing(say("A")) as server, judge(server, api_key="A") as it:
+        with ModelServer.playing(say("A")) as server, judge(server, api_key="A") as it:
             assert it.ask([question()])["q1"].text == "A"
 
     def test_the_key_comes_from_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
-        with JudgeServer.playing(say("A")) as server, judge(server, api_key=None) as it:
+        with ModelServer.playing(say("A")) as server, judge(server, api_key=None) as it:
             it.ask([question()])
         assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
 
     def test_a_local_endpoint_gets_a_placeholder_and_a_refusal_says_that_no_key_is_set(self) -> None:
         with (
-            JudgeServer.playing(fail(401)) as server,
+            ModelServer.playing(fail(401)) as server,
             judge(server, api_key=None) as it,
             pytest.raises(InfrastructureError, match="HTTP 401: OPENAI_API_KEY is not set"),
         ):
@@ -477,13 +529,13 @@ class TestSecrets:
         assert server.asked[0].headers["authorization"] == "Bearer no-key"
 
     def test_openai_itself_needs_a_key(self) -> None:
-        with OpenAIJudge(model="m", cache=None) as it, pytest.raises(InfrastructureError, match="set OPENAI_API_KEY"):
+        with OpenAIJudge(model="m", cache=None) as it, pytest.raises(InfrastructureError, match="Set OPENAI_API_KEY"):
             it.ask([question()])
 
     @pytest.mark.parametrize("key", ["sk-two words-123", "sk-“quoted”-12345"])
     def test_a_key_that_no_header_can_carry_is_refused_untold(self, key: str) -> None:
         with (
-            JudgeServer.playing(say("A")) as server,
+            ModelServer.playing(say("A")) as server,
             judge(server, api_key=key) as it,
             pytest.raises(InfrastructureError, match="holds a blank or a character outside ASCII") as caught,
         ):

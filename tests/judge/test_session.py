@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
-sys.path.append(str(Path(__file__).parent / "judge"))
 from grader.errors import InputError, UsageError
 from grader.judge import JudgeQuestion
 from grader.judge.session import Bench, bench
 from grader.observer import Silent
 from grader.options import Options
-from tests.judge.server import JudgeServer, say  # the judge's own test server
+from tests.models.server import Action, Asked, ModelServer, say
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 QUESTION = JudgeQuestion(qid="q", prompt="which?", accept=lambda text: text in set("AB"))
 
@@ -44,7 +45,7 @@ def test_without_options_there_is_no_judge() -> None:
 
 
 def test_an_endpoint_is_asked_and_what_it_cost_is_told(tmp_path: Path) -> None:
-    with JudgeServer.playing(say("A")) as server:
+    with ModelServer.playing(say("A")) as server:
         text, seat = asked(judge_model="m", judge_base_url=server.url)
         assert (text, server.asked[0].body["model"]) == ("A", "m")
     usage = {"questions": 1, "calls": 1, "cached": 0, "failed": 0, "prompt_tokens": 11, "completion_tokens": 2}
@@ -55,6 +56,26 @@ def test_an_endpoint_is_asked_and_what_it_cost_is_told(tmp_path: Path) -> None:
     # A rerun needs no endpoint for what was answered.
     text, seat = asked(judge_model="m", judge_base_url=server.url)
     assert (text, seat.facts["judge"]["cached"]) == ("A", 1)  # type: ignore[index]
+
+
+def test_options_limit_the_judges_concurrency_tokens_and_time() -> None:
+    options = Options(judge_model="m", judge_concurrency=2, judge_max_tokens=64, judge_timeout=0.1)
+
+    def decide(request: Asked) -> Action:
+        return say("A", delay=9 if request.number == 0 else 0.02)
+
+    questions = [msgspec.structs.replace(QUESTION, qid=f"q{n}", prompt=f"p{n}") for n in range(6)]
+    with ModelServer(decide) as server:
+        options = msgspec.structs.replace(options, judge_base_url=server.url)
+        with bench(options, Silent(), "choice") as seat:
+            assert seat.judge is not None
+            replies = seat.judge.ask(questions)
+        server.release.set()
+    assert {reply.text for reply in replies.values()} == {"A"}
+    assert len(server.asked) == 7
+    assert {request.body["max_tokens"] for request in server.asked} == {64}
+    # A request that the client gave up still occupies the server.
+    assert server.most_at_once <= 3
 
 
 def test_recorded_replies_come_before_those_that_came_with_the_predictions(tmp_path: Path) -> None:

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import json
 import sys
 import zipfile
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING
 
 import openpyxl
 import pytest
@@ -18,8 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import InputError
-from grader.predictions.foreign import EXCEL_CELL_LIMIT
 from grader.predictions.read import PredictionFile, read_predictions
+from grader.predictions.tables import EXCEL_CELL_LIMIT
+from grader.scorers.execution.assembly import assemble
+
+if TYPE_CHECKING:
+    from grader.scorers.execution.extraction import Protocol
 
 
 @pytest.fixture(autouse=True)
@@ -130,7 +136,7 @@ def test_a_workbook_that_is_none_says_why() -> None:
 
 
 def test_a_workbook_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.predictions.foreign._UNPACKED_LIMIT", 1 << 10)
+    monkeypatch.setattr("grader.predictions.tables._UNPACKED_LIMIT", 1 << 10)
     assert refusal(workbook([["index", "prediction"], [1, "B"]]), "bomb.xlsx") == [
         "bomb.xlsx:1: $: the workbook unpacks to more than 1,024 bytes"
     ]
@@ -236,6 +242,99 @@ def test_a_workbook_with_damaged_inside_is_an_input_error() -> None:
             archive.writestr(name, whole.read(name).replace(b"PartName", b"PartNaem"))
     [problem] = refusal(out.getvalue(), "a.xlsx")
     assert problem.startswith("a.xlsx:1: $: not a readable .xlsx workbook (")
+
+
+def test_a_table_separated_by_commas_has_a_qid_and_a_prediction_a_row() -> None:
+    content = '\ufeff"qid",model,prediction\r\nq1,m,"B, because\nit ""is"""\nq2,m,\nq1,m,A\n7,m,C\n'
+    file = read(content.encode(), "a.csv")
+    assert answers(file) == {"q1": ['B, because\nit "is"', "A"], "q2": [""], "7": ["C"]}
+    assert [record.where for record in file.records] == ["a.csv:2", "a.csv:4", "a.csv:6"]
+    assert (file.format, file.merged, file.records[0].fields) == ("csv", {"q1": 2}, {"model": "m"})
+    assert answers(read(b"index,prediction\n241.0,B\n", "b.csv")) == {"241": ["B"]}
+    assert answers(read(b"qid\tprediction\nq1\tA, B\n", "c.tsv")) == {"q1": ["A, B"]}
+
+
+def test_a_broken_table_separated_by_commas_says_on_which_line() -> None:
+    assert refusal(b"qid,prediction\nq1,A\nq2,B, because\n", "a.csv") == [
+        "a.csv:3: $: 2 columns, but 3 in this row (a comma or a line break outside quotes?)"
+    ]
+    assert refusal(b'qid,prediction\nq1,"A\n', "a.csv") == [
+        "a.csv:2: $: not a comma-separated table: unexpected end of data (was the file cut off inside a quoted cell?)"
+    ]
+    assert refusal(b"qid,prediction\n,A\n", "a.csv") == ['a.csv:2: $.qid: "" is no qid']
+    assert refusal(b"id,answer\n1,A\n", "a.csv")[0].startswith('a.csv:1: $: the file begins with "id,answer')
+
+
+# EvalPlus
+
+
+def test_samples_of_evalplus_are_programs_in_a_code_block() -> None:
+    body, program = "    return 1\n", "def solution(x):\n    return 1\n"
+    file = read(
+        lines(
+            {"task_id": "HumanEval/0", "completion": body},
+            {"task_id": "HumanEval/0", "solution": program, "_identifier": "HumanEval/0 (line 2)"},
+            {"task_id": 7, "completion": "Sure:\n```python\nx\n```"},
+            {"task_id": "q3", "completion": "ignored", "solution": ""},
+        ),
+        "samples.jsonl",
+    )
+    assert answers(file) == {
+        "HumanEval/0": [f"```python\n{body}\n```", f"```python\n{program}\n```"],
+        "7": ["Sure:\n```python\nx\n```"],
+        "q3": ["```python\n\n```"],
+    }
+    assert (file.format, file.merged) == ("evalplus", {"HumanEval/0": 2})
+
+
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+@pytest.mark.parametrize("code", ["    return x + 1\n", "def solution(x):\n    return x + 1\n"])
+def test_a_sample_of_evalplus_becomes_the_program_that_it_is(code: str, protocol: Protocol) -> None:
+    file = read(lines({"task_id": "q1", "completion": code}), "samples.jsonl")
+    program = assemble(file.records[0].predictions[0], "def solution(x):\n", protocol)
+    assert program.completion == "def solution(x):\n    return x + 1"
+
+
+def test_samples_of_evalplus_that_are_wrong_are_named() -> None:
+    content = lines({"task_id": "q1", "completion": "x"}, {"task_id": "q2"}, {"task_id": None, "solution": ["x"]})
+    assert refusal(content, "a.jsonl") == [
+        'a.jsonl:2: $: expected a sample of EvalPlus with "task_id" and "completion" or "solution"',
+        "a.jsonl:3: $.task_id: None is no id",
+        "a.jsonl:3: $.solution: expected a string, found a list",
+    ]
+
+
+# gzip
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.json.gz", b'[{"qid": "1", "predictions": ["A"]}]'),
+        ("a.jsonl.gz", b'{"qid": "1", "predictions": ["A"]}\n'),
+        ("a.csv.gz", b"qid,prediction\n1,A\n"),
+        ("a.xlsx.gz", workbook([["index", "prediction"], [1, "A"]])),
+    ],
+    ids=["json", "jsonl", "csv", "xlsx"],
+)
+def test_gzip_of_any_format_is_unpacked(name: str, content: bytes) -> None:
+    assert answers(read(gzip.compress(content), name)) == {"1": ["A"]}
+    half = len(content) // 2
+    assert answers(read(gzip.compress(content[:half]) + gzip.compress(content[half:]), name)) == {"1": ["A"]}
+    assert answers(read_predictions("-", stdin=io.BytesIO(gzip.compress(content)))) == {"1": ["A"]}
+
+
+def test_gzip_that_is_damaged_says_so() -> None:
+    whole = gzip.compress(b'[{"qid": "1", "predictions": ["A"]}]')
+    for damaged in (whole[:-5], whole[:12] + b"xx" + whole[14:], b"\x1f\x8b"):
+        [problem] = refusal(damaged, "a.gz")
+        assert problem.startswith("a.gz:1: $: the file is no readable gzip file (")
+
+
+def test_gzip_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.predictions.source.UNPACKED_LIMIT", 1 << 20)
+    bomb = gzip.compress(b" " * (1 << 23))
+    assert refusal(bomb, "bomb.gz") == ["bomb.gz:1: $: the file unpacks to more than 1,048,576 bytes"]
 
 
 # lmms-eval

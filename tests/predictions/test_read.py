@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import subprocess
@@ -17,7 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import InputError
-from grader.files.json_location import find_fault, find_offset, mend_surrogates, quoted, render_path
+from grader.files import json_records
+from grader.files.json_location import find_fault, find_offset
+from grader.files.json_text import quoted, render_path
+from grader.files.surrogates import mend_surrogates
 from grader.predictions.read import (
     PredictionFile,
     PredictionRecord,
@@ -269,7 +273,8 @@ REFUSED = [
     (ONE.decode().encode("utf-16"), "1: $: the file is UTF-16 or UTF-32; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
     (ONE.decode().encode("utf-16-be"), "1: $: the file is UTF-16 or UTF-32, or no text at all; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
     (ONE.decode().encode("utf-16-le"), "1: $: the file is UTF-16 or UTF-32, or no text at all; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
-    (b"\x1f\x8b\x08", "1: $: the file is compressed (gzip); unpack it first (gunzip)"),
+    (b"\x1f\x8b\x08", "1: $: the file is no readable gzip file (Compressed file ended before the end-of-stream marker was reached); was it cut off?"),
+    (gzip.compress(gzip.compress(ONE)), "1: $: the file is compressed twice (gzip); unpack it first (gunzip)"),
     (b"\x80\x04\x95", "1: $: the file is a pickle, which can run code when it is read; save it as .xlsx, .tsv or .json"),
     (b"hello \x1b[31m", f'1: $: the file begins with "hello \\x1b[31m"; {WANTED}'),
     (b'"text"', f"1: $: the file begins with '\"text\"'; {WANTED}"),
@@ -318,10 +323,67 @@ def test_problems_before_a_cut_are_reported_with_the_cut() -> None:
     ]
 
 
-def test_only_fifty_problems_are_listed() -> None:
+def test_the_same_problem_is_listed_three_times_and_counted() -> None:
     lines = refusal(json.dumps([{"qid": n} for n in range(70)]).encode()).splitlines()
-    assert len(lines) == 51
-    assert lines[49:] == ['preds.json:1: $[49]: no "predictions" (the fields are "qid")', "... and 20 more problems"]
+    assert lines == [
+        'preds.json:1: $[0]: no "predictions" (the fields are "qid")',
+        'preds.json:1: $[1]: no "predictions" (the fields are "qid")',
+        'preds.json:1: $[2]: no "predictions" (the fields are "qid") (and in 67 more places)',
+    ]
+
+
+def test_reading_stops_after_a_thousand_problems_and_says_so() -> None:
+    wrong = [{"qid": n, "predictions": [None]} for n in range(999)]
+    assert "stopped" not in refusal(json.dumps(wrong).encode())
+    lines = refusal(json.dumps([*wrong, {"predictions": ["a"]}, 3, {"qid": 4}]).encode()).splitlines()
+    assert lines[2].endswith(" (and in 996 more places)")
+    assert lines[3:] == [
+        'preds.json:1: $[999]: no "qid" (the fields are "predictions")',
+        "preds.json: reading stopped after 1,000 problems; there may be more",
+    ]
+    lines = refusal(b"\n".join(b'{"a": %d, "a": %d' % (n, n) for n in range(5000)), "a.jsonl").splitlines()
+    assert lines[-1] == "a.jsonl: reading stopped after 1,000 problems; there may be more"
+
+
+def test_what_stands_behind_a_thousand_problems_is_never_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded = []
+    decode = json_records._DECODE
+    monkeypatch.setattr(json_records, "_DECODE", lambda data: decoded.append(data) or decode(data))
+    refusal(b"[" + b"{}," * 2_000_000 + b"{}]")
+    assert len(decoded) == json_records._BLOCK
+
+
+class Steps:
+    """An observer that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.phases: list[tuple[str, int | None]] = []
+        self.done: list[int] = []
+
+    def phase(self, name: str, total: int | None) -> None:
+        self.phases.append((name, total))
+
+    def advance(self, steps: int = 1, *, passed: int = 0) -> None:
+        self.done.append(steps)
+
+    def message(self, text: str) -> None:
+        raise AssertionError(text)
+
+
+@pytest.mark.parametrize("writer", ["array", "lines"])
+def test_the_progress_of_a_large_file_is_told_by_the_megabyte(writer: str) -> None:
+    records = [{"qid": f"q{n}", "predictions": ["x" * 900]} for n in range(21_000)]
+    Path("large.json").write_text(_WRITERS[writer](list(records)))
+    steps = Steps()
+    assert len(read_predictions("large.json", observer=steps).records) == len(records)
+    size = Path("large.json").stat().st_size >> 20
+    assert steps.phases == [("reading large.json (MB)", size)]
+    assert sum(steps.done) == size
+    assert len(steps.done) > 3
+    small = Steps()
+    Path("small.json").write_bytes(ONE)
+    read_predictions("small.json", observer=small)
+    assert small.phases == []
 
 
 def test_paths_that_are_no_file_say_so() -> None:
@@ -390,9 +452,9 @@ def test_a_file_for_another_benchmark_gets_one_line() -> None:
 
 
 def test_many_unknown_qids_are_not_all_listed() -> None:
-    file = read(json.dumps([{"qid": f"x{n}", "predictions": ["A"]} for n in range(60)]).encode())
+    file = read(json.dumps([{"qid": f"x{n}", "predictions": ["A"]} for n in range(1010)]).encode())
     lines = unknown_problems(file, check_against(file, ["x0"]), ["x0"])
-    assert (len(lines), lines[-1]) == (51, "... and 9 more unknown qids")
+    assert (len(lines), lines[-1]) == (1001, "... and 9 more unknown qids")
 
 
 # Properties
@@ -505,6 +567,36 @@ def test_every_value_is_found_where_it_stands(value: object) -> None:
     for path, leaf in _leaves(value):
         offset = find_offset(text.encode(), (0, len(text)), path)
         assert json.JSONDecoder().raw_decode(text[offset:])[0] == leaf
+
+
+_TRICKY = st.text(alphabet='":\\ab {}[],') | st.sampled_from(["\\", ':"', '":', '\\":', ": ", '" :'])
+_TRICKY_JSON = st.recursive(
+    _TRICKY | st.integers(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TRICKY, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.lists(st.dictionaries(_TRICKY, _TRICKY_JSON, max_size=3)), st.sampled_from([":", ": ", " :", "\n : "]))
+@settings(max_examples=300)
+def test_blocks_are_decoded_to_what_python_reads(values: list[dict[str, object]], colon: str) -> None:
+    text = json.dumps(values, separators=(", ", colon))
+    problems = json_records.Problems("f")
+    reader = json_records.JsonText(text.encode(), problems)
+    assert [entry.value for entry in reader.entries(reader.array_blocks())] == json.loads(text)
+    assert problems.found == []
+
+
+@given(_TRICKY, st.lists(st.dictionaries(_TRICKY, _TRICKY_JSON, max_size=2)), st.sampled_from([":", ": ", " :"]))
+@settings(max_examples=300)
+def test_no_repeated_key_escapes_a_block(key: str, values: list[dict[str, object]], colon: str) -> None:
+    plain = json.dumps(values, separators=(", ", colon))[1:-1]
+    inner = f'{{"x"{colon}{{{json.dumps(key)}{colon}1, {json.dumps(key)}{colon}2}}}}'
+    problems = json_records.Problems("f")
+    reader = json_records.JsonText(f"[{plain}{', ' if plain else ''}{inner}]".encode(), problems)
+    list(reader.entries(reader.array_blocks()))
+    assert len(problems.found) == 1
+    assert "stands twice" in problems.found[0]
 
 
 def test_paths_and_names_are_safe_to_print() -> None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from grader.scorers.selection import fingerprint
 
 from grader.predictions.read import read_predictions
 from grader.reports import material
 from grader.results import Metric, Outcome, Reading, Report, SampleResult, decode_report
-from grader.scorers.selection import fingerprint
 from tests.acceptance.command import grade
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.reports.table import render
-from tests.made_runs import of_sample, report
+from tests.made_runs import figures, of_sample, report
 
 
 def test_a_submission_has_nothing_that_the_readings_could_agree_on() -> None:
@@ -15,3 +15,24 @@ def test_a_submission_has_nothing_that_the_readings_could_agree_on() -> None:
 def test_it_says_on_how_many_samples_the_readings_differ() -> None:
     made = of_sample("vstar")
     assert f"differ on {len(made.differences())} of {len(made.samples)} samples" in render(made)
+
+
+def test_every_group_row_says_which_figure_it_is_of_and_follows_it() -> None:
+    made = report(
+        [],
+        metrics=[
+            *figures("pass@1", 40.0, 10),
+            *figures("parse_success_rate", 100.0, 10),
+            *figures("pass@1", 30.0, 5, "task_type=Odd"),
+            *figures("parse_success_rate", 100.0, 5, "task_type=Odd"),
+        ],
+    )
+    rows = [line.split()[0:2] for line in render(made).splitlines() if "." in line]
+    assert rows == [["pass@1", "40.0"], ["pass@1,", "task_type=Odd"], ["parse_success_rate", "100.0"]]
+
+
+def test_the_groups_of_mr_ben_are_those_of_the_mr_score() -> None:
+    lines = [line.split() for line in render(of_sample("mr-ben"), width=140).splitlines()]
+    grouped = [words[0] for words in lines if len(words) > 1 and words[1].startswith("subject=")]
+    assert grouped
+    assert set(grouped) == {"mr_score,"}

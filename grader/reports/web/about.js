@@ -31,13 +31,13 @@ function lost() {
   if (!found.length) return null;
   const rows = found.slice(0, 200).map((at) => el('tr', {}, el('th', { scope: 'row', class: 'id' }, el('a', { href: fresh({ tab: 'items', item: owner(at).name, sample: String(index.samples.n[at]) }) }, safe(index.qids[index.samples.q[at]]), ` #${index.samples.n[at]}`)),
     READINGS.map((name) => el('td', {}, badge(outcomeOf(at, name), answerOf(at, name)))), el('td', {}, safe(detailOf(at)))));
-  return el('section', {}, el('h2', { text: 'Unscored' }), el('p', { class: 'lead', text: `${plural(found.length, 'sample')} that infrastructure lost; no figure counts them, as right or as wrong.` }),
+  return el('section', {}, el('h2', { text: 'Unscored' }), el('p', { class: 'lead', text: `${plural(found.length, 'sample')} without a verdict (${index.why_unscored}): excluded from all metrics, counted neither as right nor as wrong.` }),
     table('Unscored samples', [column(index.unit), column('Official'), column('Careful'), column('Reason')], rows));
 }
 
 function about() {
   const own = { benchmark: index.benchmark, split: index.split, protocol: index.protocol };
-  const shown = Object.entries(index.environment).filter(([name]) => !['position_bias', 'abbreviations'].includes(name));
+  const shown = Object.entries(index.made);
   const pairs = [...Object.entries(own), ...shown];
   const flat = pairs.filter(([, thing]) => thing === null || typeof thing !== 'object');
   const deep = pairs.filter(([, thing]) => thing !== null && typeof thing === 'object');
@@ -48,5 +48,5 @@ function about() {
     lost(), el('section', {}, el('h2', { text: 'The two readings' }), el('dl', { class: 'facts' },
       el('div', {}, el('dt', { text: 'official' }), el('dd', { text: 'What the benchmark’s published scorer concludes, bug for bug, under the protocol named above. The number to compare with a leaderboard.' })),
       el('div', {}, el('dt', { text: 'careful' }), el('dd', { text: 'What an attentive person concludes from the same output. It never guesses: no answer and ambiguous are outcomes. The number to gate a checkpoint on.' })),
-      el('div', {}, el('dt', { text: 'unscored' }), el('dd', { text: 'Infrastructure failed. Never counted as wrong, never dropped unsaid.' }))))];
+      el('div', {}, el('dt', { text: 'unscored' }), el('dd', { text: 'No judge, a failing server, or failed infrastructure. Never counted as wrong, never dropped unsaid.' }))))];
 }

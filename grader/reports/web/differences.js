@@ -21,9 +21,9 @@ async function evidence(at) {
   const part = parts.find((one) => one.qid === index.qids[index.samples.q[at]]);
   const sample = part.samples.find((one) => one.n === index.samples.n[at]);
   const detail = sample.careful.detail || sample.official.detail;
-  const kind = sample.facts?.difference;
+  const kind = sample.kind;
   return [kind ? el('p', {}, el('b', {}, safe(kind))) : null, detail ? el('p', { class: 'detail' }, safe(detail)) : null, excerpt(sample)
-    ?? (sample.raw !== undefined && sample.raw.length <= 200 && index.kind !== 'execution' ? el('div', { class: 'excerpt', dir: 'auto' }, safe(sample.raw)) : null)];
+    ?? (sample.raw !== undefined && sample.raw.length <= 200 && !index.runsPrograms ? el('div', { class: 'excerpt', dir: 'auto' }, safe(sample.raw)) : null)];
 }
 
 async function difference_rows(shown) {

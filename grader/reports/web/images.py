@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from PIL.Image import Image
 
-    from grader.reports.questions import Picture
+    from grader.data.images import Picture
 
 Thumbnail = tuple[str, int, int]
 """Data URL, width, height."""

@@ -24,8 +24,8 @@ function asked(part, lines, sample) {
   if (!question) return el('p', { class: 'notice warn' }, 'The question cannot be shown: ', why('questions', 'the data has none for this item.'));
   return [picture(question, part.qid), question.text ? el('div', { class: 'prose' }, safe(question.text)) : null,
     options(question, sample), question.gold && !question.options.length ? el('p', {}, el('b', { text: 'Right: ' }), safe(question.gold)) : null,
-    question.texts.map(([title, text]) => el('details', { open: title === 'Options' || title === 'Hint' || title === 'Solution under review' }, el('summary', { text: title }), el('div', { class: 'prose' }, safe(text)))),
-    question.code.map(([title, numbers]) => el('details', { open: title === 'Signature' }, el('summary', { text: title }), source(numbers.map((number) => lines[number]))))];
+    question.texts.map(([title, text, open]) => el('details', { open }, el('summary', {}, safe(title)), el('div', { class: 'prose' }, safe(text)))),
+    question.code.map(([title, numbers, open]) => el('details', { open }, el('summary', {}, safe(title)), source(numbers.map((number) => lines[number]))))];
 }
 
 const why = (what, otherwise) => safe(index.gaps.find((gap) => gap.what === what)?.why ?? otherwise);
@@ -37,17 +37,17 @@ function reading(sample, name) {
   return el('div', { class: `reading ${name}` }, el('h4', { text: name }), el('p', {}, badge(read.outcome, read.answer),
     read.credit > 0 && read.credit < 1 ? el('span', { class: 'faint', text: ` credit ${read.credit}` }) : null),
   read.rule ? el('p', { class: 'rule' }, 'rule ', el('code', {}, safe(read.rule))) : null,
-  facts ? el('p', { class: 'rule' }, Object.entries(facts).map(([key, value]) => el('span', { class: 'fact' }, `${human(named(key))} ${tick(value)}`))) : null,
+  facts.length ? el('p', { class: 'rule' }, facts.map(([key, value]) => el('span', { class: 'fact' }, `${human(named(key))} ${tick(value)}`))) : null,
   read.detail ? el('p', { class: 'detail' }, safe(read.detail)) : null);
 }
 
 function facts(sample) {
-  const rows = Object.entries(sample.facts || {});
+  const rows = sample.facts;
   if (!rows.length) return null;
   return rows.map(([name, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1);
+    const text = value;
     return text.length > 80 || text.includes('\n')
-      ? el('details', { open: true }, el('summary', {}, safe(name === 'judge' ? 'The judge’s reply' : human(name))), el('pre', { class: 'raw', dir: 'auto' }, safe(text)))
+      ? el('details', { open: true }, el('summary', {}, safe(human(name))), el('pre', { class: 'raw', dir: 'auto' }, safe(text)))
       : el('p', { class: 'rule' }, safe(human(name)), ': ', el('b', {}, safe(text)));
   });
 }
@@ -63,7 +63,7 @@ function output(sample, lines) {
 }
 
 function program(sample, lines) {
-  if (index.kind !== 'execution') return null;
+  if (!index.runsPrograms) return null;
   if (!sample.program) return el('p', { class: 'notice warn' }, 'The program cannot be shown: ', why('programs', 'the executed file has none for this sample.'));
   return [sample.result && sample.result !== 'passed' ? [el('h4', { text: 'What the official evaluator recorded' }), el('pre', { class: 'raw' }, safe(sample.result))] : null,
     el('details', { open: true }, el('summary', {}, 'Assembled program, as run ', el('small', { text: `${plural(sample.program.lines.length, 'line')}, ${sample.seconds.toFixed(2)} s of CPU${sample.program.own ? '; the bar marks what the model wrote' : ''}${sample.program.failed === undefined ? '' : `; line ${sample.program.failed + 1}, the test that failed, is marked`}` })),
@@ -84,7 +84,7 @@ function strip(item, rounds, now) {
 }
 
 function related(item, unit) {
-  if (index.kind === 'circular' || !unit || unit === item.name) return null;
+  if (index.wholeUnits || !unit || unit === item.name) return null;
   const others = items.filter((other) => other !== item && other.name.startsWith(`${unit}/`));
   return others.length ? el('p', { class: 'related' }, 'Same question: ', others.map((other) => el('a', { href: address({ item: other.name, sample: '0' }) }, safe(other.name)))) : null;
 }
@@ -111,7 +111,7 @@ async function one() {
   const { parts, lines, unit } = (await chunk(item.chunk))[item.place];
   const rounds = [...new Set(parts.flatMap((part) => part.samples.map((sample) => sample.n)))].sort((a, b) => a - b);
   const now = rounds.includes(Number(state.sample)) ? Number(state.sample) : rounds[0];
-  const circular = index.kind === 'circular';
+  const circular = index.wholeUnits;
   const first = parts[0];
   const head = [steps(item), el('h2', { id: 'item', tabindex: '-1', class: 'item-name' }, safe(item.name)),
     el('p', { class: 'chips' }, item.groups.map((number) => el('a', { class: 'chip', href: fresh({ tab: 'items', group: index.groups[number] }) }, safe(index.groups[number].replace('=', ': ')))))];

@@ -20,7 +20,7 @@ function read(unpacked) {
     item.differing += differs(at);
     item.seconds += index.samples.t[at];
   }
-  baselines = lookup(index.environment.baselines ?? {});
+  baselines = lookup(index.baselines);
   timed = items.some((item) => item.seconds > 0);
 }
 

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.reports.provenance import made_with
+from grader.reports.unscored import in_words
 from grader.reports.web import images
-from grader.reports.web.figures import breakdown, curves
+from grader.reports.web.figures import breakdown
 from grader.reports.web.highlight import lines
 from grader.reports.web.texts import Texts
-from grader.results import Outcome, Reading, SampleResult
+from grader.results import READINGS, Outcome, Reading, SampleResult
+from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from grader.reports.material import Material, Run
-    from grader.reports.questions import Question
+    from grader.reports.material import Material
     from grader.results import Report
+    from grader.scorers.interface import Program
+    from grader.scorers.registry import AnyScorer
+    from grader.task import Task
 
 _CHUNK = 96_000
 """Characters of JSON from which a chunk is full: small ones compress badly, large ones take long to open."""
@@ -28,8 +31,6 @@ _AIM = 18_000_000
 """Bytes that a report should not exceed: it is mailed, attached to a build, opened on a laptop."""
 _BLURB = 240
 """Characters of a question that the index keeps, to list and to search."""
-_OWN_FACTS = frozenset({"gold", "official", "careful", "question", "failed_line"})
-"""Extra facts that the page shows in places of their own."""
 
 
 class Payload(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,11 +53,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def items_of(report: Report, material: Material) -> list[Item]:
-    """Group the samples; the passes of a circular question are one item."""
-    circular = material.kind == "circular"
+    """Group the samples; the tasks of a unit are one item where they belong together."""
     groups: dict[str, list[SampleResult]] = {}
     for sample in report.samples:
-        groups.setdefault(sample.cluster if circular else sample.qid, []).append(sample)
+        groups.setdefault(sample.cluster if material.whole_units else sample.qid, []).append(sample)
     return [
         Item(name=name, qids=list(dict.fromkeys(s.qid for s in members)), samples=members)
         for name, members in groups.items()
@@ -76,8 +76,9 @@ def build(report: Report, material: Material) -> Payload:
     texts = Texts(material)
     if texts.cut:
         gaps.append({"what": "predictions", "why": texts.why()})
+    scorer = scorer_of(report)
     places = {key: number for number, key in enumerate(material.images)}
-    chunks, where = _chunks(items, material, places, texts)
+    chunks, where = _chunks(items, _Page(material, places, texts, scorer))
     # Texts are what a report is for; images get what they leave.
     left = (_AIM - sum(map(len, chunks))) * 3 // 4
     found = images.thumbnails(material.images, max(images.LEAST, min(images.BUDGET, left)))
@@ -89,22 +90,28 @@ def build(report: Report, material: Material) -> Payload:
         "gaps": gaps,
         "sizes": [image[1:] if image else None for image in found],
         "breakdown": breakdown(report),
-        "curves": curves(report) if material.kind == "execution" else None,
-        **_columns(report, items, material, where),
+        **_columns(report, items, material, where, scorer),
     }
     return Payload(index=pack(index), chunks=chunks, images=[image[0] if image else "" for image in found])
 
 
 def _head(report: Report, material: Material) -> dict[str, object]:
+    summary = scorer_of(report).summary(report)
     return {
         "benchmark": report.benchmark,
         "split": report.split,
         "protocol": report.protocol,
-        "kind": material.kind,
+        "wholeUnits": material.whole_units,
+        "runsPrograms": material.runs_programs,
         "unit": material.unit,
         "unscored": report.unscored,
+        "why_unscored": in_words(report),
         "notes": report.notes,
-        "environment": _finite(report.environment),
+        "made": _finite(made_with(report)),
+        "baselines": _finite(report.baselines),
+        "abbreviations": report.abbreviations,
+        "tables": [msgspec.to_builtins(block) for block in summary.tables],
+        "curve": _finite(msgspec.to_builtins(summary.curve)),
     }
 
 
@@ -136,7 +143,9 @@ class _Table:
         return list(self.numbers)
 
 
-def _columns(report: Report, items: list[Item], material: Material, where: list[tuple[int, int]]) -> dict[str, object]:
+def _columns(
+    report: Report, items: list[Item], material: Material, where: list[tuple[int, int]], scorer: AnyScorer
+) -> dict[str, object]:
     """Return items and samples as columns; the samples of an item stand together."""
     outcomes, answers, rules, details, labels, qids = (_Table() for _ in range(6))
     rows: list[list[object]] = []
@@ -145,10 +154,10 @@ def _columns(report: Report, items: list[Item], material: Material, where: list[
     }
     different = {(s.qid, s.sample) for s in report.differences()}
     for item, (chunk, place) in zip(items, where, strict=True):
-        question = _first_question(item, material)
-        groups = [labels(label) for label in _labels(item.samples[0])]
-        verdicts = [[outcomes(outcome) for outcome in pair] for pair in _verdicts(item)]
-        rows.append([item.name, len(item.samples), chunk, place, groups, _blurb(question), verdicts])
+        task = _first_task(item, material)
+        groups = [labels(label) for label in item.samples[0].labels()]
+        verdicts = [[outcomes(outcome) for outcome in pair] for pair in _verdicts(item, scorer)]
+        rows.append([item.name, len(item.samples), chunk, place, groups, _blurb(task), verdicts])
         for sample in item.samples:
             columns["q"].append(qids(sample.qid))
             columns["n"].append(sample.sample)
@@ -171,33 +180,25 @@ def _columns(report: Report, items: list[Item], material: Material, where: list[
     }
 
 
-def _verdicts(item: Item) -> list[tuple[str, str]]:
-    """Return what a circular question came to in (official, careful), one pair a round of passes."""
-    rounds: dict[int, tuple[str, str]] = {}
+def _verdicts(item: Item, scorer: AnyScorer) -> list[list[str]]:
+    """Return what an item came to in (official, careful), one pair a round of its tasks, where its scorer says so."""
+    rounds: dict[int, list[SampleResult]] = {}
     for sample in item.samples:
-        verdict = sample.extra.get("question") if isinstance(sample.extra, dict) else None
-        if isinstance(verdict, dict):
-            rounds[sample.sample] = str(verdict.get("official")), str(verdict.get("careful"))
-    return [rounds[number] for number in sorted(rounds)]
+        rounds.setdefault(sample.sample, []).append(sample)
+    pairs = ([scorer.unit_outcome(rounds[number], reading) for reading in READINGS] for number in sorted(rounds))
+    return [[outcome.value for outcome in pair if outcome is not None] for pair in pairs if None not in pair]
 
 
-def _labels(sample: SampleResult) -> Iterator[str]:
-    if isinstance(sample.groups, dict):
-        for name, found in sample.groups.items():
-            for label in [found] if isinstance(found, str) else found:
-                yield f"{name}={label}"
+def _first_task(item: Item, material: Material) -> Task | None:
+    return next((material.tasks[qid] for qid in item.qids if qid in material.tasks), None)
 
 
-def _first_question(item: Item, material: Material) -> Question | None:
-    return next((material.questions[qid] for qid in item.qids if qid in material.questions), None)
-
-
-def _blurb(question: Question | None) -> str:
-    """Return what identifies a question in a list: its text, or what its code says of itself."""
-    if question is None:
+def _blurb(task: Task | None) -> str:
+    """Return what identifies a task in a list: its text, or what its code says of itself."""
+    if task is None:
         return ""
-    text = question.text or next((source for title, source in question.code if title == "Signature"), "")
-    if not question.text and '"""' in text:
+    text = task.text or next((block.content for block in task.blocks if block.kind == "code"), "")
+    if not task.text and '"""' in text:
         text = text.split('"""')[1].partition("Parameters:")[0]
     return " ".join(text.split())[:_BLURB]
 
@@ -209,18 +210,23 @@ def _rule(reading: Reading) -> str | None:
 # --- chunks -----------------------------------------------------------------------------------------------------
 
 
-def _chunks(
-    items: list[Item], material: Material, places: dict[str, int], texts: Texts
-) -> tuple[list[str], list[tuple[int, int]]]:
+class _Page:
+    """What the texts of every item are made with."""
+
+    def __init__(self, material: Material, places: dict[str, int], texts: Texts, scorer: AnyScorer) -> None:
+        self.material, self.places, self.texts, self.scorer = material, places, texts, scorer
+
+
+def _chunks(items: list[Item], page: _Page) -> tuple[list[str], list[tuple[int, int]]]:
     """Return the packed chunks, and for each item its chunk and its place there."""
     packed: list[str] = []
     where: list[tuple[int, int]] = []
     waiting: list[dict[str, object]] = []
     size = 0
     for item in items:
-        waiting.append(_item(item, material, places, texts))
+        waiting.append(_item(item, page))
         where.append((len(packed), len(waiting) - 1))
-        size += sum(texts.size(s.qid, s.sample) for s in item.samples) + 1_000
+        size += sum(page.texts.size(s.qid, s.sample) for s in item.samples) + 1_000
         if size >= _CHUNK:
             packed.append(pack(waiting))
             waiting, size = [], 0
@@ -243,63 +249,67 @@ class _Lines:
         return [[text, runs] if runs else [text] for text, runs in self._numbers]
 
 
-def _item(item: Item, material: Material, places: dict[str, int], texts: Texts) -> dict[str, object]:
+def _item(item: Item, page: _Page) -> dict[str, object]:
     sources = _Lines()
     parts = []
     by_qid: dict[str, list[SampleResult]] = {}
     for sample in item.samples:
         by_qid.setdefault(sample.qid, []).append(sample)
     for qid, members in by_qid.items():
+        programs = page.material.programs.get(qid, [])
         parts.append(
             {
                 "qid": qid,
-                "question": _question(material.questions.get(qid), places, sources),
-                "samples": [_sample(s, material.runs.get(qid, []), texts, sources) for s in members],
+                "question": _question(qid, page, sources),
+                "samples": [_sample(sample, programs, page, sources) for sample in members],
             }
         )
     return {"unit": item.samples[0].cluster, "parts": parts, "lines": sources.table}
 
 
-def _question(question: Question | None, places: dict[str, int], sources: _Lines) -> dict[str, object] | None:
-    if question is None:
+def _question(qid: str, page: _Page, sources: _Lines) -> dict[str, object] | None:
+    task = page.material.tasks.get(qid)
+    if task is None:
         return None
     return {
-        "text": question.text,
-        "options": list(question.options.items()),
-        "gold": question.gold,
-        "image": places.get(question.image, -1),
-        "texts": question.texts,
-        "code": [[title, sources.add(source.rstrip("\n"))] for title, source in question.code],
+        "text": task.text,
+        "options": list(task.options.items()),
+        "gold": task.gold,
+        "image": page.places.get(page.material.image_of.get(qid, ""), -1),
+        "texts": [[block.title, block.content, block.is_open] for block in task.blocks if block.kind == "text"],
+        "code": [
+            [block.title, sources.add(block.content.rstrip("\n")), block.is_open]
+            for block in task.blocks
+            if block.kind == "code"
+        ],
     }
 
 
-def _sample(sample: SampleResult, runs: list[Run], texts: Texts, sources: _Lines) -> dict[str, object]:
-    run = runs[sample.sample] if sample.sample < len(runs) else None
-    extra = sample.extra if isinstance(sample.extra, dict) else {}
+def _sample(sample: SampleResult, programs: list[Program], page: _Page, sources: _Lines) -> dict[str, object]:
+    marks = page.scorer.marks(sample)
     made: dict[str, object] = {
         "n": sample.sample,
-        "official": _reading(sample, sample.official, texts),
-        "careful": _reading(sample, sample.careful, texts),
+        "official": _reading(sample, sample.official, page.texts),
+        "careful": _reading(sample, sample.careful, page.texts),
         "seconds": sample.seconds,
-        **texts.shown(sample.qid, sample.sample),
+        "kind": marks.kind,
+        "facts": marks.facts,
+        "official_facts": marks.official,
+        "careful_facts": marks.careful,
+        "flags": sample.flags if isinstance(sample.flags, list) else [],
+        **page.texts.shown(sample.qid, sample.sample),
     }
-    facts = {name: value for name, value in extra.items() if name not in _OWN_FACTS}
-    if facts:
-        made["facts"] = _finite(facts)
-    for name in ("question", "official", "careful"):
-        if isinstance(extra.get(name), dict):
-            made[f"{name}_facts"] = _finite(extra[name])
-    if run is not None:
-        made["result"] = run.result[:8_000]
-        program: dict[str, object] = {**_program(run, sources)}
-        failed = extra.get("failed_line")
-        made["program"] = program | ({"failed": failed - 1} if isinstance(failed, int) else {})
-    elif sample.official.outcome is not Outcome.UNSCORED and runs:
+    if sample.sample < len(programs):
+        found = programs[sample.sample]
+        made["result"] = found.result[:8_000]
+        program: dict[str, object] = {**_program(found, sources)}
+        made["program"] = program | ({} if marks.failed_line is None else {"failed": marks.failed_line - 1})
+    elif sample.official.outcome is not Outcome.UNSCORED and programs:
         made["program"] = None
     return made
 
 
-def _program(run: Run, sources: _Lines) -> dict[str, list[int]]:
+def _program(run: Program, sources: _Lines) -> dict[str, list[int]]:
     """Return a program's lines, and which of them [from, to) are the model's.
 
     The frame and the tests are the task's, so they are coloured once for all its samples.

@@ -17,7 +17,7 @@ function overall() {
     el('h2', { id: 'h-figures', text: 'Figures' }), legend()),
   el('p', { class: 'lead', text: 'In percent, with 95 % intervals. Official is the published scorer, bug for bug; careful is what an attentive person concludes.' }),
   table('Figures in both readings', metricHead('Metric', scale), metricRows(rows, scale, (row) => human(row.name)), 'figures'),
-  index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored, for reasons of infrastructure. No figure counts them; "between" says what the figure could be with all of them wrong, and all right. `,
+  index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored (${index.why_unscored}). All metrics exclude them; "between" says what the figure could be with all of them wrong, and all right. `,
     el('a', { href: fresh({ tab: 'items', careful: 'unscored' }), text: 'Show them' })) : null);
 }
 
@@ -29,8 +29,8 @@ function headline() {
   return all.length ? el('p', { class: 'notice' }, words) : null;
 }
 
-function passCurve() {
-  const curve = index.curves;
+function curveCard() {
+  const curve = index.curve;
   if (!curve) return null;
   const wide = window.innerWidth < 600 ? 380 : 620, high = 250, left = 40, right = 74, top = 20, bottom = 40;
   const most = curve.k.length;
@@ -39,7 +39,7 @@ function passCurve() {
   const ends = READINGS.map((name) => [...curve[name]].reverse().find((p) => p[0] !== null)?.[0] ?? 0);
   const close = Math.abs(y(ends[0]) - y(ends[1])) < 15;
   const words = READINGS.map((name, n) => `${name} rises from ${fixed(curve[name][0][0])} at k = 1 to ${fixed(ends[n])} at k = ${most}`).join('; ');
-  const chart = svg('svg', { class: 'curve', viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': `pass@k against k: ${words}` });
+  const chart = svg('svg', { class: 'curve', viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': `${curve.title}: ${words}` });
   for (const value of [0, 25, 50, 75, 100]) {
     chart.append(svg('line', { class: 'grid', x1: left, x2: wide - right, y1: y(value), y2: y(value) }),
       svg('text', { x: left - 8, y: y(value) + 4, 'text-anchor': 'end', text: String(value) }));
@@ -48,11 +48,11 @@ function passCurve() {
   for (const k of curve.k) {
     if (k === most || ((k - 1) % every === 0 && most - k >= every / 2)) chart.append(svg('text', { x: x(k), y: high - 20, 'text-anchor': 'middle', text: String(k) }));
   }
-  chart.append(svg('text', { class: 'label', x: (left + wide - right) / 2, y: high - 4, 'text-anchor': 'middle', text: 'k, samples drawn' }));
+  chart.append(svg('text', { class: 'label', x: (left + wide - right) / 2, y: high - 4, 'text-anchor': 'middle', text: curve.axis }));
   READINGS.forEach((name, number) => {
     const points = curve.k.map((k, at) => [k, ...curve[name][at]]).filter(([, value]) => value !== null);
     for (const row of index.breakdown) {
-      const k = row.group === null && /^pass@(\d+)$/.exec(row.name)?.[1];
+      const k = row.group === null && row.name.startsWith(curve.prefix) ? Number(row.name.slice(curve.prefix.length)) : null;
       if (k && row[name]?.ci && k <= most) {
         chart.append(svg('line', { class: `range ${name}`, x1: x(k) + number * 5 - 2, x2: x(k) + number * 5 - 2, y1: y(row[name].ci[0]), y2: y(row[name].ci[1]) }));
       }
@@ -60,7 +60,7 @@ function passCurve() {
     chart.append(svg('polyline', { class: `line ${name}`, points: points.map(([k, value]) => `${x(k)},${y(value)}`).join(' ') }));
     for (const [k, value, tasks] of points) {
       chart.append(svg('circle', { class: `point ${name}`, cx: x(k), cy: y(value), r: most > 60 ? 1.5 : 3.5 },
-        svg('title', { text: `${name}: pass@${k} = ${fixed(value)} over ${plural(tasks, index.unit)}` })));
+        svg('title', { text: `${name}: ${curve.prefix}${k} = ${fixed(value)} over ${plural(tasks, index.unit)}` })));
     }
     const shift = close ? (ends[number] >= ends[1 - number] && (number === 0 || ends[0] !== ends[1]) ? -7 : 8) : 0;
     chart.append(svg('text', { class: `name ${name}`, x: wide - right + 10, y: y(ends[number]) + 4 + shift, text: name }));
@@ -68,8 +68,8 @@ function passCurve() {
   const rows = curve.k.map((k, at) => el('tr', {}, el('th', { scope: 'row', class: 'num', text: String(k) }),
     READINGS.map((name) => el('td', { class: 'num', text: fixed(curve[name][at][0]) })),
     el('td', { class: 'num', text: count(curve.careful[at][1]) })));
-  return el('section', { class: 'card', 'aria-labelledby': 'h-curve' }, el('h2', { id: 'h-curve', text: 'pass@k against k' }), chart,
-    el('details', {}, el('summary', { text: 'As a table' }), table('pass@k for every k', [column('k', 'num'), column('Official', 'num'), column('Careful', 'num'), column(`${index.unit}s`, 'num')], rows, 'slim')));
+  return el('section', { class: 'card', 'aria-labelledby': 'h-curve' }, el('h2', { id: 'h-curve', text: curve.title }), chart,
+    el('details', {}, el('summary', { text: 'As a table' }), table(curve.title, [column('k', 'num'), column('Official', 'num'), column('Careful', 'num'), column(`${index.unit}s`, 'num')], rows, 'slim')));
 }
 
 function outcomes() {
@@ -105,12 +105,12 @@ function categories() {
   const shown = rows.filter((row) => row.name === chosen);
   const scale = scaleOf(shown);
   const fields = Map.groupBy ? Map.groupBy(shown, (row) => row.group.split('=')[0]) : grouped(shown);
-  const short = lookup(index.environment.abbreviations || {});
+  const short = lookup(index.abbreviations);
   const label = (row) => {
     const name = row.group.slice(row.group.indexOf('=') + 1);
-    return [el('a', { href: fresh({ tab: 'items', group: row.group }) }, safe(name)), short.has(name) ? el('small', { text: ` ${named(short.get(name))}` }) : null];
+    return [el('small', { class: 'of', text: `${human(row.name)} · ` }), el('a', { href: fresh({ tab: 'items', group: row.group }) }, safe(name)), short.has(name) ? el('small', { text: ` ${named(short.get(name))}` }) : null];
   };
-  return el('section', { 'aria-labelledby': 'h-categories' }, el('div', { class: 'heading' }, el('h2', { id: 'h-categories', text: 'By category' }),
+  return el('section', { 'aria-labelledby': 'h-categories' }, el('div', { class: 'heading' }, el('h2', { id: 'h-categories', text: `By category: ${human(chosen)}` }),
     names.length > 1 ? el('label', {}, 'Metric ', el('select', { id: 'metric', onchange: (event) => go(address({ metric: event.target.value }), { replace: true }) },
       names.map((name) => el('option', { value: name, selected: name === chosen, text: human(name) })))) : null),
   [...fields].map(([field, members]) => table(`${chosen} by ${named(field)}`, metricHead(human(named(field)), scale), metricRows(members, scale, label), 'figures')));
@@ -125,20 +125,16 @@ function grouped(rows) {
   return found;
 }
 
-function positions() {
-  const bias = index.environment.position_bias;
-  if (!bias?.careful || !Object.keys(bias.careful).length) return null;
-  const letters = [...new Set(READINGS.flatMap((name) => Object.keys(bias[name] || {})))].sort();
-  const of = (name, letter) => (Object.hasOwn(bias[name] || {}, letter) ? bias[name][letter] : {});
-  const rows = letters.map((letter) => el('tr', {}, el('th', { scope: 'row' }, safe(letter)), el('td', { class: 'num', text: String(of('careful', letter).right ?? '–') }),
-    READINGS.map((name) => [el('td', { class: 'num', text: String(of(name, letter).chosen ?? '–') }), el('td', { class: 'num', text: fixed(of(name, letter).accuracy ?? null) })])));
-  return el('section', { class: 'card', 'aria-labelledby': 'h-position' }, el('h2', { id: 'h-position', text: 'By position' }),
-    el('p', { class: 'lead', text: 'How often each letter is right, how often it is chosen, and the accuracy where it is right.' }),
-    table('Letters: how often right, how often chosen, accuracy', [column('Letter'), column('right', 'num'), READINGS.map((name) => [column(`${name}: chosen`, 'num'), column('accuracy', 'num')])], rows, 'wrapped'));
+// What the scorer adds of its own: tables of texts.
+function tables() {
+  return index.tables.map((block, number) => el('section', { class: 'card', 'aria-labelledby': `h-table-${number}` }, el('h2', { id: `h-table-${number}` }, safe(block.title)),
+    el('p', { class: 'lead' }, safe(block.lead)),
+    table(block.title, block.columns.map((name, at) => el('th', { scope: 'col', class: at ? 'num' : '' }, safe(name))),
+      block.rows.map((row) => el('tr', {}, row.map((cell, at) => (at ? el('td', { class: 'num' }, safe(cell)) : el('th', { scope: 'row' }, safe(cell)))))), 'wrapped')));
 }
 
 function summary() {
-  return [missing(), headline(), overall(), el('div', { class: 'cards' }, passCurve(), all.length ? outcomes() : null, positions()), categories(),
+  return [missing(), headline(), overall(), el('div', { class: 'cards' }, curveCard(), all.length ? outcomes() : null, tables()), categories(),
     index.notes.length ? el('section', { 'aria-labelledby': 'h-notes' }, el('h2', { id: 'h-notes', text: 'What to know' }),
       el('ul', { class: 'notes' }, index.notes.map((note) => el('li', {}, safe(note))))) : null];
 }

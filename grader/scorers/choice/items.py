@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.data.load import Rows
 from grader.errors import InputError, UsageError
-from grader.results import Outcome, Reading, SampleResult
+from grader.results import Outcome, Reading, SampleResult, write_facts
+from grader.scorers.choice.facts import SampleFacts
 from grader.scorers.choice.reading import ChoiceReading
+from grader.scorers.interface import missing_reading
+from grader.task import Block, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from grader.benchmark import Benchmark
-    from grader.data.load import Row
-    from grader.predictions.read import PredictionFile
+    from grader.data.load import Row, Rows
+    from grader.scorers.choice.declaration import ChoiceBenchmark
 
 _MARKED = re.compile(r"\(([A-Z])\)\s*")
+_WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "hidden"))
+"""What copies of a test split have in the answer column where the answers are withheld."""
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class Item(Task, frozen=True, kw_only=True):
     """One question as it was asked: in circular evaluation, one pass."""
 
-    qid: str
-    unit: str
-    """The question it is a pass of (itself where there is one pass)."""
-    question: str
-    options: dict[str, str]
-    answer: str | None
-    """The right letter; None where the answers are not public."""
-    groups: dict[str, str | list[str]]
-    row: dict[str, Any]
 
-
-def items_from(rows: Rows, benchmark: Benchmark, split: str) -> dict[str, Item]:
+def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, Item]:
     """Turn rows into items; raises InputError naming every row that is wrong."""
     problems = _table_problems(rows, benchmark, split)
     if problems:
@@ -46,13 +38,13 @@ def items_from(rows: Rows, benchmark: Benchmark, split: str) -> dict[str, Item]:
     for number, row in enumerate(rows.rows, 1):
         where = rows.where(number)
         try:
-            item = _item(row, benchmark)
+            item = _item(row, benchmark, withheld=not benchmark.splits[split].scored)
         except ValueError as error:
             problems.append(f"{where}: {error}")
             continue
-        if item.qid in items:
-            problems.append(f"{where}: {item.qid!r} stands twice")
-        items[item.qid] = item
+        if item.id in items:
+            problems.append(f"{where}: {item.id!r} is a duplicate: an earlier row has it")
+        items[item.id] = item
     problems += _answer_problems(items, rows, benchmark, split)
     if problems:
         hidden = [f"... and {len(problems) - 50} more problems"] if len(problems) > 50 else []
@@ -60,7 +52,7 @@ def items_from(rows: Rows, benchmark: Benchmark, split: str) -> dict[str, Item]:
     return items
 
 
-def _table_problems(rows: Rows, benchmark: Benchmark, split: str) -> list[str]:
+def _table_problems(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> list[str]:
     """Return what is wrong with the table as a whole, one line instead of one a row."""
     columns, label, place = benchmark.columns, benchmark.splits[split].label, rows.place or rows.origin
     filled = {name for row in rows.rows for name, value in row.items() if cell(value) is not None}
@@ -85,8 +77,8 @@ def _table_problems(rows: Rows, benchmark: Benchmark, split: str) -> list[str]:
     return problems
 
 
-def _answer_problems(items: Mapping[str, Item], rows: Rows, benchmark: Benchmark, split: str) -> list[str]:
-    lacking = [qid for qid, item in items.items() if item.answer is None]
+def _answer_problems(items: Mapping[str, Item], rows: Rows, benchmark: ChoiceBenchmark, split: str) -> list[str]:
+    lacking = [qid for qid, item in items.items() if item.gold is None]
     if not lacking:
         return []
     place = rows.place or rows.origin
@@ -100,8 +92,11 @@ def _answer_problems(items: Mapping[str, Item], rows: Rows, benchmark: Benchmark
     return []
 
 
-def _item(row: Row, benchmark: Benchmark) -> Item:
-    """Return a row's item; raises ValueError saying what is wrong with it."""
+def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
+    """Return a row's item; raises ValueError saying what is wrong with it.
+
+    `withheld`: the split's answers may be withheld. Where the data has them all the same they count.
+    """
     columns = benchmark.columns
     qid = cell(row.get(columns.id))
     if qid is None:
@@ -111,15 +106,27 @@ def _item(row: Row, benchmark: Benchmark) -> Item:
     if len(options) < 2:
         raise ValueError(f"{qid}: fewer than two options (columns {benchmark.letters[0]}, {benchmark.letters[1]}, ...)")
     answer = cell(row.get(columns.answer or ""))
+    if withheld and answer is not None and answer not in options and answer.strip().lower() in _WITHHELD:
+        answer = None
     if answer is not None and answer not in options:
         raise ValueError(f"{qid}: the answer {answer!r} is none of its options {', '.join(options)}")
-    unit = qid
-    if benchmark.scoring == "circular":
+    unit = ""
+    if benchmark.is_circular:
         unit = cell(row.get(columns.group_index or "")) or _base(qid, benchmark.pass_stride)
     groups = _groups(row, benchmark)
     if benchmark.options_in_text:
         groups["options"] = str(len(options))
-    return Item(qid=qid, unit=unit, question=question, options=options, answer=answer, groups=groups, row=row)
+    hint = cell(row.get(columns.hint or ""))
+    return Item(
+        id=qid,
+        unit="" if unit == qid else unit,
+        text=question,
+        options=options,
+        gold=answer,
+        groups=groups,
+        blocks=(Block(kind="text", title="Hint", content=hint, is_open=True),) if hint else (),
+        row=row,
+    )
 
 
 def cell(value: object) -> str | None:
@@ -137,7 +144,7 @@ def _base(qid: str, stride: int) -> str:
     return str(int(qid) % stride)
 
 
-def _options(row: Row, question: str, benchmark: Benchmark) -> dict[str, str]:
+def _options(row: Row, question: str, benchmark: ChoiceBenchmark) -> dict[str, str]:
     if benchmark.options_in_text:
         return options_in(question, benchmark.prompt)
     together = row.get(benchmark.columns.options) if benchmark.columns.options else None
@@ -163,7 +170,7 @@ def options_in(text: str, prompt: str = "") -> dict[str, str]:
     return {}
 
 
-def _groups(row: Row, benchmark: Benchmark) -> dict[str, str | list[str]]:
+def _groups(row: Row, benchmark: ChoiceBenchmark) -> dict[str, str | list[str]]:
     groups: dict[str, str | list[str]] = {}
     for name in benchmark.columns.groups:
         label = cell(row.get(name))
@@ -201,6 +208,8 @@ class Reply(msgspec.Struct, kw_only=True):
     careful_judged: ChoiceReading | None = None
     lost: str = ""
     """Why a judge that was asked gave nothing; with it, what only the judge could read is unscored."""
+    is_failure: bool = False
+    """Whether it is no reply, but what a failing server left: no careful reading, and no judge for it."""
     asked: frozenset[str] = frozenset()
     """The readings that needed the judge."""
 
@@ -214,10 +223,10 @@ def read_replies(items: Iterable[Item], predictions: Mapping[str, list[str]], ve
     replies = []
     for item in items:
         shape = tuple(item.options.items())
-        for number, text in enumerate(predictions[item.qid]):
-            key = (text, shape, item.question)
+        for number, text in enumerate(predictions[item.id]):
+            key = (text, shape, item.text)
             if key not in known:
-                known[key] = official(text, item.options), read_choice(text, item.options, item.question)
+                known[key] = official(text, item.options), read_choice(text, item.options, item.text)
             first, second = known[key]
             replies.append(Reply(item=item, sample=number, text=text, official=first, careful=second))
     return replies
@@ -230,20 +239,20 @@ def sample_of(reply: Reply) -> SampleResult:
 
 def absent(item: Item, number: int) -> SampleResult:
     """Return the result of a reply that is not there, under `--missing wrong`."""
-    reading = Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="there is no prediction", rule="missing")
+    reading = missing_reading(Outcome.NO_ANSWER)
     return sample(item, number, reading, reading)
 
 
 def sample(item: Item, number: int, official: Reading, careful: Reading) -> SampleResult:
     """Put an item's two readings together."""
     return SampleResult(
-        qid=item.qid,
+        qid=item.id,
         sample=number,
         official=official,
         careful=careful,
-        unit=item.unit if item.unit != item.qid else msgspec.UNSET,
+        unit=item.unit or msgspec.UNSET,
         groups=item.groups or msgspec.UNSET,
-        extra={"gold": item.answer},
+        facts=write_facts(SampleFacts(gold=item.gold)),
     )
 
 
@@ -269,7 +278,7 @@ def _verdict(item: Item, read: ChoiceReading) -> Reading:
     """Mark a letter: one that is not among the options is wrong; `Z` is how official rules and judges say "none"."""
     if read.letter is None or (read.letter == "Z" and "Z" not in item.options):
         return _reading(Outcome.NO_ANSWER, None, read)
-    return _reading(Outcome.CORRECT if read.letter == item.answer else Outcome.WRONG, read.letter, read)
+    return _reading(Outcome.CORRECT if read.letter == item.gold else Outcome.WRONG, read.letter, read)
 
 
 def _reading(outcome: Outcome, letter: str | None, read: ChoiceReading) -> Reading:
@@ -281,41 +290,3 @@ def _reading(outcome: Outcome, letter: str | None, read: ChoiceReading) -> Readi
         rule=read.rule,
         span=read.span or msgspec.UNSET,
     )
-
-
-# --- baselines --------------------------------------------------------------------------------------------------
-
-
-def baselines(items: Iterable[Item]) -> dict[str, dict[str, float]]:
-    """Return, in percent and by group (`all`: every question), what chance and the first letter always would score."""
-    groups: dict[str, list[Item]] = {"all": list(items)}
-    for item in groups["all"]:
-        for name, labels in item.groups.items():
-            for label in [labels] if isinstance(labels, str) else labels:
-                groups.setdefault(f"{name}={label}", []).append(item)
-    return {
-        group: {
-            "chance": 100 * sum(1 / len(item.options) for item in members) / len(members),
-            "always_first_letter": 100
-            * sum(item.answer == next(iter(item.options)) for item in members)
-            / len(members),
-        }
-        for group, members in groups.items()
-    }
-
-
-# --- rows that came with the predictions ------------------------------------------------------------------------
-
-
-def carried_rows(file: PredictionFile, benchmark: Benchmark) -> Rows | None:
-    """Return the questions that a VLMEvalKit result table carries beside its predictions; None where it has none.
-
-    pandas has lost what such a table says of options like "None", so data that is at hand is better.
-    """
-    columns = benchmark.columns
-    needed = {*benchmark.letters[:2], columns.answer}
-    if file.format != "vlmevalkit" or not all(needed <= record.fields.keys() for record in file.records):
-        return None
-    rows = [{columns.id: record.qid, **record.fields} for record in file.records]
-    digest = hashlib.sha256(msgspec.json.encode(rows, enc_hook=str)).hexdigest()[:16]
-    return Rows(rows=rows, origin=f"{file.name} (its own questions)", digest=digest)

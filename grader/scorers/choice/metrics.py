@@ -7,111 +7,86 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions import intervals as stats
-from grader.results import READINGS, Metric, Outcome, ReadingName, SampleResult
+from grader.results import (
+    READINGS,
+    Outcome,
+    ReadingName,
+    SampleResult,
+    by_observation,
+    read_facts,
+    write_facts,
+)
+from grader.scorers.choice.facts import LetterCounts, PositionBias, SampleFacts, UnitOutcome
+from grader.scorers.interface import MISSING_RULE, mean_credit
+from grader.scorers.means import Observation, combine, each_task, mean_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Sequence
 
-
-class Observation(msgspec.Struct, frozen=True, kw_only=True):
-    """What one question earned: its credit over scored samples, and over all if the unscored were wrong or right."""
-
-    value: float | None
-    low: float
-    high: float
-
-
-def by_group(samples: Iterable[SampleResult]) -> dict[str | None, list[SampleResult]]:
-    """Return the samples of every group, `None` being all of them."""
-    groups: dict[str | None, list[SampleResult]] = {None: []}
-    for sample in samples:
-        groups[None].append(sample)
-        if isinstance(sample.groups, dict):
-            for name, labels in sample.groups.items():
-                for label in [labels] if isinstance(labels, str) else labels:
-                    groups.setdefault(f"{name}={label}", []).append(sample)
-    return {None: groups.pop(None), **{name: groups[name] for name in sorted(filter(None, groups))}}
-
-
-def metric_rows(
-    samples: Iterable[SampleResult], name: str, observe: Callable[[list[SampleResult], ReadingName], list[Observation]]
-) -> list[Metric]:
-    """Return one figure for every group and reading; `observe` makes the observations of a group's samples."""
-    rows = []
-    for group, members in by_group(samples).items():
-        for reading in READINGS:
-            row = metric(name, reading, group, observe(members, reading))
-            if row is not None:
-                rows.append(row)
-    return rows
-
-
-def metric(name: str, reading: ReadingName, group: str | None, observations: list[Observation]) -> Metric | None:
-    """Return the mean of what was scored, with bounds where something was not."""
-    scored = [o.value for o in observations if o.value is not None]
-    summary = stats.mean(scored)
-    if summary is None:
-        return None
-    uncertain = any(o.value is None or o.low != o.high for o in observations)
-    low = 100 * sum(o.low for o in observations) / len(observations)
-    high = 100 * sum(o.high for o in observations) / len(observations)
-    return Metric(
-        name=name,
-        reading=reading,
-        group=group,
-        **msgspec.structs.asdict(summary),
-        bounds=(low, high) if uncertain else msgspec.UNSET,
-    )
-
-
-def each_question(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
-    """One observation a qid: the mean credit of its samples."""
-    return [_mean(members, reading) for members in _by(samples, lambda s: s.qid).values()]
+    from grader.scorers.interface import Observe
 
 
 def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """One observation a question: its first pass alone (vanilla evaluation)."""
     lead = {s.cluster: s.qid for s in reversed(samples)} | {s.cluster: s.qid for s in samples if s.qid == s.cluster}
-    return each_question([s for s in samples if s.qid == lead[s.cluster]], reading)
+    return each_task([s for s in samples if s.qid == lead[s.cluster]], reading)
 
 
 def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """One observation a question: the mean over its passes, each taken by itself."""
-    return [_mean(members, reading) for members in _by(samples, lambda s: s.cluster).values()]
+    return [mean_of(members, reading) for members in by_observation(samples).values()]
 
 
 def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
     """One observation a question: right where every pass is right; several samples are several such trials."""
     observations = []
-    for members in _by(samples, lambda s: s.cluster).values():
-        trials = _by(members, lambda s: str(s.sample)).values()
-        observations.append(_combine([_all_right(trial, reading) for trial in trials]))
+    for members in by_observation(samples).values():
+        trials = by_sample(members).values()
+        observations.append(combine([_all_right(trial, reading) for trial in trials]))
     return observations
 
 
-def mark_questions(samples: Iterable[SampleResult]) -> None:
-    """Write into every pass's `extra` what became of its question: it is why a right letter may earn nothing."""
-    trials: dict[tuple[str, int], list[SampleResult]] = {}
+def by_sample(samples: list[SampleResult]) -> dict[int, list[SampleResult]]:
+    """Return the samples of each round: those with the same number."""
+    rounds: dict[int, list[SampleResult]] = {}
     for sample in samples:
-        trials.setdefault((sample.cluster, sample.sample), []).append(sample)
-    for trial in trials.values():
-        said = {
-            name: Outcome.UNSCORED
-            if (value := _all_right(trial, name).value) is None
-            else Outcome.CORRECT
-            if value
-            else Outcome.WRONG
-            for name in READINGS
-        }
-        for sample in trial:
-            assert isinstance(sample.extra, dict)
-            sample.extra["question"] = said
+        rounds.setdefault(sample.sample, []).append(sample)
+    return rounds
+
+
+def with_unit_outcomes(samples: list[SampleResult]) -> list[SampleResult]:
+    """Return the samples, each with what became of its question: it is why a right letter may earn nothing."""
+    rounds: dict[tuple[str, int], list[SampleResult]] = {}
+    for sample in samples:
+        rounds.setdefault((sample.cluster, sample.sample), []).append(sample)
+    outcomes = {key: _unit_outcome(members) for key, members in rounds.items()}
+    return [_with_outcome(sample, outcomes[sample.cluster, sample.sample]) for sample in samples]
+
+
+def _unit_outcome(members: list[SampleResult]) -> UnitOutcome:
+    official, careful = (_all_right(members, name).value for name in READINGS)
+    return UnitOutcome(official=_as_outcome(official), careful=_as_outcome(careful))
+
+
+def _as_outcome(value: float | None) -> Outcome:
+    if value is None:
+        return Outcome.UNSCORED
+    return Outcome.CORRECT if value else Outcome.WRONG
+
+
+def _with_outcome(sample: SampleResult, outcome: UnitOutcome) -> SampleResult:
+    facts = SampleFacts(gold=facts_of(sample).gold, question=outcome)
+    return msgspec.structs.replace(sample, facts=write_facts(facts))
+
+
+def facts_of(sample: SampleResult) -> SampleFacts:
+    """Return what the scorer keeps of a sample; raises InputError."""
+    return read_facts(sample.facts, SampleFacts, f"sample {sample.qid} #{sample.sample}")
 
 
 def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:
     """Decide a question: one wrong pass is enough, an unscored one leaves it open, official ignores absent ones."""
-    present = [r for s in trial if not ((r := s.reading(reading)).rule == "missing" and reading == "official")]
+    present = [r for s in trial if not ((r := s.reading(reading)).rule == MISSING_RULE and reading == "official")]
     if any(r.credit < 1 and r.outcome is not Outcome.UNSCORED for r in present) or not present:
         return Observation(value=0, low=0, high=0)
     if any(r.outcome is Outcome.UNSCORED for r in present):
@@ -119,58 +94,51 @@ def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:
     return Observation(value=1, low=1, high=1)
 
 
-def _mean(members: list[SampleResult], reading: ReadingName) -> Observation:
-    return _combine(
-        [
-            Observation(value=None, low=0, high=1)
-            if (r := member.reading(reading)).outcome is Outcome.UNSCORED
-            else Observation(value=r.credit, low=r.credit, high=r.credit)
-            for member in members
-        ]
-    )
+def position_bias(samples: list[SampleResult]) -> PositionBias:
+    """Return, by reading and letter: how often it was predicted, how often right, and accuracy where right."""
+    official, careful = (_letters(samples, name) for name in READINGS)
+    return PositionBias(official=official, careful=careful)
 
 
-def _combine(parts: list[Observation]) -> Observation:
-    scored = [part.value for part in parts if part.value is not None]
-    return Observation(
-        value=sum(scored) / len(scored) if scored else None,
-        low=sum(part.low for part in parts) / len(parts),
-        high=sum(part.high for part in parts) / len(parts),
-    )
-
-
-def _by(samples: list[SampleResult], key: Callable[[SampleResult], str]) -> dict[str, list[SampleResult]]:
-    groups: dict[str, list[SampleResult]] = {}
+def _letters(samples: list[SampleResult], name: ReadingName) -> dict[str, LetterCounts]:
+    chosen: Counter[str] = Counter()
+    gold: Counter[str] = Counter()
+    hits: Counter[str] = Counter()
     for sample in samples:
-        groups.setdefault(key(sample), []).append(sample)
-    return groups
+        reading = sample.reading(name)
+        if reading.outcome is Outcome.UNSCORED:
+            continue
+        right = facts_of(sample).gold or ""
+        gold[right] += 1
+        hits[right] += reading.credit >= 1
+        if reading.answer:
+            chosen[reading.answer] += 1
+    return {
+        letter: LetterCounts(
+            chosen=chosen[letter],
+            right=gold[letter],
+            accuracy=100 * hits[letter] / gold[letter] if gold[letter] else None,
+        )
+        for letter in sorted(chosen.keys() | gold.keys())
+    }
 
 
-def position_bias(samples: list[SampleResult]) -> dict[str, object]:
-    """Return, by reading and letter: how often it was chosen, how often right, and accuracy (percent) where right.
+def observe(name: str) -> Observe | None:
+    """Return what gives an observation's value in one of the metrics above; None for another metric."""
+    return _OBSERVE.get(name)
 
-    Unscored samples are in none of it.
-    """
-    table: dict[str, object] = {}
-    for name in READINGS:
-        chosen: Counter[str] = Counter()
-        gold: Counter[str] = Counter()
-        hits: Counter[str] = Counter()
-        for sample in samples:
-            reading = sample.reading(name)
-            if reading.outcome is Outcome.UNSCORED:
-                continue
-            right = str(sample.extra["gold"]) if isinstance(sample.extra, dict) else ""
-            gold[right] += 1
-            hits[right] += reading.credit >= 1
-            if reading.answer:
-                chosen[reading.answer] += 1
-        table[name] = {
-            letter: {
-                "chosen": chosen[letter],
-                "right": gold[letter],
-                "accuracy": 100 * hits[letter] / gold[letter] if gold[letter] else None,
-            }
-            for letter in sorted(chosen.keys() | gold.keys())
-        }
-    return table
+
+def _only(observations: Callable[[list[SampleResult], ReadingName], list[Observation]]) -> Observe:
+    def value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+        (one,) = observations(list(members), reading)
+        return one.value
+
+    return value
+
+
+_OBSERVE: dict[str, Observe] = {
+    "accuracy": mean_credit,
+    "circular_accuracy": _only(whole_groups),
+    "vanilla_accuracy": _only(first_passes),
+    "vanilla_accuracy_all_passes": mean_credit,
+}

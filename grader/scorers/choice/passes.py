@@ -11,79 +11,78 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.errors import InputError, UsageError
+from grader.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from grader.predictions.read import PredictionFile
+    from grader.scorers.choice.declaration import ChoiceColumns
     from grader.scorers.choice.items import Item
-    from grader.scorers.selection import Selection
 
 _ABOUT_OTHERS = re.compile(r"\b(?:all|both|none|neither|above|others?)\b|以上|都", re.IGNORECASE)
 
 
-def with_rotations(items: dict[str, Item], selection: Selection, notes: list[str]) -> dict[str, Item]:
+def with_rotations(
+    items: dict[str, Item], predicted: Iterable[str], columns: ChoiceColumns, stride: int
+) -> dict[str, Item]:
     """Add the passes that the data lacks and the predictions have, by rotating the options."""
-    strangers = {record.qid for record in selection.file.records if record.qid not in items}
-    if not strangers or not all(item.qid == item.unit and item.qid.isdigit() for item in items.values()):
+    strangers = {qid for qid in predicted if qid not in items}
+    if not strangers or not all(not item.unit and item.id.isdigit() for item in items.values()):
         return items
-    made = {rolled.qid: rolled for item in items.values() for rolled in _rotations(item, selection, strangers)}
-    if strangers.isdisjoint(made):
-        return items
-    notes.append("The data has first passes only; the other passes were made by rotating their options.")
-    return items | made
+    made = {rolled.id: rolled for item in items.values() for rolled in _rotations(item, columns, stride, strangers)}
+    return items if strangers.isdisjoint(made) else items | made
 
 
-def _rotations(item: Item, selection: Selection, predicted: Collection[str]) -> Iterator[Item]:
+def _rotations(item: Item, columns: ChoiceColumns, stride: int, predicted: Collection[str]) -> Iterator[Item]:
     """Yield the passes 1, 2, ... of a question: in each, every option has moved one letter on."""
-    columns, stride = selection.benchmark.columns, selection.benchmark.pass_stride
     letters, texts = list(item.options), list(item.options.values())
-    numbers = [number for number in range(1, len(letters)) if str(int(item.qid) + number * stride) in predicted]
+    numbers = [number for number in range(1, len(letters)) if str(int(item.id) + number * stride) in predicted]
     if numbers == list(range(1, len(letters) - 1)) and _ABOUT_OTHERS.search(texts[-1]):
         letters.pop()
     for number in range(1, len(letters)):
         turned = texts[len(letters) - number : len(letters)] + texts[: len(letters) - number] + texts[len(letters) :]
-        answer = item.answer
-        if answer in letters:
-            answer = letters[(letters.index(answer) + number) % len(letters)]
-        qid, options = str(int(item.qid) + number * stride), dict(zip(item.options, turned, strict=True))
-        row = item.row | options | {columns.id: qid} | ({columns.answer: answer} if columns.answer and answer else {})
-        yield msgspec.structs.replace(item, qid=qid, options=options, answer=answer, row=row)
+        gold = item.gold
+        if gold in letters:
+            gold = letters[(letters.index(gold) + number) % len(letters)]
+        qid, options = str(int(item.id) + number * stride), dict(zip(item.options, turned, strict=True))
+        own = {columns.id: qid} | ({columns.answer: gold} if columns.answer and gold else {})
+        row = {**item.row, **options, **own}
+        yield msgspec.structs.replace(item, id=qid, unit=item.id, options=options, gold=gold, row=row)
+
+
+def ids_due(items: Mapping[str, Item], stride: int) -> list[str]:
+    """Return the ids of all passes of questions that the data has the first pass of; none where it has others too."""
+    if any(item.unit or not item.id.isdigit() for item in items.values()):
+        return []
+    return [
+        str(int(item.id) + number * stride) for item in items.values() for number in range(1, _passes_of_first(item))
+    ]
+
+
+def _passes_of_first(item: Item) -> int:
+    """Return how many passes a question has officially, by its first one: a last "All of the above" stays."""
+    stays = len(item.options) > 2 and _ABOUT_OTHERS.search(list(item.options.values())[-1])
+    return len(item.options) - bool(stays)
 
 
 def with_groups_of_first(items: dict[str, Item]) -> dict[str, Item]:
     """Give every pass the groups of its question's first pass, as officially: a rolled row may lack them."""
-    lead = {item.unit: item.groups for item in reversed(items.values())}
-    lead |= {item.unit: item.groups for item in items.values() if item.qid == item.unit}
+    lead = {item.observation: item.groups for item in reversed(items.values())}
+    lead |= {item.observation: item.groups for item in items.values() if not item.unit}
     return {
-        qid: item if item.groups == lead[item.unit] else msgspec.structs.replace(item, groups=lead[item.unit])
+        qid: item
+        if item.groups == lead[item.observation]
+        else msgspec.structs.replace(item, groups=lead[item.observation])
         for qid, item in items.items()
     }
-
-
-def of_whole_questions(selection: Selection, items: Mapping[str, Item]) -> Selection:
-    """Make `--id` and `--limit` choose questions with all their passes; raises UsageError for an id not there."""
-    options = selection.options
-    if not options.ids and options.limit is None:
-        return selection
-    units = list(dict.fromkeys(item.unit for item in items.values()))
-    if options.ids:
-        named = {items[qid].unit if qid in items else qid: qid for qid in options.ids}
-        strangers = [qid for unit, qid in named.items() if unit not in units]
-        if strangers:
-            raise UsageError(f"--id {strangers[0]}: the benchmark has no such {selection.benchmark.unit}.")
-        units = [unit for unit in units if unit in named]
-    kept = set(units[: options.limit])
-    ids = tuple(qid for qid, item in items.items() if item.unit in kept)
-    return msgspec.structs.replace(selection, options=msgspec.structs.replace(options, ids=ids, limit=None))
 
 
 def notes_on_passes(items: Iterable[Item]) -> list[str]:
     """Return what is amiss with the data's passes, which a group that is right in all it has would hide."""
     passes: dict[str, list[Item]] = {}
     for item in items:
-        passes.setdefault(item.unit, []).append(item)
+        passes.setdefault(item.observation, []).append(item)
     if all(len(members) == 1 for members in passes.values()):
         return ["Data and predictions have one pass a question: circular accuracy is that of a single pass."]
     few = [unit for unit, members in passes.items() if len(members) < _passes_due(members)]
@@ -118,8 +117,8 @@ def check_rounds(
     """Raise InputError where passes of one question have different numbers of samples."""
     counts: dict[str, dict[str, int]] = {}
     for item in items:
-        if predictions[item.qid]:
-            counts.setdefault(item.unit, {})[item.qid] = len(predictions[item.qid])
+        if predictions[item.id]:
+            counts.setdefault(item.observation, {})[item.id] = len(predictions[item.id])
     where = {record.qid: record.where for record in file.records}
     problems = [
         f"{where[max(passes, key=passes.__getitem__)]}: $.predictions: question {unit}: "

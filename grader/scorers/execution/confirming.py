@@ -16,11 +16,12 @@ from grader.scorers.execution import jobs
 from grader.scorers.execution.calls import Calls, Unrecordable, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from grader.sandbox.interface import Limits
+    from grader.sandbox.interface import Job, Limits
     from grader.scorers.execution.settling import Settler
     from grader.scorers.execution.spool import Spool
+    from grader.scorers.execution.tasks import CodeTask
 
 DIVERGED = "the tests make other calls than those recorded without it"
 """What a judging process says of answers that the recorded calls are not right for (sandbox_image/replay.py)."""
@@ -40,10 +41,19 @@ class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
     lost: str = ""
 
 
+class Apart(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a sample apart from its tests."""
+
+    completion: Confirmed = Confirmed()
+    """Of the official completion."""
+    written: Confirmed | None = None
+    """Of the text as written, where the official completion has lost something of it."""
+
+
 class Confirmation:
     """Finds the careful verdicts of a run's candidates, phase by phase."""
 
-    def __init__(self, tasks: dict[str, jobs.Task], settler: Settler, spool: Spool, limits: Limits) -> None:
+    def __init__(self, tasks: Mapping[str, CodeTask], settler: Settler, spool: Spool, limits: Limits) -> None:
         self._tasks, self._settler, self._spool, self._limits = tasks, settler, spool, limits
         self._calls: dict[str, Calls | Unrecordable] = {}
         self._answers: dict[Candidate, str] = {}
@@ -123,7 +133,7 @@ class Confirmation:
                 self._spool.put(key, seen.answer)
             return False
 
-        def job(item: tuple[Candidate, Calls]) -> jobs.Job:
+        def job(item: tuple[Candidate, Calls]) -> Job:
             candidate, calls = item
             return jobs.answer_job(self._tasks[candidate.qid], candidate.source, calls, self._limits)
 
@@ -146,7 +156,7 @@ class Confirmation:
                 self._judged[key] = seen.judge
             return seen.judge is not None and seen.judge.confirmed
 
-        def job(candidate: Candidate) -> jobs.Job:
+        def job(candidate: Candidate) -> Job:
             answers = self._spool.get(self._answers[candidate])
             assert answers is not None
             recorded = self._recorded(candidate) if calls is None else calls[candidate]
@@ -176,7 +186,7 @@ class Confirmation:
                 seen[key] = executed.split
             return executed.split is not None and executed.split.confirmed
 
-        def job(candidate: Candidate) -> jobs.Job:
+        def job(candidate: Candidate) -> Job:
             calls = self._calls[candidate.qid]
             return jobs.split_job(self._tasks[candidate.qid], candidate.source, calls, self._limits)
 

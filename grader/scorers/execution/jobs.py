@@ -1,4 +1,4 @@
-"""A task, its samples on their way to a verdict, and the jobs a supervisor is given for them."""
+"""Samples on their way to a verdict, and the jobs a supervisor is given for them."""
 
 from __future__ import annotations
 
@@ -6,30 +6,18 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.sandbox.interface import Job
-from grader.scorers.execution.assembly import Program, Signature, assemble, read_signature
+from grader.scorers.execution.assembly import Program, assemble
+from grader.scorers.execution.tasks import CodeTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from grader.benchmark import Protocol
     from grader.sandbox.answer import Answers
-    from grader.sandbox.interface import Limits
+    from grader.sandbox.interface import Job, Limits
     from grader.scorers.execution.calls import Calls, Unrecordable
+    from grader.scorers.execution.declaration import ExecutionProtocol
 
 ProtocolName = Literal["v1", "v2"]
-
-
-class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """What grading needs of a task."""
-
-    qid: str
-    signature_text: str
-    tests: str
-    signature: Signature
-    solution: str | None
-    """A solution that is known to be right, as a program's text."""
-    groups: dict[str, str | list[str]]
 
 
 class Texts(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,9 +27,11 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     timed_out: str
     failed_prefix: str
     lint_prefix: str
+    python: str = ""
+    """Version of Python in its environment; empty: not known."""
 
 
-def texts(name: str, protocol: Protocol, timeout: float) -> Texts:
+def texts(name: str, protocol: ExecutionProtocol, timeout: float) -> Texts:
     """Return the words of a protocol for a time limit in seconds."""
     seconds = int(timeout) if timeout == int(timeout) else timeout
     return Texts(
@@ -49,32 +39,19 @@ def texts(name: str, protocol: Protocol, timeout: float) -> Texts:
         timed_out=protocol.timed_out.replace("{timeout}", str(seconds)),
         failed_prefix=protocol.failed_prefix,
         lint_prefix=protocol.lint_prefix,
-    )
-
-
-def task(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]], solution: str | None = None) -> Task:
-    """Prepare a task; its signature is read once for all its samples. `solution`: a body, or a whole program."""
-    if solution is not None:
-        solution = assemble(f"```python\n{solution}\n```", signature, "v2").completion
-    return Task(
-        qid=qid,
-        signature_text=signature,
-        tests=tests,
-        signature=read_signature(signature),
-        solution=solution,
-        groups=groups,
+        python=protocol.python,
     )
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """One sample on its way to a verdict."""
 
-    task: Task
+    task: CodeTask
     sample: int
     program: Program
 
 
-def attempts(tasks: dict[str, Task], predictions: dict[str, list[str]], words: Texts) -> Iterator[Attempt]:
+def attempts(tasks: Mapping[str, CodeTask], predictions: Mapping[str, list[str]], words: Texts) -> Iterator[Attempt]:
     """Assemble every prediction, lazily."""
     for qid, texts_ in predictions.items():
         for number, text in enumerate(texts_):
@@ -92,32 +69,32 @@ def run_job(attempt: Attempt, words: Texts, limits: Limits, *, gated: bool) -> J
     return _official(attempt, words, limits) | {"lint": not gated, "run": True}
 
 
-def record_job(task_: Task, limits: Limits) -> Job:
+def record_job(task: CodeTask, limits: Limits) -> Job:
     """Return the job that records the calls of a task's tests, twice."""
-    return _limits(4 * limits.cpu_seconds, limits) | {"record": _tests(task_)}
+    return _limits(4 * limits.cpu_seconds, limits) | {"record": _tests(task)}
 
 
-def answer_job(task_: Task, source: str, calls: Calls, limits: Limits) -> Job:
+def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits) -> Job:
     """Return the job that has a candidate answer recorded calls. It has nothing of the tests.
 
     It may take a quarter more than the limit, for what the calls themselves cost.
     """
     return _limits(1.25 * limits.cpu_seconds, limits) | {
-        "answer": {**_candidate(task_, source, calls), "calls": calls.calls}
+        "answer": {**_candidate(task, source, calls), "calls": calls.calls}
     }
 
 
-def judge_job(task_: Task, calls: Calls, answers: Answers, limits: Limits) -> Job:
+def judge_job(task: CodeTask, calls: Calls, answers: Answers, limits: Limits) -> Job:
     """Return the job that judges answers. It has nothing of the candidate but these."""
     return _limits(1.25 * limits.cpu_seconds, limits) | {
-        "judge": {**_tests(task_), "calls": calls.calls, "hello": answers.hello, "replies": answers.replies}
+        "judge": {**_tests(task), "calls": calls.calls, "hello": answers.hello, "replies": answers.replies}
     }
 
 
-def split_job(task_: Task, source: str, wanted: Calls | Unrecordable, limits: Limits) -> Job:
+def split_job(task: CodeTask, source: str, wanted: Calls | Unrecordable, limits: Limits) -> Job:
     """Return the job that runs a candidate and its tests side by side: for tasks whose calls cannot be recorded."""
     return _limits(1.25 * limits.cpu_seconds / 2, limits) | {
-        "split": {**_tests(task_), **_candidate(task_, source, wanted)}
+        "split": {**_tests(task), **_candidate(task, source, wanted)}
     }
 
 
@@ -134,17 +111,17 @@ def _limits(cpu: float, limits: Limits) -> Job:
     return {"id": 0, "cpu": cpu, "wall": limits.wall_seconds}
 
 
-def _tests(task_: Task) -> Job:
-    return {**_declared(task_), "test": task_.tests}
+def _tests(task: CodeTask) -> Job:
+    return {**_declared(task), "test": task.tests}
 
 
-def _candidate(task_: Task, source: str, wanted: Calls | Unrecordable) -> Job:
-    return {**_declared(task_), "source": source, "names": wanted.names, "reads": wanted.reads}
+def _candidate(task: CodeTask, source: str, wanted: Calls | Unrecordable) -> Job:
+    return {**_declared(task), "source": source, "names": wanted.names, "reads": wanted.reads}
 
 
-def _declared(task_: Task) -> Job:
+def _declared(task: CodeTask) -> Job:
     return {
-        "signature": task_.signature.source,
-        "classes": task_.signature.classes,
-        "stubs": task_.signature.stubs,
+        "signature": task.signature.source,
+        "classes": task.signature.classes,
+        "stubs": task.signature.stubs,
     }

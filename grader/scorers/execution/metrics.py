@@ -8,41 +8,27 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.decisions import intervals as stats
-from grader.results import READINGS, Metric, Outcome, ReadingName, SampleResult
+from grader.results import READINGS, Metric, Outcome, ReadingName, SampleResult, by_group, by_observation
 from grader.scorers.execution.pass_at_k import pass_at_k
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Sequence
+
+    from grader.scorers.interface import Observe
+
+PARSE_RATE = "parse_success_rate"
 
 
 def metrics(samples: list[SampleResult], ks: Iterable[int]) -> list[Metric]:
     """Return pass@k for every k and the parsing success rate, overall and by group, in both readings."""
     ks = tuple(ks)
     rows: list[Metric] = []
-    for group, members in _groups(samples):
+    for group, members in by_group(samples).items():
         for reading in READINGS:
-            by_task = _by_task(members)
+            by_task = by_observation(members)
             rows += [row for k in ks if (row := _pass_metric(by_task, k, reading, group)) is not None]
             rows += [row for row in [_parse_metric(members, reading, group)] if row is not None]
     return rows
-
-
-def _groups(samples: list[SampleResult]) -> Iterator[tuple[str | None, list[SampleResult]]]:
-    yield None, samples
-    groups: dict[str, list[SampleResult]] = {}
-    for sample in samples:
-        if sample.groups is not msgspec.UNSET:
-            for name, labels in sample.groups.items():
-                for label in [labels] if isinstance(labels, str) else labels:
-                    groups.setdefault(f"{name}={label}", []).append(sample)
-    yield from sorted(groups.items())
-
-
-def _by_task(samples: list[SampleResult]) -> dict[str, list[SampleResult]]:
-    tasks: dict[str, list[SampleResult]] = {}
-    for sample in samples:
-        tasks.setdefault(sample.qid, []).append(sample)
-    return tasks
 
 
 def _pass_metric(
@@ -83,7 +69,7 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
         return None
     lost = len(samples) - len(scored)
     failures = sum(s.reading(reading).outcome is Outcome.LINT_FAILED for s in scored)
-    tasks = _by_task(scored)
+    tasks = by_observation(scored)
     total = len(scored)
     if reading == "official" and not lost:
         total = len(tasks) * len(next(reversed(tasks.values())))
@@ -92,10 +78,11 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
         for members in tasks.values()
     ]
     spread = stats.mean(by_task)
-    assert spread is not None
+    if spread is None:
+        return None
     low, high = (100 * (1 - (failures + more) / len(samples)) for more in (lost, 0))
     return Metric(
-        name="parse_success_rate",
+        name=PARSE_RATE,
         reading=reading,
         group=group,
         value=100 * (1 - failures / total),
@@ -104,3 +91,34 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
         n=spread.n,
         bounds=(low, high) if lost else msgspec.UNSET,
     )
+
+
+# --- observations -----------------------------------------------------------------------------------------------
+
+
+def k_of(name: str) -> int | None:
+    """Return the k of `pass@k`; None for another metric."""
+    start, _, k = name.partition("@")
+    return int(k) if start == "pass" and k.isdecimal() and int(k) > 0 else None
+
+
+def observe(name: str) -> Observe | None:
+    """Return what gives a task's value in a metric; None for another metric."""
+    k = k_of(name)
+    if k is not None:
+        return _pass_at(k)
+    return _parsed if name == PARSE_RATE else None
+
+
+def _pass_at(k: int) -> Observe:
+    def value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+        credits_ = [r.credit for s in members if (r := s.reading(reading)).outcome is not Outcome.UNSCORED]
+        passed = sum([credit >= 1 for credit in credits_])
+        return pass_at_k(len(credits_), passed, k) if len(credits_) >= k else None
+
+    return value
+
+
+def _parsed(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+    outcomes = [r for s in members if (r := s.reading(reading).outcome) is not Outcome.UNSCORED]
+    return sum(o is not Outcome.LINT_FAILED for o in outcomes) / len(outcomes) if outcomes else None

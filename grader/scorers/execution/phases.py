@@ -6,27 +6,27 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.errors import InputError, UsageError
-from grader.results import Outcome, SampleResult
+from grader.errors import UsageError
+from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox import choice
 from grader.sandbox import verdict_cache as verdicts
 from grader.sandbox.answer import Executed, Lint
 from grader.sandbox.interface import Limits
 from grader.sandbox.pool import Pool
 from grader.scorers.execution import jobs
-from grader.scorers.execution.confirming import Candidate, Confirmation, Confirmed
+from grader.scorers.execution.confirming import Apart, Candidate, Confirmation, Confirmed
 from grader.scorers.execution.reading import official_result, sample_result
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from grader.benchmark import Benchmark, Protocol
-    from grader.data.load import Rows
     from grader.observer import Observer
     from grader.options import Options
     from grader.sandbox.interface import Backend, Job
+    from grader.scorers.execution.declaration import ExecutionProtocol
+    from grader.scorers.execution.tasks import CodeTask
 
 ANSWER_SECONDS = 180.0
 """No job takes longer: lint, official run and confirmation each have a wall limit well below this."""
@@ -44,48 +44,11 @@ class Executions(msgspec.Struct, kw_only=True):
     """qid -> programs, without the task's tests that follow each."""
     results: dict[str, list[tuple[bool, str]]] = {}
     """qid -> (passed, official result text)."""
-    environment: dict[str, object] = {}
+    sandbox: SandboxProvenance | None = None
     notes: list[str] = []
 
 
-def tasks_from(rows: Rows, benchmark: Benchmark) -> dict[str, jobs.Task]:
-    """Turn rows into tasks; raises InputError naming every row that lacks something."""
-    columns = benchmark.columns
-    if columns.signature is None or columns.tests is None:
-        raise InputError(
-            [f"{benchmark.id}/benchmark.toml: scoring by execution needs columns.signature and columns.tests"]
-        )
-    tasks: dict[str, jobs.Task] = {}
-    problems = []
-    for number, row in enumerate(rows.rows, 1):
-        lacking = [
-            name for name in (columns.id, columns.signature, columns.tests) if not isinstance(row.get(name), str)
-        ]
-        if lacking:
-            problems.append(f"{rows.where(number)}: no text in {', '.join(lacking)}")
-            continue
-        qid = row[columns.id]
-        if qid in tasks:
-            problems.append(f"{rows.where(number)}: task {qid!r} stands twice")
-        groups = {name: labels for name in columns.groups if (labels := _labels(row.get(name)))}
-        solution = row.get(columns.solution) if columns.solution is not None else None
-        known = solution if isinstance(solution, str) and solution.strip() else None
-        tasks[qid] = jobs.task(qid, row[columns.signature], row[columns.tests], groups, known)
-    if problems:
-        raise InputError(problems[:50])
-    return tasks
-
-
-def _labels(value: object) -> str | list[str] | None:
-    """Return a column's label or labels: of a mapping, the keys that have something."""
-    if isinstance(value, dict):
-        return [str(key) for key, item in value.items() if item] or None
-    if isinstance(value, list):
-        return [str(item) for item in value] or None
-    return str(value) if value not in (None, "") else None
-
-
-def wanted_k(asked: tuple[int, ...], counts: Iterable[int], protocol: Protocol) -> tuple[int, ...]:
+def wanted_k(asked: tuple[int, ...], counts: Iterable[int], protocol: ExecutionProtocol) -> tuple[int, ...]:
     """Return the ks to report; raises UsageError for an asked k that some task has too few samples for."""
     fewest = min(counts, default=0)
     if not asked:
@@ -100,8 +63,8 @@ def wanted_k(asked: tuple[int, ...], counts: Iterable[int], protocol: Protocol) 
 
 
 def execute(
-    tasks: dict[str, jobs.Task],
-    predictions: dict[str, list[str]],
+    tasks: Mapping[str, CodeTask],
+    predictions: Mapping[str, list[str]],
     words: jobs.Texts,
     options: Options,
     observer: Observer,
@@ -110,22 +73,22 @@ def execute(
     limits = Limits(
         cpu_seconds=options.timeout, wall_seconds=max(20.0, 10 * options.timeout), memory_bytes=options.memory
     )
-    backend = choice.open_backend(options, limits, observer)
+    backend = choice.open_backend(options, limits, observer, words.python or None)
     with _cache(options) as cache, _pool(backend, options, limits) as pool, Spool() as spool:
         settler = Settler(cache, pool, backend.identity, limits, observer)
-        run = _Run(tasks, words, limits, settler, pool, spool)
+        run = _Run(Confirmation(tasks, settler, spool, limits), words, limits, settler, pool)
         samples = run.all(jobs.attempts(tasks, predictions, words))
         made = _collect(samples, words)
     made.notes = _notes(run.unrecordable)
-    made.environment = {
-        **backend.describe(),
-        "workers": options.worker_count,
-        "cpu_seconds": limits.cpu_seconds,
-        "memory_bytes": limits.memory_bytes,
-        "programs": len(samples),
-        "distinct_programs": len({sample.key for sample in samples}),
-        "verdicts_from_cache": settler.cached[CHECKING],
-    }
+    made.sandbox = msgspec.structs.replace(
+        backend.describe(),
+        workers=options.worker_count,
+        cpu_seconds=limits.cpu_seconds,
+        memory_bytes=limits.memory_bytes,
+        programs=len(samples),
+        distinct_programs=len({sample.key for sample in samples}),
+        verdicts_from_cache=settler.cached[CHECKING],
+    )
     return made
 
 
@@ -155,16 +118,10 @@ class _Run:
     """One execution of many attempts, phase by phase."""
 
     def __init__(
-        self,
-        tasks: dict[str, jobs.Task],
-        words: jobs.Texts,
-        limits: Limits,
-        settler: Settler,
-        pool: Pool,
-        spool: Spool,
+        self, confirmation: Confirmation, words: jobs.Texts, limits: Limits, settler: Settler, pool: Pool
     ) -> None:
         self._words, self._limits, self._settler, self._pool = words, limits, settler, pool
-        self._confirmation = Confirmation(tasks, settler, spool, limits)
+        self._confirmation = confirmation
 
     def all(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
         """Return every attempt with what was seen of it.
@@ -176,8 +133,9 @@ class _Run:
         self._lint(samples)
         verdicts = self._confirmation.verdicts(c for sample in samples for c in sample.candidates)
         for sample in samples:
-            sample.confirmed = verdicts.get(sample.candidate, sample.confirmed)
-            sample.recovered = verdicts.get(sample.recovery) if sample.recovery is not None else None
+            written = None if sample.written is None else verdicts.get(sample.written)
+            completion = verdicts.get(sample.completion, sample.apart.completion)
+            sample.apart = Apart(completion=completion, written=written)
         self._run([sample for sample in samples if not sample.refused])
         return samples
 
@@ -220,7 +178,7 @@ class _Run:
         for sample in samples:
             sample.lint = seen.get(sample.key)
             if sample.lint is None:
-                sample.confirmed = Confirmed(lost=lost.get(sample.key, "it was not linted"))
+                sample.apart = Apart(completion=Confirmed(lost=lost.get(sample.key, "it was not linted")))
 
     def _run(self, samples: list[Sample]) -> None:
         """Run the programs with their tests, as the official evaluator does."""
@@ -241,8 +199,8 @@ def _collect(samples: list[Sample], words: jobs.Texts) -> Executions:
     made = Executions()
     for sample in samples:
         attempt, executed = sample.attempt, sample.executed
-        qid = attempt.task.qid
-        result = sample_result(attempt, executed, sample.confirmed, sample.recovered, sample.not_run, words)
+        qid = attempt.task.id
+        result = sample_result(attempt, executed, sample.apart, sample.not_run, words)
         made.samples.append(result)
         made.completions.setdefault(qid, []).append(attempt.program.completion)
         made.heads.setdefault(qid, []).append(attempt.program.head)
@@ -267,7 +225,7 @@ def _notes(unrecordable: dict[str, str]) -> list[str]:
 class Sample:
     """One attempt, and what was seen of it."""
 
-    __slots__ = ("attempt", "confirmed", "key", "lint", "not_run", "ran", "recovered")
+    __slots__ = ("apart", "attempt", "key", "lint", "not_run", "ran")
 
     def __init__(self, attempt: jobs.Attempt, key: str) -> None:
         self.attempt = attempt
@@ -275,30 +233,27 @@ class Sample:
         """Key of the job that lints it."""
         self.lint: Lint | None = None
         """The linter's word; None: infrastructure failed."""
-        self.confirmed = Confirmed()
-        """What came of the completion apart from its tests."""
-        self.recovered: Confirmed | None = None
-        """The same of the text as written, where the official completion has lost something of it."""
+        self.apart = Apart()
         self.ran: Executed | None = None
         """What came of the official run; None: it was refused, or infrastructure failed, for the reason `not_run`."""
         self.not_run = ""
 
     @property
-    def candidate(self) -> Candidate:
+    def completion(self) -> Candidate:
         """The official completion."""
-        return Candidate(qid=self.attempt.task.qid, source=self.attempt.program.completion)
+        return Candidate(qid=self.attempt.task.id, source=self.attempt.program.completion)
 
     @property
-    def recovery(self) -> Candidate | None:
+    def written(self) -> Candidate | None:
         """The text as written, where that is another program."""
         source = self.attempt.program.recovered
-        return None if source is None else Candidate(qid=self.attempt.task.qid, source=source)
+        return None if source is None else Candidate(qid=self.attempt.task.id, source=source)
 
     @property
     def candidates(self) -> list[Candidate]:
         """What is to be confirmed of it."""
-        found = [] if self.refused or self.lint is None or self.attempt.program.rebinds else [self.candidate]
-        return found if self.recovery is None else [*found, self.recovery]
+        found = [] if self.refused or self.lint is None or self.attempt.program.rebinds else [self.completion]
+        return found if self.written is None else [*found, self.written]
 
     @property
     def refused(self) -> bool:
@@ -308,7 +263,8 @@ class Sample:
     @property
     def seconds(self) -> float:
         """How long the candidate took to answer."""
-        return self.confirmed.split.evidence.wall if self.confirmed.split is not None else 0.0
+        split = self.apart.completion.split
+        return split.evidence.wall if split is not None else 0.0
 
     @property
     def executed(self) -> Executed | None:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import Outcome, Reading, SampleResult
+from grader.results import Outcome, Reading, SampleResult, write_facts
 from grader.scorers.execution.extraction import parse
+from grader.scorers.execution.facts import SampleFacts
 
 if TYPE_CHECKING:
     from grader.sandbox.answer import Evidence, Executed
-    from grader.scorers.execution.confirming import Confirmed
+    from grader.scorers.execution.confirming import Apart, Confirmed
     from grader.scorers.execution.jobs import Attempt, Texts
 
 MAX_LINE = 500
@@ -77,8 +78,9 @@ def _end_words(status: int | None) -> str:
     return f"the process was ended by {name}"
 
 
-def careful_reading(official: Reading, confirmed: Confirmed, recovery: Confirmed | None, attempt: Attempt) -> Reading:
+def careful_reading(official: Reading, apart: Apart, attempt: Attempt) -> Reading:
     """Return what an attentive person would conclude from the same output."""
+    confirmed, recovery = apart.completion, apart.written
     if attempt.program.rebinds and recovery is not None:
         # One text is one program: what is dropped would give what is kept another meaning.
         return _as_written(official, recovery, attempt)
@@ -126,8 +128,7 @@ def unscored(reason: str) -> Reading:
 def sample_result(
     attempt: Attempt,
     executed: Executed | None,
-    confirmed: Confirmed,
-    recovery: Confirmed | None,
+    apart: Apart,
     reason: str,
     words: Texts,
 ) -> SampleResult:
@@ -137,21 +138,21 @@ def sample_result(
         official, careful, seconds = lost, lost, 0.0
     else:
         official = official_reading(executed, words)
-        careful = careful_reading(official, confirmed, recovery, attempt)
+        careful = careful_reading(official, apart, attempt)
         seconds = executed.run.evidence.cpu if executed.run is not None else 0.0
     failed = failed_test(executed.run.lines, attempt) if executed is not None and executed.run is not None else None
     return SampleResult(
-        qid=attempt.task.qid,
+        qid=attempt.task.id,
         sample=attempt.sample,
         seconds=seconds,
         official=official,
         careful=careful,
         groups=attempt.task.groups or msgspec.UNSET,
-        extra=failed or msgspec.UNSET,
+        facts=msgspec.UNSET if failed is None else write_facts(failed),
     )
 
 
-def failed_test(lines: str, attempt: Attempt) -> dict[str, object] | None:
+def failed_test(lines: str, attempt: Attempt) -> SampleFacts | None:
     """Return the line of the tests that an exception came by last, and its number in the program (from 1).
 
     The program says which lines: it is for people, and decides nothing.
@@ -166,4 +167,4 @@ def failed_test(lines: str, attempt: Attempt) -> dict[str, object] | None:
         found = number
     if found is None:
         return None
-    return {"failed_test": source[found - 1].strip()[:MAX_LINE], "failed_line": found}
+    return SampleFacts(failed_test=source[found - 1].strip()[:MAX_LINE], failed_line=found)

@@ -19,7 +19,7 @@ class Spool:
     """Answers by key, in a temporary file that nobody else sees. Use as a context manager."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="grade-answers-")
+        self._file = tempfile.TemporaryFile(prefix="grade-answers-")  # noqa: SIM115 - closed by __exit__
         self._places: dict[str, tuple[int, int]] = {}
 
     def __enter__(self) -> Self:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from grader.results import IntervalMethod
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
 
 RESAMPLES = 1000
 SEED = 0
-INTERVALS = {"level": 95, "method": "percentile bootstrap over questions", "resamples": RESAMPLES, "seed": SEED}
-"""What the intervals of a report are, for its record of how it was made."""
+METHOD = IntervalMethod(level=95, means="percentile bootstrap over questions", resamples=RESAMPLES, seed=SEED)
 FIGURES = ("mr_score", "mcc", "acc_step", "acc_reason", "precision", "recall")
 
 
@@ -44,6 +45,10 @@ class RowFacts(msgspec.Struct, frozen=True, kw_only=True):
     step: bool | None = False
     reason: bool | None = False
     """None: unscored (the judge could not be read); left out of that share and counted."""
+    judged: bool = False
+    """Whether a judge decided on the error reason."""
+    lost: bool = False
+    """Whether there is no response at all: left out of everything and counted."""
 
 
 class Counts(NamedTuple):
@@ -59,6 +64,10 @@ class Counts(NamedTuple):
     reason_unscored: int = 0
     unread: int = 0
     """Rows without a verdict; they are in fp or fn as well."""
+    judged: int = 0
+    lost_correct: int = 0
+    """Rows without a response whose solution is correct."""
+    lost_incorrect: int = 0
 
 
 class SubjectFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,9 +136,27 @@ def mean_figures(subjects: Sequence[SubjectFigures]) -> SubjectFigures:
 
 def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectFigures, SubjectFigures]:  # noqa: B008
     """Return the figures if everything unscored were wrong, and if everything unscored were right."""
-    step, reason = counts.step + counts.step_unscored, counts.reason + counts.reason_unscored
-    settled = counts._replace(step_unscored=0, reason_unscored=0)
-    return figures_of_counts(settled, weights), figures_of_counts(settled._replace(step=step, reason=reason), weights)
+    settled = counts._replace(step_unscored=0, reason_unscored=0, lost_correct=0, lost_incorrect=0)
+    worst = settled._replace(fn=counts.fn + counts.lost_correct, fp=counts.fp + counts.lost_incorrect)
+    best = settled._replace(
+        tp=counts.tp + counts.lost_correct,
+        tn=counts.tn + counts.lost_incorrect,
+        step=counts.step + counts.step_unscored + counts.lost_incorrect,
+        reason=counts.reason + counts.reason_unscored + counts.lost_incorrect,
+    )
+    return figures_of_counts(worst, weights), figures_of_counts(best, weights)
+
+
+def not_judged(counts: Counts, weights: Weights) -> set[str]:
+    """Return the figures that have no value: a judge was needed for them, and judged not one row.
+
+    What is left would be the rows that needed none, all of which earn nothing.
+    """
+    if counts.judged:
+        return set()
+    parts = {"acc_step": counts.step_unscored > 0, "acc_reason": counts.reason_unscored > 0}
+    score = (parts["acc_step"] and weights.step > 0) or (parts["acc_reason"] and weights.reason > 0)
+    return {name for name, missing in {**parts, "mr_score": score}.items() if missing}
 
 
 def bootstrap_interval(
@@ -162,6 +189,8 @@ def bootstrap_interval(
 def _counts_of(row: RowFacts) -> Counts:
     right = row.predicted_correct is row.gold_correct
     gold = row.gold_correct
+    if row.lost:
+        return Counts(lost_correct=int(gold), lost_incorrect=int(not gold))
     return Counts(
         tp=int(gold and right),
         tn=int(not gold and right),
@@ -172,6 +201,7 @@ def _counts_of(row: RowFacts) -> Counts:
         step_unscored=int(not gold and row.step is None),
         reason_unscored=int(not gold and row.reason is None),
         unread=int(row.predicted_correct is None),
+        judged=int(row.judged),
     )
 
 
@@ -205,7 +235,7 @@ def counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> dict[str, Count
     known: dict[tuple[Any, ...], Counts] = {}
     totals: dict[str, Counts] = {}
     for question, row in pairs:
-        facts = (row.gold_correct, row.predicted_correct, row.step, row.reason)
+        facts = (row.gold_correct, row.predicted_correct, row.step, row.reason, row.judged, row.lost)
         counts = known.get(facts) or known.setdefault(facts, _counts_of(row))
         before = totals.get(question)
         totals[question] = counts if before is None else Counts(*map(int.__add__, before, counts))
@@ -219,7 +249,7 @@ def vector_figures(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDA
     def share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
-    tp, tn, fp, fn, step_hits, reason_hits, step_unscored, reason_unscored, _ = sums.T
+    tp, tn, fp, fn, step_hits, reason_hits, step_unscored, reason_unscored = sums.T[:8]
     root = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
     mcc = share(tp * tn - fp * fn, root)
     step = share(step_hits, tn + fp - step_unscored)

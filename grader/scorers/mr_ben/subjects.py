@@ -15,22 +15,16 @@ from grader.files.json_records import JsonText, Problems
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.benchmark import Benchmark
+    from grader.scorers.mr_ben.declaration import MrBenBenchmark
 
 SUBJECT = "subject"
 _NEEDED = ("Question_UUID", "Sampled_Model", "Model_Solution_Steps", "Model_Solution_Correctness",
            "Model_Solution_First_Error_Step")  # fmt: skip
 
 
-def load(benchmark: Benchmark, split: str, given: Path | None) -> Rows:
+def load(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Rows:
     """Load the subjects that are there; other files of the folder are not looked at. Raises InputError."""
-    declared = benchmark.splits[split].data
-    place = given or (Path(benchmark.folder) / declared if declared else None)
-    if place is None:
-        raise DataUnavailableError(
-            f"The data of {benchmark.id} is not bundled. Give the folder of its subject files "
-            f"({', '.join(f'{name}.json' for name in benchmark.subjects[:3])}, ...) with --data FOLDER."
-        )
+    place = place_of(benchmark, split, given)
     paths = _paths(place, benchmark.subjects)
     rows: list[Row] = []
     digest = hashlib.sha256()
@@ -47,6 +41,18 @@ def load(benchmark: Benchmark, split: str, given: Path | None) -> Rows:
     return Rows(rows=rows, origin=place.name, digest=digest.hexdigest()[:16])
 
 
+def place_of(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Path:
+    """Return the folder of subject files, or the one file that was given; raises DataUnavailableError."""
+    declared = benchmark.splits[split].data
+    place = given or (Path(benchmark.folder) / declared if declared else None)
+    if place is None:
+        raise DataUnavailableError(
+            f"The data of {benchmark.id} is not bundled. Give the folder of its subject files "
+            f"({', '.join(f'{name}.json' for name in benchmark.subjects[:3])}, ...) with --data FOLDER."
+        )
+    return place
+
+
 def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows:
     """Take the rows that came with the predictions; raises InputError."""
     problems: list[str] = []
@@ -58,7 +64,7 @@ def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows
     if problems:
         raise InputError(problems[:50])
     digest = hashlib.sha256(msgspec.json.encode(rows)).hexdigest()[:16]
-    return Rows(rows=rows, origin=origin, digest=digest)
+    return Rows(rows=rows, origin=origin, digest=digest, is_carried=True)
 
 
 def _paths(place: Path, subjects: list[str]) -> list[Path]:
@@ -92,7 +98,7 @@ def _rows(path: Path, data: bytes, problems: list[str]) -> list[Row]:
 def _checked(row: Row, where: str, problems: list[str]) -> Row:
     lacking = [name for name in _NEEDED if row.get(name) is None]
     if lacking:
-        problems.append(f"{where}: lacks {', '.join(lacking)}")
+        problems.append(f"{where}: missing {', '.join(lacking)}")
         return row
     if row["Model_Solution_Correctness"] not in ("correct", "incorrect"):
         problems.append(f"{where}: Model_Solution_Correctness is {row['Model_Solution_Correctness']!r}")

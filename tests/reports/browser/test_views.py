@@ -83,6 +83,16 @@ def test_another_metric_can_be_broken_down(watch: Callable[..., Watched], made: 
     assert body.locator("b").all_inner_texts() == ["53.0", "48.0"]
 
 
+@pytest.mark.parametrize("metric", ["pass@1", "pass@3"])
+def test_every_category_row_says_which_figure_it_is_of(watch: Callable[..., Watched], made: Path, metric: str) -> None:
+    page = watch(made).open()
+    page.select_option("#metric", metric)
+    page.get_by_role("heading", name=f"By category: {metric}").wait_for()
+    rows = page.locator("section[aria-labelledby=h-categories] tbody tr th").all_inner_texts()
+    assert rows
+    assert all(row.startswith(f"{metric} ·") for row in rows)
+
+
 def test_what_is_unscored_is_said_and_listed(watch: Callable[..., Watched], made: Path) -> None:
     page = watch(made).open()
     assert "1 sample could not be scored" in page.locator("#panel").inner_text()

@@ -21,7 +21,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, Report, decode_report
-from tests.judge.server import Asked, JudgeServer, say  # the judge's own test server
+from tests.models.server import Asked, ModelServer, say
 
 ROOT = Path(__file__).parents[3]
 VSTAR = ROOT / "benchmarks" / "vstar" / "sample"
@@ -373,7 +373,7 @@ def test_a_submission_has_one_prediction_a_row(tmp_path: Path) -> None:
 # --- the judge ---------------------------------------------------------------------------------------------------
 
 
-def asked_about(server: JudgeServer) -> list[str]:
+def asked_about(server: ModelServer) -> list[str]:
     """The model's answers that the judge was shown."""
     return sorted(a.prompt.split("BEGIN ANSWER", 1)[1].split("\n")[1] for a in server.asked)
 
@@ -392,7 +392,7 @@ def test_the_judge_is_asked_only_what_is_unread_and_can_still_matter(tmp_path: P
         "3": "<answer>A</answer>", "1000003": "B",
         "4": "I'm sorry, but without the image provided I cannot say.", "1000004": "like fire",
     })  # fmt: skip
-    with JudgeServer(lambda asked: say("B" if "cherry" in asked.prompt else "A")) as server:
+    with ModelServer(lambda asked: say("B" if "cherry" in asked.prompt else "A")) as server:
         report = run(path, data, judge_model="m", judge_base_url=server.url)
     assert asked_about(server) == ["<answer>A</answer>", "like a cherry", "like a tomato"]
     assert overall(report, "circular_accuracy") == (50, 50)
@@ -412,7 +412,7 @@ def test_the_judge_is_asked_only_what_is_unread_and_can_still_matter(tmp_path: P
 def test_replies_are_kept_between_runs(tmp_path: Path) -> None:
     data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A"))
     path = predictions(tmp_path, {"1": "like a tomato", "1000001": "B"})
-    with JudgeServer.playing(say("A")) as server:
+    with ModelServer.playing(say("A")) as server:
         first = run(path, data, judge_model="m", judge_base_url=server.url)
         second = run(path, data, judge_model="m", judge_base_url=server.url)
         third = run(path, data, judge_model="m", judge_base_url=server.url, cache=False)
@@ -423,7 +423,7 @@ def test_replies_are_kept_between_runs(tmp_path: Path) -> None:
 
 def test_a_chinese_question_is_asked_about_in_chinese(tmp_path: Path) -> None:
     data = table(tmp_path / "q.tsv", [row(1, "红色|蓝色", "A") | {"question": "什么颜色"}])
-    with JudgeServer.playing(say("A")) as server:
+    with ModelServer.playing(say("A")) as server:
         run(predictions(tmp_path, {"1": "像番茄一样"}), data, judge_model="m", judge_base_url=server.url)
     assert "什么颜色" in server.asked[0].prompt
     assert "A. 红色\nB. 蓝色" in server.asked[0].prompt
@@ -434,7 +434,7 @@ def test_a_template_replaces_the_wording_and_is_checked(tmp_path: Path) -> None:
     data = table(tmp_path / "q.tsv", [row(1, "red|blue", "A")])
     path, template = predictions(tmp_path, {"1": "like a tomato"}), tmp_path / "prompt.txt"
     template.write_text("Q {question} O {options} R {answer}")
-    with JudgeServer.playing(say("A")) as server:
+    with ModelServer.playing(say("A")) as server:
         run(path, data, judge_model="m", judge_base_url=server.url, judge_prompt=template)
     assert server.asked[0].prompt.startswith("Q Which? O A. red\nB. blue R -----")
     template.write_text("Q {question}")
@@ -445,7 +445,7 @@ def test_a_template_replaces_the_wording_and_is_checked(tmp_path: Path) -> None:
 def test_a_judge_that_cannot_be_read_is_asked_three_times_and_then_the_pass_is_unscored(tmp_path: Path) -> None:
     data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A") + rolled(2, "red|blue", "A"))
     path = predictions(tmp_path, {"1": "like a tomato", "1000001": "B", "2": "A", "1000002": "B"})
-    with JudgeServer.playing(say("I would rather not")) as server:
+    with ModelServer.playing(say("I would rather not")) as server:
         report = run(path, data, judge_model="m", judge_base_url=server.url)
     assert [a.temperature for a in server.asked] == [0.0, 0.5, 1.0]
     assert report.unscored == 1
@@ -463,11 +463,11 @@ def test_an_unreachable_judge_leaves_its_passes_unscored_and_nothing_else(tmp_pa
     path = predictions(tmp_path, {"1": "like a tomato", "1000001": "A", "2": "like a rose", "1000002": "B"})
 
     def quota(asked: Asked) -> Any:
-        from tests.judge.server import fail
+        from tests.models.server import fail
 
         return fail(429, "no money", code="insufficient_quota")
 
-    with JudgeServer(quota) as server:
+    with ModelServer(quota) as server:
         report = run(path, data, judge_model="m", judge_base_url=server.url)
     got = [s.official.outcome for s in report.samples]
     assert got == ["no_answer", "wrong", "unscored", "correct"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from grader.scorers.execution import extraction
 from grader.scorers.execution.extraction import MAX_SOURCE, NOTHING, extract, extract_careful, parse
 
 ONE = "def solution(a):\n    return 1\n"
@@ -106,6 +108,17 @@ def test_what_a_careful_reader_takes_defines_the_function(prediction: str) -> No
     taken = extract_careful(prediction, STUBS)
     if taken is not None:
         assert any(isinstance(n, ast.FunctionDef) and n.name == "solution" for n in ast.parse(taken).body)
+
+
+BACKTRACKING = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+"""What a fenced block is, written without possessive repetitions: takes quadratic time, but is easier to trust."""
+
+
+@given(st.text(alphabet="`~ \ta\n") | st.lists(st.sampled_from(["```", "~~~", "\n", " ", "a", "`"])).map("".join))
+@example("~~~~~\nx\n~~~\n~~~~~~` \n~~~~~~ \n")
+def test_fenced_blocks_are_found_as_without_possessive_repetitions(text: str) -> None:
+    found, wanted = extraction._BLOCK.finditer(text), BACKTRACKING.finditer(text)
+    assert [match.span(2) for match in found] == [match.span(2) for match in wanted]
 
 
 @pytest.mark.parametrize(

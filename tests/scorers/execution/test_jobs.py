@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from grader.benchmark import Protocol
 from grader.sandbox.answer import Answers, Evidence
 from grader.sandbox.interface import Limits
-from grader.scorers.execution import jobs
+from grader.scorers.execution import jobs, tasks
 from grader.scorers.execution.calls import Calls, Unrecordable
+from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 
 SIGNATURE = "class Node:\n    v = 0\n\ndef solution(a):"
-TASK = jobs.task("q1", SIGNATURE, "assert solution(1) == 3\n", {})
+TASK = tasks.make("q1", SIGNATURE, "assert solution(1) == 3\n", {})
 WORDS = jobs.texts("v2", Protocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"), 2.0)
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=20.0, memory_bytes=1 << 30)
 
@@ -79,12 +79,12 @@ def test_a_candidate_that_is_alive_with_its_tests_may_use_half_of_the_time_in_ea
 
 @pytest.mark.parametrize("solution", ["    return a + 2", "def solution(a):\n    return a + 2"])
 def test_a_known_solution_may_be_a_body_or_a_program(solution: str) -> None:
-    made = jobs.task("q1", SIGNATURE, "", {}, solution).solution
+    made = tasks.make("q1", SIGNATURE, "", {}, solution).solution
     assert made is not None
     assert made.endswith(CODE)
 
 
 def test_samples_are_numbered_within_their_task() -> None:
-    tasks = {"q1": TASK, "q2": jobs.task("q2", SIGNATURE, "", {"task_type": "A"})}
-    made = [(a.task.qid, a.sample) for a in jobs.attempts(tasks, {"q2": ["", ""], "q1": [""]}, WORDS)]
+    known = {"q1": TASK, "q2": tasks.make("q2", SIGNATURE, "", {"task_type": "A"})}
+    made = [(a.task.qid, a.sample) for a in jobs.attempts(known, {"q2": ["", ""], "q1": [""]}, WORDS)]
     assert made == [("q2", 0), ("q2", 1), ("q1", 0)]

@@ -11,17 +11,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.benchmark import Protocol
 from grader.results import Outcome, Reading, SampleResult
 from grader.sandbox.answer import Evidence, Executed, Lint, Run, Split, understand
 from grader.sandbox.channel import Channel
-from grader.scorers.execution import jobs
-from grader.scorers.execution.confirming import Confirmed
+from grader.scorers.execution import jobs, tasks
+from grader.scorers.execution.confirming import Apart, Confirmed
+from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from grader.scorers.execution.reading import official_result, sample_result
 
 V1 = jobs.texts("v1", Protocol(timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"), 2.0)
 V2 = jobs.texts("v2", Protocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint failed:\n"), 2.0)
-TASK = jobs.task("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type": "A"})
+TASK = tasks.make("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type": "A"})
 
 
 def attempt(code: str = "def solution(a):\n    return a") -> jobs.Attempt:
@@ -44,7 +44,9 @@ def read(
 ) -> SampleResult:
     made = attempt(code) if code is not None else attempt()
     recovered = Confirmed(split=recovery) if recovery is not None else None
-    return sample_result(made, executed, confirmed or Confirmed(), recovered, "the supervisor was lost", V2)
+    return sample_result(
+        made, executed, Apart(completion=confirmed or Confirmed(), written=recovered), "the supervisor was lost", V2
+    )
 
 
 def failed(outcome: Outcome, detail: str, rule: str = "execution") -> Reading:
@@ -147,7 +149,7 @@ def test_a_program_stopped_by_the_gate_did_not_run(lint: Lint, detail: str) -> N
 
 def test_the_v1_prefix_is_in_the_result_not_in_the_detail() -> None:
     executed = ran("failed: boom", "ValueError")
-    result = sample_result(attempt(), executed, Confirmed(), None, "", V1)
+    result = sample_result(attempt(), executed, Apart(), "", V1)
     assert official_result(executed, V1) == "failed: boom"
     assert result.official.detail == "ValueError: boom"
 
@@ -235,7 +237,7 @@ def test_half_a_character_in_an_exceptions_message_can_be_read_and_written() -> 
 
 def _failing(lines: str) -> object:
     run = Run(evidence=evidence(), result="", kind="AssertionError", lines=lines)
-    return read(Executed(lint=Lint(), run=run)).extra
+    return read(Executed(lint=Lint(), run=run)).facts
 
 
 def _line_of_the_assertion() -> int:

@@ -14,7 +14,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, Metric, Report, decode_report
-from tests.judge.server import JudgeServer, fail, say  # the judge's own test server
+from tests.models.server import ModelServer, fail, say
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "benchmarks" / "mr-ben" / "sample"
@@ -239,7 +239,7 @@ def test_the_command_takes_weights(tmp_path: Path) -> None:
 def test_the_judge_is_asked_only_where_its_word_can_matter(tmp_path: Path) -> None:
     """Wrong verdicts, wrong steps and solutions that are correct need no judge."""
     data = folder(tmp_path / "data", math=MATH)
-    with JudgeServer.playing(say(YES)) as server:
+    with ModelServer.playing(say(YES)) as server:
         report = run(predictions(tmp_path, RIGHT), data, judge_model="m", judge_base_url=server.url)
     assert len(server.asked) == 1
     for shown in ("What is q2?", "Step 1: one\nStep 2: two", "two is not it", "it is not two"):
@@ -255,7 +255,7 @@ def test_the_judge_is_asked_only_where_its_word_can_matter(tmp_path: Path) -> No
 
 def test_a_reply_that_cannot_be_read_is_asked_for_again(tmp_path: Path) -> None:
     data = folder(tmp_path / "data", math=MATH)
-    with JudgeServer.playing(say("hm"), say(YES)) as server:
+    with ModelServer.playing(say("hm"), say(YES)) as server:
         report = run(predictions(tmp_path, RIGHT), data, judge_model="m", judge_base_url=server.url)
     assert len(server.asked) == 2
     assert (report.unscored, figures(report, "careful")["acc_reason"]) == (0, 50)
@@ -264,7 +264,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_again(tmp_path: Path) -> None:
 def test_a_judge_that_is_never_readable_leaves_the_careful_reason_unscored_between_bounds(tmp_path: Path) -> None:
     """Officially such a reply is an error without credit, never retried."""
     data = folder(tmp_path / "data", math=MATH)
-    with JudgeServer.playing(say("hm")) as server:
+    with ModelServer.playing(say("hm")) as server:
         report = run(predictions(tmp_path, RIGHT), data, judge_model="m", judge_base_url=server.url)
     assert len(server.asked) == 3
     assert report.unscored == 1
@@ -282,7 +282,7 @@ def test_without_a_judges_word_what_hangs_on_it_is_unscored_in_both_readings(tmp
         report = run(path, data)
         assert report.notes[0].startswith("No judge: rows whose error reason had to be judged are unscored.")
     else:
-        with JudgeServer.playing(fail(429, code="insufficient_quota")) as server:
+        with ModelServer.playing(fail(429, code="insufficient_quota")) as server:
             report = run(path, data, judge_model="m", judge_base_url=server.url)
         assert ", 1 without a readable reply; " in report.notes[0]
     for reading in READINGS:
@@ -315,7 +315,7 @@ def test_a_template_replaces_the_wording(tmp_path: Path) -> None:
     data = folder(tmp_path / "data", math=MATH)
     template = tmp_path / "prompt.txt"
     template.write_text("{question}|{solution}|{first_error_step}|{error_reason}|{answer}")
-    with JudgeServer.playing(say(YES)) as server:
+    with ModelServer.playing(say(YES)) as server:
         run(predictions(tmp_path, RIGHT), data, judge_model="m", judge_base_url=server.url, judge_prompt=template)
     assert server.asked[0].prompt.startswith("What is q2?|Step 1: one\nStep 2: two|2|two is not it|-----")
 

@@ -50,14 +50,23 @@ class Action:
     """Reset the connection without a reply."""
 
 
-def say(text: str | None, *, delay: float = 0.0, tokens: tuple[int, int] | None = (11, 2)) -> Action:
-    """Reply with a completion."""
+def say(
+    text: str | None,
+    *,
+    delay: float = 0.0,
+    tokens: tuple[int, int] | None = (11, 2),
+    finish: str | None = "stop",
+    choices: int = 1,
+    **fields: object,
+) -> Action:
+    """Reply with a completion; `fields` are further fields of the message (`reasoning_content`, ...)."""
+    message = {"role": "assistant", "content": text, **fields}
     completion: dict[str, Any] = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1,
-        "model": "judge",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "model": "served",
+        "choices": [{"index": 0, "finish_reason": finish, "message": message}] * choices,
     }
     if tokens is not None:
         completion["usage"] = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)}
@@ -83,14 +92,14 @@ def truncated(text: str = "A") -> Action:
     return Action(body=whole, sent=len(whole) // 2)
 
 
-EMPTY_CHOICES = raw(b'{"id": "1", "object": "chat.completion", "created": 1, "model": "judge", "choices": []}')
+EMPTY_CHOICES = raw(b'{"id": "1", "object": "chat.completion", "created": 1, "model": "served", "choices": []}')
 HANG_UP = Action(hang_up=True)
 
 
-class JudgeServer:
+class ModelServer:
     """Serves `decide(request) -> Action` in threads until the `with` block ends."""
 
-    def __init__(self, decide: Callable[[Asked], Action]) -> None:
+    def __init__(self, decide: Callable[[Asked], Action], *, port: int = 0) -> None:
         self.decide = decide
         self.asked: list[Asked] = []
         self.most_at_once = 0
@@ -98,18 +107,22 @@ class JudgeServer:
         """Set to end every delay."""
         self._at_once = 0
         self._lock = threading.Lock()
-        self._http = _Http(("127.0.0.1", 0), _Handler)
-        self._http.judge = self
+        self._http = _Http(("127.0.0.1", port), _Handler)
+        self._http.served = self
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     @classmethod
-    def playing(cls, *actions: Action) -> Self:
+    def playing(cls, *actions: Action, port: int = 0) -> Self:
         """Play the actions in turn, the last one for ever."""
-        return cls(lambda asked: actions[min(asked.number, len(actions) - 1)])
+        return cls(lambda asked: actions[min(asked.number, len(actions) - 1)], port=port)
+
+    @property
+    def port(self) -> int:
+        return int(self._http.server_address[1])
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+        return f"http://127.0.0.1:{self.port}/v1"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -137,7 +150,7 @@ class JudgeServer:
 class _Http(ThreadingHTTPServer):
     daemon_threads = False  # so that closing the server waits for its handlers, and they for their sockets
     request_queue_size = 64
-    judge: JudgeServer
+    served: ModelServer
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing: clients that hang up are part of the tests."""
@@ -151,16 +164,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        judge = self.server.judge
-        asked = judge.enter(self.path, {name.lower(): text for name, text in self.headers.items()}, body)
+        served = self.server.served
+        asked = served.enter(self.path, {name.lower(): text for name, text in self.headers.items()}, body)
         try:
-            self._act(judge.decide(asked), judge)
+            self._act(served.decide(asked), served)
         finally:
-            judge.leave()
+            served.leave()
 
-    def _act(self, action: Action, judge: JudgeServer) -> None:
+    def _act(self, action: Action, served: ModelServer) -> None:
         if action.delay:
-            judge.release.wait(action.delay)
+            served.release.wait(action.delay)
         if action.hang_up:
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.close_connection = True

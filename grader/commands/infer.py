@@ -1,0 +1,187 @@
+"""`grade infer`: from a model behind a server to a prediction file, and on to its score."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.commands import infer_options, options
+from grader.commands.console import emit, say
+from grader.commands.run import run_command
+from grader.errors import InfrastructureError, InterruptedRunError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.inference.batch import Taken, Written
+    from grader.inference.dry_run import DryRun
+    from grader.inference.options import InferOptions
+    from grader.inference.session import Prepared, Result
+
+EXIT_CODES = (
+    "Exit codes: 0 every sample is there; 2 bad input; 3 some are missing (the same command asks only for those); "
+    "130 interrupted (the same command goes on). With --grade, then those of `grade`."
+)
+_LISTED = 10
+_BATCH_BYTES = 200_000_000
+"""What batch services take in one file, at most."""
+
+
+@click.command("infer", epilog=EXIT_CODES)
+@options.place_options
+@infer_options.model_options
+@infer_options.sampling_options
+@infer_options.prompt_options
+@infer_options.run_options
+@infer_options.batch_options
+@infer_options.grade_options
+@click.option("-q", "--quiet", is_flag=True, help="Only errors and warnings.")
+@click.option("-v", "--verbose", is_flag=True, help="With --grade: also say what every verdict rests on.")
+@click.pass_context
+def infer_command(context: click.Context, /, **given: Any) -> int:
+    """Ask a model for predictions: every sample of every task, once, resumably.
+
+    The prediction file is made from <stem>_requests.jsonl beside it, which has every request and reply. The key is
+    read from OPENAI_API_KEY (another variable with --api-key-env).
+    """
+    infer_options.check(context)
+    asked = infer_options.parsed(given)
+    from grader.inference import session
+
+    prepared = session.prepare(asked)
+    quiet: bool = given["quiet"]
+    if given["dry_run"]:
+        _show_dry_run(session.look(prepared), asked)
+        return 0
+    if given["batch_file"] is not None:
+        _show_batch(session.write_batch(prepared, given["batch_file"]), given["batch_file"])
+        return 0
+    result = _taken(prepared, given["from_batch"]) if given["from_batch"] is not None else _run(prepared, quiet=quiet)
+    if result is None:
+        return InterruptedRunError.exit_code
+    _show(result, asked, quiet=quiet)
+    if not result.summary.complete:
+        return InfrastructureError.exit_code
+    return _grade(context, given) if given["grade"] else 0
+
+
+def _run(prepared: Prepared, *, quiet: bool) -> Result | None:
+    """Run, and say how to go on where it is interrupted."""
+    from grader.commands.infer_progress import watcher
+    from grader.inference import session
+
+    try:
+        with watcher(quiet=quiet) as watching:
+            return session.run(prepared, watching)
+    except KeyboardInterrupt:
+        done, total = session.status(prepared)
+        say(
+            f"Interrupted. {done} of {total} samples are in {prepared.options.output}; "
+            f"the same command asks for the other {total - done}."
+        )
+        return None
+
+
+def _taken(prepared: Prepared, path: Path) -> Result:
+    from grader.inference import batch, session
+
+    taken, result = session.take_batch(prepared, path)
+    for problem in batch.shown(taken.problems):
+        say(problem)
+    say(f"{path}: {_took(taken)}.")
+    return result
+
+
+def _took(taken: Taken) -> str:
+    parts = [f"{taken.replies} replies taken"]
+    parts += [f"{taken.failures} failed requests"] if taken.failures else []
+    parts += [f"{taken.known} that were there already"] if taken.known else []
+    parts += [f"{len(taken.problems)} lines of no use"] if taken.problems else []
+    return ", ".join(parts)
+
+
+def _show_batch(written: Written, path: Path) -> None:
+    say(f"Wrote {path}: {written.requests} requests, {written.bytes / 1e6:.1f} MB.")
+    if written.bytes > _BATCH_BYTES:
+        say("Batch services take 200 MB in a file at most: use --limit or --id for parts, or --max-image-pixels.")
+    if written.later:
+        say(f"{written.later} requests need the replies to these first: take them with --from-batch, then write again.")
+
+
+def _show_dry_run(look: DryRun, asked: InferOptions) -> None:
+    if look.first is not None:
+        emit(json.dumps(look.first, ensure_ascii=False, indent=1).encode("utf-8", errors="replace") + b"\n")
+    before = f" ({look.before} more have their reply already)" if look.before else ""
+    say(f"{look.requests} requests to {asked.model.name}{before}. The first one is above; its images are abbreviated.")
+    images = f", {look.image_tokens:,} of them for images" if look.image_tokens else ""
+    say(f"About {look.prompt_tokens:,} prompt tokens{images}: a rough estimate, servers count differently.")
+    if look.most_completion_tokens is not None:
+        say(f"At most {look.most_completion_tokens:,} completion tokens.")
+    else:
+        say("The replies have no token limit; --max-tokens sets one.")
+
+
+def _show(result: Result, asked: InferOptions, *, quiet: bool) -> None:
+    """Say what the run came to: what a user must know is said under --quiet as well."""
+    summary = result.summary
+    for path in () if quiet else result.set_aside:
+        say(f"The earlier file is kept as {path}")
+    for stage, count in summary.truncated.items():
+        say(_truncation(stage, count, summary.requests[stage], summary.limits[stage]))
+    if summary.identical:
+        say(
+            f"Note: {summary.identical} samples equal another one of their task letter by letter at a temperature "
+            "above 0: the server may ignore `seed`, or answer from a cache."
+        )
+    if summary.several_choices and not quiet:
+        say(f"{summary.several_choices} replies had more than one choice; the first was taken.")
+    if result.stopped:
+        say(f"error: the run stopped: {result.stopped}")
+    if not summary.complete:
+        _show_missing(result, asked)
+    elif not quiet:
+        say(f"{summary.done} samples, {summary.usage.total:,} tokens.")
+    if result.written and not quiet:
+        say(f"Wrote {asked.output} ({result.written} predictions); requests and replies are in {asked.log}")
+
+
+def _truncation(stage: str, count: int, of: int, limit: int | None) -> str:
+    at = f" at {limit} tokens" if limit is not None else ""
+    what = "answers" if stage == "answer" else f"replies ({stage})"
+    return (
+        f'WARNING: {count} of {of} {what} were cut{at} (finish_reason "length"): they may lack their conclusion. '
+        "Raise --max-tokens and start over with --fresh."
+    )
+
+
+def _show_missing(result: Result, asked: InferOptions) -> None:
+    summary = result.summary
+    failed = summary.failed
+    for lost in failed[:_LISTED]:
+        say(f"{lost.qid} #{lost.sample}: {lost.reason}{_advice(lost.kind)}")
+    if len(failed) > _LISTED:
+        say(f"... and {len(failed) - _LISTED} more; all are in {asked.log} (error)")
+    unasked = len(summary.missing) - len(failed)
+    not_asked = f", {unasked} were not asked" if unasked else ""
+    say(
+        f"error: {len(summary.missing)} of {summary.samples} samples are missing: {len(failed)} requests failed"
+        f"{not_asked}. The same command asks only for these."
+    )
+
+
+def _advice(kind: str) -> str:
+    return {
+        "reasoning_only": "; raise --max-tokens (with --fresh), or limit the reasoning",
+        "empty": "; if that is the model's answer, use --accept-empty",
+    }.get(kind, "")
+
+
+def _grade(context: click.Context, given: dict[str, Any]) -> int:
+    """Grade the prediction file with the options that `grade` has."""
+    names = {parameter.name for parameter in run_command.params}
+    shared = {name: value for name, value in given.items() if name in names}
+    shared["outputs"] = given["reports"]
+    code: int = context.invoke(run_command, predictions=str(given["output"]), **shared)
+    return code

@@ -1,0 +1,43 @@
+"""A benchmark and its tasks as `grade show` prints them."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import TYPE_CHECKING
+
+from grader.errors import GradeError, UsageError
+from grader.grading import load_tasks
+from grader.scorers import declarations
+
+if TYPE_CHECKING:
+    from grader.options import Options
+
+
+def describe(options: Options) -> list[str]:
+    """Return what a benchmark declares, and the ids of its tasks where its data is at hand."""
+    declared = declarations.load(options.benchmark)
+    lines = [
+        f"{declared.id}: {declared.name} ({declared.scoring})",
+        f"splits: {', '.join(declared.splits)} (default {declared.default_split})",
+        f"protocols: {', '.join(declared.protocols)} (default {declared.default_protocol})",
+    ]
+    try:
+        _, tasks = load_tasks(options)
+    except GradeError as error:
+        return [*lines, f"{declared.unit}s: {error}"]
+    return [*lines, f"{len(tasks)} {declared.unit}s:", *tasks]
+
+
+def show(options: Options, qid: str) -> list[tuple[str, str]]:
+    """Return a task's columns and their texts, images left out; raises UsageError for a task that is not there."""
+    declared, tasks = load_tasks(options)
+    if qid not in tasks:
+        near = difflib.get_close_matches(qid, tasks, n=3)
+        hint = f"; did you mean {', '.join(near)}?" if near else ""
+        raise UsageError(f"{declared.id} has no {declared.unit} {qid!r}{hint}")
+    return [
+        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
+        for name, value in tasks[qid].row.items()
+        if name != declared.columns.image and value not in (None, "")
+    ]

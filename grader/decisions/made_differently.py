@@ -1,0 +1,98 @@
+"""How two runs were made, where that differs: another judge makes a comparison void, another time limit may matter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.results import JudgeProvenance, Report, SandboxProvenance
+
+_RECORDED = "recorded replies"
+_NONE = "no judge"
+
+
+class MadeDifferently(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing in which two runs were not made alike."""
+
+    what: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        return f"{self.what} {self.before} and {self.after}"
+
+
+def check_judges(before: Report, after: Report) -> None:
+    """Raise UsageError where two runs had different judges, so that a change may be the judge's."""
+    first, second = _judge(before.provenance.judge), _judge(after.provenance.judge)
+    if first == second:
+        return
+    if _RECORDED in (first, second) and _NONE not in (first, second):
+        return  # whose replies were recorded is not known: `differences` names it
+    raise UsageError(
+        f"These runs cannot be compared: they had different judges ({first} and {second}), and what moved may be the "
+        "judge's doing. Grade both with the same --judge-model, or both without."
+    )
+
+
+def differences(before: Report, after: Report) -> list[MadeDifferently]:
+    """Return what may matter and is not alike in how two runs were made; nothing of what one of them does not tell."""
+    pairs = [*_of_grading(before, after), *_of_judges(before, after)]
+    first, second = before.provenance.sandbox, after.provenance.sandbox
+    if first is not None and second is not None:
+        pairs += _of_sandboxes(first, second)
+    return [
+        MadeDifferently(what=what, before=one, after=other)
+        for what, one, other in pairs
+        if one and other and one != other
+    ]
+
+
+def in_words(found: list[MadeDifferently]) -> str:
+    """Return all differences in one line."""
+    return "; ".join(map(str, found))
+
+
+def _judge(judge: JudgeProvenance | None) -> str:
+    if judge is None or (judge.model and not judge.questions):
+        return _NONE  # a model that was asked nothing has judged nothing
+    return judge.model or _RECORDED
+
+
+def _of_grading(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
+    yield "grade's version", before.provenance.grade, after.provenance.grade
+    parts = [f"{report.part.n} of {report.part.of}" if report.part else "all" for report in (before, after)]
+    yield "part of the benchmark", parts[0], parts[1]
+
+
+def _of_judges(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
+    first, second = before.provenance.judge, after.provenance.judge
+    if first is None or second is None:
+        return
+    yield "judge", first.model or _RECORDED, second.model or _RECORDED
+    yield "judge's endpoint", first.endpoint, second.endpoint
+
+
+def _of_sandboxes(first: SandboxProvenance, second: SandboxProvenance) -> Iterator[tuple[str, str, str]]:
+    yield "timeout", _seconds(first), _seconds(second)
+    yield "memory limit", _megabytes(first), _megabytes(second)
+    yield "Python inside", first.python, second.python
+    yield "sandbox", first.backend, second.backend
+    yield "OCI runtime", first.runtime, second.runtime
+    if (first.python, first.backend, first.runtime) == (second.python, second.backend, second.runtime):
+        yield "sandbox image", first.image or first.identity, second.image or second.identity
+
+
+def _seconds(sandbox: SandboxProvenance) -> str:
+    return f"{sandbox.cpu_seconds:g} s" if sandbox.cpu_seconds else ""
+
+
+def _megabytes(sandbox: SandboxProvenance) -> str:
+    return f"{sandbox.memory_bytes >> 20} MB" if sandbox.memory_bytes else ""

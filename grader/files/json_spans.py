@@ -1,0 +1,77 @@
+"""Where the elements of a JSON array stand, one after the other, without building any of them.
+
+An expression steps over elements of the usual depth, a `JsonWalker` over others and over what is not JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from grader.files.json_walker import NUMBER, STRING, WORD, JsonWalker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.files.json_text import Span
+
+_BLANKS = rb"[ \t\r\n]*+"
+
+
+def _list_of(value: bytes, opening: bytes, closing: bytes) -> bytes:
+    items = value + _BLANKS + rb"(?:," + _BLANKS + value + _BLANKS + rb")*+"
+    return opening + _BLANKS + rb"(?:" + items + rb")?+" + closing
+
+
+def _value(depth: int) -> bytes:
+    """Return the expression of a JSON value with up to `depth` levels of lists and objects."""
+    scalar = STRING + rb"|" + NUMBER + rb"|" + WORD
+    if not depth:
+        return rb"(?:" + scalar + rb")"
+    inner = _value(depth - 1)
+    pair = STRING + _BLANKS + rb":" + _BLANKS + inner
+    return rb"(?:" + scalar + rb"|" + _list_of(inner, rb"\[", rb"\]") + rb"|" + _list_of(pair, rb"\{", rb"\}") + rb")"
+
+
+_ELEMENT = re.compile(_BLANKS + rb"(" + _value(3) + rb")" + _BLANKS + rb"[,\]]")
+"""An element that is nested no deeper than records are, and the mark behind it."""
+_MARK = re.compile(_BLANKS + rb"([,\]])")
+_CLOSING = ord("]")
+
+
+def array_spans(data: bytes) -> Iterator[Span]:
+    """Yield where each element of a top-level array stands; raises `JsonFault` at the first that is not JSON."""
+    index, end, after = -1, 0, data.index(b"[") + 1
+    while True:
+        found = _ELEMENT.match(data, after)
+        if found is not None:
+            start, end = found.span(1)
+            after = found.end()
+            closed = data[after - 1] == _CLOSING
+        else:
+            span = _walked(data, index, end)
+            if span is None:
+                return
+            start, end = span
+            mark = _MARK.match(data, end)
+            closed = mark is None or mark[1] == b"]"
+            after = mark.end() if mark else end
+        index += 1
+        yield start, end
+        if closed:
+            _walked(data, index, end)  # raises if something else than the end follows
+            return
+
+
+def _walked(data: bytes, index: int, end: int) -> Span | None:
+    """Return the element after `index`, which ends at `end` (-1, 0: the first); None where the array ends."""
+    walker = JsonWalker(data)
+    start = 0
+    for event in walker.events() if index < 0 else walker.rest_of_array(end, index):
+        if len(walker.path) != 1:
+            continue
+        if event.kind in ("scalar", "open"):
+            start = event.start
+        if event.kind in ("scalar", "close"):
+            return start, event.end
+    return None

@@ -1,0 +1,226 @@
+"""Steps through a JSON text slowly, and knows at each step where it stands: for places in messages.
+
+The fast parsers say little about where and why they stopped, and nothing about the place of a value they accepted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from grader.files.json_text import MAX_DEPTH, JsonPath, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WALK_DEPTH = 2 * MAX_DEPTH
+_MAX_DIGITS = 4300
+"""Python's own limit for turning text into an integer."""
+
+STRING = rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
+NUMBER = rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.+-])"
+WORD = rb"(?:true|false|null|NaN|-?Infinity)(?!\w)"
+_TOKEN = re.compile(
+    rb"(?P<mark>[{}\[\]:,])|(?P<string>" + STRING + rb")|(?P<number>" + NUMBER + rb")|(?P<word>" + WORD + rb")"
+)
+_BLANKS = re.compile(rb"[ \t\r\n]*+")
+_WHOLE_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_NOT_IN_STRING = re.compile(rb'[\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
+_WORD_AT = re.compile(rb"[\w.+-]+")
+_FOREIGN_WORDS = {
+    b"None": "Python's None; JSON writes null",
+    b"True": "Python's True; JSON writes true",
+    b"False": "Python's False; JSON writes false",
+    b"undefined": "JavaScript's undefined; JSON writes null",
+}
+
+
+class JsonFault(Exception):  # noqa: N818 - a place in a text, found on purpose
+    """Text that is not JSON, and where."""
+
+    def __init__(self, offset: int, path: JsonPath, message: str) -> None:
+        super().__init__(message)
+        self.offset, self.path, self.message = offset, path, message
+
+
+class Event(NamedTuple):
+    """One step of a walk."""
+
+    kind: Literal["open", "close", "scalar", "key"]
+    start: int
+    end: int
+
+
+class JsonWalker:
+    """Steps through one JSON value without recursion; `path` is always that of the event just given."""
+
+    def __init__(self, data: bytes, start: int = 0, end: int | None = None, *, unit: str = "file") -> None:
+        self.data, self.position = data, start
+        self.end = len(data) if end is None else end
+        self.unit = unit
+        self.path: list[str | int] = []
+        self._open: list[str] = []
+        self._keys: dict[bytes, str] = {}
+
+    def events(self) -> Iterator[Event]:
+        """Yield every value and key in order; raises `JsonFault` at the first that is not JSON."""
+        yield from self._value(*self._token())
+        yield from self._rest()
+
+    def rest_of_array(self, position: int, index: int) -> Iterator[Event]:
+        """Yield the events of an array from where its element `index` ends at `position`."""
+        self.position = position
+        self._open, self.path = ["]"], [index]
+        yield from self._rest()
+
+    def _rest(self) -> Iterator[Event]:
+        while self._open:
+            kind, start, end = self._token()
+            if kind in "]}":
+                yield self._close(kind, start, end)
+            elif kind == ",":
+                yield from self._next()
+            else:
+                raise self._fault(start, f"expected a comma or {self._closer()!r}, found {self._shown(start)}")
+        self.position = self._skip(_BLANKS)
+        if self.position < self.end:
+            raise self._fault(
+                self.position, f"{self._shown(self.position)} after the end of the value{self._several()}"
+            )
+
+    def _several(self) -> str:
+        another = self.data[self.position] in b"[{" and self.unit == "file"
+        return " (one array around all records, or one record on each line, can be read)" if another else ""
+
+    def _value(self, kind: str, start: int, end: int) -> Iterator[Event]:
+        if kind in ("string", "number", "word"):
+            yield Event("scalar", start, end)
+        elif kind in "[{":
+            yield from self._opened(kind, start, end)
+        else:
+            raise self._fault(start, f"expected a value, found {self._shown(start)}")
+
+    def _opened(self, kind: str, start: int, end: int) -> Iterator[Event]:
+        """Step into containers, and on to the first value that is not the start of another."""
+        while True:
+            yield Event("open", start, end)
+            if len(self._open) == _WALK_DEPTH:
+                raise JsonFault(start, tuple(self.path[:3]), f"nested deeper than {_WALK_DEPTH} levels")
+            self._open.append("}" if kind == "{" else "]")
+            self.path.append("" if kind == "{" else 0)
+            inner, start, end = self._token()
+            if inner == self._open[-1]:
+                yield self._close(inner, start, end)
+                return
+            if kind == "{":
+                yield self._key(inner, start, end)
+                inner, start, end = self._token()
+            if inner not in ("[", "{"):
+                yield from self._value(inner, start, end)
+                return
+            kind = inner
+
+    def _next(self) -> Iterator[Event]:
+        if self._open[-1] == "}":
+            self.path[-1] = ""
+        kind, start, end = self._token()
+        if kind in "]}":
+            raise self._fault(start, f"a comma before the closing {kind!r}")
+        if self._open[-1] == "}":
+            yield self._key(kind, start, end)
+            kind, start, end = self._token()
+        else:
+            self.path[-1] = int(self.path[-1]) + 1
+        yield from self._value(kind, start, end)
+
+    def _key(self, kind: str, start: int, end: int) -> Event:
+        if kind != "string":
+            raise JsonFault(
+                start, tuple(self.path[:-1]), f"expected a key in double quotes, found {self._shown(start)}"
+            )
+        raw = self.data[start:end]
+        if raw not in self._keys:
+            self._keys[raw] = str(json.loads(raw.decode(errors="replace")))
+        self.path[-1] = self._keys[raw]
+        colon, after, self.position = self._token()
+        if colon != ":":
+            raise self._fault(after, f"expected a colon after the key, found {self._shown(after)}")
+        return Event("key", start, end)
+
+    def _close(self, kind: str, start: int, end: int) -> Event:
+        if kind != self._open[-1]:
+            raise self._fault(start, f"expected {self._closer()!r}, found {kind!r}")
+        self._open.pop()
+        self.path.pop()
+        return Event("close", start, end)
+
+    def _closer(self) -> str:
+        return self._open[-1]
+
+    def _skip(self, pattern: re.Pattern[bytes]) -> int:
+        found = pattern.match(self.data, self.position, self.end)
+        assert found is not None
+        return found.end()
+
+    def _token(self) -> tuple[str, int, int]:
+        """Return (the mark itself or "string", "number", "word"), start and end of the next token."""
+        start = self.position = self._skip(_BLANKS)
+        found = _TOKEN.match(self.data, start, self.end)
+        if found is None:
+            raise self._no_token(start)
+        self.position = found.end()
+        kind = found.lastgroup or ""
+        if kind == "number" and found.end() - start > _MAX_DIGITS and found[0].lstrip(b"-").isdigit():
+            raise self._fault(start, f"an integer of {found.end() - start} digits is too long")
+        return (found[0].decode() if kind == "mark" else kind), start, found.end()
+
+    def _no_token(self, start: int) -> JsonFault:
+        if start >= self.end:
+            return self._fault(start, f"the {self.unit} ends before the value does (was it cut off?)")
+        if self.data[start : start + 1] == b'"':
+            return self._bad_string(start)
+        word = _WORD_AT.match(self.data, start, self.end)
+        if word is not None and word[0] in _FOREIGN_WORDS:
+            return self._fault(start, _FOREIGN_WORDS[word[0]])
+        if self.data[start : start + 1] == b"'":
+            return self._fault(
+                start, "single quotes; JSON strings need double quotes (json.dumps writes them, str() not)"
+            )
+        if self.data[start : start + 1] in b"-+.0123456789":
+            return self._fault(start, f"{self._shown(start)} is no JSON number")
+        return self._fault(
+            start, f"{'expected a key' if self._wants_key() else 'expected a value'}, found {self._shown(start)}"
+        )
+
+    def _bad_string(self, start: int) -> JsonFault:
+        whole = _WHOLE_STRING.match(self.data, start, self.end)
+        if whole is None:
+            return self._fault(start, f"the string that begins here has no end (was the {self.unit} cut off?)")
+        for found in _NOT_IN_STRING.finditer(self.data, start + 1, whole.end() - 1):
+            at, text = found.start(), found[0]
+            if text == b"\\":
+                return self._fault(at, f"a backslash that begins no escape: {quoted(self._text(at, 2))}")
+            if text < b" ":
+                return self._fault(
+                    at, f"a raw control character (0x{text[0]:02x}) in a string; JSON writes it \\u00{text[0]:02x}"
+                )
+        raise AssertionError("a string that the token pattern refused has something to refuse")
+
+    def _shown(self, start: int) -> str:
+        """Return what stands at a byte, for "found ..."."""
+        if start >= self.end:
+            return f"the end of the {self.unit}"
+        word = _WORD_AT.match(self.data, start, self.end)
+        return quoted(self._text(start, word.end() - start if word else 1), 20)
+
+    def _text(self, start: int, length: int) -> str:
+        text = self.data[start : min(start + max(length, 4), self.end)].decode(errors="replace")
+        return text[:length]
+
+    def _wants_key(self) -> bool:
+        """Whether the next token should be a key: it has none yet."""
+        return bool(self.path) and self.path[-1] == ""
+
+    def _fault(self, offset: int, message: str) -> JsonFault:
+        return JsonFault(offset, tuple(self.path[:-1] if self._wants_key() else self.path), message)

@@ -1,0 +1,96 @@
+"""What a run would send, without sending it: the number of requests, the first one, an estimate of its tokens."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from grader.inference.resume import missing
+from grader.models.messages import Image, Text, abbreviated, images, size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grader.inference.plan import Conversation, Key, Plan, Step
+    from grader.inference.record import Kept
+    from grader.models.messages import Message
+
+_CHARACTERS_A_TOKEN = 4
+_PIXELS_A_TOKEN = 28 * 28
+"""A patch of common vision encoders; others differ by a factor of two."""
+_SAMPLED = 50
+"""Requests whose tokens are estimated; the rest is extrapolated."""
+
+
+class DryRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run would send."""
+
+    requests: int
+    """Without those that have a reply already."""
+    before: int
+    """Requests that have a reply already."""
+    first: dict[str, Any] | None
+    """The body of the first request, its images abbreviated; None where nothing is left to ask."""
+    prompt_tokens: int
+    """Rough estimate for all requests, images included."""
+    image_tokens: int
+    """Of these, for images."""
+    most_completion_tokens: int | None
+    """If every reply takes its whole limit; None where there is no limit."""
+
+
+def look(plan: Plan, selected: Sequence[Conversation], replies: Mapping[Key, Kept]) -> DryRun:
+    """Return what a run would send, given the replies that are there already."""
+    left = [(each, steps) for each in selected if (steps := missing(each, replies))]
+    limits = [step.settings.max_tokens for _, steps in left for step in steps]
+    text, image, count = _estimate(left)
+    total = sum(len(steps) for _, steps in left)
+    scale = total / count if count else 0.0
+    return DryRun(
+        requests=total,
+        before=sum(len(each.steps) for each in selected) - total,
+        first=_first(plan, left),
+        prompt_tokens=round((text + image) * scale),
+        image_tokens=round(image * scale),
+        most_completion_tokens=None if None in limits else sum(limit or 0 for limit in limits),
+    )
+
+
+def _first(plan: Plan, left: Sequence[tuple[Conversation, list[Step]]]) -> dict[str, Any] | None:
+    if not left:
+        return None
+    step = left[0][1][0]
+    body = {"model": plan.models[step.role], "messages": abbreviated(step.build(_Placeholder()))}
+    return body | step.settings.fields()
+
+
+def _estimate(left: Sequence[tuple[Conversation, list[Step]]]) -> tuple[float, float, int]:
+    """Return the tokens of texts and of images in some of the requests, evenly spread, and how many these are."""
+    steps = [step for _, of_one in left for step in of_one]
+    some = steps[:: max(1, len(steps) // _SAMPLED)]
+    built = [step.build(_Placeholder()) for step in some]
+    return sum(map(_text_tokens, built)), sum(map(_image_tokens, built)), len(some)
+
+
+def _text_tokens(messages: tuple[Message, ...]) -> float:
+    texts = (part.text for each in messages for part in each.parts if isinstance(part, Text))
+    # Characters outside ASCII are about a token each.
+    return sum(sum(1.0 if char > "\x7f" else 1 / _CHARACTERS_A_TOKEN for char in text) for text in texts)
+
+
+def _image_tokens(messages: tuple[Message, ...]) -> int:
+    return sum(_tokens_of(image) for image in images(messages))
+
+
+def _tokens_of(image: Image) -> int:
+    width, height = size(image.data)
+    return math.ceil(width * height / _PIXELS_A_TOKEN)
+
+
+class _Placeholder(dict[str, str]):
+    """Stands for the answers of earlier steps, which are not there yet."""
+
+    def __missing__(self, stage: str) -> str:
+        return f"<the {stage} that the model gives first>"

@@ -1,0 +1,95 @@
+"""The prediction file, made from the log: exactly the samples that have a reply, each where it belongs."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from grader.files.replacing import replacing
+from grader.models.messages import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from grader.inference.plan import Conversation, Key, Plan
+    from grader.inference.record import Kept
+
+
+class Sample(msgspec.Struct, frozen=True, kw_only=True):
+    """One prediction and what belongs to it."""
+
+    qid: str
+    sample: int
+    prediction: str
+    prompt: str
+    finish_reason: str
+
+
+def write(path: Path, plan: Plan, replies: Mapping[Key, Kept]) -> int:
+    """Write the prediction file in one go, as JSON Lines where it ends in `.jsonl`; return the number of predictions.
+
+    Without any prediction nothing is written. Raises OSError.
+    """
+    samples = list(finished(plan, replies))
+    if not samples:
+        return 0
+    lines = [msgspec.json.encode(record) for record in _records(samples, plan)]
+    with replacing(path) as file:
+        if path.suffix == ".jsonl":
+            file.write(b"".join(line + b"\n" for line in lines))
+        else:
+            file.write(b"[\n" + b",\n".join(lines) + b"\n]\n")
+    return len(samples)
+
+
+def finished(plan: Plan, replies: Mapping[Key, Kept]) -> Iterator[Sample]:
+    """Yield the samples whose last step has a reply, in the plan's order."""
+    for conversation in plan.conversations:
+        sample = _finished(conversation, replies)
+        if sample is not None:
+            yield sample
+
+
+def _finished(conversation: Conversation, replies: Mapping[Key, Kept]) -> Sample | None:
+    texts: dict[str, str] = {}
+    for step in conversation.steps[:-1]:
+        earlier = replies.get(conversation.key(step))
+        if earlier is None or earlier.content is None:
+            return None
+        texts[step.stage] = step.text(earlier.content)
+    last = conversation.steps[-1]
+    reply = replies.get(conversation.key(last))
+    if reply is None or reply.content is None:
+        return None
+    return Sample(
+        qid=conversation.qid,
+        sample=conversation.sample,
+        prediction=last.text(reply.content),
+        prompt=plain_text(last.build(texts)),
+        finish_reason=reply.finish_reason,
+    )
+
+
+def _records(samples: Iterable[Sample], plan: Plan) -> Iterator[dict[str, Any]]:
+    """Yield one record a task; where its samples have prompts of their own, one a sample."""
+    for _, group in groupby(samples, key=lambda sample: sample.qid):
+        of_task = list(group)
+        apart = len({sample.prompt for sample in of_task}) > 1
+        for part in [[sample] for sample in of_task] if apart else [of_task]:
+            yield _record(part, plan)
+
+
+def _record(samples: list[Sample], plan: Plan) -> dict[str, Any]:
+    coder = {"coder_model": plan.models["coder"]} if "coder" in plan.models else {}
+    return {
+        "qid": samples[0].qid,
+        "prompt": samples[0].prompt,
+        "predictions": [sample.prediction for sample in samples],
+        "model": plan.models["model"],
+        **coder,
+        "finish_reasons": [sample.finish_reason for sample in samples],
+        "samples": [sample.sample for sample in samples],
+    }

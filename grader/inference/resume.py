@@ -1,0 +1,89 @@
+"""Whether the replies that a log has are replies to what would be asked now."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import UsageError
+from grader.models.messages import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from grader.inference.plan import Conversation, Key, Plan, Step
+    from grader.inference.record import Kept
+
+_SHOWN = 3
+
+
+def check(plan: Plan, replies: Mapping[Key, Kept], path: Path) -> None:
+    """Raise UsageError where a log's replies were made otherwise, naming what differs."""
+    differences: dict[str, list[str]] = defaultdict(list)
+    known = set()
+    for conversation in plan.conversations:
+        texts: dict[str, str] = {}
+        for step in conversation.steps:
+            known.add(conversation.key(step))
+            reply = replies.get(conversation.key(step))
+            if reply is None or reply.content is None:
+                break
+            for difference in _differences(plan, step, reply, texts):
+                differences[difference].append(conversation.qid)
+            texts[step.stage] = step.text(reply.content)
+    strangers = sorted(key for key in replies if key not in known)
+    problems = [f"{what} ({_named(qids)})" for what, qids in differences.items()] + _strange(plan, strangers)
+    if problems:
+        listed = "\n".join(f"- {problem}" for problem in problems)
+        raise UsageError(
+            f"{path} holds replies that were made otherwise than this command would:\n{listed}\n"
+            "Give the same options as then, another -o, or --fresh to start over (the old files are kept)."
+        )
+
+
+def _differences(plan: Plan, step: Step, reply: Kept, texts: Mapping[str, str]) -> Iterator[str]:
+    model = plan.models[step.role]
+    if reply.model != model:
+        yield f"model: {reply.model} there, {model} now"
+    # As they look after a round trip through JSON: 1 and 1.0, tuples and lists are the same there.
+    now = msgspec.json.decode(msgspec.json.encode(step.recorded_settings()))
+    for name in sorted(reply.settings.keys() | now.keys()):
+        there, here = reply.settings.get(name), now.get(name)
+        if there != here and name != "seed":
+            yield f"{name.replace('_', '-')}: {_value(there)} there, {_value(here)} now"
+        elif there != here:
+            yield "seed: another one there"
+    if reply.prompt_sha256 != digest(step.build(texts)):
+        yield "prompt: another text or image was sent then"
+
+
+def _value(value: object) -> str:
+    shown = "none" if value is None else str(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+
+
+def _strange(plan: Plan, strangers: list[Key]) -> list[str]:
+    """Say which replies belong to nothing that would be asked."""
+    qids = {conversation.qid for conversation in plan.conversations}
+    samples = {conversation.sample for conversation in plan.conversations}
+    other = [qid for qid, _, _ in strangers if qid not in qids]
+    more = [qid for qid, sample, _ in strangers if qid in qids and sample not in samples]
+    stages = [qid for qid, sample, _ in strangers if qid in qids and sample in samples]
+    problems = [f"tasks that the data does not have ({_named(other)})"] if other else []
+    most = max((sample + 1 for _, sample, _ in strangers), default=0)
+    problems += [f"-n: up to {most} samples there, {len(samples)} now ({_named(more)})"] if more else []
+    return problems + ([f"mode: other requests were sent then ({_named(stages)})"] if stages else [])
+
+
+def _named(qids: list[str]) -> str:
+    distinct = list(dict.fromkeys(qids))
+    more = f" and {len(distinct) - _SHOWN} more" if len(distinct) > _SHOWN else ""
+    return ", ".join(distinct[:_SHOWN]) + more
+
+
+def missing(conversation: Conversation, replies: Mapping[Key, Kept]) -> list[Step]:
+    """Return the steps that have no reply yet."""
+    return [step for step in conversation.steps if conversation.key(step) not in replies]

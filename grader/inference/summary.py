@@ -1,0 +1,110 @@
+"""What a run came to, from the log: what is there, what is missing and why, and what a reader must know."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.models.replies import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grader.inference.log import Log
+    from grader.inference.plan import Conversation, Key
+    from grader.inference.record import Kept
+
+_LONG_TEXT = 100
+"""Characters from which two equal samples are no longer chance ("B" and "B" are)."""
+
+
+class Missing(msgspec.Struct, frozen=True, kw_only=True):
+    """A sample that has no prediction."""
+
+    qid: str
+    sample: int
+    reason: str
+    """Why its request failed; empty where it was not asked."""
+    kind: str = ""
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """What is there of the selected samples."""
+
+    samples: int
+    done: int
+    missing: list[Missing]
+    truncated: dict[str, int]
+    """Stage -> replies that the token limit cut (`finish_reason` is `length`)."""
+    requests: dict[str, int]
+    """Stage -> replies."""
+    limits: dict[str, int | None]
+    """Stage -> the token limit of its requests."""
+    identical: int
+    """Samples at a temperature above 0 that equal an earlier one of their task, letter by letter."""
+    several_choices: int
+    """Replies with more than one choice, of which the first was taken."""
+    usage: Usage
+    """Of all requests in the log."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every selected sample has a prediction."""
+        return not self.missing
+
+    @property
+    def failed(self) -> list[Missing]:
+        """Those whose request failed for good."""
+        return [sample for sample in self.missing if sample.reason]
+
+
+def summarize(selected: Sequence[Conversation], log: Log) -> Summary:
+    """Return what the log has of the selected conversations."""
+    missing = [lost for each in selected if (lost := _missing(each, log.replies, log.failures)) is not None]
+    requests: Counter[str] = Counter()
+    truncated: Counter[str] = Counter()
+    limits: dict[str, int | None] = {}
+    several = 0
+    for conversation in selected:
+        for step in conversation.steps:
+            limits[step.stage] = step.settings.max_tokens
+            reply = log.replies.get(conversation.key(step))
+            if reply is not None:
+                requests[step.stage] += 1
+                truncated[step.stage] += reply.finish_reason == "length"
+                several += reply.choices > 1
+    return Summary(
+        samples=len(selected),
+        done=len(selected) - len(missing),
+        missing=missing,
+        truncated={stage: count for stage, count in truncated.items() if count},
+        requests=dict(requests),
+        limits=limits,
+        identical=_identical(selected, log.replies),
+        several_choices=several,
+        usage=log.usage,
+    )
+
+
+def _missing(conversation: Conversation, replies: Mapping[Key, Kept], failures: Mapping[Key, Kept]) -> Missing | None:
+    for step in conversation.steps:
+        if conversation.key(step) in replies:
+            continue
+        failure = failures.get(conversation.key(step))
+        reason, kind = (failure.error or "", failure.error_kind) if failure is not None else ("", "")
+        return Missing(qid=conversation.qid, sample=conversation.sample, reason=reason, kind=kind)
+    return None
+
+
+def _identical(selected: Sequence[Conversation], replies: Mapping[Key, Kept]) -> int:
+    """Count samples that a server without a working seed, or with a cache, gave twice."""
+    seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for conversation in selected:
+        for step in conversation.steps:
+            reply = replies.get(conversation.key(step))
+            sampled = (step.settings.temperature or 0.0) > 0
+            if reply is not None and sampled and len(reply.content or "") >= _LONG_TEXT:
+                seen[conversation.qid, step.stage][reply.content or ""] += 1
+    return sum(count - 1 for texts in seen.values() for count in texts.values())

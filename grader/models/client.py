@@ -1,0 +1,220 @@
+"""Asks one model until there is a reply or a failure for good: repeats, waits, limits of tries and time."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+from grader.models.endpoint import Endpoint, Request, Server, Wording
+from grader.models.pace import Pace, PaceStatus
+from grader.models.replies import Failure, Outcome, Reply, Usage
+
+if TYPE_CHECKING:
+    from grader.models.replies import FailureKind
+
+
+class Patience(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a reply is waited for. Times are in seconds."""
+
+    attempts: int = 12
+    """Requests for one reply while the server or the connection fails."""
+    seconds: float = 600.0
+    """Time from a request's first failure to giving it up; for 429, from the server's last reply to anything."""
+    unreachable_attempts: int = 4
+    """Attempts to connect to a server that has never replied: its address is probably wrong."""
+    empty_attempts: int = 3
+    """Requests for one reply that comes without text."""
+    backoff: float = 1.0
+    """The first wait, which doubles."""
+    longest_backoff: float = 60.0
+    given_up_in_a_row: int = 3
+    """Requests given up, without a reply to any other in between, after which nothing more is sent."""
+
+
+class ClientStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """A look at a client, for progress."""
+
+    pace: PaceStatus
+    calls: int
+    usage: Usage
+    waiting: int
+    """Requests that failed and wait to be repeated."""
+    trouble: str
+    """The last failure that is being repeated; empty since the last reply."""
+
+
+class Client:
+    """Asks one model, from many threads at once. Close it (or use `with`) after the last request."""
+
+    def __init__(self, server: Server, wording: Wording, *, concurrency: int, patience: Patience | None = None) -> None:
+        self.endpoint = Endpoint(server, wording)
+        self.pace = Pace(concurrency)
+        self.patience = patience or Patience()
+        self._lock = threading.Lock()
+        self._calls = self._waiting = self._given_up = 0
+        self._usage = Usage()
+        self._trouble = ""
+        self._last_contact = 0.0
+        """When the server last gave a reply of any kind; 0: never."""
+
+    def __repr__(self) -> str:
+        return f"Client({self.endpoint!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Send nothing more and close the connections."""
+        self.pace.halt("the client is closed")
+        self.endpoint.close()
+
+    def connect(self) -> None:
+        """Make ready to send; raises `InfrastructureError` where the key is missing or cannot be sent."""
+        self.endpoint.connect()
+
+    def status(self) -> ClientStatus:
+        """Return what was spent so far, and what is going on."""
+        with self._lock:
+            return ClientStatus(
+                pace=self.pace.status(),
+                calls=self._calls,
+                usage=self._usage,
+                waiting=self._waiting,
+                trouble=self._trouble,
+            )
+
+    def ask(self, request: Request) -> Outcome:
+        """Return a reply, or the failure that stood after as many attempts as its kind deserves."""
+        course = _Course()
+        while True:
+            outcome = self._attempt(request)
+            course.note(outcome)
+            if isinstance(outcome, Reply):
+                return msgspec.structs.replace(outcome, attempts=course.attempts)
+            if outcome.kind == "again":
+                continue
+            if outcome.kind == "halted" or self._is_final(outcome, course):
+                return self._given_up_on(outcome, course)
+            if not self._wait(course, outcome):
+                return self._halted(course)
+
+    def _attempt(self, request: Request) -> Outcome:
+        entered = self.pace.enter()
+        if entered is None:
+            return Failure(kind="halted", reason=self.pace.halted)
+        outcome: Outcome | None = None
+        try:
+            outcome = self.endpoint.post(request)
+            return outcome
+        finally:
+            self._leave(entered, outcome)
+            self._count(outcome)
+
+    def _leave(self, entered: float, outcome: Outcome | None) -> None:
+        if isinstance(outcome, Failure):
+            wait = outcome.wait if outcome.wait <= self.patience.seconds else 0.0
+            self.pace.leave(entered, crowded=outcome.kind == "busy", calm=False, wait=wait)
+        else:
+            self.pace.leave(entered, crowded=False, calm=outcome is not None)
+
+    def _count(self, outcome: Outcome | None) -> None:
+        with self._lock:
+            self._calls += 1
+            if outcome is None:
+                return
+            self._usage += outcome.usage
+            if isinstance(outcome, Reply):
+                self._given_up, self._trouble = 0, ""
+            elif outcome.kind in _REPEATED:
+                self._trouble = outcome.reason
+            if isinstance(outcome, Reply) or outcome.kind not in {"down", "unreachable", "busy"}:
+                self._last_contact = time.monotonic()
+
+    def _is_final(self, failure: Failure, course: _Course) -> bool:
+        """Whether a failed request is not repeated."""
+        if failure.wait > self.patience.seconds or failure.kind not in _REPEATED:
+            return True
+        if failure.kind == "busy":
+            # As long as the server replies to others, this one's turn will come.
+            return time.monotonic() - max(course.failing_since, self._last_contact) > self.patience.seconds
+        if failure.kind in {"empty", "reasoning_only"}:
+            cut = failure.kind == "reasoning_only" and failure.finish_reason == "length"
+            return cut or course.counts[failure.kind] >= self.patience.empty_attempts
+        if failure.kind == "unreachable" and not self._last_contact:
+            return course.counts["unreachable"] >= self.patience.unreachable_attempts
+        lasted = time.monotonic() - course.failing_since
+        return course.failures >= self.patience.attempts or lasted > self.patience.seconds
+
+    def _wait(self, course: _Course, failure: Failure) -> bool:
+        """Wait before a request is repeated; the server's own wish is obeyed by all requests alike."""
+        longest = min(self.patience.backoff * 2.0 ** (course.failures - 1), self.patience.longest_backoff)
+        with self._lock:
+            self._waiting += 1
+        try:
+            told = failure.kind == "busy" and failure.wait > 0
+            wait = 0.0 if told else longest * random.uniform(0.75, 1.0)  # noqa: S311 - spreads requests, guards nothing
+            return self.pace.pause(wait)
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    def _given_up_on(self, failure: Failure, course: _Course) -> Failure:
+        if failure.kind == "halted":
+            return self._halted(course)
+        reason = failure.reason
+        if course.attempts > 1:
+            reason += f" ({course.attempts} attempts)"
+        if failure.wait > self.patience.seconds:
+            reason += f"; it asks to wait {failure.wait:.0f} s"
+        if failure.kind == "unreachable" and not self._last_contact:
+            reason += f"; is it running? Check {self.endpoint.wording.address_option}"
+        self._consider_halting(failure, reason)
+        return msgspec.structs.replace(failure, reason=reason, attempts=course.attempts)
+
+    def _consider_halting(self, failure: Failure, reason: str) -> None:
+        """Send nothing more where no request can succeed for a while."""
+        if failure.kind in {"fatal", "exhausted"} or failure.wait > self.patience.seconds:
+            self.pace.halt(reason)
+        elif failure.kind in {"down", "busy", "unreachable"}:
+            with self._lock:
+                self._given_up += 1
+                given_up = self._given_up
+            if failure.kind == "unreachable" and not self._last_contact:
+                self.pace.halt(reason)
+            elif given_up >= self.patience.given_up_in_a_row:
+                self.pace.halt(f"{given_up} requests in a row failed, the last: {reason}")
+
+    def _halted(self, course: _Course) -> Failure:
+        return Failure(kind="halted", reason=self.pace.halted, attempts=course.attempts)
+
+
+_REPEATED: frozenset[FailureKind] = frozenset({"busy", "down", "unreachable", "empty", "reasoning_only"})
+
+
+class _Course:
+    """The attempts at one reply so far."""
+
+    def __init__(self) -> None:
+        self.attempts = 0
+        self.counts: Counter[FailureKind] = Counter()
+        self.failing_since = 0.0
+
+    @property
+    def failures(self) -> int:
+        return sum(self.counts.values())
+
+    def note(self, outcome: Outcome) -> None:
+        if isinstance(outcome, Failure) and outcome.kind == "halted":
+            return
+        self.attempts += 1
+        if isinstance(outcome, Failure) and outcome.kind != "again":
+            self.counts[outcome.kind] += 1
+            self.failing_since = self.failing_since or time.monotonic()

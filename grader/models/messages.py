@@ -1,0 +1,151 @@
+"""What a model is sent: messages of text and images, and how they look on the wire and in a record."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+Role = Literal["system", "user", "assistant"]
+
+_MAGIC = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"BM": "image/bmp",
+    b"II*\x00": "image/tiff",
+    b"MM\x00*": "image/tiff",
+}
+
+
+class Text(msgspec.Struct, frozen=True, kw_only=True, tag="text"):
+    """A text part of a message."""
+
+    text: str
+
+
+class Image(msgspec.Struct, frozen=True, kw_only=True, tag="image"):
+    """An image part of a message: the bytes that the data has, never encoded again."""
+
+    data: bytes
+    detail: str | None = None
+    """`low`, `high` or `auto`, for servers that know it; None is not sent."""
+
+    @property
+    def media_type(self) -> str:
+        """The type that the bytes themselves show."""
+        if self.data[:4] == b"RIFF" and self.data[8:12] == b"WEBP":
+            return "image/webp"
+        return next((name for magic, name in _MAGIC.items() if self.data.startswith(magic)), "image/png")
+
+
+Part: TypeAlias = Text | Image
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn of a conversation."""
+
+    role: Role
+    parts: tuple[Part, ...]
+
+
+class ImageFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a record keeps of an image."""
+
+    sha256: str
+    bytes: int
+    media_type: str
+    width: int
+    height: int
+    """Pixels; 0 where the image could not be read."""
+
+
+def user(*parts: str | Image) -> Message:
+    """Return a user's message."""
+    return message("user", *parts)
+
+
+def message(role: Role, *parts: str | Image) -> Message:
+    """Return a message; texts may be given as they are."""
+    return Message(role=role, parts=tuple(Text(text=part) if isinstance(part, str) else part for part in parts))
+
+
+def wire(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+    """Return messages as a chat completion request has them."""
+    return [{"role": each.role, "content": _content(each)} for each in messages]
+
+
+def abbreviated(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+    """Return messages as `wire` does, with a short description in place of each image's data."""
+    return [{"role": each.role, "content": _content(each, short=True)} for each in messages]
+
+
+def _content(each: Message, *, short: bool = False) -> str | list[dict[str, Any]]:
+    # One text alone is sent as a string: servers without image support often accept nothing else.
+    if len(each.parts) == 1 and isinstance(each.parts[0], Text):
+        return encodable(each.parts[0].text)
+    return [_part(part, short=short) for part in each.parts]
+
+
+def _part(part: Part, *, short: bool) -> dict[str, Any]:
+    match part:
+        case Text(text=text):
+            return {"type": "text", "text": encodable(text)}
+        case Image(data=data, detail=detail):
+            body = f"<{len(data)} bytes>" if short else base64.b64encode(data).decode()
+            url = {"url": f"data:{part.media_type};base64,{body}"}
+            return {"type": "image_url", "image_url": url if detail is None else {**url, "detail": detail}}
+
+
+def plain_text(messages: tuple[Message, ...]) -> str:
+    """Return the text that is sent; with the roles' names where there is more than one message."""
+    if len(messages) == 1:
+        return _text(messages[0])
+    return "\n\n".join(f"[{each.role}]\n{_text(each)}" for each in messages)
+
+
+def _text(each: Message) -> str:
+    return encodable("\n".join(part.text for part in each.parts if isinstance(part, Text)))
+
+
+def images(messages: tuple[Message, ...]) -> list[Image]:
+    """Return the images that are sent, in order."""
+    return [part for each in messages for part in each.parts if isinstance(part, Image)]
+
+
+def facts(image: Image) -> ImageFacts:
+    """Return what a record keeps of an image."""
+    width, height = size(image.data)
+    digest = hashlib.sha256(image.data).hexdigest()
+    return ImageFacts(sha256=digest, bytes=len(image.data), media_type=image.media_type, width=width, height=height)
+
+
+def size(data: bytes) -> tuple[int, int]:
+    """Return an image's width and height in pixels; (0, 0) where it cannot be read."""
+    import PIL.Image
+
+    try:
+        with PIL.Image.open(io.BytesIO(data)) as opened:
+            return opened.size
+    except (OSError, ValueError, SyntaxError, PIL.Image.DecompressionBombError):
+        return 0, 0
+
+
+def digest(messages: tuple[Message, ...]) -> str:
+    """Return a hash of everything that is sent: roles, texts, and the images' bytes."""
+    whole = hashlib.sha256()
+    for each in messages:
+        whole.update(f"{each.role}\0".encode())
+        for part in each.parts:
+            body = encodable(part.text).encode() if isinstance(part, Text) else part.data
+            whole.update(f"{type(part).__name__}\0{len(body)}\0".encode())
+            whole.update(body)
+    return whole.hexdigest()
+
+
+def encodable(text: str) -> str:
+    """Replace lone surrogates, which no request and no file can carry."""
+    return text.encode("utf-8", errors="replace").decode()

@@ -1,0 +1,193 @@
+"""What comes of one request: a reply, or a failure of a named kind. No failure is ever taken for a reply."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+FailureKind = Literal[
+    "again",
+    "busy",
+    "down",
+    "unreachable",
+    "empty",
+    "reasoning_only",
+    "filtered",
+    "refused",
+    "exhausted",
+    "fatal",
+    "halted",
+]
+"""again: ask at once, the request was adapted. busy: too many requests. down: the server or the connection failed, or
+the reply is not a chat completion. unreachable: no connection. empty: a reply without text. reasoning_only: all tokens
+went into reasoning. filtered: a content filter cut the reply. refused: this request is wrong. exhausted: no credit.
+fatal: no request can succeed (key, model or address). halted: not sent."""
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """Tokens as the server counts them; 0 where it does not."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    @property
+    def total(self) -> int:
+        """All tokens of the request."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+        )
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer of the model."""
+
+    content: str
+    """As the server gave it: reasoning in tags is still in it."""
+    reasoning: str = ""
+    """What the server gave apart as reasoning."""
+    finish_reason: str = ""
+    """`stop`, `length`, ...; empty where the server does not say."""
+    usage: Usage = Usage()
+    model: str = ""
+    """The model's name as the server gives it."""
+    choices: int = 1
+    """Choices in the reply; only the first one is used."""
+    attempts: int = 1
+    """Requests that were sent for it."""
+    seconds: float = 0.0
+    """Time of the last request."""
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """Why there is no reply."""
+
+    kind: FailureKind
+    reason: str
+    """For people; without the key."""
+    wait: float = 0.0
+    """Seconds that the server asked to wait."""
+    usage: Usage = Usage()
+    """What the failed request cost all the same."""
+    reasoning: str = ""
+    finish_reason: str = ""
+    attempts: int = 1
+    seconds: float = 0.0
+
+
+Outcome: TypeAlias = Reply | Failure
+
+
+class _Message(msgspec.Struct):
+    content: str | list[Any] | None = None
+    reasoning: Any = None
+    reasoning_content: Any = None
+    refusal: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+    finish_reason: Any = None
+
+
+class _Error(msgspec.Struct):
+    message: Any = None
+    code: Any = None
+    type: Any = None
+
+
+class _Body(msgspec.Struct):
+    """What is read of a chat completion; everything else in it is ignored."""
+
+    choices: list[_Choice] | None = None
+    usage: Any = None
+    model: Any = None
+    error: _Error | str | None = None
+
+
+def read(content: bytes) -> Outcome:
+    """Read the body of a 200; raises ValueError where it is not a chat completion."""
+    try:
+        body = msgspec.json.decode(content, type=_Body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError("not a chat completion") from error
+    usage = _usage(body.usage)
+    if body.error is not None:
+        return _error_in_body(body.error, usage)
+    if body.choices is None:
+        raise ValueError("not a chat completion")
+    if not body.choices:
+        return Failure(kind="empty", reason="the reply has no choices", usage=usage)
+    return _read_choice(body, body.choices[0], usage)
+
+
+def _read_choice(body: _Body, choice: _Choice, usage: Usage) -> Outcome:
+    message, finish = choice.message, choice.finish_reason if isinstance(choice.finish_reason, str) else ""
+    content = _joined(message.content) or message.refusal or ""
+    # vLLM renamed `reasoning_content` to `reasoning`; servers use either.
+    reasoning = _joined(message.reasoning_content) or _joined(message.reasoning)
+    if finish in {"error", "abort"}:
+        return Failure(kind="down", reason=f"the server stopped the reply (finish_reason {finish!r})", usage=usage)
+    if finish == "content_filter":
+        return Failure(kind="filtered", reason="a content filter cut the reply", usage=usage, finish_reason=finish)
+    answer, thought = split_reasoning(content)
+    if answer.strip():
+        return Reply(
+            content=content,
+            reasoning=reasoning,
+            finish_reason=finish,
+            usage=usage,
+            model=body.model if isinstance(body.model, str) else "",
+            choices=len(body.choices or ()),
+        )
+    if reasoning or thought:
+        said = "the token limit went into reasoning" if finish == "length" else "the reply holds reasoning only"
+        reasoning = reasoning or thought
+        return Failure(kind="reasoning_only", reason=said, usage=usage, reasoning=reasoning, finish_reason=finish)
+    return Failure(kind="empty", reason="the reply is empty", usage=usage, finish_reason=finish)
+
+
+def _error_in_body(error: _Error | str, usage: Usage) -> Failure:
+    """Some gateways reply 200 and put the error into the body."""
+    said = error if isinstance(error, str) else str(error.message or error.code or "no explanation")
+    busy = isinstance(error, _Error) and error.code in {429, "429", "rate_limit_exceeded"}
+    return Failure(kind="busy" if busy else "down", reason=f"the reply holds an error: {said}", usage=usage)
+
+
+def _joined(content: object) -> str:
+    """Return a text that may be given in parts."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    return "".join(part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str))
+
+
+def _usage(usage: object) -> Usage:
+    def count(field: str) -> int:
+        found = usage.get(field) if isinstance(usage, dict) else None
+        return found if type(found) is int and found > 0 else 0
+
+    return Usage(prompt_tokens=count("prompt_tokens"), completion_tokens=count("completion_tokens"))
+
+
+_OPEN = re.compile(r"\s*<(think|thinking)>")
+
+
+def split_reasoning(content: str) -> tuple[str, str]:
+    """Return an answer and the reasoning that is before it in tags, as a server's own reasoning parser does.
+
+    A closing tag without an opening one ends reasoning that the chat template began. A block that is never closed was
+    cut off; it stays, so that every reader sees what the model wrote.
+    """
+    opened = _OPEN.match(content)
+    for tag in [f"</{opened[1]}>"] if opened else ["</think>", "</thinking>"]:
+        thought, closed, answer = content[opened.end() if opened else 0 :].partition(tag)
+        if closed:
+            return answer.lstrip(), thought.strip()
+    return content, ""

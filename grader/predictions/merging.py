@@ -1,0 +1,132 @@
+"""Records of one qid become one, and what is odd about a file's samples is told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.predictions.endings import NOTHING, Ending, endings
+from grader.predictions.record import counted, names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.predictions.record import RawRecord
+
+_LONG_TEXT = 100
+"""Characters from which two equal samples are no longer chance ("B" and "B" are)."""
+
+
+class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """All predictions for one qid."""
+
+    qid: str
+    predictions: list[str]
+    """Raw model output, in file order."""
+    fields: dict[str, object]
+    """Every other field of the qid's first record."""
+    prompts: list[object] | None = None
+    """One entry a prediction (None where its record had no `prompt`); None if no record had one."""
+    endings: list[Ending] | None = None
+    """How each prediction ended; None if no record says so."""
+    where: str
+    """Its first record, as in `preds.json:12`."""
+
+
+class Merger:
+    """Collects records by qid, in the order in which the qids first appear."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._first: dict[str, PredictionRecord] = {}
+        self._more: dict[str, list[PredictionRecord]] = {}
+        """Further records of a qid: most have none."""
+
+    def __bool__(self) -> bool:
+        return bool(self._first)
+
+    def add(self, line: int, record: RawRecord) -> None:
+        """Take one record."""
+        where = f"{self._label}:{line}"
+        made = PredictionRecord(
+            qid=record.qid,
+            predictions=record.predictions,
+            fields=record.fields,
+            prompts=record.prompts,
+            endings=endings(record.fields, len(record.predictions)),
+            where=where,
+        )
+        self._add(made)
+
+    def add_plain(self, qids: list[str], predictions: list[list[str]], lines: list[int]) -> None:
+        """Take many records that have no other fields."""
+        label, first = self._label, self._first
+        for qid, texts, line in zip(qids, predictions, lines, strict=True):
+            record = PredictionRecord(qid=qid, predictions=texts, fields={}, where=f"{label}:{line}")
+            if first.setdefault(qid, record) is not record:
+                self._more.setdefault(qid, []).append(record)
+
+    def _add(self, record: PredictionRecord) -> None:
+        if self._first.setdefault(record.qid, record) is not record:
+            self._more.setdefault(record.qid, []).append(record)
+
+    def merged(self) -> dict[str, int]:
+        """Return how many records the qids with more than one had."""
+        return {qid: 1 + len(self._more[qid]) for qid in self._first if qid in self._more} if self._more else {}
+
+    def records(self) -> list[PredictionRecord]:
+        """Return one record a qid."""
+        if not self._more:
+            return list(self._first.values())
+        return [_joined([one, *self._more.get(qid, ())]) for qid, one in self._first.items()]
+
+    def warnings(self, records: list[PredictionRecord]) -> Iterator[str]:
+        """Yield what is odd about the samples, one line each."""
+        joined = [qid for qid in self.merged() if _repeats([self._first[qid], *self._more[qid]])]
+        if joined:
+            some = counted(len(joined), "qid")
+            yield f"{some} with a record that repeats another word for word (joined twice?): {names(joined)}"
+        else:
+            yield from _equal_samples(records)
+        counts = Counter(len(record.predictions) for record in records)
+        if len(counts) > 1:
+            usual = counts.most_common(1)[0][0]
+            listed = ", ".join(f"{counted(count, 'qid')} with {size}" for size, count in sorted(counts.items()))
+            odd = [record.qid for record in records if len(record.predictions) != usual]
+            yield f"unequal sample counts: {listed}; not {usual}: {names(odd)}"
+
+
+def _joined(records: list[PredictionRecord]) -> PredictionRecord:
+    first = records[0]
+    if len(records) == 1:
+        return first
+    prompts = None
+    if any(record.prompts is not None for record in records):
+        prompts = list(chain.from_iterable(r.prompts or [None] * len(r.predictions) for r in records))
+    ended = None
+    if any(record.endings is not None for record in records):
+        ended = list(chain.from_iterable(r.endings or [NOTHING] * len(r.predictions) for r in records))
+    texts = [text for record in records for text in record.predictions]
+    return msgspec.structs.replace(first, predictions=texts, prompts=prompts, endings=ended)
+
+
+def _repeats(records: list[PredictionRecord]) -> bool:
+    """Whether a record says word for word what an earlier one said."""
+    return len({tuple(record.predictions) for record in records}) < len(records)
+
+
+def _equal_samples(records: list[PredictionRecord]) -> Iterator[str]:
+    """Yield one line if long samples equal earlier ones of their qid."""
+    equal: dict[str, int] = {}
+    for record in records:
+        if len(record.predictions) > 1:
+            long = [text for text in record.predictions if len(text) >= _LONG_TEXT]
+            if len(set(long)) < len(long):
+                equal[record.qid] = len(long) - len(set(long))
+    if equal:
+        total = sum(len(record.predictions) for record in records)
+        samples = f"{sum(equal.values())} of {counted(total, 'sample')}"
+        yield f"{samples} repeat the very text of an earlier one, in {counted(len(equal), 'qid')}: {names(equal)}"

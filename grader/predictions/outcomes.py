@@ -1,0 +1,93 @@
+"""Predictions that are no answers: text that a failing server left, and answers that were cut off."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from grader.predictions.endings import NOTHING
+from grader.predictions.server_failures import ServerFailure, failure_of_error, read_failure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from grader.predictions.endings import Ending
+    from grader.predictions.read import PredictionFile
+    from grader.task import Task
+
+Place = tuple[str, int]
+"""A qid, and a position among its predictions."""
+TRUNCATED: Literal["truncated"] = "truncated"
+
+
+class Oddities(msgspec.Struct, frozen=True, kw_only=True):
+    """What is odd about the predictions of a run, prediction by prediction."""
+
+    failures: dict[Place, ServerFailure] = {}
+    truncated: frozenset[Place] = frozenset()
+
+    def notes(self) -> list[str]:
+        """Return what a reader of the report must know."""
+        return [*_failure_notes(self.failures.values()), *_truncated_notes(len(self.truncated))]
+
+
+def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: PredictionFile) -> Oddities:
+    """Look at every prediction of a run."""
+    endings = {record.qid: record.endings for record in file.records if record.endings is not None}
+    failures: dict[Place, ServerFailure] = {}
+    truncated = set()
+    for qid, number, text, ending in _each(predictions, endings):
+        failure = _failure(text, ending, tasks[qid])
+        if failure is not None:
+            failures[qid, number] = failure
+        elif ending.is_cut or _ends_inside_reasoning(text):
+            truncated.add((qid, number))
+    return Oddities(failures=failures, truncated=frozenset(truncated))
+
+
+def _each(
+    predictions: Mapping[str, list[str]], endings: Mapping[str, list[Ending] | None]
+) -> Iterator[tuple[str, int, str, Ending]]:
+    for qid, texts in predictions.items():
+        of_qid = endings.get(qid)
+        for number, text in enumerate(texts):
+            yield qid, number, text, of_qid[number] if of_qid is not None else NOTHING
+
+
+def _failure(text: str, ending: Ending, task: Task) -> ServerFailure | None:
+    if not text.strip():
+        return failure_of_error(ending.error) if ending.error else None
+    return read_failure(text, task.options.values())
+
+
+def _ends_inside_reasoning(text: str) -> bool:
+    """Whether a text begins with reasoning that is never closed."""
+    begin = text[:200].lstrip()[:1]
+    if begin not in ("<", "[", "\u25c1"):
+        return False
+    from grader.scorers.choice.careful.text import hide_reasoning
+
+    shown, unclosed = hide_reasoning(text)
+    return unclosed and not shown.strip()
+
+
+def _failure_notes(failures: Iterable[ServerFailure]) -> list[str]:
+    kinds = Counter(failure.kind for failure in failures)
+    if not kinds:
+        return []
+    number = sum(kinds.values())
+    listed = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+    what = "1 prediction is" if number == 1 else f"{number} predictions are"
+    return [
+        f"{what} no answer but what a failing server left ({listed}): unscored in the careful reading, while the "
+        "official one scores the text. Ask the model again for them."
+    ]
+
+
+def _truncated_notes(number: int) -> list[str]:
+    if not number:
+        return []
+    what = "1 answer was" if number == 1 else f"{number} answers were"
+    return [f"{what} cut off before the end (token limit, or reasoning that is never closed): raise the token limit."]

@@ -1,0 +1,66 @@
+"""Which tasks are graded, and their predictions."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import InputError, UsageError
+from grader.predictions.read import check_against, missing_problem, unknown_problems
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.options import Options
+    from grader.predictions.read import PredictionFile
+    from grader.task import Task
+
+
+def select(
+    tasks: Mapping[str, Task], file: PredictionFile, options: Options, unit: str, *, whole_units: bool
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the predictions of the tasks to grade, by qid in the benchmark's order, and notes.
+
+    A task without predictions counts as one that gave none, or is an error, as `--missing` says. `unit` is what a task
+    is called in messages. Raises InputError, UsageError.
+    """
+    known = list(tasks)
+    wanted = chosen(tasks, options, unit, whole_units=whole_units)
+    check = check_against(file, known)
+    problems = unknown_problems(file, check, known, unit=unit)
+    missing = [qid for qid in check.missing if qid in wanted]
+    if missing and options.missing == "error" and not problems:
+        problems.append(missing_problem(file, msgspec.structs.replace(check, missing=missing), list(wanted), unit=unit))
+    if problems:
+        raise InputError(problems)
+    have = {record.qid: record.predictions for record in file.records}
+    notes = []
+    if len(wanted) < len(known):
+        notes.append(f"Only a part: --limit or --id leaves {len(wanted)} of {len(known)} qids.")
+    if missing:
+        notes.append(f"{len(missing)} of {len(wanted)} {unit}s have no prediction and count as wrong.")
+    return {qid: have.get(qid, []) for qid in wanted}, notes
+
+
+def chosen(tasks: Mapping[str, Task], options: Options, unit: str, *, whole_units: bool) -> dict[str, None]:
+    """Return the ids that `--id` and `--limit` leave; raises UsageError for an id that is not there.
+
+    `whole_units`: the tasks of one unit are taken together, or left out together.
+    """
+    of_unit = {qid: task.observation if whole_units else qid for qid, task in tasks.items()}
+    units = dict.fromkeys(of_unit.values())
+    if options.ids:
+        named = {of_unit.get(qid, qid): qid for qid in options.ids}
+        strangers = [qid for name, qid in named.items() if name not in units]
+        if strangers:
+            raise UsageError(f"--id {strangers[0]}: the benchmark has no such {unit}.")
+        units = {name: None for name in units if name in named}
+    kept = set(list(units)[: options.limit])
+    return {qid: None for qid in tasks if of_unit[qid] in kept}
+
+
+def fingerprint(predictions: Mapping[str, list[str]]) -> str:
+    """Return a hash of the predictions that were graded."""
+    return hashlib.sha256(msgspec.json.encode(predictions)).hexdigest()[:16]

@@ -1,0 +1,23 @@
+"""How a report was made, as reports show it: names and values, nothing of it interpreted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from grader.scorers.registry import scorer_of
+
+if TYPE_CHECKING:
+    from grader.results import Report
+
+
+def made_with(report: Report) -> dict[str, Any]:
+    """Return what the provenance and the scorer say, by name; empty values are left out."""
+    found: dict[str, Any] = msgspec.to_builtins(report.provenance)
+    if report.model is not None:
+        found = {"model": report.model, **found}
+    found |= scorer_of(report).made_with(report)
+    if report.baselines:
+        found["baselines"] = report.baselines
+    return {name: value for name, value in found.items() if value not in (None, "", {}, [])}

@@ -1,0 +1,90 @@
+"""The Python that runs programs under bubblewrap: this machine's own of the wanted version, else the grader's."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import msgspec
+
+_FACTS = """
+import json, platform, sys, sysconfig
+paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
+print(json.dumps({"path": sys.executable, "version": platform.python_version(), "base": sys.base_prefix,
+                  "libraries": paths, "multiarch": str(sysconfig.get_config_var("MULTIARCH"))}))
+"""
+
+
+class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
+    """One installed Python."""
+
+    path: Path
+    version: str
+    """`3.12.1`"""
+    base: Path
+    libraries: list[Path]
+    """Folders of its standard library."""
+    multiarch: str
+    """Name of the folder with this machine's shared libraries."""
+
+    @property
+    def minor(self) -> tuple[int, int]:
+        """Return (3, 12)."""
+        major, minor = self.version.split(".")[:2]
+        return int(major), int(minor)
+
+
+def own() -> Interpreter:
+    """Return the Python that the grader runs on."""
+    return Interpreter(
+        path=Path(sys.executable).resolve(),
+        version=platform.python_version(),
+        base=Path(sys.base_prefix).resolve(),
+        libraries=[Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")],
+        multiarch=str(sysconfig.get_config_var("MULTIARCH")),
+    )
+
+
+def choose(python: str | None) -> Interpreter:
+    """Return a Python of the wanted version (`3.12`) where this machine has one, else the grader's own."""
+    here = own()
+    if python is None or here.version.startswith(f"{python}."):
+        return here
+    for path in _candidates(python):
+        found = _examined(path)
+        if found is not None and found.version.startswith(f"{python}."):
+            return found
+    return here
+
+
+def _candidates(python: str) -> list[Path]:
+    """Return where a version may be: on the path, and where pyenv and uv keep theirs."""
+    on_path = shutil.which(f"python{python}")
+    places = [Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"]
+    places.append(Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or Path.home() / ".local/share/uv/python"))
+    kept = [path for place in places for path in sorted(place.glob(f"*{python}.*/bin/python{python}"), reverse=True)]
+    return [*([Path(on_path)] if on_path else []), *kept]
+
+
+def _examined(path: Path) -> Interpreter | None:
+    """Ask a Python what it is; None where it does not run. A shim answers for the Python behind it."""
+    try:
+        said = subprocess.run(  # noqa: S603 - an interpreter of this machine
+            [str(path), "-I", "-c", _FACTS], capture_output=True, text=True, timeout=20, check=True
+        )
+        facts = json.loads(said.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+    return Interpreter(
+        path=Path(facts["path"]).resolve(),
+        version=facts["version"],
+        base=Path(facts["base"]).resolve(),
+        libraries=[Path(folder).resolve() for folder in facts["libraries"]],
+        multiarch=facts["multiarch"],
+    )

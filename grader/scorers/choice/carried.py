@@ -1,0 +1,28 @@
+"""Questions that came with the predictions: a VLMEvalKit result table carries them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.data.load import Rows
+
+if TYPE_CHECKING:
+    from grader.predictions.read import PredictionFile
+    from grader.scorers.choice.declaration import ChoiceBenchmark
+
+
+def carried_rows(file: PredictionFile, benchmark: ChoiceBenchmark) -> Rows | None:
+    """Return the questions that a VLMEvalKit result table carries beside its predictions; None where it has none.
+
+    pandas has lost what such a table says of options like "None", so data that is at hand is better.
+    """
+    columns = benchmark.columns
+    needed = {*benchmark.letters[:2], columns.answer}
+    if file.format != "vlmevalkit" or not all(needed <= record.fields.keys() for record in file.records):
+        return None
+    rows = [{columns.id: record.qid, **record.fields} for record in file.records]
+    digest = hashlib.sha256(msgspec.json.encode(rows, enc_hook=str)).hexdigest()[:16]
+    return Rows(rows=rows, origin=f"{file.name} (its own questions)", digest=digest, is_carried=True)

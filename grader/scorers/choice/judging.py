@@ -1,0 +1,110 @@
+"""What a judge is asked about multiple-choice replies, and how its own replies are read."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.judge import JudgeReply
+    from grader.judge.session import JudgeSession
+    from grader.scorers.choice.items import Item, Reply
+    from grader.scorers.choice.reading import ChoiceReading
+
+_CJK = re.compile(r"[\u4e00-\u9fff]")
+_READ_FOR_SURE = frozenset(
+    ("empty", "unclosed_reasoning", "refusal", "withdrawn", "breaks_off", "echo", "outside_options")
+)
+"""Rules by which the careful reading knows that there is no answer: nothing is left for a judge to find."""
+
+
+def ask_judge(
+    replies: list[Reply], absent: Iterable[Item], session: JudgeSession, version: str, *, circular: bool
+) -> None:
+    """Ask the judge about what the rules could not read, where it can still matter."""
+    if session.judge is None:
+        return
+    from grader.judge import JudgeQuestion
+    from grader.judge.prompts import choice_prompt
+
+    decided: dict[str, set[tuple[str, int]]] = {"official": set(), "careful": set()}
+    if circular:
+        decided = {name: {_round(reply) for reply in replies if _is_lost(reply, name, version)} for name in decided}
+        gone = {item.observation for item in absent}
+        decided["careful"] |= {_round(reply) for reply in replies if reply.item.observation in gone}
+    asked: dict[str, Reply] = {}
+    for reply in replies:
+        needs = (n for n in decided if _is_open(reply, n, version) and _round(reply) not in decided[n])
+        reply.asked = frozenset(needs)
+        if reply.asked:
+            asked[reply.item.id if not reply.sample else f"{reply.item.id}@{reply.sample}"] = reply
+    questions = [
+        JudgeQuestion(
+            qid=key,
+            prompt=choice_prompt(
+                reply.item.text,
+                reply.item.options,
+                reply.text,
+                chinese=bool(_CJK.search(reply.item.text)),
+                template=session.template,
+            ),
+            accept=partial(_is_readable, reply, version),
+        )
+        for key, reply in asked.items()
+    ]
+    for key, answer in session.judge.ask(questions).items():
+        _apply(asked[key], answer, version)
+
+
+def _is_open(reply: Reply, name: str, version: str) -> bool:
+    """Whether rules leave it open what a reply says, so that a judge may find it."""
+    if not reply.text.strip():
+        return False
+    if name == "careful":
+        return (
+            not reply.is_failure and reply.careful.outcome == "no_answer" and reply.careful.rule not in _READ_FOR_SURE
+        )
+    return version.startswith("vlmevalkit") and reply.official.letter is None
+
+
+def _is_lost(reply: Reply, name: str, version: str) -> bool:
+    """Whether rules alone have found that a reply is not right."""
+    if name == "careful" and reply.is_failure:
+        return False
+    read = reply.official if name == "official" else reply.careful
+    return read.letter != reply.item.gold and not _is_open(reply, name, version)
+
+
+def _round(reply: Reply) -> tuple[str, int]:
+    return reply.item.observation, reply.sample
+
+
+def _is_readable(reply: Reply, version: str, text: str) -> bool:
+    return all(_judged(name, reply, version, text) is not None for name in reply.asked)
+
+
+def _apply(reply: Reply, answer: JudgeReply, version: str) -> None:
+    """Take the judge's word; a reply that only one reading can read is still that reading's."""
+    text = answer.text if answer.text is not None else answer.unreadable
+    reply.lost = f"the rules read no letter, and the judge gave none ({answer.error})"
+    reply.official_judged = _judged("official", reply, version, text)
+    reply.careful_judged = _judged("careful", reply, version, text)
+
+
+def _judged(name: str, reply: Reply, version: str, text: str) -> ChoiceReading | None:
+    """Read what the judge said: a letter, or `Z` for none of the options; None where it cannot be read."""
+    from grader.scorers.choice.careful.read import read_choice
+    from grader.scorers.choice.official import read_vlmevalkit
+
+    options = reply.item.options
+    if name == "official":
+        read = read_vlmevalkit(text, options, version if version.startswith("vlmevalkit") else "vlmevalkit-2026-06")
+    else:
+        # A letter alone is a letter, even where it is the text of another option as well.
+        read = read_choice(text, dict.fromkeys([*options, "Z"], ""))
+        if read.letter is None:
+            read = read_choice(text, options | {"Z": "none of the options"})
+    return read if read.letter is not None else None

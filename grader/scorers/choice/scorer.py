@@ -1,0 +1,279 @@
+"""The scorers `multiple_choice` (one pass a question) and `circular` (a question counts only with every pass right)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from grader.errors import InputError, UsageError
+from grader.models.prompt import Sampling, Turn, render
+from grader.results import Metric, Outcome, SampleResult, read_facts, write_facts
+from grader.scorers.choice import items as choice_items
+from grader.scorers.choice import metrics as choice_metrics
+from grader.scorers.choice import passes, prompts
+from grader.scorers.choice.baselines import baselines
+from grader.scorers.choice.carried import carried_rows
+from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, letters_problem
+from grader.scorers.choice.facts import LetterCounts, RunFacts
+from grader.scorers.choice.items import Item
+from grader.scorers.interface import Scored, Scorer, Summary, TableBlock, no_results
+from grader.scorers.means import each_task, metric_rows
+from grader.scorers.oddities import marked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from grader.data.load import Rows
+    from grader.models.prompt import Asking
+    from grader.predictions.read import PredictionFile
+    from grader.results import ReadingName, Report
+    from grader.scorers.choice.items import Reply
+    from grader.scorers.interface import Earlier, Observe, Run
+
+
+class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
+    """Questions with options, read by an official version's rules and as a careful person would."""
+
+    declaration = ChoiceBenchmark
+    options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies", "judge_prompt"})
+    usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
+
+    # --- data -----------------------------------------------------------------------------------------------------
+
+    def check_declaration(self, declared: ChoiceBenchmark) -> str:
+        """Return what is wrong with the declared letters; empty: nothing."""
+        return letters_problem(declared.letters)
+
+    def columns(self, declared: ChoiceBenchmark, split: str) -> list[str] | None:
+        """Return the columns that scoring reads; None: all but the image, which a submission carries on."""
+        if not declared.splits[split].scored:
+            return None
+        columns = declared.columns
+        single = (columns.id, columns.question, columns.answer, columns.options, columns.split, columns.group_index)
+        return [*filter(None, single), *columns.groups, *declared.letters]
+
+    def carried(self, file: PredictionFile, declared: ChoiceBenchmark) -> Rows | None:
+        """Return the questions of a VLMEvalKit result table."""
+        return carried_rows(file, declared)
+
+    def tasks(self, declared: ChoiceBenchmark, split: str, rows: Rows) -> dict[str, Item]:
+        """Turn rows into items; raises InputError naming every row that is wrong."""
+        return choice_items.items_from(rows, declared, split)
+
+    def notes(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
+        """Say which letters of the declaration have no option column: a gap, or one that a private one promises."""
+        if declared.options_in_text or declared.columns.options is not None:
+            return []
+        there = {name for row in rows.rows for name in row}
+        last = max((place for place, letter in enumerate(declared.letters) if letter in there), default=-1)
+        # Those after the last option say little unless somebody chose them for this data: one benchmark has many forms.
+        chosen_for_it = not declared.bundled and declared.letters != DEFAULT_LETTERS
+        named = declared.letters if chosen_for_it else declared.letters[: last + 1]
+        missing = [repr(letter) for letter in named if letter not in there]
+        if not missing:
+            return []
+        some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+        columns = "column" if len(missing) == 1 else "columns"
+        return [f"The data has no option {columns} {some}, which the benchmark's letters ({declared.letters}) name."]
+
+    # --- inference ------------------------------------------------------------------------------------------------
+
+    def turns(self, declared: ChoiceBenchmark, task: Item, asking: Asking) -> Sequence[Turn]:
+        """Ask with the declaration's template, or as VLMEvalKit does."""
+
+        def usual(_: Mapping[str, str]) -> str:
+            return render(prompts.TEMPLATE, self.prompt_values(declared, task), "the usual prompt")
+
+        return [self.from_template(declared, task, asking, Turn(text=usual))]
+
+    def prompt_values(self, declared: ChoiceBenchmark, task: Item) -> dict[str, Any]:
+        """Return the question without the options that it ends with, and the hint."""
+        question = prompts.stem(task.text) if declared.options_in_text else task.text
+        hint = choice_items.cell(task.row.get(declared.columns.hint or "")) or ""
+        return {**super().prompt_values(declared, task), "question": question, "hint": hint}
+
+    # --- scoring --------------------------------------------------------------------------------------------------
+
+    def score(self, run: Run[ChoiceBenchmark, Item]) -> Scored:
+        """Read every reply and score; raises a GradeError."""
+        if all(item.gold is None for item in run.tasks.values()):
+            return _submission(run)
+        from grader.judge.session import judge_session
+        from grader.scorers.choice.judging import ask_judge
+
+        declared, items, notes = run.benchmark, list(run.tasks.values()), self._notes_on(run)
+        version = declared.protocols[run.protocol].reader
+        replies = choice_items.read_replies(items, run.predictions, version)
+        for reply in replies:
+            reply.is_failure = (reply.item.id, reply.sample) in run.oddities.failures
+        absent = [item for item in items if not run.predictions[item.id]]
+        with judge_session(run.options, run.observer, "choice", run.file.judge_replies) as session:
+            ask_judge(replies, absent, session, version, circular=declared.is_circular)
+        samples = self._finished(marked(_samples(replies, absent, run.predictions), run.oddities))
+        chance = baselines(items) if declared.baselines else {}
+        if chance:
+            notes.append(
+                "Baselines: chance {chance:.1f}, always the first letter {always_first_letter:.1f}.".format(
+                    **chance["all"]
+                )
+            )
+        return Scored(
+            samples=samples,
+            metrics=self._metrics(samples),
+            facts=write_facts(RunFacts(position_bias=choice_metrics.position_bias(samples))),
+            notes=[*notes, *session.notes],
+            baselines=chance,
+            judge=session.provenance,
+        )
+
+    def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
+        """Return what is odd about the questions; raises InputError where their predictions do not fit together."""
+        column = run.benchmark.columns.answer
+        if run.benchmark.splits[run.split].scored:
+            return []
+        return [f"{run.split} is scored with the answers that this copy of its data has (column {column})."]
+
+    def _finished(self, samples: list[SampleResult]) -> list[SampleResult]:
+        """Return the samples with what only all of them together tell."""
+        return samples
+
+    def _metrics(self, samples: list[SampleResult]) -> list[Metric]:
+        return metric_rows(samples, "accuracy", each_task)
+
+    def rescore(self, earlier: Earlier[ChoiceBenchmark]) -> Scored:
+        """Compute the metrics of an earlier run again; raises UsageError."""
+        report = earlier.report
+        if report is None:
+            raise no_results(earlier.stem, earlier.path)
+        if not report.samples:
+            raise UsageError(
+                f"--score-only: {earlier.split} has no public answers, so there is nothing to score again."
+            )
+        return Scored(samples=report.samples, metrics=self._metrics(report.samples))
+
+    # --- comparisons and reports ----------------------------------------------------------------------------------
+
+    def observe(self, name: str) -> Observe | None:
+        """Return what gives a question's value in a metric."""
+        return choice_metrics.observe(name)
+
+    def summary(self, report: Report) -> Summary:
+        """Return how often each letter was predicted, and right."""
+        facts = read_facts(report.facts, RunFacts, "the results file")
+        careful, official = facts.position_bias.careful, facts.position_bias.official
+        if not careful:
+            return Summary()
+        return Summary(lines=[_position_line(careful)], tables=[_position_table(official, careful)])
+
+
+class Circular(MultipleChoice):
+    """Every question is asked in several passes with rotated options, and counts only with all of them right."""
+
+    whole_units: ClassVar[bool] = True
+
+    def complete(
+        self, declared: ChoiceBenchmark, tasks: dict[str, Item], predicted: Iterable[str]
+    ) -> tuple[dict[str, Item], list[str]]:
+        """Add the passes that the data lacks and the predictions have."""
+        items = passes.with_rotations(tasks, predicted, declared.columns, declared.pass_stride)
+        made = len(items) > len(tasks)
+        notes = (
+            ["The data has first passes only; the other passes were made by rotating their options."] if made else []
+        )
+        return passes.with_groups_of_first(items), notes
+
+    def tasks_to_ask(self, declared: ChoiceBenchmark, tasks: dict[str, Item]) -> dict[str, Item]:
+        """Add the other passes where the data has the first one of each question only."""
+        return self.complete(declared, tasks, passes.ids_due(tasks, declared.pass_stride))[0]
+
+    def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
+        notes = [*super()._notes_on(run), *passes.notes_on_passes(run.tasks.values())]
+        passes.check_rounds(run.tasks.values(), run.predictions, run.file, notes)
+        return notes
+
+    def _finished(self, samples: list[SampleResult]) -> list[SampleResult]:
+        return choice_metrics.with_unit_outcomes(samples)
+
+    def _metrics(self, samples: list[SampleResult]) -> list[Metric]:
+        return [
+            *metric_rows(samples, "circular_accuracy", choice_metrics.whole_groups),
+            *metric_rows(samples, "vanilla_accuracy", choice_metrics.first_passes),
+            *metric_rows(samples, "vanilla_accuracy_all_passes", choice_metrics.all_passes),
+        ]
+
+    def unit_outcome(self, members: Sequence[SampleResult], reading: ReadingName) -> Outcome | None:
+        """Return what became of a question in one round of its passes."""
+        question = choice_metrics.facts_of(members[0]).question
+        return getattr(question, reading) if question else None
+
+
+def _samples(
+    replies: Iterable[Reply], absent: Iterable[Item], predictions: Mapping[str, list[str]]
+) -> list[SampleResult]:
+    """Return the results of the replies and of those that are absent, in the benchmark's order."""
+    rounds = max(map(len, predictions.values()), default=0) or 1
+    samples = [choice_items.sample_of(reply) for reply in replies]
+    samples += [choice_items.absent(item, number) for item in absent for number in range(rounds)]
+    order = {qid: number for number, qid in enumerate(predictions)}
+    return sorted(samples, key=lambda sample: order[sample.qid])
+
+
+# --- position bias ----------------------------------------------------------------------------------------------
+
+
+def _position_line(letters: dict[str, LetterCounts]) -> str:
+    """Return how often each letter was predicted, and right, in one line."""
+    total = sum(counts.chosen for counts in letters.values()) or 1
+    gold = sum(counts.right for counts in letters.values()) or 1
+    parts = [
+        f"{letter} predicted {100 * counts.chosen / total:.0f} %, gold {100 * counts.right / gold:.0f} %"
+        + ("" if counts.accuracy is None else f", accuracy {counts.accuracy:.0f}")
+        for letter, counts in sorted(letters.items())
+    ]
+    return "Position bias (careful): " + "; ".join(parts) + "."
+
+
+def _position_table(official: dict[str, LetterCounts], careful: dict[str, LetterCounts]) -> TableBlock:
+    rows = []
+    for letter in sorted(official.keys() | careful.keys()):
+        sides = [side.get(letter) for side in (official, careful)]
+        gold = str(sides[1].right) if sides[1] else "–"
+        rows.append([letter, gold, *(cell for side in sides for cell in _position_cells(side))])
+    return TableBlock(
+        title="Position bias",
+        lead="How often each letter is the right one, how often it was predicted, and the accuracy where it is right.",
+        columns=["Letter", "gold", "official: predicted", "accuracy", "careful: predicted", "accuracy"],
+        rows=rows,
+    )
+
+
+def _position_cells(counts: LetterCounts | None) -> tuple[str, str]:
+    if counts is None:
+        return "–", "–"
+    return str(counts.chosen), "–" if counts.accuracy is None else f"{counts.accuracy:.1f}"
+
+
+# --- submissions ------------------------------------------------------------------------------------------------
+
+
+def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
+    """Answers are not public: the product is the table that the benchmark's server scores."""
+    several = [
+        f"{qid}: a submission has one prediction a row, not {len(p)}" for qid, p in run.predictions.items() if p[1:]
+    ]
+    if several:
+        raise InputError(several[:50])
+    columns = run.benchmark.columns
+
+    def write(stem: Path) -> Path:
+        from grader.scorers.choice.submission import write_submission
+
+        rows = [
+            {name: value for name, value in item.row.items() if name != columns.image}
+            | {"prediction": "".join(run.predictions[item.id])}
+            for item in run.tasks.values()
+        ]
+        return write_submission(stem.with_name(f"{stem.name}_submission.xlsx"), rows, index=columns.id)
+
+    notes = [f"{run.split} has no public answers: there is no score, but a submission file."]
+    return Scored(samples=[], metrics=[], notes=notes, write_own=write)

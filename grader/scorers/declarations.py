@@ -1,0 +1,59 @@
+"""Finding and reading a benchmark's declaration, a `benchmark.toml`."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader import resources
+from grader.errors import InputError, UsageError
+from grader.scorers import registry
+
+if TYPE_CHECKING:
+    from grader.benchmark import Benchmark
+
+FILE = "benchmark.toml"
+
+
+class _Head(msgspec.Struct):
+    scoring: str
+
+
+def names() -> list[str]:
+    """Return the ids of the benchmarks that came with grade."""
+    return sorted(path.parent.name for path in resources.folder("benchmarks").glob(f"*/{FILE}"))
+
+
+def load(reference: str) -> Benchmark:
+    """Load a benchmark by id, or from a folder or its benchmark.toml; raises UsageError, InputError."""
+    bundled = reference in names()
+    folder = resources.folder("benchmarks") / reference if bundled else _folder(reference)
+    path = folder / FILE
+    try:
+        text = path.read_bytes()
+        scorer = registry.scorer(msgspec.toml.decode(text, type=_Head).scoring)
+        declared: Benchmark = msgspec.toml.decode(text, type=scorer.declaration)
+    except UsageError as error:
+        raise InputError([f"{path}: {error}"]) from error
+    except (msgspec.DecodeError, OSError, UnicodeDecodeError) as error:
+        raise InputError([f"{path}: {error}"]) from error
+    if problem := scorer.check_declaration(declared):
+        raise InputError([f"{path}: {problem}"])
+    return msgspec.structs.replace(declared, folder=str(folder.resolve()), bundled=bundled)
+
+
+def _folder(reference: str) -> Path:
+    """Return the folder that a reference names; raises UsageError with the nearest id."""
+    path = Path(reference)
+    folder = path.parent if path.name == FILE else path
+    if (folder / FILE).is_file():
+        return folder
+    near = difflib.get_close_matches(reference, names(), 1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise UsageError(
+        f"There is no benchmark {reference!r}: it is neither one of {', '.join(names())} nor a folder with a {FILE}."
+        f"{hint}"
+    )

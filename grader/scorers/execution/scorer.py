@@ -1,0 +1,189 @@
+"""The scorer `execution`: programs are executed against their task's tests, and pass@k is reported."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+
+from grader.errors import InputError, UsageError
+from grader.results import Outcome, SampleResult
+from grader.scorers.execution import executed, jobs, own_file, phases, prompts
+from grader.scorers.execution import metrics as pass_metrics
+from grader.scorers.execution.curve import curve
+from grader.scorers.execution.declaration import ExecutionBenchmark
+from grader.scorers.execution.facts import facts_of
+from grader.scorers.execution.tasks import CodeTask, tasks_from
+from grader.scorers.interface import Marks, OwnFile, Scored, Scorer, Summary, in_group, missing_reading
+from grader.scorers.oddities import marked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from grader.data.load import Rows
+    from grader.models.prompt import Asking, Sampling, Turn
+    from grader.results import Report
+    from grader.scorers.interface import Earlier, Observe, Run
+
+FROM_EXECUTED = "Scored from an executed file: it holds no careful verdicts, so careful equals official."
+
+
+class Execution(Scorer[ExecutionBenchmark, CodeTask]):
+    """Predictions become programs, which run in a sandbox."""
+
+    declaration = ExecutionBenchmark
+    options: ClassVar[frozenset[str]] = frozenset({"k"})
+    own_file: ClassVar[str] = "_executed.json"
+    runs_programs: ClassVar[bool] = True
+    modes: ClassVar[Mapping[str, str]] = prompts.MODES
+    usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
+
+    def columns(self, declared: ExecutionBenchmark, split: str) -> list[str] | None:
+        """Return the columns that assembling and executing need."""
+        del split
+        columns = declared.columns
+        names = (columns.id, columns.question, columns.split, columns.signature, columns.tests, columns.solution)
+        return [*filter(None, names), *columns.groups]
+
+    def tasks(self, declared: ExecutionBenchmark, split: str, rows: Rows) -> dict[str, CodeTask]:
+        """Turn rows into tasks; raises InputError naming every row that is wrong."""
+        del split
+        return tasks_from(rows, declared)
+
+    # --- inference ------------------------------------------------------------------------------------------------
+
+    def turns(self, declared: ExecutionBenchmark, task: CodeTask, asking: Asking) -> Sequence[Turn]:
+        """Ask with the published prompts of the protocol, or with a plain one; a template replaces a single one."""
+        turns = self._published(declared, task, asking)
+        if asking.template is not None and len(turns) > 1:
+            raise UsageError(f"--prompt: mode {asking.mode} sends several requests; a template replaces a single one.")
+        return [self.from_template(declared, task, asking, turns[0])] if len(turns) == 1 else turns
+
+    def _published(self, declared: ExecutionBenchmark, task: CodeTask, asking: Asking) -> Sequence[Turn]:
+        published = declared.protocols[asking.protocol].prompts
+        if not published:
+            if asking.mode != next(iter(self.modes)):
+                raise UsageError(f"--mode {asking.mode}: {declared.id} has no modes.")
+            return [prompts.plain_turn(task.signature_text)]
+        described = task.row.get(declared.columns.description or "")
+        return prompts.turns(
+            asking.mode,
+            first_version=published == "humaneval-v-v1",
+            signature=task.signature_text,
+            description=described if isinstance(described, str) else None,
+        )
+
+    def prompt_values(self, declared: ExecutionBenchmark, task: CodeTask) -> dict[str, Any]:
+        """Add the signature."""
+        return {**super().prompt_values(declared, task), "signature": task.signature_text}
+
+    # --- scoring --------------------------------------------------------------------------------------------------
+
+    def score(self, run: Run[ExecutionBenchmark, CodeTask]) -> Scored:
+        """Execute and score; raises a GradeError."""
+        version = run.benchmark.protocols[run.protocol]
+        samples_each = max(map(len, run.predictions.values()), default=0)
+        ks = phases.wanted_k(run.options.k, [len(p) or samples_each for p in run.predictions.values()], version)
+        words = jobs.texts(run.protocol, version, run.options.timeout)
+        made = phases.execute(run.tasks, run.predictions, words, run.options, run.observer)
+        absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
+        samples = marked(made.samples, run.oddities)
+        samples += [sample for task in absent for sample in _absent(task, samples_each)]
+
+        def write_executed(stem: Path) -> Path:
+            path = stem.with_name(f"{stem.name}{self.own_file}")
+            executed.write(path, _records(run, made, words))
+            return path
+
+        return Scored(
+            samples=samples,
+            metrics=pass_metrics.metrics(samples, ks),
+            sandbox=made.sandbox,
+            notes=made.notes,
+            write_own=write_executed,
+        )
+
+    def rescore(self, earlier: Earlier[ExecutionBenchmark]) -> Scored:
+        """Compute the metrics again, from the results file or an `_executed.json` of the official evaluator."""
+        report = earlier.report
+        samples = report.samples if report is not None else _from_executed(earlier)
+        counts: dict[str, int] = {}
+        for sample in samples:
+            counts[sample.qid] = counts.get(sample.qid, 0) + 1
+        ks = phases.wanted_k(earlier.options.k, counts.values(), earlier.benchmark.protocols[earlier.protocol])
+        notes = [FROM_EXECUTED] if report is None else []
+        return Scored(samples=samples, metrics=pass_metrics.metrics(samples, ks), notes=notes)
+
+    # --- comparisons and reports ----------------------------------------------------------------------------------
+
+    def observe(self, name: str) -> Observe | None:
+        """Return what gives a task's value in a metric."""
+        return pass_metrics.observe(name)
+
+    def would_have(self, report: Report, name: str, group: str | None) -> bool:
+        """Whether a report would have this metric: for pass@k, whether some task has k samples."""
+        k = pass_metrics.k_of(name)
+        if k is None:
+            return super().would_have(report, name, group)
+        has_any = any(pass_metrics.k_of(metric.name) for metric in report.metrics)
+        return has_any and any(len(members) >= k for members in in_group(report, group).values())
+
+    def how_to_get(self, name: str, report: Report) -> str:
+        """Say how a report gets a pass@k that it does not have."""
+        k = pass_metrics.k_of(name)
+        if k is None or not any(pass_metrics.k_of(metric.name) for metric in report.metrics):
+            return ""
+        return f" Score it again with -k {k} (--score-only executes nothing)."
+
+    def summary(self, report: Report) -> Summary:
+        """Return pass@k against k."""
+        return Summary(curve=curve(report))
+
+    def marks(self, sample: SampleResult) -> Marks:
+        """Return where the tests failed."""
+        facts = facts_of(sample)
+        shown = [("failed test", facts.failed_test)] if facts.failed_test else []
+        return Marks(facts=shown, failed_line=facts.failed_line)
+
+    def read_own_file(self, report: Report, path: Path) -> OwnFile:
+        """Read the programs of an `_executed.json`."""
+        return own_file.read(report, path)
+
+
+def _absent(task: CodeTask, count: int) -> Iterator[SampleResult]:
+    """A task without predictions, under `--missing wrong`: as many failed samples as the others have."""
+    reading = missing_reading(Outcome.FAILED)
+    for number in range(count):
+        yield SampleResult(
+            qid=task.id, sample=number, official=reading, careful=reading, groups=task.groups or msgspec.UNSET
+        )
+
+
+def _records(
+    run: Run[ExecutionBenchmark, CodeTask], made: phases.Executions, words: jobs.Texts
+) -> Iterator[executed.Record]:
+    for record in run.file.records:
+        if record.qid in made.results:
+            qid = record.qid
+            programs = [head + run.tasks[qid].tests for head in made.heads[qid]]
+            yield executed.record(record, made.completions[qid], programs, made.results[qid], words)
+
+
+def _from_executed(earlier: Earlier[ExecutionBenchmark]) -> list[SampleResult]:
+    path, stem = earlier.path, earlier.stem
+    beside = path if stem.name.endswith("_executed") else stem.with_name(f"{stem.name}_executed.json")
+    if not beside.is_file():
+        raise UsageError(
+            f"--score-only: there is neither {stem.name}_results.json nor {beside.name} beside {path.name}; "
+            "grade it once without --score-only."
+        )
+    words = jobs.texts(earlier.protocol, earlier.benchmark.protocols[earlier.protocol], earlier.options.timeout)
+    try:
+        samples = executed.samples_of(json.loads(beside.read_bytes()), words)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError([f"{beside}: not an executed file ({type(error).__name__}: {error})"]) from error
+    if not samples:
+        raise InputError([f"{beside}: no samples"])
+    return samples

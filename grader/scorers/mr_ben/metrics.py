@@ -1,0 +1,134 @@
+"""MR-Score and its parts, by subject and as their mean, in both readings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import InputError
+from grader.results import READINGS, Metric, ReadingName, SampleResult
+from grader.scorers.mr_ben import figures
+from grader.scorers.mr_ben.facts import facts_of
+from grader.scorers.mr_ben.figures import RowFacts, SubjectFigures, Weights
+from grader.scorers.mr_ben.subjects import SUBJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+FactsBySubject = dict[str, list[tuple[str, RowFacts]]]
+"""Subject -> (question, the row's facts)."""
+
+
+def metrics(samples: list[SampleResult], weights: Weights) -> list[Metric]:
+    """Return the metrics of every subject and their mean, in both readings, with bootstrap intervals over questions."""
+    rows: list[Metric] = []
+    for reading in READINGS:
+        rows += _reading_metrics(facts_by_subject(samples, reading), weights, reading)
+    return rows
+
+
+def facts_by_subject(
+    samples: list[SampleResult], reading: ReadingName, beside: Iterable[SampleResult] = ()
+) -> FactsBySubject:
+    """Return what the metrics are computed from; raises InputError.
+
+    What is unscored in the rows of another run, `beside` these, is unscored here.
+    """
+    others = {(sample.qid, sample.sample): facts_of(sample).row(reading) for sample in beside}
+    table: FactsBySubject = {}
+    for sample in samples:
+        facts = facts_of(sample).row(reading)
+        if (sample.qid, sample.sample) in others:
+            other = others[sample.qid, sample.sample]
+            unjudged = {part: None for part in ("step", "reason") if getattr(other, part) is None}
+            facts = msgspec.structs.replace(facts, **unjudged, lost=facts.lost or other.lost)
+        table.setdefault(subject_of(sample), []).append((sample.cluster, facts))
+    return table
+
+
+def subject_of(sample: SampleResult) -> str:
+    """Return the subject of a sample; raises InputError where it has none."""
+    subject = sample.groups.get(SUBJECT) if isinstance(sample.groups, Mapping) else None
+    if not isinstance(subject, str):
+        raise InputError([f"sample {sample.qid} #{sample.sample}: it has no group {SUBJECT!r}"])
+    return subject
+
+
+def facts_of_both(
+    before: list[SampleResult], after: list[SampleResult], reading: ReadingName
+) -> tuple[FactsBySubject, FactsBySubject]:
+    """Return the same of two runs; what one of them could not score is unscored in both, else it would be a change."""
+    return facts_by_subject(before, reading, after), facts_by_subject(after, reading, before)
+
+
+def tally(samples: list[SampleResult]) -> dict[str, dict[str, dict[str, int]]]:
+    """Return, by reading and subject, what the metrics are computed from (positive class: a correct solution)."""
+    table: dict[str, dict[str, dict[str, int]]] = {}
+    for reading in READINGS:
+        by_subject = facts_by_subject(samples, reading)
+        table[reading] = {
+            subject: {"rows": len(pairs), **figures.count([facts for _, facts in pairs])._asdict()}
+            for subject, pairs in by_subject.items()
+        }
+    return table
+
+
+def _reading_metrics(table: FactsBySubject, weights: Weights, reading: ReadingName) -> list[Metric]:
+    intervals = figures.bootstrap_interval(table, weights)
+    counts = {subject: figures.count([facts for _, facts in pairs]) for subject, pairs in table.items()}
+    values = {subject: figures.figures_of_counts(c, weights) for subject, c in counts.items()}
+    extremes = {subject: figures.bounds(c, weights) for subject, c in counts.items()}
+    missing = {subject: figures.not_judged(c, weights) for subject, c in counts.items()}
+    questions = {subject: len({q for q, facts in pairs if not facts.lost}) for subject, pairs in table.items()}
+    everything: list[_Row] = [
+        _Row(
+            subject=None,
+            value=figures.mean_figures(list(values.values())),
+            low=figures.mean_figures([low for low, _ in extremes.values()]),
+            high=figures.mean_figures([high for _, high in extremes.values()]),
+            missing=set().union(*missing.values()),
+            n=sum(questions.values()),
+        )
+    ]
+    everything += [
+        _Row(subject=s, value=values[s], low=extremes[s][0], high=extremes[s][1], missing=missing[s], n=questions[s])
+        for s in table
+    ]
+    return [metric for row in everything for metric in _metrics_of(row, intervals, reading)]
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of a subject, or of their mean."""
+
+    subject: str | None
+    value: SubjectFigures
+    low: SubjectFigures
+    high: SubjectFigures
+    missing: set[str]
+    """Figures that were not judged."""
+    n: int
+    """Questions."""
+
+
+def _metrics_of(
+    row: _Row, intervals: Mapping[tuple[str | None, str], figures.Interval], reading: ReadingName
+) -> Iterator[Metric]:
+    group = None if row.subject is None else f"{SUBJECT}={row.subject}"
+    for name in figures.FIGURES:
+        low, high = getattr(row.low, name), getattr(row.high, name)
+        interval, judged = intervals[row.subject, name], name not in row.missing
+        yield Metric(
+            name=name,
+            reading=reading,
+            group=group,
+            value=getattr(row.value, name) if judged else None,
+            ci95=(interval.low, interval.high) if judged else None,
+            stderr=interval.stderr if judged else None,
+            n=row.n,
+            bounds=(min(low, high), max(low, high)) if low != high else msgspec.UNSET,
+        )
+    counts = row.value.counts
+    unread = 100 * (1 - counts.unread / row.value.rows) if row.value.rows else 0.0
+    yield Metric(name="parse_success_rate", reading=reading, group=group, value=unread, n=row.n)

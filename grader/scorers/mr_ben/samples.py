@@ -1,0 +1,196 @@
+"""From responses to samples: both readings of every response, and what the judge's word makes of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.results import Outcome, Reading, SampleResult, write_facts
+from grader.scorers.interface import missing_reading
+from grader.scorers.mr_ben import reading as mr_ben
+from grader.scorers.mr_ben.facts import ReadingFacts, SampleFacts, facts_of
+from grader.scorers.mr_ben.judge_decision import decision_careful
+from grader.scorers.mr_ben.official import official_letters
+from grader.scorers.mr_ben.reading import Credit, GoldRow, MrBenReading
+from grader.scorers.mr_ben.tasks import MrBenTask
+from grader.scorers.oddities import NOT_JUDGED, SERVER_FAILURE, marked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.judge import JudgeReply
+    from grader.predictions.outcomes import Oddities
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """One response to one row, read both ways."""
+
+    qid: str
+    sample: int
+    task: MrBenTask
+    official: MrBenReading
+    careful: MrBenReading
+    is_failure: bool = False
+    """Whether it is no response, but what a failing server left."""
+
+    @property
+    def gold(self) -> GoldRow:
+        """The right answer."""
+        return self.task.gold_row
+
+    @property
+    def key(self) -> str:
+        """Its name at the judge."""
+        return self.qid if not self.sample else f"{self.qid}@{self.sample}"
+
+    @property
+    def asks_official(self) -> bool:
+        """Whether the official scorer sends it to the judge."""
+        return mr_ben.needs_judge_official(self.gold, self.official)
+
+    @property
+    def asks_careful(self) -> bool:
+        """Whether the judge matters to the careful reading."""
+        return not self.is_failure and mr_ben.needs_judge_careful(self.gold, self.careful)
+
+
+def read(tasks: Mapping[str, MrBenTask], predictions: Mapping[str, list[str]], oddities: Oddities) -> list[Reply]:
+    """Read every response both ways."""
+    return [
+        _reply(tasks[qid], number, text, is_failure=(qid, number) in oddities.failures)
+        for qid, texts in predictions.items()
+        for number, text in enumerate(texts)
+    ]
+
+
+def _reply(task: MrBenTask, number: int, text: str, *, is_failure: bool) -> Reply:
+    return Reply(
+        qid=task.id,
+        sample=number,
+        task=task,
+        official=mr_ben.read_official(text),
+        careful=mr_ben.read_careful(text, coding=task.gold_row.coding, solution=task.gold_row.solution),
+        is_failure=is_failure,
+    )
+
+
+def samples_of(
+    tasks: Mapping[str, MrBenTask],
+    predictions: Mapping[str, list[str]],
+    replies: list[Reply],
+    answers: Mapping[str, JudgeReply],
+) -> list[SampleResult]:
+    """Return the results of the replies and of those that are absent, in the benchmark's order."""
+    samples = [_sample(reply, answers.get(reply.key)) for reply in replies]
+    samples += [_absent(tasks[qid]) for qid, texts in predictions.items() if not texts]
+    order = {qid: number for number, qid in enumerate(predictions)}
+    return sorted(samples, key=lambda sample: order[sample.qid])
+
+
+def without_failures(samples: list[SampleResult], oddities: Oddities) -> list[SampleResult]:
+    """Mark what is odd, and take what a failing server left out of what careful metrics are computed from."""
+    return [
+        msgspec.structs.replace(sample, facts=_lost_facts(sample)) if sample.careful.rule == SERVER_FAILURE else sample
+        for sample in marked(samples, oddities)
+    ]
+
+
+def _lost_facts(sample: SampleResult) -> msgspec.Raw:
+    facts = facts_of(sample)
+    careful = ReadingFacts(correctness=None, step=None, reason=None, lost=True)
+    return write_facts(msgspec.structs.replace(facts, careful=careful, difference=None))
+
+
+def _sample(reply: Reply, answer: JudgeReply | None) -> SampleResult:
+    said = None if answer is None else answer.text if answer.text is not None else answer.unreadable or None
+    official = _official_credit(reply, said)
+    careful = mr_ben.credit_careful(reply.gold, reply.careful, _decision(answer))
+    why = "" if answer is None else answer.error
+    facts = SampleFacts(
+        gold="correct" if reply.gold.correct else "incorrect",
+        gold_step=reply.gold.step,
+        official=_facts(reply.official, official),
+        careful=_facts(reply.careful, careful),
+        judge=None if said is None else said[:4000],
+        difference=mr_ben.difference_kind(reply.gold, reply.official, reply.careful, said) or None,
+    )
+    return SampleResult(
+        qid=reply.qid,
+        sample=reply.sample,
+        official=_reading(reply, reply.official, official, why),
+        careful=_reading(reply, reply.careful, careful, why),
+        unit=reply.task.unit,
+        groups=reply.task.groups,
+        facts=write_facts(facts),
+    )
+
+
+def _official_credit(reply: Reply, said: str | None) -> Credit:
+    """Return the official credit; where the judge was needed and said nothing, what hangs on it is unscored."""
+    if not reply.asks_official:
+        return mr_ben.credit_official(reply.gold, reply.official, None)
+    credit = mr_ben.credit_official(reply.gold, reply.official, said)
+    if said is not None or official_letters(reply.official.raw[0]) != "incorrect":
+        return credit
+    if reply.gold.coding:
+        return Credit(step=credit.step or None, reason=None)
+    return Credit(step=credit.step, reason=None if credit.step else False)
+
+
+def _decision(answer: JudgeReply | None) -> str | None:
+    return None if answer is None or answer.text is None else decision_careful(answer.text)
+
+
+def _facts(reading: MrBenReading, credit: Credit) -> ReadingFacts:
+    return ReadingFacts(correctness=reading.correctness, step=credit.step, reason=credit.reason)
+
+
+def _reading(reply: Reply, reading: MrBenReading, credit: Credit, why: str) -> Reading:
+    answer: str | None = reading.correctness
+    if answer == "incorrect" and not reply.gold.correct:
+        # Officially a line of code is not read but compared as it stands.
+        step = reading.raw[1].strip() if reply.gold.coding and reading is reply.official else reading.step
+        answer = f"incorrect; {step or '-'}"
+    outcome, detail = _outcome(reply.gold, reading, credit)
+    rule = reading.rule
+    if outcome is Outcome.UNSCORED:
+        detail, rule = f"the error reason was not judged ({why or 'no judge'})", NOT_JUDGED
+    return Reading(
+        outcome=outcome,
+        credit=int(outcome is Outcome.CORRECT),
+        answer=answer,
+        detail=detail,
+        rule=rule,
+        span=reading.span or msgspec.UNSET,
+    )
+
+
+def _outcome(gold: GoldRow, reading: MrBenReading, credit: Credit) -> tuple[Outcome, str]:
+    """Judge a whole row: it is correct where all that is asked of it is right."""
+    if reading.correctness is None:
+        return Outcome.NO_ANSWER, reading.detail
+    if (reading.correctness == "correct") != gold.correct:
+        return Outcome.WRONG, "the verdict is wrong"
+    if gold.correct:
+        return Outcome.CORRECT, ""
+    if credit.step is None or credit.reason is None:
+        return Outcome.UNSCORED, ""
+    if not credit.step:
+        return Outcome.WRONG, "the first error step is wrong"
+    return (Outcome.CORRECT, "") if credit.reason else (Outcome.WRONG, "the error reason is wrong")
+
+
+def _absent(task: MrBenTask) -> SampleResult:
+    reading = missing_reading(Outcome.NO_ANSWER)
+    nothing = ReadingFacts(correctness=None, step=False, reason=False)
+    facts = SampleFacts(gold=task.row["Model_Solution_Correctness"], official=nothing, careful=nothing)
+    return SampleResult(
+        qid=task.id,
+        sample=0,
+        official=reading,
+        careful=reading,
+        unit=task.unit,
+        groups=task.groups,
+        facts=write_facts(facts),
+    )

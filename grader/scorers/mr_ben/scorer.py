@@ -1,0 +1,208 @@
+"""The scorer `mr_score`: verdicts, first error steps and judged error reasons, and MR-Score in both readings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from grader.decisions.paired import Compared, NothingPairedError
+from grader.errors import UsageError
+from grader.models.prompt import Sampling, Turn
+from grader.results import read_facts, write_facts
+from grader.scorers.interface import Marks, Scored, Scorer, no_results
+from grader.scorers.mr_ben import figures, prompts, subjects
+from grader.scorers.mr_ben import metrics as mr_score
+from grader.scorers.mr_ben.declaration import MrBenBenchmark
+from grader.scorers.mr_ben.facts import RunFacts, as_table, facts_of
+from grader.scorers.mr_ben.figures import Weights
+from grader.scorers.mr_ben.tasks import MrBenTask, tasks_from
+from grader.scorers.mr_ben.weights import OWN_WEIGHTS, weight_notes, weights_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from grader.data.load import Rows
+    from grader.models.prompt import Asking
+    from grader.predictions.read import PredictionFile
+    from grader.results import ReadingName, Report, SampleResult
+    from grader.scorers.interface import Earlier, Observe, Run
+    from grader.scorers.mr_ben.facts import ReadingFacts
+
+NO_JUDGE = (
+    "No judge: rows whose error reason had to be judged are unscored. Give --judge-model (and --judge-base-url), "
+    "or recorded replies with --judge-replies."
+)
+PARSE_RATE = "parse_success_rate"
+
+
+class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
+    """A model judges a worked solution: whether it is right, where it first goes wrong, and why."""
+
+    declaration = MrBenBenchmark
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt"}
+    )
+
+    usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
+
+    def columns(self, declared: MrBenBenchmark, split: str) -> list[str] | None:
+        """Return None: the subject files are read whole."""
+        del declared, split
+        return None
+
+    def load(
+        self, declared: MrBenBenchmark, split: str, protocol: str, given: Path | None, columns: list[str] | None
+    ) -> Rows:
+        """Load the subject files that are there."""
+        del protocol, columns
+        return subjects.load(declared, split, given)
+
+    def carried(self, file: PredictionFile, declared: MrBenBenchmark) -> Rows | None:
+        """Return the rows of an official result file."""
+        del declared
+        return subjects.from_tables(file.rows, file.name) if isinstance(file.rows, dict) else None
+
+    def tasks(self, declared: MrBenBenchmark, split: str, rows: Rows) -> dict[str, MrBenTask]:
+        """Turn rows into tasks."""
+        del declared, split
+        return tasks_from(rows)
+
+    # --- inference ------------------------------------------------------------------------------------------------
+
+    def turns(self, declared: MrBenBenchmark, task: MrBenTask, asking: Asking) -> Sequence[Turn]:
+        """Ask with the published prompt, after the demonstrations that were asked for."""
+        shown = prompts.chosen(asking.demonstrations, task.row, asking.shots)
+        noted = {"shots": asking.shots} if asking.shots else {}
+        usual = Turn(text=lambda _: prompts.prompt(task.row, shown), noted=noted)
+        return [self.from_template(declared, task, asking, usual)]
+
+    def demonstrations(
+        self, declared: MrBenBenchmark, split: str, given: Path | None
+    ) -> Mapping[str, list[Mapping[str, Any]]]:
+        """Return those of the data's `k_shot_demo.json`; raises UsageError, InputError."""
+        return prompts.load_demonstrations(subjects.place_of(declared, split, given))
+
+    # --- scoring --------------------------------------------------------------------------------------------------
+
+    def score(self, run: Run[MrBenBenchmark, MrBenTask]) -> Scored:
+        """Read, judge and score; raises a GradeError."""
+        from grader.judge.session import judge_session
+        from grader.scorers.mr_ben.judging import ask_judge
+        from grader.scorers.mr_ben.samples import read, samples_of, without_failures
+
+        weights = weights_of(run.benchmark, run.options)
+        replies = read(run.tasks, run.predictions, run.oddities)
+        with judge_session(run.options, run.observer, "error_reason", run.file.judge_replies) as session:
+            answers = ask_judge(replies, session, by_person=run.options.judge_replies is not None)
+        needed = sum(reply.asks_official or reply.asks_careful for reply in replies)
+        samples = without_failures(samples_of(run.tasks, run.predictions, replies, answers), run.oddities)
+        kinds = Counter(kind for sample in samples if (kind := facts_of(sample).difference))
+        facts = RunFacts(
+            weights=weights._asdict(),
+            judged=needed,
+            difference_kinds=dict(kinds.most_common()),
+            counts=mr_score.tally(samples),
+        )
+        return Scored(
+            samples=samples,
+            metrics=mr_score.metrics(samples, weights),
+            facts=write_facts(facts),
+            notes=[
+                *([NO_JUDGE] if session.judge is None and needed else []),
+                *session.notes,
+                *_kind_notes(kinds),
+                *weight_notes(run.benchmark, weights),
+            ],
+            intervals=figures.METHOD,
+            judge=session.provenance,
+        )
+
+    def rescore(self, earlier: Earlier[MrBenBenchmark]) -> Scored:
+        """Compute the metrics of an earlier run again, with the weights that are asked for now."""
+        report = earlier.report
+        if report is None:
+            raise no_results(earlier.stem, earlier.path)
+        weights = weights_of(earlier.benchmark, earlier.options)
+        facts = RunFacts(
+            weights=weights._asdict(),
+            judged=_facts_of(report).judged,
+            difference_kinds=_facts_of(report).difference_kinds,
+            counts=mr_score.tally(report.samples),
+        )
+        kept = [note for note in report.notes if not note.startswith(OWN_WEIGHTS)]
+        return Scored(
+            samples=report.samples,
+            metrics=mr_score.metrics(report.samples, weights),
+            facts=write_facts(facts),
+            notes=[*kept, *weight_notes(earlier.benchmark, weights)],
+            intervals=figures.METHOD,
+        )
+
+    # --- comparisons ----------------------------------------------------------------------------------------------
+
+    def check_comparable(self, before: Report, after: Report) -> None:
+        """Refuse MR-Scores of different weights."""
+        first, second = _facts_of(before).weights, _facts_of(after).weights
+        if first != second:
+            raise UsageError(
+                f"These runs cannot be compared: their MR-Scores have different weights ({first} and {second})."
+            )
+
+    def is_compared(self, name: str) -> bool:
+        """Whether a metric is a part of MR-Score: the parse success rate is only reported."""
+        return name != PARSE_RATE
+
+    def observe(self, name: str) -> Observe | None:
+        """Return None: MR-Score and its parts are no means of observations."""
+        del name
+        return None
+
+    def compare(
+        self, before: Report, after: Report, name: str, reading: ReadingName, group: str | None = None
+    ) -> Compared:
+        """Compare one metric by each question's share in the change."""
+        from grader.scorers.mr_ben.paired import difference, levels
+
+        weights = Weights(**_facts_of(after).weights)
+        first, second = mr_score.facts_of_both(before.samples, after.samples, reading)
+        if first.keys() != second.keys():
+            raise UsageError("These runs cannot be compared: they have different subjects.")
+        subject = None if group is None else group.partition("=")[2]
+        try:
+            was, now = levels(first, second, name, weights, subject)
+            moved = difference(first, second, name, weights, subject)
+        except ValueError:
+            raise NothingPairedError from None
+        return Compared(name=name, reading=reading, group=group, before=was, after=now, difference=moved)
+
+    # --- reports --------------------------------------------------------------------------------------------------
+
+    def made_with(self, report: Report) -> dict[str, Any]:
+        """Return the weights, the number of judged rows, why the readings differ, and the counts."""
+        return as_table(_facts_of(report))
+
+    def marks(self, sample: SampleResult) -> Marks:
+        """Return what each reading found, the gold step, and the judge's reply."""
+        facts = facts_of(sample)
+        shown = (("gold step", facts.gold_step), ("difference", facts.difference), ("judge's reply", facts.judge))
+        return Marks(
+            kind=facts.difference or "",
+            facts=[(name, value) for name, value in shown if value is not None],
+            official=_found(facts.official),
+            careful=_found(facts.careful),
+        )
+
+
+def _facts_of(report: Report) -> RunFacts:
+    return read_facts(report.facts, RunFacts, "the results file")
+
+
+def _found(facts: ReadingFacts) -> list[tuple[str, str | bool | None]]:
+    return [("correctness", facts.correctness), ("step", facts.step), ("reason", facts.reason)]
+
+
+def _kind_notes(kinds: Counter[str]) -> list[str]:
+    if not kinds:
+        return []
+    return ["Why the readings differ: " + ", ".join(f"{kind} {n}" for kind, n in kinds.most_common()) + "."]

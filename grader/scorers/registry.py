@@ -1,0 +1,73 @@
+"""The scorers there are, by the name that benchmark.toml gives as `scoring`: ours, and those of installed packages."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from importlib import import_module, metadata
+from typing import TYPE_CHECKING, Any
+
+from grader.errors import UsageError
+from grader.scorers.interface import Scorer
+
+if TYPE_CHECKING:
+    from grader.results import Report
+
+GROUP = "grade.scorers"
+"""Entry points of this group name the scorers of other packages."""
+AnyScorer = Scorer[Any, Any]
+_OWN = {
+    "execution": "grader.scorers.execution.scorer:Execution",
+    "multiple_choice": "grader.scorers.choice.scorer:MultipleChoice",
+    "circular": "grader.scorers.choice.scorer:Circular",
+    "mr_score": "grader.scorers.mr_ben.scorer:MrScore",
+}
+_OF_METRIC = {"pass": "execution", "circular_accuracy": "circular", "mr_score": "mr_score"}
+"""Metric, up to a `@` -> the scorer that has it: reports of schema 1 do not name theirs."""
+
+
+def names() -> list[str]:
+    """Return the names of all scorers."""
+    return [*_OWN, *sorted(_others().keys() - _OWN.keys())]
+
+
+@functools.cache
+def scorer(name: str) -> AnyScorer:
+    """Return the scorer of this name; raises UsageError where there is none, or where it cannot be loaded."""
+    if name in _OWN:
+        module, _, member = _OWN[name].partition(":")
+        found: AnyScorer = getattr(import_module(module), member)()
+        return found
+    if name in _others():
+        return _load(name, _others()[name])
+    near = difflib.get_close_matches(name, names(), 1, cutoff=0.4)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise UsageError(f"scoring = {name!r}: there is no such scorer; there are {', '.join(names())}.{hint}")
+
+
+def scorer_of(report: Report) -> AnyScorer:
+    """Return the scorer that made a report; raises UsageError where its package is not installed."""
+    if report.scorer:
+        return scorer(report.scorer)
+    found = (_OF_METRIC.get(metric.name.partition("@")[0]) for metric in report.metrics)
+    return scorer(next(filter(None, found), "multiple_choice"))
+
+
+@functools.cache
+def _others() -> dict[str, metadata.EntryPoint]:
+    return {point.name: point for point in metadata.entry_points(group=GROUP)}
+
+
+def _load(name: str, point: metadata.EntryPoint) -> AnyScorer:
+    """Return another package's scorer; whatever goes wrong in it is said with its name."""
+    package = point.dist.name if point.dist is not None else point.value
+    try:
+        made = point.load()()
+    except Exception as error:
+        raise UsageError(
+            f"The scorer {name!r} of {package} cannot be loaded ({type(error).__name__}: {error}). "
+            f"Install it again, or ask its authors."
+        ) from error
+    if not isinstance(made, Scorer):
+        raise UsageError(f"The scorer {name!r} of {package} is not a subclass of grader.scorers.interface.Scorer.")
+    return made

@@ -1,0 +1,423 @@
+"""`grade infer` as a user runs it: from a server to a score, and through every way to end a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from command import grade
+
+from grader.inference import session
+from grader.inference.options import InferOptions, ModelAt
+from grader.models.messages import wire
+from tests.models.server import Action, Asked, ModelServer, fail, raw, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "benchmarks"
+KEY = "sk-secret-0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in list(os.environ):
+        if name.startswith(("OPENAI_", "GRADE_")) or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.chdir(tmp_path)
+
+
+def answering(benchmark: str, data: Path, predictions: Path, **options: Any) -> Callable[[Asked], Action]:
+    """Return what a server does that answers each request with the prediction of exactly that sample."""
+    asked = InferOptions(model=ModelAt(name="m"), output=Path("none.json"), benchmark=benchmark, data=data, **options)
+    texts: dict[str, list[str]] = defaultdict(list)
+    for record in json.loads(predictions.read_text()):
+        texts[str(record["qid"])] += record["predictions"]
+    answers = {
+        (json.dumps(wire(each.steps[0].build({}))), each.steps[0].settings.seed): texts[each.qid][each.sample]
+        for each in session.prepare(asked).plan.conversations
+    }
+    return lambda request: say(answers[json.dumps(request.body["messages"]), request.body["seed"]])
+
+
+def metrics(results: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(results.read_text())["metrics"]
+    return found
+
+
+BUNDLED = {
+    "humaneval-v": ("tasks.jsonl", ["-n", 6, "-k", "1,3", "--mode", "v2c-cot"]),
+    "vstar": ("questions.jsonl", []),
+    "mmbench": ("questions.tsv", []),
+    "mr-ben": ("data", []),
+}
+
+
+@pytest.mark.parametrize(
+    "benchmark", [pytest.param("humaneval-v", marks=pytest.mark.bubblewrap), "vstar", "mmbench", "mr-ben"]
+)
+def test_a_model_that_answers_as_the_bundled_predictions_gets_their_scores(benchmark: str, tmp_path: Path) -> None:
+    name, words = BUNDLED[benchmark]
+    sample = SAMPLES / benchmark / "sample"
+    data, predictions = sample / name, sample / "predictions.json"
+    samples = {"samples": 6, "mode": "v2c-cot"} if benchmark == "humaneval-v" else {}
+    shared: list[object] = ["-b", benchmark, "--data", data]
+    if (sample / "judge_replies.json").exists():
+        shared += ["--judge-replies", sample / "judge_replies.json"]
+    if benchmark == "humaneval-v":
+        shared += ["--sandbox", "bubblewrap", "-k", "1,3"]
+        words = [word for word in words if word not in {"-k", "1,3"}]
+    (tmp_path / "direct.json").write_bytes(predictions.read_bytes())
+    direct = grade(tmp_path / "direct.json", *shared)
+    assert direct.returncode == 0, direct.stderr
+    with ModelServer(answering(benchmark, data, predictions, **samples)) as server:
+        said = grade("infer", *shared, *words, "--model", "m", "--base-url", server.url, "-o", "m.json", "--grade")
+    assert said.returncode == 0, said.stderr
+    assert metrics(tmp_path / "m_results.json") == metrics(tmp_path / "direct_results.json")
+    assert json.loads((tmp_path / "m_results.json").read_text())["model"] == "m"
+
+
+def test_a_private_benchmark_is_asked_with_its_own_template_and_graded(tmp_path: Path) -> None:
+    folder = tmp_path / "colours"
+    folder.mkdir()
+    (folder / "benchmark.toml").write_text(
+        """
+id = "colours"
+name = "Colours"
+scoring = "multiple_choice"
+default_split = "all"
+default_protocol = "rules"
+
+[columns]
+id = "n"
+question = "q"
+answer = "right"
+groups = ["kind"]
+
+[splits.all]
+data = "rows.jsonl"
+
+[protocols.rules]
+reader = "vlmevalkit-2026-06"
+
+[inference]
+max_tokens = 5
+prompt = \"\"\"
+[{{ kind }}] {{ question }}
+{{ options_text }}
+\"\"\"
+"""
+    )
+    options = {"A": "red", "B": "blue"}
+    rows = [
+        {"n": number, "q": f"Which is {number}?", **options, "right": "AB"[number % 2], "kind": "easy"}
+        for number in range(4)
+    ]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with ModelServer.playing(say("B")) as server:
+        said = grade("infer", "-b", folder, "--model", "m", "--base-url", server.url, "-o", "m.json", "--grade", "-q")
+    assert said.returncode == 0, said.stderr
+    assert sorted(asked.prompt for asked in server.asked)[0] == "[easy] Which is 0?\nA. red\nB. blue\n"
+    assert {asked.body["max_tokens"] for asked in server.asked} == {5}
+    overall = [each["value"] for each in metrics(tmp_path / "m_results.json") if each["group"] is None]
+    assert overall == [50.0, 50.0]
+
+
+# --- every way to end a run -------------------------------------------------------------------------------------
+
+VSTAR = ["-b", "vstar", "--data", SAMPLES / "vstar" / "sample" / "questions.jsonl"]
+TASKS, EACH = 10, 12
+TROUBLES = [
+    fail(429, retry_after="0.1"),
+    fail(500),
+    Action(status=503),
+    Action(hang_up=True),
+    raw(b"<html>sign in</html>", "text/html"),
+    raw(b'{"choices": []}'),
+    say(None),
+    raw(b'{"choices": [{"mess'),
+]
+
+
+class Killing:
+    """A server that misbehaves now and then, answers with what was asked, and counts requests."""
+
+    def __init__(self) -> None:
+        self.random = random.Random(15)
+        self.requests = 0
+
+    def __call__(self, request: Asked) -> Action:
+        self.requests += 1
+        if self.random.random() < 0.15:
+            return self.random.choice(TROUBLES)
+        text = request.body["messages"][0]["content"][1]["text"]
+        return say(answer_to(text, request.body["seed"]), delay=self.random.uniform(0.02, 0.25), choices=2)
+
+
+def answer_to(prompt: str, seed: int) -> str:
+    return f"{prompt.splitlines()[0]} sample {seed}"
+
+
+def start(url: str, *words: object) -> subprocess.Popen[str]:
+    command = ["infer", *VSTAR, "--model", "m", "--base-url", url, "-o", "m.json", "-n", EACH, "--concurrency", 3]
+    return subprocess.Popen(
+        [sys.executable, "-m", "grader", *map(str, [*command, "--temperature", 0.5, *words])],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def check_predictions(path: Path, *, complete: bool) -> None:
+    """Every prediction in the file is the answer to its own sample, and none is there twice."""
+    if not path.exists():
+        assert not complete
+        return
+    count = 0
+    for record in json.loads(path.read_text()):
+        assert record["samples"] == sorted(set(record["samples"]))
+        assert record["predictions"] == [answer_to(record["prompt"], sample) for sample in record["samples"]]
+        count += len(record["predictions"])
+    assert count <= TASKS * EACH
+    assert not complete or count == TASKS * EACH
+
+
+def test_a_run_that_is_killed_twenty_times_ends_with_exactly_the_right_samples(tmp_path: Path) -> None:
+    deciding, kills = Killing(), Counter[str]()
+    chance = random.Random(20)
+    with ModelServer(deciding) as server:
+        while kills.total() < 20:
+            number = kills.total()
+            how = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[number % 3]
+            before, process = deciding.requests, start(server.url)
+            # Some die while they start, the others after a few requests.
+            enough, until = (
+                chance.randint(0, 7),
+                time.monotonic() + (chance.uniform(0.1, 0.8) if number % 5 == 4 else 60),
+            )
+            while deciding.requests - before < enough and time.monotonic() < until and process.poll() is None:
+                time.sleep(0.005)
+            process.send_signal(how)
+            _, said = process.communicate(timeout=60)
+            assert process.returncode in {130, -how}, said
+            kills[how.name] += 1
+            check_predictions(tmp_path / "m.json", complete=False)
+        last = start(server.url)
+        _, said = last.communicate(timeout=120)
+    assert last.returncode == 0, said
+    assert set(kills) == {"SIGINT", "SIGTERM", "SIGKILL"}
+    check_predictions(tmp_path / "m.json", complete=True)
+    replies = [json.loads(line) for line in (tmp_path / "m_requests.jsonl").read_text().splitlines()]
+    answered = Counter((line["qid"], line["sample"]) for line in replies if line["content"] is not None)
+    assert len(answered) == TASKS * EACH
+    assert set(answered.values()) == {1}
+    assert grade("check", "m.json", *VSTAR).returncode == 0
+
+
+def test_an_interrupt_says_what_is_there_and_how_to_go_on() -> None:
+    def decide(request: Asked) -> Action:
+        return say("A", delay=0 if request.number < 4 else 60)
+
+    with ModelServer(decide) as server:
+        process = start(server.url)
+        while len(server.asked) < 7:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+        server.release.set()
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == (
+        "Interrupted. 4 of 120 samples are in m.json; the same command asks for the other 116."
+    )
+
+
+def test_two_runs_on_one_file_the_second_refuses() -> None:
+    with ModelServer.playing(say("A", delay=60)) as server:
+        first = start(server.url)
+        while not server.asked:
+            time.sleep(0.01)
+        second = start(server.url)
+        _, said = second.communicate(timeout=30)
+        first.send_signal(signal.SIGKILL)
+        first.communicate(timeout=20)
+        server.release.set()
+    assert second.returncode == 2
+    assert "Another run is writing m_requests.jsonl." in said
+
+
+def infer(server: ModelServer, *words: object, output: str = "m.json") -> subprocess.CompletedProcess[str]:
+    return grade("infer", *VSTAR, "--model", "m", "--base-url", server.url, "-o", output, *words)
+
+
+def test_failed_samples_are_listed_with_exit_3_and_the_same_command_asks_only_for_them(tmp_path: Path) -> None:
+    def decide(request: Asked) -> Action:
+        kite = "kite" in request.body["messages"][0]["content"][1]["text"]
+        return fail(400, "too long") if kite else say("A")
+
+    with ModelServer(decide) as server:
+        said = infer(server, "--grade")
+    assert said.returncode == 3
+    assert f"0 #0: {server.url} replied with HTTP 400: too long" in said.stderr
+    assert said.stderr.splitlines()[-2] == (
+        "error: 1 of 10 samples are missing: 1 requests failed. The same command asks only for these."
+    )
+    assert not (tmp_path / "m_results.json").exists()
+    assert len(json.loads((tmp_path / "m.json").read_text())) == 9
+    with ModelServer.playing(say("B")) as server:
+        assert infer(server).returncode == 0
+    assert len(server.asked) == 1
+    assert len(json.loads((tmp_path / "m.json").read_text())) == 10
+
+
+def test_other_settings_are_refused_until_fresh_and_the_old_files_are_kept(tmp_path: Path) -> None:
+    with ModelServer.playing(say("A")) as server:
+        assert infer(server).returncode == 0
+        said = infer(server, "--temperature", 1, "--max-tokens", 99)
+        assert said.returncode == 2
+        assert "- max-tokens: 16 there, 99 now (0, 1, 2 and 7 more)" in said.stderr
+        assert "- temperature: 0.0 there, 1.0 now" in said.stderr
+        assert len(server.asked) == 10
+        assert infer(server, "--temperature", 1, "--fresh").returncode == 0
+    assert len(server.asked) == 20
+    assert (tmp_path / "m_old-1.json").exists()
+    assert (tmp_path / "m_requests_old-1.jsonl").exists()
+
+
+def test_a_part_is_completed_by_the_whole_run_and_a_part_never_shrinks_it(tmp_path: Path) -> None:
+    with ModelServer.playing(say("A")) as server:
+        assert infer(server, "--limit", 3).returncode == 0
+        assert infer(server, "--id", 7).returncode == 0
+        assert infer(server).returncode == 0
+        assert len(server.asked) == 10
+        assert infer(server, "--limit", 2).returncode == 0
+    assert [record["qid"] for record in json.loads((tmp_path / "m.json").read_text())] == list("0123456789")
+
+
+def test_a_file_of_somebody_else_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text("[]")
+    with ModelServer.playing(say("A")) as server:
+        said = infer(server)
+    assert said.returncode == 2
+    assert "another program made it" in said.stderr
+    assert (tmp_path / "m.json").read_text() == "[]"
+
+
+def test_answers_that_were_cut_are_said_loudly_with_the_option_that_raises_the_limit() -> None:
+    with ModelServer.playing(say("The", finish="length")) as server:
+        said = infer(server, "-q")
+    assert said.returncode == 0
+    assert 'WARNING: 10 of 10 answers were cut at 16 tokens (finish_reason "length")' in said.stderr
+    assert "Raise --max-tokens" in said.stderr
+
+
+def test_the_key_is_in_no_file_and_no_message_whatever_the_server_repeats(tmp_path: Path) -> None:
+    def decide(request: Asked) -> Action:
+        said = request.headers["authorization"]
+        return say(said, reasoning=said) if request.number % 2 else fail(400, said)
+
+    with ModelServer(decide) as server:
+        said = infer(server, "-v", "--grade")
+    assert said.returncode == 3
+    assert KEY not in said.stdout + said.stderr
+    for file in tmp_path.iterdir():
+        assert KEY.encode() not in file.read_bytes()
+
+
+def test_a_key_from_another_variable_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTHER_KEY", "sk-other-0123456789")
+    with ModelServer.playing(say("A")) as server:
+        assert infer(server, "--api-key-env", "OTHER_KEY", "--limit", 1).returncode == 0
+    assert server.asked[0].headers["authorization"] == "Bearer sk-other-0123456789"
+
+
+def test_a_dry_run_sends_and_writes_nothing_and_shows_the_first_request(tmp_path: Path) -> None:
+    with ModelServer.playing(say("A")) as server:
+        said = infer(server, "--dry-run", "-n", 2)
+    assert (said.returncode, server.asked, list(tmp_path.iterdir())) == (0, [], [])
+    body = json.loads(said.stdout)
+    image, text = body["messages"][0]["content"]
+    assert image["image_url"]["url"].startswith("data:image/png;base64,<")
+    assert text["text"].startswith("What is the color of the kite?\nA. red\n")
+    assert said.stderr.startswith("20 requests to m. ")
+    assert "prompt tokens" in said.stderr
+
+
+def test_a_batch_file_and_its_replies_make_the_same_prediction_file(tmp_path: Path) -> None:
+    with ModelServer.playing(say("A")) as server:
+        assert infer(server, output="online.json").returncode == 0
+        said = infer(server, "--batch-file", "in.jsonl")
+        assert (said.returncode, len(server.asked)) == (0, 10)
+        replies = [
+            {
+                "custom_id": json.loads(line)["custom_id"],
+                "response": {"status_code": 200, "body": json.loads(say("A").body)},
+            }
+            for line in (tmp_path / "in.jsonl").read_text().splitlines()
+        ]
+        (tmp_path / "out.jsonl").write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+        assert infer(server, "--from-batch", "out.jsonl", "--grade").returncode == 0
+    assert (tmp_path / "m.json").read_bytes() == (tmp_path / "online.json").read_bytes()
+    assert (tmp_path / "m_results.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--judge-model", "j"], "--judge-model is an option of grading: add --grade, or leave it out."),
+        (["--mode", "v2c"], "--mode v2c: not a mode of vstar; it has no modes."),
+        (["--shots", "2"], "--shots: vstar has no demonstrations."),
+        (["--coder-model", "c"], "--coder-model needs --mode v2t2c"),
+        (["--extra-body", '{"n": 2}'], "n cannot be set here"),
+        (["--extra-body", "[]"], "is not a JSON object"),
+        (["--temperature", "warm"], "'warm' is neither a number nor `none`"),
+        (["--dry-run", "--batch-file", "x.jsonl"], "give one of them"),
+        (["--prompt", "none.jinja"], "none.jinja: cannot be read"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused_before_anything_is_sent(words: list[str], said: str) -> None:
+    with ModelServer.playing(say("A")) as server:
+        done = infer(server, *words)
+    assert (done.returncode, server.asked) == (2, [])
+    assert said in done.stderr
+
+
+def test_settings_can_be_left_out_of_the_request() -> None:
+    with ModelServer.playing(say("A")) as server:
+        words = ["--temperature", "none", "--top-p", "none", "--max-tokens", "none", "--seed", "none", "--limit", 1]
+        assert infer(server, *words).returncode == 0
+    assert server.asked[0].body.keys() == {"model", "messages"}
+
+
+def test_a_system_message_a_template_and_image_options_are_sent(tmp_path: Path) -> None:
+    (tmp_path / "system.txt").write_text("Be brief.")
+    (tmp_path / "prompt.jinja").write_text("Look: {{ image }} then say: {{ question }}")
+    words = ["--system", "system.txt", "--prompt", "prompt.jinja", "--image-detail", "low", "--max-image-pixels", 900]
+    with ModelServer.playing(say("A")) as server:
+        assert infer(server, *words, "--limit", 1).returncode == 0
+    system, user = server.asked[0].body["messages"]
+    assert system == {"role": "system", "content": "Be brief."}
+    before, image, after = user["content"]
+    assert (before["text"], after["text"]) == ("Look: ", " then say: What is the color of the kite?")
+    assert image["image_url"]["detail"] == "low"
+    line = json.loads((tmp_path / "m_requests.jsonl").read_text())
+    assert line["images"][0]["width"] * line["images"][0]["height"] <= 900
+    assert (line["settings"]["image_detail"], line["settings"]["max_image_pixels"]) == ("low", 900)
+
+
+def test_the_configuration_table_says_which_benchmark_and_data_but_not_the_prediction_file(tmp_path: Path) -> None:
+    data = json.dumps(str(VSTAR[3]))
+    (tmp_path / "grade.toml").write_text(f'benchmark = "vstar"\ndata = {data}\noutput = "report.html"\n')
+    with ModelServer.playing(say("A")) as server:
+        said = grade("infer", "--model", "m", "--base-url", server.url, "-o", "m.json", "--limit", 1)
+    assert said.returncode == 0, said.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["grade.toml", "m.json", "m_requests.jsonl"]

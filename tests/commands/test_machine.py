@@ -1,0 +1,48 @@
+"""`grade cache`: what is kept between runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.cli import run
+from grader.judge.cache import ReplyCache
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A cache folder with two replies of a judge."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with ReplyCache() as cache:
+        cache.keep(b"k", "A")
+        cache.keep(b"l", "B")
+    return tmp_path / "grade"
+
+
+def test_the_cache_lists_verdicts_and_judge_replies(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["cache"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"{kept}/verdicts.sqlite3: 0 verdicts, 0.0 MB",
+        f"{kept}/judge-v1.sqlite3: 2 judge replies, 0.0 MB",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "said", "left"),
+    [
+        ("--clear=judge", "2 judge replies forgotten\n", 0),
+        ("--clear=verdicts", "0 verdicts forgotten\n", 2),
+        ("--clear", "0 verdicts forgotten\n2 judge replies forgotten\n", 0),
+    ],
+)
+def test_the_cache_forgets_what_is_named(
+    kept: Path, capsys: pytest.CaptureFixture[str], option: str, said: str, left: int
+) -> None:
+    assert run(["cache", option]) == 0
+    assert capsys.readouterr().out == said
+    with ReplyCache() as cache:
+        assert cache.size() == left

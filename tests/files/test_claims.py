@@ -1,0 +1,92 @@
+"""Two processes never write the same file at once, and a dead one holds nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.errors import UsageError
+from grader.files.claims import Claims
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOLD = """
+import sys
+from pathlib import Path
+from grader.files.claims import Claims
+with Claims() as claims:
+    claims.take(Path(sys.argv[1]))
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def _holding(path: Path) -> subprocess.Popen[str]:
+    """Start a process that claims `path` until its standard input ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def test_a_second_process_is_refused_with_the_name_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "p_results.json"
+    with _holding(path) as first, Claims() as claims:
+        with pytest.raises(
+            UsageError, match=rf"writing p_results.json at this moment \(process {first.pid}, since \d{{4}}-"
+        ):
+            claims.take(path)
+        claims.take(tmp_path / "other_results.json")
+        first.communicate("")
+        claims.take(path)
+
+
+def test_what_a_killed_process_left_behind_claims_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "p_results.json"
+    with _holding(path) as first:
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        assert (tmp_path / ".p_results.json.lock").exists()
+        with Claims() as claims:
+            claims.take(path)
+            with pytest.raises(UsageError, match=f"process {os.getpid()}"), Claims() as second:
+                second.take(path)
+
+
+def test_nothing_is_left_behind_and_one_process_may_claim_a_file_twice(tmp_path: Path) -> None:
+    with Claims() as claims:
+        claims.take(tmp_path / "p_results.json")
+        claims.take(tmp_path / "x" / ".." / "p_results.json")
+        assert [path.name for path in tmp_path.iterdir()] == [".p_results.json.lock"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_no_lock_can_be_made_there_is_no_claim(tmp_path: Path) -> None:
+    with Claims() as claims:
+        claims.take(tmp_path / "absent" / "p_results.json")
+
+
+def test_many_at_once_leave_one_holder(tmp_path: Path) -> None:
+    path = tmp_path / "p_results.json"
+    code = HOLD.replace("    claims.take", "    try: claims.take").replace(
+        '    print("held"', '    except Exception: sys.exit(7)\n    print("held"'
+    )
+    crowd = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(6)
+    ]
+    said = [process.stdout.readline() for process in crowd if process.stdout is not None]
+    for process in crowd:
+        process.communicate("")
+    assert sorted(said) == ["", "", "", "", "", "held\n"]
+    assert sorted(process.returncode for process in crowd) == [0, 7, 7, 7, 7, 7]

@@ -1,0 +1,150 @@
+"""The log: whole lines or none, one writer, and what a killed run left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from grader.errors import InputError, UsageError
+from grader.inference.log import Log
+from grader.inference.record import Record
+from grader.models.replies import Usage
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "out_requests.jsonl"
+
+
+def record(qid: str = "q", sample: int = 0, content: str | None = "A", **fields: object) -> Record:
+    return msgspec.structs.replace(
+        Record(
+            qid=qid,
+            sample=sample,
+            stage="answer",
+            model="m",
+            settings={},
+            prompt="p",
+            prompt_sha256="0",
+            content=content,
+            error=None if content is not None else "no",
+            usage=Usage(prompt_tokens=2, completion_tokens=1),
+        ),
+        **fields,
+    )
+
+
+def test_a_line_is_there_when_append_returns_and_a_second_reader_finds_it(path: Path) -> None:
+    with Log(path) as log:
+        log.append(record("q0"))
+        assert path.read_bytes().endswith(b"\n")
+        log.append(record("q1", content=None))
+    with Log(path) as log:
+        assert (set(log.replies), set(log.failures)) == ({("q0", 0, "answer")}, {("q1", 0, "answer")})
+        assert log.usage == Usage(prompt_tokens=4, completion_tokens=2)
+
+
+def test_many_threads_append_whole_lines(path: Path) -> None:
+    with Log(path) as log:
+        threads = [
+            threading.Thread(target=lambda n=n: [log.append(record(f"q{n}", s, "x" * 5000)) for s in range(20)])
+            for n in range(16)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(path.read_text().splitlines()) == 320
+    with Log(path) as log:
+        assert len(log.replies) == 320
+
+
+@pytest.mark.parametrize("cut", [1, 2, 50, 10_000])
+def test_a_line_that_was_cut_off_is_dropped_and_the_next_one_begins_cleanly(path: Path, cut: int) -> None:
+    with Log(path) as log:
+        log.append(record("q0"))
+        whole = path.stat().st_size
+        log.append(record("q1"))
+    os.truncate(path, max(whole + 1, path.stat().st_size - cut))
+    with Log(path) as log:
+        assert set(log.replies) == {("q0", 0, "answer")}
+        log.append(record("q2"))
+    with Log(path) as log:
+        assert set(log.replies) == {("q0", 0, "answer"), ("q2", 0, "answer")}
+
+
+def test_a_damaged_line_is_refused_with_its_place(path: Path) -> None:
+    with Log(path) as log:
+        log.append(record("q0"))
+    path.write_bytes(path.read_bytes() + b"{nonsense}\n" + path.read_bytes())
+    with pytest.raises(InputError, match=rf"{path}:2: not a record of `grade infer`"):
+        Log(path)
+    # The refusal left no lock behind.
+    path.write_bytes(b"")
+    Log(path).close()
+
+
+def test_a_reply_stays_and_a_later_one_of_the_same_sample_changes_nothing(path: Path) -> None:
+    with Log(path) as log:
+        log.append(record(content=None))
+        log.append(record(content="first"))
+        log.append(record(content="second"))
+        assert (log.replies["q", 0, "answer"].content, log.failures) == ("first", {})
+
+
+def test_a_second_run_on_the_same_file_is_refused_until_the_first_has_ended(path: Path) -> None:
+    with Log(path), pytest.raises(UsageError, match="Another run is writing"):
+        Log(path)
+    Log(path).close()
+
+
+def test_a_killed_run_leaves_no_lock(path: Path) -> None:
+    code = (
+        "import sys, os, signal; from pathlib import Path; from grader.inference.log import Log\n"
+        "log = Log(Path(sys.argv[1])); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, path], cwd=ROOT, check=False).returncode == -9
+    Log(path).close()
+
+
+def test_fresh_keeps_the_old_file_under_another_name(path: Path) -> None:
+    for number in (1, 2):
+        with Log(path, fresh=True) as log:
+            log.append(record(f"q{number}"))
+    with Log(path, fresh=True) as log:
+        assert (log.replies, log.set_aside) == ({}, path.with_name("out_requests_old-2.jsonl"))
+        with pytest.raises(UsageError, match="Another run is writing"):
+            Log(path)
+    assert "q1" in path.with_name("out_requests_old-1.jsonl").read_text()
+    assert "q2" in path.with_name("out_requests_old-2.jsonl").read_text()
+
+
+def test_a_full_disk_is_told_and_leaves_no_half_of_a_line(path: Path) -> None:
+    code = (
+        "import sys, resource, signal; from pathlib import Path; from grader.inference.log import Log\n"
+        "from tests.inference.test_log import record\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "log = Log(Path(sys.argv[1])); log.append(record('q0'))\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "try: log.append(record('q1', content='x' * 5000))\n"
+        "except OSError as error: print(error.strerror)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, path], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("File too large\n", "")
+    with Log(path) as log:
+        assert set(log.replies) == {("q0", 0, "answer")}
+
+
+def test_nothing_is_written_after_the_end(path: Path) -> None:
+    log = Log(path)
+    log.close()
+    log.append(record())
+    assert path.read_bytes() == b""

@@ -1,0 +1,78 @@
+"""Replies that were made otherwise are never mixed with new ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from grader.errors import UsageError
+from grader.inference import resume
+from grader.inference.log import Log
+from grader.inference.plan import Conversation, Plan
+from tests.inference.made import plan, run, step
+from tests.models.server import ModelServer, fail, say
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "out_requests.jsonl"
+
+
+def refused(now: Plan, path: Path) -> list[str]:
+    """Return what differs, as it is told."""
+    with Log(path) as log, pytest.raises(UsageError) as caught:
+        resume.check(now, log.replies, path)
+    first, *listed, last = str(caught.value).splitlines()
+    assert first == f"{path} holds replies that were made otherwise than this command would:"
+    assert last == "Give the same options as then, another -o, or --fresh to start over (the old files are kept)."
+    return listed
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        (plan(3, 2, temperature=0.5), ["- temperature: 0.8 there, 0.5 now (q0, q1, q2)"]),
+        (plan(3, 2), ["- temperature: 0.8 there, none now (q0, q1, q2)"]),
+        (plan(3, 2, temperature=0.8, max_tokens=9), ["- max-tokens: none there, 9 now (q0, q1, q2)"]),
+        (plan(3, 2, temperature=0.8, extra={"top_k": 2}), ["- top-k: none there, 2 now (q0, q1, q2)"]),
+        (plan(3, 2, model="n", temperature=0.8), ["- model: m there, n now (q0, q1, q2)"]),
+        (plan(3, 1, temperature=0.8), ["- -n: up to 2 samples there, 1 now (q0, q1, q2)"]),
+        (plan(1, 2, temperature=0.8), ["- tasks that the data does not have (q1, q2)"]),
+    ],
+)
+def test_what_differs_is_named(path: Path, now: Plan, said: list[str]) -> None:
+    with ModelServer.playing(say("A")) as server:
+        run(plan(3, 2, temperature=0.8), path, server)
+    assert refused(now, path) == said
+
+
+def test_another_prompt_and_another_seed_are_named(path: Path) -> None:
+    with ModelServer.playing(say("A")) as server:
+        run(plan(5), path, server)
+    whole = plan(5)
+    other = tuple(msgspec.structs.replace(each, steps=(step("another", seed=7),)) for each in whole.conversations)
+    assert refused(Plan(conversations=other, models=whole.models), path) == [
+        "- seed: another one there (q0, q1, q2 and 2 more)",
+        "- prompt: another text or image was sent then (q0, q1, q2 and 2 more)",
+    ]
+
+
+def test_other_stages_are_another_mode(path: Path) -> None:
+    with ModelServer.playing(say("A")) as server:
+        run(plan(1), path, server)
+    steps = (step("ask q0", "description", seed=0), step("{description}", "code"))
+    now = Plan(conversations=(Conversation(qid="q0", sample=0, steps=steps),), models={"model": "m"})
+    assert refused(now, path) == ["- mode: other requests were sent then (q0)"]
+
+
+def test_the_same_run_more_samples_more_tasks_and_failures_are_no_difference(path: Path) -> None:
+    with ModelServer.playing(say("A"), fail(400)) as server:
+        run(plan(2, temperature=0.8), path, server, concurrency=1)
+    for now in (plan(2, temperature=0.8), plan(2, 4, temperature=0.8), plan(9, temperature=0.8)):
+        with Log(path) as log:
+            resume.check(now, log.replies, path)

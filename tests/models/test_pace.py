@@ -1,0 +1,86 @@
+"""How many requests are under way at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from grader.models.pace import Pace
+
+
+def enter(pace: Pace) -> float:
+    entered = pace.enter()
+    assert entered is not None
+    return entered
+
+
+def limit(pace: Pace) -> int:
+    return pace.status().limit
+
+
+def test_no_more_than_the_most_are_given_a_slot() -> None:
+    pace, given = Pace(2), threading.Event()
+    first = enter(pace)
+    enter(pace)
+    waiting = threading.Thread(target=lambda: (pace.enter(), given.set()))
+    waiting.start()
+    assert not given.wait(0.05)
+    pace.leave(first, crowded=False, calm=True)
+    assert given.wait(5)
+    waiting.join()
+
+
+def test_a_429_halves_the_limit_and_those_of_the_same_round_cut_once() -> None:
+    pace = Pace(16)
+    round_ = [enter(pace) for _ in range(16)]
+    for entered in round_:
+        pace.leave(entered, crowded=True, calm=False)
+    assert limit(pace) == 8
+    later = enter(pace)
+    pace.leave(later, crowded=True, calm=False)
+    assert limit(pace) == 4
+
+
+def test_the_limit_never_falls_below_one_nor_rises_above_the_most() -> None:
+    pace = Pace(3)
+    for _ in range(5):
+        pace.leave(enter(pace), crowded=True, calm=False)
+    assert limit(pace) == 1
+    for _ in range(50):
+        pace.leave(enter(pace), crowded=False, calm=True)
+    assert limit(pace) == 3
+
+
+def test_a_round_of_replies_raises_the_limit_by_one() -> None:
+    pace = Pace(8)
+    pace.leave(enter(pace), crowded=True, calm=False)
+    assert limit(pace) == 4
+    for _ in range(5):
+        pace.leave(enter(pace), crowded=False, calm=True)
+    assert limit(pace) == 5
+
+
+def test_a_wish_to_wait_holds_every_slot() -> None:
+    pace = Pace(2)
+    began = time.monotonic()
+    pace.leave(enter(pace), crowded=True, calm=False, wait=0.2)
+    assert pace.status().held_seconds > 0
+    enter(pace)
+    assert time.monotonic() - began >= 0.2
+
+
+def test_a_halt_ends_every_wait_and_the_first_reason_stays() -> None:
+    pace, ended = Pace(1), []
+    enter(pace)
+    threads = [
+        threading.Thread(target=lambda: ended.append(pace.enter())),
+        threading.Thread(target=lambda: ended.append(pace.pause(60))),
+    ]
+    for thread in threads:
+        thread.start()
+    pace.halt("first")
+    pace.halt("second")
+    for thread in threads:
+        thread.join(10)
+    assert sorted(map(str, ended)) == ["False", "None"]
+    assert (pace.halted, pace.enter()) == ("first", None)

@@ -1,0 +1,126 @@
+"""What is read of a chat completion, and what of it is no answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from grader.models.replies import Failure, Reply, Usage, read, split_reasoning
+
+
+def body(content: object, finish: object = "stop", **fields: Any) -> bytes:
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content, **fields}}
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    return json.dumps({"id": "1", "model": "served", "choices": [choice], "usage": usage}).encode()
+
+
+USAGE = Usage(prompt_tokens=7, completion_tokens=3)
+
+
+def test_an_answer_is_read_with_what_belongs_to_it() -> None:
+    assert read(body("B", "length")) == Reply(content="B", finish_reason="length", usage=USAGE, model="served")
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_reasoning_is_read_under_both_of_its_names_and_kept_apart(field: str) -> None:
+    reply = read(body("B", **{field: "let me see"}))
+    assert isinstance(reply, Reply)
+    assert (reply.content, reply.reasoning) == ("B", "let me see")
+
+
+@pytest.mark.parametrize(
+    ("content", "finish", "fields", "kind", "reasoning"),
+    [
+        (None, "length", {"reasoning_content": "hm"}, "reasoning_only", "hm"),
+        ("", "stop", {"reasoning": "hm"}, "reasoning_only", "hm"),
+        ("<think>hm</think>\n\n", "stop", {}, "reasoning_only", "hm"),
+        (None, "stop", {}, "empty", ""),
+        ("  \n", "stop", {}, "empty", ""),
+        ([], "stop", {}, "empty", ""),
+        ("Half an ans", "content_filter", {}, "filtered", ""),
+        ("Half an ans", "error", {}, "down", ""),
+        ("Half an ans", "abort", {}, "down", ""),
+    ],
+)
+def test_what_is_no_answer_is_a_failure_of_its_kind(
+    content: object, finish: str, fields: dict[str, str], kind: str, reasoning: str
+) -> None:
+    failure = read(body(content, finish, **fields))
+    assert isinstance(failure, Failure)
+    assert (failure.kind, failure.reasoning, failure.usage) == (kind, reasoning, USAGE)
+
+
+def test_a_reply_in_parts_is_joined_and_a_refusal_is_the_models_answer() -> None:
+    parts = [{"type": "text", "text": "a"}, {"type": "image_url"}, {"type": "text", "text": "b"}]
+    assert read(body(parts)) == Reply(content="ab", finish_reason="stop", usage=USAGE, model="served")
+    refused = read(body(None, refusal="I cannot help"))
+    assert isinstance(refused, Reply)
+    assert refused.content == "I cannot help"
+
+
+def test_of_several_choices_only_the_first_is_used() -> None:
+    whole = json.loads(body("A"))
+    whole["choices"].append(json.loads(body("B"))["choices"][0])
+    reply = read(json.dumps(whole).encode())
+    assert isinstance(reply, Reply)
+    assert (reply.content, reply.choices) == ("A", 2)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [({"message": "overloaded", "code": 502}, "down"), ({"message": "slow", "code": 429}, "busy"), ("no", "down")],
+)
+def test_an_error_inside_a_200_is_no_answer(error: object, kind: str) -> None:
+    failure = read(json.dumps({"error": error}).encode())
+    assert isinstance(failure, Failure)
+    assert failure.kind == kind
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<html>",
+        b"\xff\xfe",
+        b"[]",
+        b"{}",
+        b"",
+        b'{"choices": [{"message": {"content": 3}}]}',
+        b'{"choices": [{"mess',
+        b'{"choices": [{}]}',
+        b'{"choices": [], "x": ' + b"[" * 100_000,
+    ],
+)
+def test_what_is_no_chat_completion_is_told_apart(content: bytes) -> None:
+    with pytest.raises(ValueError, match="not a chat completion"):
+        read(content)
+
+
+def test_a_reply_without_choices_is_empty_and_missing_counts_are_zero() -> None:
+    assert read(b'{"choices": []}') == Failure(kind="empty", reason="the reply has no choices")
+    assert read(b'{"choices": [{"message": {"content": "A"}}], "usage": {"prompt_tokens": null}}') == Reply(content="A")
+
+
+def test_reasoning_that_was_cut_off_is_an_answer_that_was_cut() -> None:
+    reply = read(body("<think>hm", "length"))
+    assert isinstance(reply, Reply)
+    assert (reply.content, reply.finish_reason) == ("<think>hm", "length")
+
+
+@pytest.mark.parametrize(
+    ("content", "answer", "reasoning"),
+    [
+        ("B", "B", ""),
+        ("<think>hm</think>B", "B", "hm"),
+        ("\n<think>\nhm\n</think>\n\nB", "B", "hm"),
+        ("<thinking>hm</thinking> B", "B", "hm"),
+        ("hm\n</think>\n\nB", "B", "hm"),
+        ("<think>hm", "<think>hm", ""),
+        ("<think>a</think>b</think>c", "b</think>c", "a"),
+        ("I <think> so", "I <think> so", ""),
+        ("", "", ""),
+    ],
+)
+def test_reasoning_in_tags_is_split_off_as_a_servers_parser_does(content: str, answer: str, reasoning: str) -> None:
+    assert split_reasoning(content) == (answer, reasoning)

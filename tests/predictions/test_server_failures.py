@@ -1,0 +1,209 @@
+# ruff: noqa: E501 - texts as they are found
+"""Texts that failing servers left are recognised whole; answers that speak of failures are answers."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+
+import pytest
+
+from grader.predictions.endings import Ending, endings
+from grader.predictions.read import read_predictions
+from grader.predictions.server_failures import failure_of_error, read_failure
+
+FAILURES = {
+    # lmms-eval
+    "[LMMS_EVAL_BUDGET_EXCEEDED]": "budget exceeded",
+    "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Error code: 429 - {'error': {'message': 'Rate limit reached": "rate limit",
+    "[LMMS_EVAL_REQUEST_FAILED after 3 retries] Request timed out.": "timeout",
+    "[LMMS_EVAL_REQUEST_FAILED after 3 retries] unknown error": "request failed",
+    # VLMEvalKit
+    "Failed to obtain answer via API. ": "request failed",
+    "Failed to obtain answer via API.": "request failed",
+    "Fail to obtain answer via API.": "request failed",
+    "Failed to obtain answer.": "request failed",
+    "Failed to obtain answer via bailingMM API.": "request failed",
+    "Failed to obtain answer BlueLM API. ": "request failed",
+    "Failed to obtain answer via API. Input string longer than context window. ": "refused request",
+    "Failed to obtain answer via API. Error code: 500 - {'error': {'message': 'boom', 'type': 'server_error'}}": "server error",
+    "Failed to obtain answer via API. Throttling.RateQuota": "request failed",
+    "Failed to obtain answer: <class 'openai.APITimeoutError'> Request timed out.": "timeout",
+    # openai, anthropic
+    "Error code: 429 - {'error': {'message': 'Rate limit reached for gpt-4o in organization org-x on tokens per min "
+    "(TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 2s.', 'type': 'tokens', 'param': None, "
+    "'code': 'rate_limit_exceeded'}}": "rate limit",
+    "openai.RateLimitError: Error code: 429 - {'error': {'message': 'You exceeded your current quota', 'type': 'x'}}":
+        "rate limit",
+    "Error code: 529 - {'type': 'error', 'error': {'type': 'overloaded_error', 'message': 'Overloaded'}}": "rate limit",
+    "Error code: 400 - {'object': 'error', 'message': \"This model's maximum context length is 4096 tokens.\", 'type': "
+    "'BadRequestError', 'param': None, 'code': 400}": "refused request",
+    "Error code: 502 - <html><head><title>502 Bad Gateway</title></head></html>": "server error",
+    "Error code: 429": "rate limit",
+    "Request timed out.": "timeout",
+    "Connection error.": "no connection",
+    "You exceeded your current quota, please check your plan and billing details. For more information on this error, "
+    "read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors.": "rate limit",
+    # litellm, google, requests, httpx
+    "litellm.RateLimitError: RateLimitError: OpenAIException - Rate limit exceeded, retry after 20 s": "rate limit",
+    'litellm.RateLimitError: RateLimitError: MistralException - {"object":"error","message":"Rate limit exceeded",'
+    '"type":"rate_limited","param":null,"code":"1300"}': "rate limit",
+    "429 RESOURCE_EXHAUSTED. {'error': {'code': 429, 'message': 'Resource exhausted.', 'status': 'RESOURCE_EXHAUSTED'}}":
+        "rate limit",
+    "503 UNAVAILABLE. {'error': {'code': 503, 'message': 'The model is overloaded.', 'status': 'UNAVAILABLE'}}": "server error",
+    "429 Client Error: Too Many Requests for url: https://api.example.com/v1/chat/completions": "rate limit",
+    "Server error '503 Service Unavailable' for url 'http://x/v1'\nFor more information check: https://httpstatuses.com/503":
+        "server error",
+    "HTTPSConnectionPool(host='api.openai.com', port=443): Max retries exceeded with url: /v1/chat/completions (Caused by "
+    "NewConnectionError('<urllib3.connection.HTTPSConnection object at 0x7f>: Failed to establish a new connection'))":
+        "no connection",
+    "HTTPConnectionPool(host='localhost', port=8000): Read timed out. (read timeout=60)": "timeout",
+    "('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))": "no connection",
+    # bodies and pages
+    '{"error": {"message": "Rate limit reached", "type": "requests", "param": null, "code": "rate_limit_exceeded"}}':
+        "rate limit",
+    '[{"error": {"code": 429, "message": "Resource exhausted", "status": "RESOURCE_EXHAUSTED"}}]': "rate limit",
+    '{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}': "rate limit",
+    '{"object": "error", "message": "Internal server error", "type": "InternalServerError", "code": 500}': "server error",
+    '{"error": "rate limit exceeded"}': "rate limit",
+    "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><center><h1>502 Bad Gateway</h1></center>"
+    "<hr><center>nginx</center></body>\r\n</html>": "server error",
+    "<!DOCTYPE html><html><head><title>api.example.com | 504: Gateway time-out</title></head><body>x</body></html>": "timeout",
+    "upstream connect error or disconnect/reset before headers. reset reason: connection timeout": "no connection",
+    # what scripts write
+    "Error: 429 Too Many Requests": "rate limit",
+    "HTTP 429: rate limit exceeded, retry after 20 s": "rate limit",
+    "API error (429): Rate limit reached for requests": "rate limit",
+    "Error 503: Service Unavailable": "server error",
+    "API request failed with status code 500": "server error",
+    "429 Too Many Requests": "rate limit",
+    "Too Many Requests": "rate limit",
+    "Rate limit exceeded. Please try again later.": "rate limit",
+    "Internal Server Error": "server error",
+    "$ERROR$": "request failed",
+}  # fmt: skip
+
+ANSWERS = [
+    "",
+    "B",
+    "The server returns 429, which means that the rate limit was exceeded, so the answer is B.",
+    "429 is the status for a rate limit.",
+    "HTTP 429 means too many requests: (B)",
+    "Error code: 429 means a rate limit, so the correct option is C.",
+    "Rate limit exceeded is what the screenshot says. The answer is A.",
+    "The image shows the message \"Failed to obtain answer via API.\"",
+    "Failed to obtain answer via API. The correct option is B.",
+    "Failed to obtain answer from the picture: B",
+    "[LMMS_EVAL_BUDGET_EXCEEDED] is what the log in the picture says.",
+    "The log says [LMMS_EVAL_REQUEST_FAILED after 5 retries] Request timed out.",
+    "Request timed out. That is the message in the dialog, so B.",
+    "Connection error in step 3",
+    "A connection error.",
+    "Error: the second step multiplies where it should add.",
+    "Error: connection of the two circuits is wrong",
+    "TimeoutError",
+    "**Solution Correctness**: incorrect\n**First Error Step**: 3\n**Error Reason**: rate limit of the reaction",
+    '{"error": "The step multiplies instead of adding", "step": 3}',
+    '{"error": "Step 3 has a wrong rate limit"}',
+    '{"error": {"message": "no error"}, "answer": "B"}',
+    '{"answer": "B", "error": null}',
+    "```python\ndef solution():\n    raise TimeoutError('Request timed out.')\n```",
+    "def solution(x):\n    return {'error': {'message': 'rate limit', 'code': 429}}",
+    "<html><head><title>My page</title></head><body>B</body></html>",
+    "<html><head><title>502 Bad Gateway</title></head></html>\nThe answer is (B).",
+    "Internal Server Error is shown, because the gateway has no upstream.",
+    "Service unavailable signs hang at the door",
+    "429",
+    "503",
+    "500 meters",
+    "I'm sorry, I can't help with that.",
+    "Overloaded",
+    "Budget exceeded",
+    "[SAFETY_BLOCKED:finish_reason=2]",
+    "Error code: 400 - {'error': {'message': 'The response was filtered due to the prompt triggering Azure OpenAI\\'s "
+    "content management policy.', 'code': 'content_filter', 'status': 400}}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "kind"), FAILURES.items())
+def test_what_a_failing_server_left_is_recognised_with_its_kind(text: str, kind: str) -> None:
+    found = read_failure(text)
+    assert found is not None
+    assert found.kind == kind
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_an_answer_that_speaks_of_failures_is_an_answer(text: str) -> None:
+    assert read_failure(text) is None
+
+
+@pytest.mark.parametrize("text", [text for text in FAILURES if "LMMS_EVAL" not in text])
+def test_a_failure_inside_of_an_answer_is_none(text: str) -> None:
+    assert read_failure(f"The picture shows a terminal.\n{text}\nSo the answer is (B).") is None
+    assert read_failure(f"{text} So the answer is (B).") is None
+
+
+def test_the_text_of_an_option_is_an_answer_whatever_it_says() -> None:
+    assert read_failure("Bad Gateway") is not None
+    assert read_failure(" bad gateway", ["OK", "Bad Gateway"]) is None
+
+
+def test_long_texts_of_every_shape_take_no_time() -> None:
+    starts = ["Error: ", "{'error': ", "<html><title>", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] ", "a.a.", "Error code: 500 - ",
+              "Failed to obtain answer via API. ", "HTTPSConnectionPool(host='", "429 ", "Rate limit exceeded "]  # fmt: skip
+    start = time.process_time()
+    for begin in starts:
+        for filler in ("a", "Error: ", "[", "{'a':", " ", "<title>", "(", "~", "rate limit "):
+            for length in (599, 19_000, 1_000_000):
+                read_failure(begin + filler * (length // len(filler)))
+    assert time.process_time() - start < 20  # a superlinear pattern takes hours
+
+
+def test_the_text_is_shown_on_one_short_line() -> None:
+    found = read_failure("Error code: 500 - {'error':\n '" + "x" * 5000 + "'}")
+    assert found is not None
+    assert "\n" not in found.text
+    assert len(found.text) < 200
+    assert found.sentence.startswith("the model's server failed (server error): Error code: 500")
+
+
+def test_an_error_beside_an_empty_prediction_says_its_kind() -> None:
+    assert failure_of_error("Error code: 429 - {'error': {}}").kind == "rate limit"
+    assert failure_of_error("ReadTimeout").kind == "timeout"
+    assert failure_of_error("reasoning took all tokens").kind == "request failed"
+
+
+def test_endings_are_read_one_by_one_or_for_all() -> None:
+    assert endings({"prompt": "p"}, 1) is None
+    assert endings({"finish_reasons": ["stop", "length"], "errors": [None, ""]}, 2) == [
+        Ending(finish_reason="stop"),
+        Ending(finish_reason="length"),
+    ]
+    assert endings({"error": {"message": "boom"}}, 1) == [Ending(error="boom")]
+    assert endings({"error": None, "finish_reason": "max_tokens"}, 2) == [Ending(finish_reason="max_tokens")] * 2
+    assert endings({"finish_reasons": ["stop"]}, 2) is None
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS", "FinishReason.MAX_TOKENS"])
+def test_a_finish_reason_tells_that_tokens_ran_out(reason: str) -> None:
+    assert Ending(finish_reason=reason).is_cut
+    assert not Ending(finish_reason="stop").is_cut
+
+
+def test_endings_of_merged_records_stand_beside_their_predictions() -> None:
+    records = [
+        {"qid": "q", "predictions": ["a", "b"], "finish_reasons": ["stop", "length"]},
+        {"qid": "q", "predictions": ["c"]},
+        {"qid": "q", "predictions": [""], "error": "Request timed out."},
+        {"qid": "r", "predictions": ["d"]},
+    ]
+    first, second = read_predictions("-", stdin=io.BytesIO(json.dumps(records).encode())).records
+    assert first.predictions == ["a", "b", "c", ""]
+    assert first.endings == [
+        Ending(finish_reason="stop"),
+        Ending(finish_reason="length"),
+        Ending(),
+        Ending(error="Request timed out."),
+    ]
+    assert second.endings is None

@@ -1,0 +1,78 @@
+"""What was not judged has no value but bounds, and is never called a failure of infrastructure."""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from grader.decisions.gate import judge, parse_fail_under
+from grader.grading import grade
+from grader.observer import Silent
+from grader.options import Options
+from grader.reports import format_of
+from grader.reports.material import Material
+from grader.reports.table import render
+from grader.reports.unscored import causes, in_words
+from grader.results import Outcome, Reading, Report, SampleResult
+
+SAMPLE = Path(__file__).resolve().parents[2] / "benchmarks" / "mr-ben" / "sample"
+
+
+@cache
+def _unjudged() -> Report:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "p.json"
+        shutil.copy(SAMPLE / "predictions.json", path)
+        return grade(path, Options(benchmark="mr-ben", data=SAMPLE / "data"), Silent()).report
+
+
+@pytest.mark.parametrize("reading", ["official", "careful"])
+@pytest.mark.parametrize("name", ["acc_reason", "mr_score"])
+def test_what_no_judge_has_decided_has_no_value_and_no_interval_but_bounds(name: str, reading: str) -> None:
+    found = _unjudged().metric(name, reading)  # type: ignore[arg-type]
+    assert found is not None
+    assert (found.value, found.ci95, found.stderr) == (None, None, None)
+    low, high = found.bounds  # type: ignore[misc]
+    assert low < high
+
+
+def test_what_needs_no_judge_keeps_its_value() -> None:
+    assert all(row.value is not None for row in _unjudged().metrics if row.name in ("mcc", "recall"))
+
+
+def test_the_terminal_shows_a_dash_the_bounds_and_the_cause() -> None:
+    said = render(_unjudged(), width=120)
+    row = next(line for line in said.splitlines() if line.split()[:1] == ["mr_score"])
+    assert row.split()[1:4] == ["–", "–", "between"]
+    assert "12 of 25 samples are unscored (not judged) and excluded from all metrics" in said
+    assert "infrastructure" not in said
+
+
+@pytest.mark.parametrize("name", ["x.md", "x.html", "x.csv", "x.xml", "x.json"])
+def test_every_format_shows_what_was_not_judged_and_blames_no_infrastructure(name: str) -> None:
+    made = format_of(name)(_unjudged(), Material).decode()
+    assert "nfrastructure failed" not in made.replace("or failed infrastructure", "")
+    if name == "x.md":
+        assert "| `mr_score` | – | – | between" in made
+        assert "Why: not judged." in made
+
+
+def test_a_gate_on_what_was_not_judged_is_open_and_says_so() -> None:
+    (result,) = judge(_unjudged(), lines=[parse_fail_under("mr_score=1")])
+    assert result.state == "unscored"
+    assert result.reason.startswith("it was not judged; with them it lies between")
+
+
+def test_causes_are_told_apart() -> None:
+    def lost(rule: str) -> Reading:
+        return Reading(outcome=Outcome.UNSCORED, credit=0, rule=rule, detail="x")
+
+    rules = ("infrastructure", "server_failure", "server_failure", "judge", "not_judged", "not_judged")
+    samples = [SampleResult(qid=str(n), sample=0, official=lost(r), careful=lost(r)) for n, r in enumerate(rules)]
+    report = Report(benchmark="b", split="s", protocol="p", metrics=[], samples=samples, unscored=len(samples))
+    assert causes(report) == {"not judged": 3, "the model's server failed": 2, "infrastructure failed": 1}
+    assert in_words(report) == "not judged 3, the model's server failed 2, infrastructure failed 1"

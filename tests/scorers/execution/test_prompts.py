@@ -1,0 +1,72 @@
+"""The published prompts of HumanEval-V, letter by letter: hashes of what its own functions make of the same task."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.errors import InputError, UsageError
+from grader.scorers.execution.prompts import SAMPLING, turns
+
+if TYPE_CHECKING:
+    from grader.models.prompt import Turn
+
+SIGNATURE = 'def solution(a: dict) -> int:\n    """Count {braces}."""\n'
+
+
+def asked(mode: str, *, first_version: bool = False) -> tuple[Turn, ...]:
+    return turns(mode, first_version=first_version, signature=SIGNATURE, description="A {spiral}.")
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [("v2c", "8232ec33b020b38a"), ("v2c-cot", "a9639790b4a1e7ec"), ("t2c", "d9650a26ae1aa69f")],
+)
+def test_a_mode_of_one_request_sends_the_published_text(mode: str, expected: str) -> None:
+    (turn,) = asked(mode)
+    assert digest(turn.text({})) == expected
+    assert turn.noted == {"mode": mode}
+
+
+def test_v2t2c_asks_for_a_description_with_the_diagram_and_then_for_code_without_it() -> None:
+    describe, code = asked("v2t2c")
+    assert digest(describe.text({})) == "6fc5696268e47f3e"
+    assert digest(code.text({"description": "A {spiral}."})) == "d9650a26ae1aa69f"
+    assert (describe.stage, describe.shows_images, describe.is_greedy, describe.by_coder) == (
+        "description",
+        True,
+        False,
+        False,
+    )
+    assert (code.stage, code.shows_images, code.is_greedy, code.by_coder) == ("code", False, True, True)
+
+
+def test_v1_sends_the_readmes_text_and_ends_after_the_code_block() -> None:
+    (turn,) = asked("v2c", first_version=True)
+    assert turn.text({}) == (
+        "**Instructions:**\nYou are an exceptionally intelligent coding assistant that consistently delivers accurate "
+        "and reliable responses to user instructions. Please complete the function based on the provided image and "
+        "code context. Return the complete solution, including the function signature, in a single response, formatted "
+        f"within a Python code block.\n\n**Code Context:**\n```python\n{SIGNATURE}\n```\n"
+    )
+    assert turn.stop == "\n```\n"
+
+
+def test_a_mode_or_a_description_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UsageError, match="there are v2c, v2c-cot, v2t2c, t2c"):
+        asked("v2x")
+    with pytest.raises(UsageError, match="protocol v1 has v2c only"):
+        asked("t2c", first_version=True)
+    with pytest.raises(InputError, match="ground_truth_diagram_description"):
+        turns("t2c", first_version=False, signature=SIGNATURE, description=None)
+
+
+def test_one_sample_is_greedy_and_several_are_sampled() -> None:
+    assert SAMPLING.settings(1).fields() == {"temperature": 0.0, "top_p": 0.95, "max_tokens": 2048}
+    assert SAMPLING.settings(6).fields() == {"temperature": 0.8, "top_p": 0.95, "max_tokens": 2048}

@@ -1,0 +1,179 @@
+"""Numeric answers within a tolerance: an example of a scorer in a package of its own.
+
+Official is a naive scorer, which takes the first number of a reply. Careful takes the number that the reply ends with.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ClassVar
+
+import msgspec
+
+from grader.benchmark import Benchmark, Columns
+from grader.errors import InputError
+from grader.results import Outcome, Reading, SampleResult, read_facts, write_facts
+from grader.scorers.interface import (
+    Earlier,
+    Marks,
+    Observe,
+    Run,
+    Scored,
+    Scorer,
+    Summary,
+    TableBlock,
+    mean_credit,
+    missing_reading,
+    no_results,
+)
+from grader.scorers.means import each_task, metric_rows
+from grader.task import Block, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.data.load import Rows
+    from grader.results import Report
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+class NumericColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Names of the data's columns."""
+
+    answer: str
+    working: str | None = None
+
+
+class NumericBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A benchmark whose answers are numbers."""
+
+    columns: NumericColumns
+    tolerance: float = 0.0
+    """An answer may be off by this much."""
+
+
+class NumericTask(Task, frozen=True, kw_only=True):
+    """A question with a number for an answer."""
+
+    target: float
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Given with `--set NAME=VALUE`."""
+
+    tolerance: float | None = None
+    """Instead of the declared one."""
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is kept of a sample."""
+
+    target: float
+    off: float | None = None
+    """How far off the careful answer is."""
+
+
+class Numeric(Scorer[NumericBenchmark, NumericTask]):
+    """Reads a number and compares it with the right one."""
+
+    declaration = NumericBenchmark
+    settings: ClassVar[type[msgspec.Struct]] = Settings
+
+    def columns(self, declared: NumericBenchmark, split: str) -> list[str] | None:
+        """Add the answer to what every scorer reads."""
+        return [*(super().columns(declared, split) or []), declared.columns.answer]
+
+    def tasks(self, declared: NumericBenchmark, split: str, rows: Rows) -> dict[str, NumericTask]:
+        """Turn rows into tasks."""
+        problems = []
+        tasks = {}
+        for number, row in enumerate(rows.rows, 1):
+            try:
+                task = _task(row, declared.columns)
+            except (KeyError, ValueError) as error:
+                problems.append(f"{rows.where(number)}: no number in column {declared.columns.answer} ({error})")
+            else:
+                tasks[task.id] = task
+        if problems:
+            raise InputError(problems)
+        return tasks
+
+    def score(self, run: Run[NumericBenchmark, NumericTask]) -> Scored:
+        """Read a number from every reply, both ways."""
+        asked = run.settings
+        tolerance = run.benchmark.tolerance
+        if isinstance(asked, Settings) and asked.tolerance is not None:
+            tolerance = asked.tolerance
+        samples = [
+            _sample(task, number, text, tolerance)
+            for qid, task in run.tasks.items()
+            for number, text in enumerate(run.predictions[qid] or [None])
+        ]
+        return Scored(samples=samples, metrics=metric_rows(samples, "accuracy", each_task))
+
+    def rescore(self, earlier: Earlier[NumericBenchmark]) -> Scored:
+        """Compute the accuracy again."""
+        if earlier.report is None:
+            raise no_results(earlier.stem, earlier.path)
+        samples = earlier.report.samples
+        return Scored(samples=samples, metrics=metric_rows(samples, "accuracy", each_task))
+
+    def observe(self, name: str) -> Observe | None:
+        """The accuracy is a mean over questions."""
+        return mean_credit if name == "accuracy" else None
+
+    def summary(self, report: Report) -> Summary:
+        """Show how far off the wrong answers are."""
+        far = [(sample.qid, facts.off) for sample in report.samples if (facts := _facts(sample)).off]
+        rows = [[qid, f"{off:g}"] for qid, off in far]
+        table = TableBlock(
+            title="Wrong answers", lead="How far off they are.", columns=["Question", "off by"], rows=rows
+        )
+        return Summary(lines=[f"Wrong answers with a number: {len(far)}."], tables=[table] if rows else [])
+
+    def marks(self, sample: SampleResult) -> Marks:
+        """Show the right number."""
+        return Marks(facts=[("target", f"{_facts(sample).target:g}")])
+
+
+def _task(row: Mapping[str, object], columns: NumericColumns) -> NumericTask:
+    working = row.get(columns.working or "")
+    return NumericTask(
+        id=str(row[columns.id]),
+        text=str(row.get(columns.question or "", "")),
+        gold=str(row[columns.answer]),
+        groups={name: str(row[name]) for name in columns.groups if row.get(name)},
+        blocks=(Block(kind="text", title="Working", content=str(working)),) if working else (),
+        row=row,
+        target=float(str(row[columns.answer])),
+    )
+
+
+def _sample(task: NumericTask, number: int, text: str | None, tolerance: float) -> SampleResult:
+    found = [] if text is None else list(NUMBER.finditer(text))
+    first, last = (_reading(task, found[at] if found else None, tolerance) for at in (0, -1))
+    if text is None:
+        first = last = missing_reading(Outcome.NO_ANSWER)
+    off = abs(float(found[-1][0]) - task.target) if found else None
+    return SampleResult(
+        qid=task.id,
+        sample=number,
+        official=first,
+        careful=last,
+        groups=task.groups or msgspec.UNSET,
+        facts=write_facts(Facts(target=task.target, off=off)),
+    )
+
+
+def _reading(task: NumericTask, found: re.Match[str] | None, tolerance: float) -> Reading:
+    if found is None:
+        return Reading(outcome=Outcome.NO_ANSWER, credit=0, detail="there is no number")
+    right = abs(float(found[0]) - task.target) <= tolerance
+    return Reading(
+        outcome=Outcome.CORRECT if right else Outcome.WRONG, credit=int(right), answer=found[0], span=found.span()
+    )
+
+
+def _facts(sample: SampleResult) -> Facts:
+    return read_facts(sample.facts, Facts, f"sample {sample.qid} #{sample.sample}")

@@ -1,0 +1,128 @@
+"""In every scorer, what a failing server left is unscored in the careful reading; what was cut off is flagged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.grading import grade
+from grader.observer import Silent
+from grader.options import Options
+from grader.results import Outcome
+
+if TYPE_CHECKING:
+    from grader.results import Report
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+DATA = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data", "humaneval-v": "tasks.jsonl"}
+RATE_LIMIT = "Error code: 429 - {'error': {'message': 'Rate limit reached for model', 'code': 'rate_limit_exceeded'}}"
+
+
+def _run(folder: Path, benchmark: str, change: dict[int, dict[str, Any]], **options: Any) -> tuple[Report, Report]:
+    """Grade a bundled sample as it is, and with some of its records changed."""
+    shutil.copytree(BENCHMARKS / benchmark / "sample", folder / "sample")
+    path = folder / "sample" / "predictions.json"
+    # MMBench's official scorer would ask the judge about a failure as well, and no reply to that was recorded.
+    replies = path.with_name("judge_replies.json" if benchmark == "mr-ben" else "none")
+    given = Options(
+        benchmark=benchmark,
+        data=path.with_name(DATA[benchmark]),
+        judge_replies=replies if replies.exists() else None,
+        **options,
+    )
+    before = grade(path, given, Silent()).report
+    records = json.loads(path.read_text(encoding="utf-8"))
+    for at, fields in change.items():
+        records[at] |= fields
+    path.write_text(json.dumps(records), encoding="utf-8")
+    return before, grade(path, given, Silent()).report
+
+
+@pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
+def test_a_failing_servers_text_is_unscored_in_careful_and_stays_what_it_was_in_official(
+    tmp_path: Path, benchmark: str
+) -> None:
+    _, report = _run(tmp_path, benchmark, {0: {"predictions": [RATE_LIMIT]}})
+    (sample,) = [s for s in report.samples if s.careful.rule == "server_failure"]
+    assert sample.careful.outcome is Outcome.UNSCORED
+    assert sample.careful.detail.startswith("the model's server failed (rate limit): Error code: 429")
+    assert sample.official.outcome is not Outcome.UNSCORED
+    assert (report.unscored_by_reading.official, report.unscored_by_reading.careful) == (0, 1)
+    headline = report.metrics[0].name
+    careful = report.metric(headline, "careful")
+    assert careful is not None
+    assert careful.value is not None
+    assert not isinstance(careful.bounds, type(None))
+    low, high = careful.bounds  # type: ignore[misc]
+    assert low <= careful.value <= high
+    assert low < high
+    assert any("1 prediction is no answer but what a failing server left (rate limit 1)" in n for n in report.notes)
+
+
+def test_a_failing_servers_text_is_no_failed_program(tmp_path: Path) -> None:
+    change = {0: {"predictions": ["[LMMS_EVAL_BUDGET_EXCEEDED]"]}}
+    _, report = _run(tmp_path, "humaneval-v", change, ids=("q1",), k=(1,), sandbox="bubblewrap")
+    (sample,) = report.samples
+    assert (sample.careful.outcome, sample.careful.rule) == (Outcome.UNSCORED, "server_failure")
+    assert sample.official.outcome is not Outcome.UNSCORED
+    assert report.metric("pass@1", "careful") is None
+    official = report.metric("pass@1", "official")
+    assert official is not None
+    assert official.value == 0
+
+
+def test_an_empty_prediction_with_an_error_beside_it_is_a_failure_and_one_without_is_none(tmp_path: Path) -> None:
+    change = {0: {"predictions": [""], "error": "Request timed out."}, 1: {"predictions": [""]}}
+    _, report = _run(tmp_path, "vstar", change)
+    first, second = report.samples[:2]
+    assert (first.careful.outcome, second.careful.outcome) == (Outcome.UNSCORED, Outcome.NO_ANSWER)
+    assert first.careful.detail == "the model's server failed (timeout): Request timed out."
+
+
+def test_an_options_own_text_is_an_answer(tmp_path: Path) -> None:
+    shutil.copytree(BENCHMARKS / "mmbench" / "sample", tmp_path / "sample")
+    data = tmp_path / "q.tsv"
+    data.write_text(
+        "index\tquestion\tA\tB\tanswer\n1\tWhat does the screen say?\tBad Gateway\tNot Found\tA\n", encoding="utf-8"
+    )
+    path = tmp_path / "p.json"
+    path.write_text('[{"qid": "1", "predictions": ["Bad Gateway"]}]', encoding="utf-8")
+    report = grade(path, Options(benchmark="mmbench", data=data), Silent()).report
+    assert [s.careful.outcome for s in report.samples] == [Outcome.CORRECT]
+
+
+def test_a_question_with_a_lost_pass_is_open_unless_another_pass_is_wrong(tmp_path: Path) -> None:
+    data = tmp_path / "q.tsv"
+    rows = [(1, "red\tblue", "A"), (1000001, "blue\tred", "B"), (2, "cat\tdog", "A"), (1000002, "dog\tcat", "B")]
+    lines = [f"{index}\tWhich?\t{options}\t{answer}" for index, options, answer in rows]
+    data.write_text("\n".join(["index\tquestion\tA\tB\tanswer", *lines]), encoding="utf-8")
+    texts = {"1": "A", "1000001": RATE_LIMIT, "2": "B", "1000002": RATE_LIMIT}
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps([{"qid": q, "predictions": [t]} for q, t in texts.items()]), encoding="utf-8")
+    report = grade(path, Options(benchmark="mmbench", data=data), Silent()).report
+    found = report.metric("circular_accuracy", "careful")
+    assert found is not None
+    assert (found.value, found.n, found.bounds) == (0.0, 1, (0.0, 50.0))
+
+
+def test_answers_that_were_cut_off_are_flagged_and_counted(tmp_path: Path) -> None:
+    change = {
+        0: {"finish_reasons": ["length"]},
+        1: {"predictions": ["<think>The shirt is"]},
+        2: {"predictions": ["<think>The shirt is red.</think> B"], "finish_reason": "stop"},
+    }
+    before, report = _run(tmp_path, "vstar", change)
+    assert [sample.flags for sample in report.samples[:2]] == [["truncated"], ["truncated"]]
+    assert [sample.flags for sample in report.samples[2:]] == [sample.flags for sample in before.samples[2:]]
+    number = sum(sample.flags == ["truncated"] for sample in report.samples)
+    assert any(note.startswith(f"{number} answers were cut off before the end") for note in report.notes)
+
+
+@pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
+def test_the_samples_of_the_benchmarks_have_no_failures(tmp_path: Path, benchmark: str) -> None:
+    before, _ = _run(tmp_path, benchmark, {})
+    assert not any(sample.careful.rule == "server_failure" for sample in before.samples)

@@ -1,0 +1,172 @@
+"""A scorer in a package of its own: installed, and taken through everything that the core does for its own."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent / "plugin"
+DECLARATION = """
+id = "sums"
+name = "Sums"
+scoring = "numeric"
+default_split = "test"
+default_protocol = "first-number"
+tolerance = 0.5
+
+[columns]
+id = "id"
+question = "question"
+answer = "answer"
+working = "working"
+groups = ["kind"]
+
+[splits.test]
+data = "questions.csv"
+
+[protocols.first-number]
+description = "the first number of a reply"
+"""
+QUESTIONS = """id,question,answer,working,kind
+a,1 + 1?,2,one and one,easy
+b,2 * 3?,6,,easy
+c,10 / 4?,2.5,a quarter of ten,hard
+"""
+BEFORE = [
+    {"qid": "a", "predictions": ["2"]},
+    {"qid": "b", "predictions": ["2 times 3 is 6"]},
+    {"qid": "c", "predictions": ["I do not know"]},
+]
+AFTER = [*BEFORE[:2], {"qid": "c", "predictions": ["10 / 4 = 2.4"]}]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory, root):
+    """Install the package, as a user would, into a folder of its own."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, PACKAGE]
+    subprocess.run(command, check=True, capture_output=True)
+    return os.pathsep.join([str(folder), str(root)])
+
+
+@pytest.fixture
+def grade(site, tmp_path):
+    """Run the command in a folder with the benchmark `sums` and two prediction files."""
+    folder = tmp_path / "sums"
+    folder.mkdir()
+    (folder / "benchmark.toml").write_text(DECLARATION)
+    (folder / "questions.csv").write_text(QUESTIONS)
+    (tmp_path / "before.json").write_text(json.dumps(BEFORE))
+    (tmp_path / "after.json").write_text(json.dumps(AFTER))
+    environment = {**os.environ, "PYTHONPATH": site, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def run(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "grader", *words]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        return done
+
+    return run
+
+
+def metric(path: Path, reading: str, group: str | None = None) -> float:
+    """Return the accuracy of a results file."""
+    rows = json.loads(path.read_text())["metrics"]
+    (row,) = [row for row in rows if (row["reading"], row["group"]) == (reading, group)]
+    return row["value"]
+
+
+def test_it_grades_both_readings_overall_and_by_group(grade, tmp_path):
+    done = grade("after.json", "-b", "sums")
+    results = tmp_path / "after_results.json"
+    assert metric(results, "official") == pytest.approx(100 / 3)
+    assert metric(results, "careful") == pytest.approx(100)
+    assert metric(results, "careful", "kind=hard") == pytest.approx(100)
+    assert "Wrong answers with a number: 1." in done.stderr
+    assert json.loads(results.read_text())["scorer"] == "numeric"
+
+
+def test_its_own_setting_is_typed_kept_and_compared(grade, tmp_path):
+    grade("after.json", "-b", "sums", "--set", "tolerance=0.01")
+    results = tmp_path / "after_results.json"
+    assert metric(results, "careful") == pytest.approx(200 / 3)
+    assert json.loads(results.read_text())["provenance"]["settings"] == {"tolerance": "0.01"}
+    grade("before.json", "-b", "sums")
+    refused = grade("compare", "before_results.json", "after_results.json", code=2)
+    assert "different settings" in refused.stderr
+    wrong = grade("after.json", "-b", "sums", "--set", "tolerance=little", code=2)
+    assert "--set" in wrong.stderr
+    assert "tolerance" in wrong.stderr
+    unknown = grade("after.json", "-b", "sums", "--set", "margin=1", code=2)
+    assert "numeric has no such setting; it has tolerance" in unknown.stderr
+
+
+def test_it_is_scored_again_without_its_predictions_being_read_anew(grade, tmp_path):
+    grade("after.json", "-b", "sums")
+    first = json.loads((tmp_path / "after_results.json").read_text())
+    grade("after.json", "-b", "sums", "--score-only")
+    assert json.loads((tmp_path / "after_results.json").read_text()) == first
+
+
+def test_a_gate_decides_on_it_and_two_runs_are_compared(grade, tmp_path):
+    grade("before.json", "-b", "sums")
+    gates = ("--fail-under", "accuracy:kind=hard=100", "--baseline", "before_results.json", "--max-drop", "60")
+    met = grade("after.json", "-b", "sums", *gates)
+    assert met.stderr.count("GATE MET") == 2
+    not_met = grade("before.json", "-b", "sums", "--fail-under", "accuracy=90", code=1)
+    assert "GATE NOT MET" in not_met.stderr
+    compared = grade("compare", "before_results.json", "after_results.json", "-o", "-")
+    rows = json.loads(compared.stdout)
+    assert [flip["item"] for flip in rows["risen"]] == ["c"]
+    assert rows["metrics"][0]["difference"]["n"] == 3
+
+
+def test_every_report_shows_it(grade, tmp_path):
+    outputs = [f"report.{ending}" for ending in ("json", "csv", "md", "xml", "html")]
+    grade("after.json", "-b", "sums", *(word for name in outputs for word in ("-o", name)))
+    table = list(csv.DictReader((tmp_path / "report.csv").read_text().splitlines()))
+    assert [row["careful_answer"] for row in table] == ["2", "6", "2.4"]
+    assert "Official and careful differ on 2 of 3 samples" in (tmp_path / "report.md").read_text()
+    assert 'tests="3"' in (tmp_path / "report.xml").read_text()
+    page = (tmp_path / "report.html").read_text()
+    assert "Sums" in page
+    again = grade("report", "after_results.json", "-b", "sums", "-o", "later.html")
+    assert "Not all can be shown" not in again.stderr
+
+
+def test_it_is_listed_shown_and_checked(grade):
+    assert "Sums (numeric)" in grade("show", "sums").stdout
+    shown = grade("show", "sums", "c").stdout
+    assert "a quarter of ten" in shown
+    assert "3 questions of sums" in grade("check", "after.json", "-b", "sums").stdout
+    assert "numeric" in grade("list").stdout
+
+
+def test_a_misspelled_scorer_is_answered_with_what_there_is(grade, tmp_path):
+    path = tmp_path / "sums" / "benchmark.toml"
+    path.write_text(path.read_text().replace('"numeric"', '"numerc"'))
+    refused = grade("after.json", "-b", "sums", code=2)
+    assert (
+        "there is no such scorer; there are execution, multiple_choice, circular, mr_score, numeric" in refused.stderr
+    )
+    assert "Did you mean 'numeric'?" in refused.stderr
+
+
+def test_a_field_that_the_scorer_does_not_declare_is_refused(grade, tmp_path):
+    path = tmp_path / "sums" / "benchmark.toml"
+    path.write_text(path.read_text().replace("tolerance = 0.5", 'tolerance = 0.5\nletters = "AB"'))
+    refused = grade("after.json", "-b", "sums", code=2)
+    assert "unknown field `letters`" in refused.stderr
+
+
+def test_data_that_its_scorer_refuses_is_an_error_with_its_place(grade, tmp_path):
+    path = tmp_path / "sums" / "questions.csv"
+    path.write_text(path.read_text().replace("2.5", "much"))
+    refused = grade("after.json", "-b", "sums", code=2)
+    assert "questions.csv:4: no number in column answer" in refused.stderr
