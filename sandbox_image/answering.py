@@ -52,6 +52,7 @@ class _Answerer:
     def __init__(self, spec, namespace, originals, entered):
         self._namespace, self._entered = namespace, entered
         self._names, self._reads = spec["names"], spec["reads"]
+        self._wanted = {*spec["names"], *spec["stubs"]}
         self._classes = originals | instances.declared(spec["classes"], namespace)
         self._labels = {kind: name for table in (originals, self._classes) for name, kind in table.items()}
         self._theirs, self._ours = Heap("t", by_value=True), Heap("a", by_value=False)
@@ -73,8 +74,8 @@ class _Answerer:
         self._ours.add(encoder.values, encoder.nodes)
         return crossing.dumps(
             {
-                "functions": [n for n, v in space.items() if callable(v) and not n.startswith("__")],
-                "modules": [n for n, v in space.items() if type(v) is type(sys)],
+                "functions": [n for n, v in space.items() if callable(v) and n in self._wanted],
+                "modules": [n for n, v in space.items() if type(v) is type(sys) and n in self._wanted],
                 "errors": errors,
                 "values": values,
                 "n": encoder.nodes,

@@ -9,7 +9,7 @@ import watch
 import wire
 
 START_SECONDS = END_SECONDS = 20.0
-_TASK = ("signature", "classes", "stubs", "test", "calls")
+_TASK = ("signature", "classes", "stubs", "test", "names", "calls")
 
 
 class JudgeProcess:

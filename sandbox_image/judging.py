@@ -91,9 +91,10 @@ class _Bench:
             name: replies.Proxy(name, stub, replay.called) for name, stub in stubs.items() if name in hello["functions"]
         }
         decoder = replay.understood.decode(hello["n"])
-        names = lending.open_names(self._tests, namespace | stubs)
         makers = replay.understood.makers
-        lending.lend(lent, names, hello, decoder, makers, lambda name: replies.Proxy(name, None, replay.called))
+        lending.lend(
+            lent, self._spec["names"], hello, decoder, makers, lambda name: replies.Proxy(name, None, replay.called)
+        )
         replay.names |= lent
         replay.used += len(hello["values"])
         namespace |= lent

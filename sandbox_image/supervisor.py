@@ -5,8 +5,8 @@ supervisors) and any of these, done in this order and answered under the same na
 
     "lint": true                          the linter's word on `head + test`; if it has one, nothing more is done
     "record": {signature, classes, stubs, test}                                the calls of a task's tests
-    "answer": {signature, classes, source, names, reads, calls}                a candidate's answers to them
-    "judge": {signature, classes, stubs, test, calls, hello, replies}          what the tests make of such answers
+    "answer": {signature, classes, stubs, source, names, reads, calls}         a candidate's answers to them
+    "judge": {signature, classes, stubs, test, names, calls, hello, replies}   what the tests make of such answers
     "split": {signature, classes, stubs, source, test, names, reads}           candidate and tests, both alive
     "run": true                           the official run of `head + test` (`timed_out`, `failed_prefix`: its words)
 """
@@ -132,7 +132,7 @@ class Supervisor:
         theirs, candidates = socket.socketpair()
         with _pipe() as (read_end, handed_over):
             with theirs, candidates:
-                spec = {name: split[name] for name in ("signature", "classes", "source", "names", "reads")}
+                spec = {name: split[name] for name in ("signature", "classes", "stubs", "source", "names", "reads")}
                 first = self.zygote.start("candidate", CANDIDATE_SLOT, spec, [candidates.fileno()], 2 * job["cpu"])
                 spec = {name: split[name] for name in ("signature", "classes", "stubs", "test")}
                 fds = [theirs.fileno(), *handed_over.fds]

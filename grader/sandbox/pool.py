@@ -24,6 +24,8 @@ STARVED = {"blocked", "wall", "shared", "disturbed"}
 CALM_SECONDS = 0.2
 """A program that was ready to run and had to wait for less than this did not lack a processor."""
 MAX_ATTEMPTS = 2
+CANDIDATES = ("answer", "split")
+"""Kinds of jobs that run a candidate whose careful verdict is open."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +45,12 @@ class _Ticket:
     def __init__(self, key: str, job: Job) -> None:
         self.key, self.job, self.attempts, self.alone = key, job, 0, False
         self.tried = False
-        """It has run before: what it left where nobody cleans, it must not find again."""
+        """It has been given to a supervisor before."""
+
+    @property
+    def must_be_first(self) -> bool:
+        """Whether it is a second run of a candidate: what the first one left where nobody cleans, it must not find."""
+        return self.tried and any(self.job.get(kind) for kind in CANDIDATES)
 
 
 class Pool:
@@ -62,7 +69,6 @@ class Pool:
         self._supervisors: dict[int, Future[Supervisor]] = {}
         self._used = set[int]()
         self._started = 0
-        self._lint = True
 
     def __enter__(self) -> Pool:
         self._backend.reap()
@@ -81,14 +87,6 @@ class Pool:
         """Start the next `run`'s supervisors in the background; that one fails shows when it is needed."""
         for index in range(self._workers):
             self._started_or_starting(index)
-
-    def renew(self) -> None:
-        """Give the next `run` supervisors that have run nothing before, and that are not expected to lint."""
-        old = self._all()
-        self._lint = False
-        if old:
-            self.begin()
-        self._end(old)
 
     def _all(self) -> list[Future[Supervisor]]:
         """Take every supervisor out."""
@@ -181,7 +179,7 @@ class Pool:
             if self._stop.is_set():
                 raise InfrastructureError("The run was stopped.")
             if index not in self._supervisors:
-                start = self._starters.submit(self._backend.start, self._started, lint=self._lint)
+                start = self._starters.submit(self._backend.start, self._started, lint=True)
                 self._supervisors[index] = start
                 self._started += 1
             return self._supervisors[index]
@@ -262,7 +260,7 @@ class _Worker:
             ticket = self._source.next()
             if ticket is None:
                 break
-            if ticket.tried and self._pool.has_run(self._index):
+            if ticket.must_be_first and self._pool.has_run(self._index):
                 if self._outstanding:
                     self._source.again([ticket])
                     break

@@ -13,7 +13,6 @@ import tempfile
 from typing import Any
 
 import inside
-import numpy.random  # as the process has it that programs are forked from
 
 from grader.scorers.execution.assembly import read_signature
 
@@ -108,14 +107,16 @@ def calls_of(spec: dict[str, Any]) -> dict[str, Any]:
 def answers(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
     """Return a candidate's answers: {"hello": text or None, "replies": [texts]}."""
     ours, theirs = socket.socketpair()
-    shared = {name: spec[name] for name in ("signature", "classes")}
+    shared = {name: spec[name] for name in ("signature", "classes", "stubs")}
     wanted = {name: recorded[name] for name in ("names", "reads")}
     process = start("candidate", shared | wanted | {"source": source}, theirs.fileno())
     theirs.close()
     said = dialogue.LockStep(ours.fileno(), recorded["calls"])
     with ours:
         while True:
-            part = ours.recv(1 << 16)
+            part = b""
+            with contextlib.suppress(ConnectionResetError):
+                part = ours.recv(1 << 16)
             if not part or said.feed(part):
                 break
             with contextlib.suppress(OSError):
@@ -129,7 +130,7 @@ def judged(spec: dict[str, Any], recorded: dict[str, Any], given: dict[str, Any]
     """Return what the tests make of answers."""
     ours, theirs = socket.socketpair()
     read_end, write_end = os.pipe()
-    process = start("judge", spec | {"calls": recorded["calls"]}, theirs.fileno(), write_end)
+    process = start("judge", spec | {name: recorded[name] for name in ("names", "calls")}, theirs.fileno(), write_end)
     theirs.close()
     os.close(write_end)
     wire.send(ours.send, given | {"cpu": 10})
@@ -160,7 +161,7 @@ def interactive(source: str, test: str, signature: str = SIGNATURE) -> dict[str,
     wanted = record(spec)["truthy"]
     ours, theirs = socket.socketpair()
     read_end, write_end = os.pipe()
-    shared = {name: spec[name] for name in ("signature", "classes")}
+    shared = {name: spec[name] for name in ("signature", "classes", "stubs")}
     shared |= {name: wanted[name] for name in ("names", "reads")}
     first = start("candidate", shared | {"source": source}, theirs.fileno())
     theirs.close()

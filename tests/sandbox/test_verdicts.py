@@ -298,19 +298,20 @@ def test_two_recordings_draw_the_same_random_numbers() -> None:
 def test_a_candidate_sees_no_call_before_it_has_answered_the_ones_before() -> None:
     """With the list in hand, a later argument can be the answer to an earlier call."""
     ours, theirs = socket.socketpair()
-    said = phases.dialogue.LockStep(ours.fileno(), ['{"first": 1}', '{"second": 2}'])
-    assert said.pending == b""
-    say = lambda text: struct.pack(">I", len(text)) + text  # noqa: E731
-    assert said.feed(say(b"hello")) is False
-    said.send()
-    assert theirs.recv(999) == struct.pack(">I", 12) + b'{"first": 1}'
-    assert said.feed(b"\0\0") is False
-    assert said.pending == b""
-    assert said.feed(b"\0\3one") is False
-    said.send()
-    assert theirs.recv(999) == struct.pack(">I", 13) + b'{"second": 2}'
-    assert said.feed(say(b"two")) is True
-    assert said.result == {"hello": "hello", "replies": ["one", "two"]}
+    with ours, theirs:
+        said = phases.dialogue.LockStep(ours.fileno(), ['{"first": 1}', '{"second": 2}'])
+        assert said.pending == b""
+        say = lambda text: struct.pack(">I", len(text)) + text  # noqa: E731
+        assert said.feed(say(b"hello")) is False
+        said.send()
+        assert theirs.recv(999) == struct.pack(">I", 12) + b'{"first": 1}'
+        assert said.feed(b"\0\0") is False
+        assert said.pending == b""
+        assert said.feed(b"\0\3one") is False
+        said.send()
+        assert theirs.recv(999) == struct.pack(">I", 13) + b'{"second": 2}'
+        assert said.feed(say(b"two")) is True
+        assert said.result == {"hello": "hello", "replies": ["one", "two"]}
 
 
 def test_a_candidate_that_answers_too_much_is_garbage() -> None:
@@ -513,7 +514,7 @@ def test_what_has_failed_for_good_is_told_before_the_tests_go_on() -> None:
     spec = phases.task("assert solution(1) == 2\nimport os\nos._exit(1)")
     ours, theirs = socket.socketpair()
     read_end, write_end = os.pipe()
-    source = {name: spec[name] for name in ("signature", "classes")} | {"names": [], "reads": []}
+    source = {name: spec[name] for name in ("signature", "classes", "stubs")} | {"names": [], "reads": []}
     first = phases.start("candidate", source | {"source": "def solution(a):\n    return 1"}, theirs.fileno())
     theirs.close()
     second = phases.start("tests", spec, ours.fileno(), write_end)

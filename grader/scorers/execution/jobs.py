@@ -87,7 +87,13 @@ def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits) -> Job
 def judge_job(task: CodeTask, calls: Calls, answers: Answers, limits: Limits) -> Job:
     """Return the job that judges answers. It has nothing of the candidate but these."""
     return _limits(1.25 * limits.cpu_seconds, limits) | {
-        "judge": {**_tests(task), "calls": calls.calls, "hello": answers.hello, "replies": answers.replies}
+        "judge": {
+            **_tests(task),
+            "names": calls.names,
+            "calls": calls.calls,
+            "hello": answers.hello,
+            "replies": answers.replies,
+        }
     }
 
 

@@ -76,7 +76,7 @@ def execute(
     backend = choice.open_backend(options, limits, observer, words.python or None)
     with _cache(options) as cache, _pool(backend, options, limits) as pool, Spool() as spool:
         settler = Settler(cache, pool, backend.identity, limits, observer)
-        run = _Run(Confirmation(tasks, settler, spool, limits), words, limits, settler, pool)
+        run = Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler, pool)
         samples = run.all(jobs.attempts(tasks, predictions, words))
         made = _collect(samples, words)
     made.notes = _notes(run.unrecordable)
@@ -114,7 +114,7 @@ def _pool(backend: Backend, options: Options, limits: Limits) -> Pool:
     return Pool(backend, options.worker_count, seconds, fresh=options.isolation == "container")
 
 
-class _Run:
+class Phases:
     """One execution of many attempts, phase by phase."""
 
     def __init__(

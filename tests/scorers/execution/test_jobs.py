@@ -63,7 +63,7 @@ def test_the_job_that_judges_has_the_tests_and_the_answers_and_nothing_else_of_t
     given = Answers(evidence=EVIDENCE, hello="{}", replies=["[]"])
     job = jobs.judge_job(TASK, CALLS, given, LIMITS)
     assert job["judge"] == {
-        **DECLARED, "test": TASK.tests, "calls": ('{"f": 1}',), "hello": "{}", "replies": ["[]"],
+        **DECLARED, "test": TASK.tests, "names": ("N",), "calls": ('{"f": 1}',), "hello": "{}", "replies": ["[]"],
     }  # fmt: skip
 
 
@@ -86,5 +86,5 @@ def test_a_known_solution_may_be_a_body_or_a_program(solution: str) -> None:
 
 def test_samples_are_numbered_within_their_task() -> None:
     known = {"q1": TASK, "q2": tasks.make("q2", SIGNATURE, "", {"task_type": "A"})}
-    made = [(a.task.qid, a.sample) for a in jobs.attempts(known, {"q2": ["", ""], "q1": [""]}, WORDS)]
+    made = [(a.task.id, a.sample) for a in jobs.attempts(known, {"q2": ["", ""], "q1": [""]}, WORDS)]
     assert made == [("q2", 0), ("q2", 1), ("q1", 0)]

@@ -237,7 +237,8 @@ def test_half_a_character_in_an_exceptions_message_can_be_read_and_written() -> 
 
 def _failing(lines: str) -> object:
     run = Run(evidence=evidence(), result="", kind="AssertionError", lines=lines)
-    return read(Executed(lint=Lint(), run=run)).facts
+    facts = read(Executed(lint=Lint(), run=run)).facts
+    return msgspec.json.decode(facts) if isinstance(facts, msgspec.Raw) else facts
 
 
 def _line_of_the_assertion() -> int:
