@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from grader.decisions.comparison import Comparison
+    from grader.files.destination import Destination
     from grader.grading import Graded
     from grader.observer import Observer
     from grader.options import Options
@@ -34,17 +35,20 @@ def grade(
     `DataUnavailableError` or `InfrastructureError`; TypeError for predictions that are neither. Prints nothing.
     """
     from grader import grading
+    from grader.files.destination import Destination
     from grader.observer import Silent
     from grader.options import from_arguments
 
     _check_names(options)
     asked = from_arguments(options)
-    if isinstance(predictions, str | Path):
-        graded = grading.grade(predictions, asked, observer or Silent())
-    else:
-        graded = _grade_texts(predictions, asked, observer or Silent())
-    if write:
-        graded.write()
+    with Destination(force=asked.force) as destination:
+        taken = destination if write else None
+        if isinstance(predictions, str | Path):
+            graded = grading.grade(predictions, asked, observer or Silent(), destination=taken)
+        else:
+            graded = _grade_texts(predictions, asked, observer or Silent(), taken)
+        if write:
+            graded.write()
     return graded.report
 
 
@@ -76,7 +80,9 @@ def _check_names(options: Mapping[str, object]) -> None:
         raise UsageError(f"grade() has no option {name!r}; {_ELSEWHERE.get(name, meant)}")
 
 
-def _grade_texts(predictions: Mapping[str, Sequence[str]], asked: Options, observer: Observer) -> Graded:
+def _grade_texts(
+    predictions: Mapping[str, Sequence[str]], asked: Options, observer: Observer, destination: Destination | None
+) -> Graded:
     """Grade texts as the file that they would be; what is wrong with it is said of the argument."""
     import io
 
@@ -84,7 +90,7 @@ def _grade_texts(predictions: Mapping[str, Sequence[str]], asked: Options, obser
     from grader.errors import InputError
 
     try:
-        return grading.grade("-", asked, observer, stdin=io.BytesIO(_records(predictions)))
+        return grading.grade("-", asked, observer, stdin=io.BytesIO(_records(predictions)), destination=destination)
     except InputError as error:
         qids = list(map(str, predictions))
         raise InputError([_of_argument(problem, qids) for problem in error.problems]) from error

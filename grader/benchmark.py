@@ -35,6 +35,10 @@ class Split(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     revision: str = ""
     url: str = ""
     md5: str = ""
+    files_url: str = ""
+    """What the addresses of `files` begin with."""
+    files: dict[str, str] = {}
+    """Name -> git id (of the blob), where the data is several files of a repository."""
     rows: int = 0
     """Rows of the file (0: not checked)."""
     questions: int = 0

@@ -11,23 +11,28 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data import fetch
-from grader.data.load import Rows
+from grader.data.load import rows_of
+from grader.data.rows import Rows
 from grader.decisions import intervals
 from grader.errors import InputError, UsageError
+from grader.files.destination import stem_in
 from grader.files.replacing import replacing
 from grader.files.results_file import encode_report, read_report
-from grader.files.run_files import results_path, stem_of
+from grader.files.run_files import results_path
 from grader.predictions import outcomes
-from grader.predictions.read import PredictionFile, read_predictions
+from grader.predictions.file import PredictionFile
+from grader.predictions.parts import part_of
+from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint, select
 from grader.resources import VERSION
-from grader.results import Provenance, Report, count_unscored
+from grader.results import Part, Provenance, Report, count_unscored
 from grader.scorers import declarations, registry
 from grader.scorers.interface import Earlier, Run
 from grader.scorers.registry import AnyScorer
 from grader.task import Task
 
 if TYPE_CHECKING:
+    from grader.files.destination import Destination
     from grader.observer import Observer
     from grader.options import Options
     from grader.scorers.interface import Scored
@@ -73,18 +78,33 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     """All of the data's, by id."""
     predictions: dict[str, list[str]]
     """Those of the tasks to grade, by id."""
+    part: Part | None
     notes: list[str]
     settings: dict[str, str]
 
 
-def grade(source: str | Path, options: Options, observer: Observer, *, stdin: BinaryIO | None = None) -> Graded:
-    """Grade a prediction file; raises a GradeError, and then nothing was written."""
+def grade(
+    source: str | Path,
+    options: Options,
+    observer: Observer,
+    *,
+    stdin: BinaryIO | None = None,
+    destination: Destination | None = None,
+) -> Graded:
+    """Grade a prediction file; raises a GradeError, and then nothing was written.
+
+    `destination` takes the files that the caller is going to write, before anything is graded.
+    """
     declared = declarations.load(options.benchmark)
     scorer = registry.scorer(declared.scoring)
     _check_options(options, declared, scorer)
     if options.score_only:
-        return _rescore(source, options, declared, scorer)
+        return _rescore(source, options, declared, scorer, destination)
     opened = _open(source, options, declared, scorer, stdin)
+    stem = stem_in(options.output_dir, opened.file.path, opened.part)
+    if destination is not None:
+        replies = options.judge_model or options.judge_replies or opened.file.judge_replies
+        destination.begin(stem, opened.part, judged=bool(replies))
     oddities = outcomes.find(opened.tasks, opened.predictions, opened.file)
     run = Run(
         benchmark=declared,
@@ -99,7 +119,6 @@ def grade(source: str | Path, options: Options, observer: Observer, *, stdin: Bi
         oddities=oddities,
     )
     scored = scorer.score(run)
-    stem = stem_of(opened.file.path) if opened.file.path is not None else None
     return Graded(
         report=_report(opened, scored, oddities.notes()), stem=stem, write_own=scored.write_own, file=opened.file
     )
@@ -124,7 +143,7 @@ def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:
     scorer = registry.scorer(declared.scoring)
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
-    rows = scorer.load(declared, split, protocol, options.data, None)
+    rows = rows_of(declared, split, protocol, options.data, columns=None, own=scorer.own_rows)
     return declared, scorer.tasks(declared, split, rows)
 
 
@@ -172,6 +191,7 @@ def _open(
         rows=rows,
         tasks=tasks,
         predictions=predictions,
+        part=part_of(predictions, tasks),
         notes=notes,
         settings=options.settings,
     )
@@ -185,7 +205,8 @@ def _rows(declared: Benchmark, split: str, protocol: str, file: PredictionFile, 
         carried = scorer.carried(file, declared)
         if carried is not None:
             return carried
-    return scorer.load(declared, split, protocol, options.data, scorer.columns(declared, split))
+    columns = scorer.columns(declared, split)
+    return rows_of(declared, split, protocol, options.data, columns=columns, own=scorer.own_rows)
 
 
 def _absent_groups(declared: Benchmark, rows: Rows) -> list[str]:
@@ -220,6 +241,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         scorer=opened.benchmark.scoring,
         split=opened.split,
         protocol=opened.protocol,
+        part=opened.part,
         metrics=scored.metrics,
         samples=scored.samples,
         unscored=unscored,
@@ -229,7 +251,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         facts=scored.facts,
         baselines=scored.baselines,
         abbreviations=opened.benchmark.abbreviations,
-        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *scored.notes],
+        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or [])],
     )
 
 
@@ -243,8 +265,13 @@ def _model(file: PredictionFile) -> str | None:
 # --- scoring again ----------------------------------------------------------------------------------------------
 
 
-def _rescore(source: str | Path, options: Options, declared: Benchmark, scorer: AnyScorer) -> Graded:
-    """Score again from the files of an earlier run, without a sandbox and without a judge."""
+def _rescore(
+    source: str | Path, options: Options, declared: Benchmark, scorer: AnyScorer, destination: Destination | None
+) -> Graded:
+    """Score again from the files of an earlier run, without a sandbox and without a judge.
+
+    The whole run is scored again; a part only with the `--limit` or `--id` that made it.
+    """
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
     path = Path(source)
@@ -252,10 +279,15 @@ def _rescore(source: str | Path, options: Options, declared: Benchmark, scorer: 
         raise UsageError(f"{source}: is a folder; name the prediction file in it.")
     if str(source) == "-":
         raise UsageError("--score-only reads the files of an earlier run; name the prediction file.")
-    stem = stem_of(path)
+    part = None
+    if options.limit is not None or options.ids:
+        part = _open(source, msgspec.structs.replace(options, missing="wrong"), declared, scorer, None).part
+    stem, target = _earlier_stem(path, options, part), stem_in(options.output_dir, path, part)
     report = _earlier_report(stem, declared, split, protocol)
     if report is not None:
         _check_unchanged(path, report)
+    if destination is not None:
+        destination.begin(target, report.part if report is not None else part, judged=True)
     scored = scorer.rescore(
         Earlier(
             benchmark=declared,
@@ -268,7 +300,15 @@ def _rescore(source: str | Path, options: Options, declared: Benchmark, scorer: 
             settings=_settings(options, declared, scorer),
         )
     )
-    return Graded(report=_scored_again(report, scored, declared, split, protocol), stem=stem)
+    return Graded(report=_scored_again(report, scored, declared, split, protocol), stem=target)
+
+
+def _earlier_stem(path: Path, options: Options, part: Part | None) -> Path:
+    """Return where the files of the earlier run are: in the folder of `--output-dir`, else beside the predictions."""
+    elsewhere, beside = stem_in(options.output_dir, path, part), stem_in(None, path, part)
+    assert elsewhere is not None
+    assert beside is not None
+    return elsewhere if results_path(elsewhere).is_file() else beside
 
 
 def _scored_again(report: Report | None, scored: Scored, declared: Benchmark, split: str, protocol: str) -> Report:
@@ -284,7 +324,7 @@ def _scored_again(report: Report | None, scored: Scored, declared: Benchmark, sp
         samples=scored.samples,
         unscored=unscored,
         unscored_by_reading=by_reading,
-        notes=scored.notes or report.notes,
+        notes=report.notes if scored.notes is None else scored.notes,
         **made,
     )
 
@@ -307,7 +347,7 @@ def _earlier_report(stem: Path, declared: Benchmark, split: str, protocol: str) 
 def _check_unchanged(path: Path, report: Report) -> None:
     """Raise UsageError where the predictions are no longer those the report was made of."""
     made_of = report.provenance.predictions_digest
-    if not path.is_file() or made_of is None:
+    if not path.is_file() or made_of is None or not report.samples:
         return
     have = {record.qid: record.predictions for record in read_predictions(path).records}
     graded = dict.fromkeys(sample.qid for sample in report.samples)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
+from grader import resources
 from grader.errors import UsageError
 
 LEAST_MEMORY = 64 << 20
@@ -50,11 +50,15 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     weights: dict[str, float] = {}
     settings: dict[str, str] = {}
     """Settings of a scorer's own: name -> value."""
+    output_dir: Path | None = None
+    """Where files are written; None: beside the predictions."""
+    force: bool = False
+    """Replace judged results by unjudged ones."""
 
     @property
     def worker_count(self) -> int:
         """Supervisors at a time: one a core this process may use, unless told otherwise."""
-        return self.workers or len(os.sched_getaffinity(0))
+        return self.workers or resources.usable_cores()
 
 
 def parse_size(text: str) -> int:
@@ -76,7 +80,7 @@ def from_arguments(arguments: dict[str, Any]) -> Options:
     if unknown:
         raise TypeError(f"grade() has no option {sorted(unknown)[0]!r}; it has {', '.join(Options.__struct_fields__)}")
     given = dict(arguments)
-    for name in ("data", "judge_replies", "judge_prompt"):
+    for name in ("data", "judge_replies", "judge_prompt", "output_dir"):
         if given.get(name) is not None:
             if not isinstance(given[name], str | Path):
                 raise UsageError(f"grade(): {name}: expected a path, not {given[name]!r}")

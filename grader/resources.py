@@ -1,7 +1,10 @@
-"""The installation: its version, and its folders in a wheel, in an editable install or in a bare checkout."""
+"""The installation and its machine: version, folders (in a wheel, an editable install, a bare checkout), cores."""
 
 from __future__ import annotations
 
+import os
+import stat
+import tempfile
 from pathlib import Path
 
 import platformdirs
@@ -21,12 +24,44 @@ def folder(name: str) -> Path:
 
 
 def cache_folder() -> Path:
-    """Return the user's cache folder for grade (`$XDG_CACHE_HOME/grade`), created where it is missing."""
+    """Return the user's cache folder for grade (`$XDG_CACHE_HOME/grade`), created where it is missing.
+
+    Where it cannot be written, a folder of this user among the temporary files serves, and may be gone tomorrow.
+    """
     path = Path(platformdirs.user_cache_dir("grade"))
+    return path if _is_writable(path) else _temporary_cache(path)
+
+
+def cache_is_temporary() -> bool:
+    """Whether the user's cache folder cannot be written, so that a temporary one serves."""
+    return not _is_writable(Path(platformdirs.user_cache_dir("grade")))
+
+
+def _is_writable(path: Path) -> bool:
     try:
         path.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(path, os.W_OK)
+
+
+def _temporary_cache(wanted: Path) -> Path:
+    """Return a folder among the temporary files that is this user's alone; raises InfrastructureError."""
+    path = Path(tempfile.gettempdir()) / f"grade-{os.getuid()}"
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+        found = path.lstat()
     except OSError as error:
         raise InfrastructureError(
-            f"The cache folder {path} cannot be made ({error.strerror}); name another with XDG_CACHE_HOME."
+            f"Neither the cache folder {wanted} nor {path} can be made ({error.strerror}); name another with "
+            "XDG_CACHE_HOME."
         ) from error
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise InfrastructureError(f"{path} is not this user's alone; name a cache folder with XDG_CACHE_HOME.")
     return path
+
+
+def usable_cores() -> int:
+    """Return how many processor cores this process may use; where the system does not say, how many there are."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1

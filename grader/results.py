@@ -152,7 +152,9 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     runtime: str = ""
     """OCI runtime of the engine."""
     python: str = ""
-    """Python that ran the programs."""
+    """Python that ran the programs, as in `3.12.1`."""
+    official_python: str = ""
+    """Python of the official environment, as in `3.12`; empty: not known."""
     user: str = ""
     workers: int = 0
     cpu_seconds: float = 0.0
@@ -161,6 +163,12 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     programs: int = 0
     distinct_programs: int = 0
     verdicts_from_cache: int = 0
+
+    @property
+    def has_another_python(self) -> bool:
+        """Whether programs ran on another Python than officially."""
+        known = self.python and self.official_python and self.python != "unknown"
+        return bool(known) and not f"{self.python}.".startswith(f"{self.official_python}.")
 
 
 class JudgeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -54,10 +54,10 @@ def dumps(message):
     return data
 
 
-def loads(data):
-    """Return a message; raises MalformedError."""
+def loads(data, constant=float):
+    """Return a message; raises MalformedError. `constant` makes a value of `NaN`, `Infinity` and `-Infinity`."""
     try:
-        message = json.loads(data)
+        message = json.loads(data, parse_constant=constant)
     except (ValueError, RecursionError) as error:
         raise MalformedError(str(error)[:200]) from None
     if not isinstance(message, dict):

@@ -45,7 +45,7 @@ class _Tests:
     def verdict(self):
         """Return ("", "") where every test passed, else why not and of what kind."""
         text = self._spec["signature"] + self._spec["test"]
-        mark_array = vacuous.refuse_empty_comparisons(self._broken.note, text)
+        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text)
         why = "", ""
         try:
             hello = self._receive()
@@ -58,7 +58,7 @@ class _Tests:
                 return f"the candidate's code does not load: {streams.clip(str(hello['failed']))}", "load"
             recording.begin_randomness()
             self._surroundings = surroundings.Surroundings(crossing.UnconfirmedError)
-            self._run(replies.hello_of(hello), mark_array)
+            self._run(replies.hello_of(hello))
         except BaseException as error:
             why = reason_of(error, self._spec["test"])
         if self._broken.error is not None:
@@ -67,11 +67,11 @@ class _Tests:
             return self._failure, "assertion"
         return why if why[0] or self._used else ("the tests pass without a call", "unconfirmed")
 
-    def _run(self, hello, mark_array):
+    def _run(self, hello):
         namespace = {}
         exec(compile(self._spec["signature"], "<signature>", "exec"), namespace)
         classes, stubs = lending.classes_and_stubs(self._spec, namespace)
-        self._replies = Replies(classes, self._broken, mark_array, self._called)
+        self._replies = Replies(classes, self._broken, self._guard, self._called)
         code = patience.compile_patient(self._spec["test"], namespace, self._failed)
         names = lending.open_names(code, namespace | stubs)
         functions = set(map(str, hello["functions"]))
@@ -131,7 +131,7 @@ class _Tests:
         return outcome
 
     def _receive(self):
-        return crossing.loads(wire.receive_bytes(self._channel.recv, crossing.MAX_BYTES))
+        return crossing.loads(wire.receive_bytes(self._channel.recv, crossing.MAX_BYTES), self._guard.constant)
 
 
 class _Encoder(sending.Encoder):

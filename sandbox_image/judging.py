@@ -63,7 +63,7 @@ class _Bench:
         self._signature = compile(spec["signature"], "<signature>", "exec")
         self._tests = patience.compile_strict(spec["test"])
         self._calls = [json.loads(call) for call in spec["calls"]]
-        self._mark_array = vacuous.refuse_empty_comparisons(self._broken.note, spec["signature"] + spec["test"])
+        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, spec["signature"] + spec["test"])
 
     def verdict(self, hello, answers):
         """Return ("", "") where every test passes, else why not and of what kind."""
@@ -72,7 +72,7 @@ class _Bench:
             return "the candidate's process ended while its code was loading", "ended"
         why = "", ""
         try:
-            message = crossing.loads(hello)
+            message = crossing.loads(hello, self._guard.constant)
             if "failed" in message:
                 return f"the candidate's code does not load: {streams.clip(str(message['failed']))}", "load"
             if not self._run(replies.hello_of(message), answers).used:
@@ -86,15 +86,13 @@ class _Bench:
         namespace = {}
         exec(self._signature, namespace)
         classes, stubs = lending.classes_and_stubs(self._spec, namespace)
-        replay = Replay(self._calls, answers, classes, self._broken, self._mark_array)
+        replay = Replay(self._calls, answers, classes, self._broken, self._guard)
         lent = {
             name: replies.Proxy(name, stub, replay.called) for name, stub in stubs.items() if name in hello["functions"]
         }
         decoder = replay.understood.decode(hello["n"])
-        makers = replay.understood.makers
-        lending.lend(
-            lent, self._spec["names"], hello, decoder, makers, lambda name: replies.Proxy(name, None, replay.called)
-        )
+        makers, proxy = replay.understood.makers, lambda name: replies.Proxy(name, None, replay.called)
+        lending.lend(lent, self._spec["names"], hello, decoder, makers, proxy)
         replay.names |= lent
         replay.used += len(hello["values"])
         namespace |= lent

@@ -21,11 +21,11 @@ class Replay:
     `names`: what the tests may name of the candidate, to be filled in.
     """
 
-    def __init__(self, calls, replies, classes, broken, mark_array):
+    def __init__(self, calls, replies, classes, broken, guard):
         self.names = {}
         self._calls, self._replies = calls, replies
         self._broken = broken
-        self._replies_taken = Replies(classes, broken, mark_array, self.called)
+        self._replies_taken = Replies(classes, broken, guard, self.called)
         self._surroundings = Surroundings(Divergence)
         self._next = 0
         self._answers = []
@@ -74,7 +74,7 @@ class Replay:
         number, self._next = self._next, self._next + 1
         if number >= len(self._replies):
             raise UnconfirmedError("the candidate's process ended during a call")
-        reply = crossing.loads(self._replies[number])
+        reply = self._replies_taken.load(self._replies[number])
         how, result = self._replies_taken.take(reply)
         self._answers.append(result if how == "v" else FORGOTTEN)
         self._surroundings.after(reply)

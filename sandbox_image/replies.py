@@ -24,12 +24,16 @@ class Broken:
 class Replies:
     """Understands what one candidate answers, reply by reply."""
 
-    def __init__(self, classes, broken, mark_array, call_back):
-        """`classes`: name -> class of the signature. `call_back(stub, args, kwargs)`: calls a function it returned."""
+    def __init__(self, classes, broken, guard, call_back):
+        """`classes`: name -> class of the signature. `guard`: of comparisons that are true of anything (vacuous.py).
+
+        `call_back(stub, args, kwargs)` calls a function that the candidate has returned.
+        """
         self.classes = classes
         self.labels = {kind: name for name, kind in classes.items()}
         self.ours, self.theirs = Heap("t", by_value=True), Heap("a", by_value=False)
-        self.makers = _Makers(broken, mark_array, call_back)
+        self.makers = _Makers(broken, guard, call_back)
+        self._guard = guard
 
     def decode(self, nodes):
         """Return a decoder of a reply's nodes; its objects count as sent."""
@@ -37,7 +41,12 @@ class Replies:
         decoder = receiving.Decoder(nodes, self.classes, known, self.makers)
         decoder.decode_all()
         self.theirs.add(decoder.built, nodes)
+        self._guard.examine(decoder.built)
         return decoder
+
+    def load(self, data):
+        """Return a message of the candidate."""
+        return crossing.loads(data, self._guard.constant)
 
     def take(self, reply):
         """Apply what a call changed; return ("v", value) or ("e", exception)."""
@@ -53,6 +62,7 @@ class Replies:
                 heap.check_change(number, node)
                 decoder.fill(heap.objects[number], node)
                 heap.look(number)
+                self._guard.examine([heap.objects[number]])
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             raise MalformedError(str(error)[:200]) from None
         return how, result
@@ -100,9 +110,9 @@ class Proxy:
 class _Makers(standing_in.Makers):
     """What the tests' side makes of what came: a function becomes a stub that has the candidate called again."""
 
-    def __init__(self, broken, mark_array, call_back):
+    def __init__(self, broken, guard, call_back):
         super().__init__()
-        self.note, self.array = broken.note, mark_array
+        self.note, self.array = broken.note, guard
         self._call_back = call_back
 
     def function(self, node):

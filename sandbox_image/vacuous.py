@@ -1,87 +1,229 @@
-"""Arrays without items: NumPy broadcasts them to almost any shape, and then nothing in them differs from anything."""
+"""Comparisons that are true of anything: with values of which nothing differs from anything, nothing is confirmed.
+
+An array without items is broadcast to almost any shape, and then no item of it differs. A NaN is not greater than any
+tolerance, an infinity is within any relative one, a masked item is compared with nothing, and a complex number whose
+absolute value overflows is as near as it likes. Such a value counts only where the tests' own text speaks of its kind.
+"""
 
 import functools
+import math
+import re
 import sys
 
 import crossing
 
-WHY = "an array without items is compared with something that has some"
+EMPTY = "an array without items is compared with something that has some"
+OVERFLOW = "a complex number whose absolute value overflows is close to anything"
+FAR = "what is far from each other is found equal"
+MASKED = "what is masked is compared with something that is not"
 _TESTING = (
     "assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal",
     "assert_array_almost_equal_nulp", "assert_array_equal", "assert_array_less", "assert_array_max_ulp", "assert_equal",
 )  # fmt: skip
+_CLOSE = ("allclose", "isclose", "array_equiv", "array_equal")
 _COMPARISONS = {
     "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor",
 }  # fmt: skip
+# A difference is on its way to a comparison.
+_DIFFERING = _COMPARISONS | {"subtract"}
+_PAIRING = (*sorted(_DIFFERING), "divide", "true_divide", "maximum", "minimum", "hypot")
+_NUMPY_SCALARS = re.compile(r"(np|numpy)\.((float|int|uint|complex|datetime|timedelta)\w*|mean|sum|max|min|prod|dot)\(")
+_EMPTY_VALUES = re.compile(r"\[\]|(?<!\w)\(\)|\{\}|\blen\b|\bsize\b|empty|not solution|zeros\(\(?0")
+# A list without items becomes an array only here.
+_MAKING = ("array", "asarray", "asanyarray", "ravel", "concatenate")
 
 
 def refuse_empty_comparisons(note, text):
-    """Let NumPy find nothing equal, close or ordered between an array without items and one that has some.
+    """Return the guard of one run of tests: it refuses comparisons that are true of several expected values.
 
     `note` is told why nothing can be confirmed, and returns the exception to raise. `text` is all that the tests may
-    say: what it does not mention is not prepared for, which takes longer than a test. Returns what arrays that come
-    across are to be marked with.
+    say: what it does not mention is not prepared for, which takes longer than a test.
     """
-    numpy = sys.modules.get("numpy")
-    if numpy is None:
-        return lambda array: array
-    if "np" in text or "numpy" in text:
-        return _prepare(numpy, note, text)
-    # Arrays can come all the same.
-    return lambda array: _prepare(numpy, note, text)(array) if array.size == 0 else array
+    guard = Guard(note, text)
+    if re.search(r"\bnp\b|numpy", text):
+        guard.prepare()
+    if "cmath" in text:
+        import cmath
+
+        cmath.isclose = guard.checked(cmath.isclose)
+    return guard
 
 
-def _prepare(numpy, note, text):
-    """Replace what compares; return what an array is marked with."""
+class Guard:
+    """Stands between the values that came from a candidate and the tests.
 
-    def refuse():
-        raise note(crossing.UnconfirmedError(WHY))
+    Called with an array that came, it returns what the tests are given for it.
+    """
 
-    def checked(compare):
+    def __init__(self, note, text):
+        self._note, self._text = note, text.lower()
+        self._marked = None
+        self.trusting = False
+        """Whether NumPy is at work on two values that may be compared: what it does with them is its own affair."""
+
+    def __call__(self, array):
+        if array.size:
+            return array
+        # Arrays can come although the tests do not name NumPy.
+        self.prepare()
+        return self.mark(array)
+
+    def refuse(self, why):
+        """Raise the exception after which nothing counts any more."""
+        raise self._note(crossing.UnconfirmedError(why))
+
+    # --- what no test asks for unless it says so ---
+
+    def constant(self, name):
+        """Return NaN or an infinity of a message (as `json.loads` asks for it); refuse it where no test names one."""
+        self._expect("nan" if name == "NaN" else "inf", name)
+        return float(name)
+
+    def examine(self, objects):
+        """Refuse what no test asks for in the objects of an answer: arrays, NumPy scalars, lists that hold nothing."""
+        numpy = sys.modules.get("numpy")
+        if numpy is None or not objects:
+            return
+        empty = all(isinstance(value, (list, tuple, range)) and _size(numpy, value) == 0 for value in objects)
+        # A scalar takes such a list for an array, and no guard of an array is asked.
+        if empty and _NUMPY_SCALARS.search(self._text) and not _EMPTY_VALUES.search(self._text):
+            self.refuse(EMPTY)
+        for value in objects:
+            if isinstance(value, (numpy.ndarray, numpy.generic)):
+                self._look_into(numpy, value)
+
+    def _look_into(self, numpy, value):
+        kind = value.dtype.kind
+        if kind in "fc" and not numpy.isfinite(value).all():
+            if numpy.isnan(value).any():
+                self._expect("nan", "NaN")
+            if numpy.isinf(value).any():
+                self._expect("inf", "Infinity")
+        elif kind in "Mm" and numpy.isnat(value).any():
+            self._expect(r"\bnat\b|nan", "NaT")
+        if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.getmaskarray(value).any():
+            self._expect(r"mask|\bma\b", "a masked item")
+        if kind == "c" and _overflows(numpy, value):
+            self.refuse(OVERFLOW)
+
+    def _expect(self, pattern, what):
+        if not re.search(pattern, self._text):
+            self.refuse(
+                f"the candidate returned {what}, which no test names: comparisons with it may be true of anything"
+            )
+
+    # --- NumPy ---
+
+    def prepare(self):
+        """Replace what compares and what makes arrays; NumPy is imported if it is not there yet."""
+        if self._marked is not None:
+            return
+        import numpy
+
+        self._marked = _noticing(numpy, self)
+        for name in _CLOSE:
+            setattr(numpy, name, self.checked(getattr(numpy, name)))
+        if "testing" in self._text or "assert_" in self._text:
+            import numpy.testing
+
+            for name in filter(functools.partial(hasattr, numpy.testing), _TESTING):
+                setattr(numpy.testing, name, self.checked(getattr(numpy.testing, name), near=name.endswith("nulp")))
+        for name in _PAIRING:
+            if f"{name}(" in self._text:
+                setattr(numpy, name, self.checked(getattr(numpy, name)))
+        for name in _MAKING:
+            setattr(numpy, name, self._marking(getattr(numpy, name)))
+
+    def mark(self, value):
+        """Return an array that notices what it is combined with, where that could be something without items."""
+        numpy = sys.modules["numpy"]
+        if type(value) is numpy.ndarray and (value.size == 0 or value.ndim == 0 or 1 in value.shape):
+            return value.view(self._marked)
+        return value
+
+    def _marking(self, make):
+        make = _unguarded(make)
+
+        @functools.wraps(make)
+        def made(*args, **kwargs):
+            array = make(*args, **kwargs)
+            if self.trusting:
+                return array
+            if array.dtype.kind == "c" and _overflows(sys.modules["numpy"], array):
+                self.refuse(OVERFLOW)
+            return self.mark(array)
+
+        made.unguarded = make
+        return made
+
+    def checked(self, compare, *, near=False):
+        """Return a comparison of two values that refuses what it would be true of in any case.
+
+        `near`: what it finds equal must be near each other by another measure too (differences of unsigned integers
+        wrap around).
+        """
+        compare = _unguarded(compare)
+
         @functools.wraps(compare)
         def check(a, b, *args, **kwargs):
-            if (_size(numpy, a) == 0) != (_size(numpy, b) == 0):
-                refuse()
-            return compare(a, b, *args, **kwargs)
+            if self.trusting:
+                return compare(a, b, *args, **kwargs)
+            self.trusting = True
+            try:
+                self._compare(sys.modules.get("numpy"), a, b)
+                found = compare(a, b, *args, **kwargs)
+                if near:
+                    self._far(sys.modules["numpy"], a, b)
+            finally:
+                self.trusting = False
+            return found
 
+        check.unguarded = compare
         return check
 
-    class Empty(numpy.ndarray):
-        """An array without items that notices what it is combined with."""
+    def _compare(self, numpy, a, b):
+        """Refuse two values of which any comparison may be true."""
+        if _overflows(numpy, a) or _overflows(numpy, b):
+            self.refuse(OVERFLOW)
+        if numpy is not None:
+            if (_size(numpy, a) == 0) != (_size(numpy, b) == 0):
+                self.refuse(EMPTY)
+            if not numpy.array_equal(_mask(numpy, a), _mask(numpy, b)):
+                self.refuse(MASKED)
+
+    def _far(self, numpy, a, b):
+        """Refuse two values that are not near each other."""
+        if not numpy.allclose(1.0 * numpy.asarray(a), 1.0 * numpy.asarray(b), rtol=1e-3):
+            self.refuse(FAR)
+
+
+def _noticing(numpy, guard):
+    """Return the class of arrays that notice that they are compared with nothing."""
+
+    class Noticing(numpy.ndarray):
+        """An array to the tests, and to the candidate."""
 
         crosses_as_array = True
 
         def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-            if method == "__call__" and len(inputs) > 1:
-                sizes = [numpy.size(value) for value in inputs]
-                # Arithmetic with a single number is no comparison yet.
-                if min(sizes) == 0 and max(sizes) > (0 if ufunc.__name__ in _COMPARISONS else 1):
-                    refuse()
-            plain = [value.view(numpy.ndarray) if isinstance(value, Empty) else value for value in inputs]
+            sizes = [_size(numpy, value) for value in inputs] if method == "__call__" and len(inputs) > 1 else [1]
+            # Other arithmetic with a single number is no comparison yet.
+            if not guard.trusting and min(sizes) == 0 and max(sizes) > (0 if ufunc.__name__ in _DIFFERING else 1):
+                guard.refuse(EMPTY)
+            plain = [value.view(numpy.ndarray) if isinstance(value, Noticing) else value for value in inputs]
             if out := kwargs.get("out"):
-                kwargs["out"] = tuple(v.view(numpy.ndarray) if isinstance(v, Empty) else v for v in out)
-            return marked(getattr(ufunc, method)(*plain, **kwargs))
+                kwargs["out"] = tuple(v.view(numpy.ndarray) if isinstance(v, Noticing) else v for v in out)
+            made = getattr(ufunc, method)(*plain, **kwargs)
+            # Nothing has been compared with nothing: what is asked of the result tells no more.
+            return made if max(sizes) == 0 and ufunc.__name__ in _DIFFERING else guard.mark(made)
 
-    def marked(value):
-        return value.view(Empty) if type(value) is numpy.ndarray and value.size == 0 else value
+    # What `repr` writes in front of the items.
+    Noticing.__name__ = "array"
+    return Noticing
 
-    def marking(make):
-        @functools.wraps(make)
-        def made(*args, **kwargs):
-            return marked(make(*args, **kwargs))
 
-        return made
-
-    for name in ("allclose", "isclose", "array_equiv"):
-        setattr(numpy, name, checked(getattr(numpy, name)))
-    if "testing" in text:
-        for name in _TESTING:
-            if hasattr(numpy.testing, name):
-                setattr(numpy.testing, name, checked(getattr(numpy.testing, name)))
-    # A list without items becomes such an array only here.
-    for name in ("array", "asarray", "asanyarray", "ravel", "concatenate"):
-        setattr(numpy, name, marking(getattr(numpy, name)))
-    return marked
+def _unguarded(function):
+    return getattr(function, "unguarded", function)
 
 
 def _size(numpy, value):
@@ -90,3 +232,25 @@ def _size(numpy, value):
     except ValueError:
         # Ragged: it has items.
         return 1
+
+
+def _overflows(numpy, value):
+    """Whether some complex number in a value is finite and its absolute value is not."""
+    if type(value) is complex:
+        return (
+            math.isinf(math.hypot(value.real, value.imag)) and math.isfinite(value.real) and math.isfinite(value.imag)
+        )
+    if numpy is None or isinstance(value, (int, float, str)):
+        return False
+    try:
+        array = _unguarded(numpy.asarray)(value)
+    except ValueError:
+        return False
+    if array.dtype.kind != "c":
+        return False
+    with numpy.errstate(over="ignore"):
+        return bool((numpy.isfinite(array) & numpy.isinf(numpy.abs(array))).any())
+
+
+def _mask(numpy, value):
+    return numpy.ma.getmaskarray(value) if isinstance(value, numpy.ma.MaskedArray) else False

@@ -12,6 +12,9 @@ TICK = 0.05
 FIRST_TICK = 0.02
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+# A socket's buffer by default, which no program may enlarge, and the message that goes beyond it.
+SOCKET_BYTES = 320 << 10
+OUR_SOCKETS = 32
 
 
 def processes(known):
@@ -65,18 +68,32 @@ def waited_seconds(pid):
 
 
 def memory_bytes(pids, baseline):
-    """Return the memory these processes hold beyond what each inherited (`baseline` bytes)."""
+    """Return the memory these processes hold beyond what each inherited (`baseline` bytes), page tables included."""
     total = 0
     for pid in pids:
-        anonymous = shared = 0
+        anonymous = shared = tables = 0
         with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status", "rb") as file:
             for line in file:
                 if line.startswith(b"RssAnon:"):
                     anonymous = int(line.split()[1]) << 10
                 elif line.startswith(b"RssShmem:"):
                     shared = int(line.split()[1]) << 10
-        total += max(0, anonymous - baseline) + shared
+                elif line.startswith(b"VmPTE:"):
+                    tables = int(line.split()[1]) << 10
+        total += max(0, anonymous - baseline) + shared + tables
     return total
+
+
+def socket_bytes(pids):
+    """Return what the sockets of these processes' networks may hold unread: it counts in no process.
+
+    The kernel counts the sockets of a network, not what is in them; programs share one network or have one each.
+    """
+    most = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/net/sockstat", "rb") as file:
+            most = max(most, int(file.readline().split()[2]))
+    return max(0, most - OUR_SOCKETS) * SOCKET_BYTES
 
 
 def machine_memory_bytes(field):
@@ -204,7 +221,7 @@ class Watch:
         system = sum(system for _, _, system in times.values())
         self.cpu = user + system
         self._note_waiting(pids)
-        if self.limits.memory and memory_bytes(pids, self.baseline) > self.limits.memory:
+        if self.limits.memory and memory_bytes(pids, self.baseline) + socket_bytes(pids) > self.limits.memory:
             self.reason = "memory"
             return
         if self.shared_limit is not None and machine_memory_bytes("Shmem") > self.shared_limit:

@@ -13,7 +13,18 @@ import msgspec
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.results import READINGS, Metric, Outcome, Reading, Report, SampleResult
+from grader.results import (
+    READINGS,
+    Metric,
+    Outcome,
+    Provenance,
+    Reading,
+    Report,
+    SampleResult,
+    count_unscored,
+    write_facts,
+)
+from grader.scorers.mr_ben.facts import ReadingFacts, RunFacts, SampleFacts
 from grader.scorers.mr_ben.figures import Weights
 
 if TYPE_CHECKING:
@@ -69,10 +80,16 @@ def sample(
 
 def report(samples: Iterable[SampleResult], metrics: Iterable[Metric] = (), **fields: Any) -> Report:
     listed = list(samples)
-    unscored = sum(Outcome.UNSCORED in (s.official.outcome, s.careful.outcome) for s in listed)
-    given: dict[str, Any] = {"benchmark": "vstar", "split": "test", "protocol": "p", "unscored": unscored}
-    environment = {"data_digest": "d"} | fields.pop("environment", {})
-    return Report(**given | {"samples": listed, "metrics": list(metrics), "environment": environment} | fields)
+    unscored, by_reading = count_unscored(listed)
+    given: dict[str, Any] = {
+        "benchmark": "vstar",
+        "split": "test",
+        "protocol": "p",
+        "unscored": unscored,
+        "unscored_by_reading": by_reading,
+        "provenance": Provenance(data_digest="d"),
+    }
+    return Report(**given | {"samples": listed, "metrics": list(metrics)} | fields)
 
 
 def figures(name: str, value: float, n: int, group: str | None = None) -> list[Metric]:
@@ -83,7 +100,7 @@ def choice(right: Sequence[bool], **fields: Any) -> Report:
     """A run of questions with these right."""
     samples = [sample(f"q{i}", "correct" if good else "wrong") for i, good in enumerate(right)]
     value = 100 * sum(map(bool, right)) / len(samples)
-    return report(samples, figures("accuracy", value, len(samples)), **fields)
+    return report(samples, figures("accuracy", value, len(samples)), **{"scorer": "multiple_choice"} | fields)
 
 
 @cache
@@ -95,7 +112,9 @@ def tasks(passed: Sequence[int], samples: int = 10, **fields: Any) -> Report:
     """A run of programming tasks of so many samples, so many of which pass."""
     listed = [one for i, good in enumerate(passed) for one in task(i, int(good), samples)]
     value = 100 * sum(map(int, passed)) / samples / len(passed)
-    return report(listed, figures("pass@1", value, len(passed)), **{"benchmark": "humaneval-v"} | fields)
+    return report(
+        listed, figures("pass@1", value, len(passed)), **{"benchmark": "humaneval-v", "scorer": "execution"} | fields
+    )
 
 
 def circular(passes: Sequence[Sequence[bool]], **fields: Any) -> Report:
@@ -107,7 +126,7 @@ def circular(passes: Sequence[Sequence[bool]], **fields: Any) -> Report:
     ]
     value = 100 * sum(all(group) for group in passes) / len(passes)
     metrics = figures("circular_accuracy", value, len(passes))
-    return report(listed, metrics, **{"benchmark": "mmbench"} | fields)
+    return report(listed, metrics, **{"benchmark": "mmbench", "scorer": "circular"} | fields)
 
 
 Row = tuple[str, str, bool, bool | None, bool | None, bool | None]
@@ -117,11 +136,10 @@ Row = tuple[str, str, bool, bool | None, bool | None, bool | None]
 @cache
 def mr_sample(number: int, row: Row) -> SampleResult:
     subject, question, gold, predicted, step, reason = row
-    said = {
-        "correctness": None if predicted is None else "correct" if predicted else "incorrect",
-        "step": step,
-        "reason": reason,
-    }
+    said = ReadingFacts(
+        correctness=None if predicted is None else "correct" if predicted else "incorrect", step=step, reason=reason
+    )
+    facts = SampleFacts(gold="correct" if gold else "incorrect", official=said, careful=said)
     outcome = (
         "unscored" if step is None or reason is None
         else "correct" if predicted == gold and (gold or (step and reason))
@@ -134,15 +152,16 @@ def mr_sample(number: int, row: Row) -> SampleResult:
         careful=read(outcome),
         unit=question,
         groups={"subject": subject},
-        extra={"gold": "correct" if gold else "incorrect", "official": said, "careful": said},
+        facts=write_facts(facts),
     )
 
 
 def mr_ben(rows: Sequence[Row], weights: Weights = Weights(), *, summarised: bool = True, **fields: Any) -> Report:  # noqa: B008
     """A run of Mr-Ben; `summarised` computes its figures, else there is only a stand-in for MR-Score."""
-    from grader.scorers.mr_ben.run import metrics
+    from grader.scorers.mr_ben.metrics import metrics
 
     listed = [mr_sample(number, row) for number, row in enumerate(rows)]
     made = metrics(listed, weights) if summarised else figures("mr_score", 50, len(rows))
-    given = {"benchmark": "mr-ben", "environment": {"weights": weights._asdict()}}
+    kept = write_facts(RunFacts(weights=weights._asdict()))
+    given = {"benchmark": "mr-ben", "scorer": "mr_score", "facts": kept}
     return report(listed, made, **given | fields)

@@ -1,115 +1,32 @@
-"""Declarations: found by id or folder, and what is wrong with one is said by its name."""
+"""A benchmark's splits and protocols: the named one, or the default one."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import msgspec
 import pytest
 
-from grader import benchmark, resources
-from grader.errors import InputError, UsageError
+from grader.benchmark import Benchmark, Columns, Protocol, Split
+from grader.errors import UsageError
 
-MINIMAL = """
-id = "own"
-name = "Own"
-scoring = "execution"
-default_split = "test"
-default_protocol = "v1"
-[columns]
-id = "qid"
-[splits.test]
-data = "tasks.jsonl"
-[protocols.v1]
-"""
+OWN = Benchmark(
+    id="own",
+    name="Own",
+    scoring="execution",
+    columns=Columns(id="qid"),
+    splits={"test": Split(data="tasks.jsonl"), "train": Split()},
+    protocols={"v1": Protocol(), "v2": Protocol()},
+    default_split="test",
+    default_protocol="v2",
+)
 
 
-def declare(folder: Path, text: str) -> str:
-    (folder / "benchmark.toml").write_text(text)
-    return str(folder)
+def test_the_named_split_and_protocol_are_taken_or_the_default_ones() -> None:
+    assert [OWN.split(name)[0] for name in (None, "train")] == ["test", "train"]
+    assert OWN.split(None)[1].data == "tasks.jsonl"
+    assert [OWN.check_protocol(name) for name in (None, "v1")] == ["v2", "v1"]
 
 
-def refusal(folder: Path, text: str) -> str:
-    with pytest.raises(InputError) as caught:
-        benchmark.load(declare(folder, text))
-    return str(caught.value).removeprefix(f"{folder}/")
-
-
-def test_a_folder_with_a_declaration_is_a_benchmark(tmp_path: Path) -> None:
-    made = benchmark.load(declare(tmp_path, MINIMAL))
-    assert (made.id, made.splits["test"].data, made.folder) == ("own", "tasks.jsonl", str(tmp_path.resolve()))
-
-
-@pytest.mark.parametrize("name", benchmark.names())
-def test_every_benchmark_that_came_with_grade_loads(name: str) -> None:
-    made = benchmark.load(name)
-    assert made.id == name
-    assert made.split(None)[0] == made.default_split
-    assert made.protocol(None)[0] == made.default_protocol
-    assert Path(made.folder) == resources.folder("benchmarks") / name
-
-
-def test_humaneval_v_has_both_official_protocols() -> None:
-    protocols = benchmark.load("humaneval-v").protocols
-    assert {name: (p.rows, p.k) for name, p in protocols.items()} == {"v1": (108, 10), "v2": (253, 3)}
-
-
-@pytest.mark.parametrize(
-    ("extra", "message"),
-    [
-        ('nmae = "x"\n' + MINIMAL, "benchmark.toml: Object contains unknown field `nmae`"),
-        (MINIMAL + "time = 2\n", "benchmark.toml: Object contains unknown field `time` - at `$.protocols[...]`"),
-        (
-            MINIMAL.replace('"qid"', '"qid"\nanswr = "a"'),
-            "benchmark.toml: Object contains unknown field `answr` - at `$.columns`",
-        ),
-        (MINIMAL.replace('"execution"', '"guess"'), "benchmark.toml: Invalid enum value 'guess' - at `$.scoring`"),
-        (MINIMAL.replace('name = "Own"', "name = 3"), "benchmark.toml: Expected `str`, got `int` - at `$.name`"),
-        (MINIMAL.replace('name = "Own"', ""), "benchmark.toml: Object missing required field `name`"),
-        ('letters = "AABC"\n' + MINIMAL, 'benchmark.toml: letters = "AABC": A stands there more than once'),
-        (
-            'letters = ""\n' + MINIMAL,
-            "benchmark.toml: letters is empty: name those that options can have "
-            '(letters = "ABCD"), or leave it out for ABCD',
-        ),
-    ],
-)  # fmt: skip
-def test_a_wrong_declaration_is_refused_and_the_field_named(extra: str, message: str, tmp_path: Path) -> None:
-    assert refusal(tmp_path, extra) == message
-
-
-@pytest.mark.parametrize("text", ["id = ", "\x00", "[[[", "id = 'x"])
-def test_what_is_no_toml_is_an_error_that_names_the_file(text: str, tmp_path: Path) -> None:
-    assert refusal(tmp_path, text).startswith("benchmark.toml: ")
-
-
-def test_a_file_that_is_not_utf_8_is_an_error_that_names_it(tmp_path: Path) -> None:
-    (tmp_path / "benchmark.toml").write_bytes(b'id = "\xff"')
-    with pytest.raises(InputError, match=r"benchmark\.toml: "):
-        benchmark.load(str(tmp_path))
-
-
-def test_an_unknown_benchmark_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError) as caught:
-        benchmark.load("humanevalv")
-    assert str(caught.value) == (
-        f"There is no benchmark 'humanevalv': it is neither one of {', '.join(benchmark.names())} "
-        "nor a folder with a benchmark.toml."
-    )
-    with pytest.raises(UsageError):
-        benchmark.load(str(tmp_path))
-
-
-def test_an_unknown_split_or_protocol_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    made = benchmark.load(declare(tmp_path, MINIMAL))
-    with pytest.raises(UsageError, match=r"^own has no split 'dev'; it has test\.$"):
-        made.split("dev")
-    with pytest.raises(UsageError, match=r"^own has no protocol 'v9'; it has v1\.$"):
-        made.protocol("v9")
-
-
-def test_a_declaration_cannot_be_changed_afterwards(tmp_path: Path) -> None:
-    made = benchmark.load(declare(tmp_path, MINIMAL))
-    with pytest.raises(AttributeError):
-        made.id = "other"  # type: ignore[misc]
-    assert msgspec.structs.replace(made, id="other").id == "other"
+def test_an_unknown_split_or_protocol_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match=r"^own has no split 'dev'; it has test, train\.$"):
+        OWN.split("dev")
+    with pytest.raises(UsageError, match=r"^own has no protocol 'v9'; it has v1, v2\.$"):
+        OWN.check_protocol("v9")

@@ -1,66 +1,83 @@
-"""Results files: what is read back is what grading wrote, and nothing that would make a gate decide on nonsense."""
+"""What a report says of its samples: where the readings differ, what is unscored, groups and observations."""
 
 from __future__ import annotations
-
-import json
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from grader.errors import InputError
-from grader.results import encode_report, read_report
-from tests.made_runs import SAMPLES, choice, of_sample
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-
-@pytest.mark.parametrize("benchmark", SAMPLES)
-def test_what_grading_writes_reads_back(benchmark: str, tmp_path: Path) -> None:
-    path = tmp_path / "x_results.json"
-    path.write_bytes(encode_report(of_sample(benchmark)))
-    assert read_report(path) == of_sample(benchmark)
-
-
-def test_a_file_that_is_no_results_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"gone\.json: No such file"):
-        read_report(tmp_path / "gone.json")
-    other = tmp_path / "predictions.json"
-    for data in (b"[]", b"", b"\xff\xfe", b"[" * 100_000, b'{"schema": "1"}'):
-        other.write_bytes(data)
-        with pytest.raises(InputError, match=r"not a results file .* give the `_results.json` that grading wrote"):
-            read_report(other)
+from grader.results import (
+    Metric,
+    UnscoredCounts,
+    by_group,
+    by_observation,
+    count_unscored,
+    is_same,
+    other_than,
+    read_facts,
+    write_facts,
+)
+from grader.scorers.choice.facts import SampleFacts
+from tests.made_runs import figures, report, sample
 
 
-@pytest.mark.parametrize("data", [encode_report(choice([True], schema=2)), b'{"schema": 2, "runs": []}'])
-def test_another_schema_is_said_to_be_one(data: bytes, tmp_path: Path) -> None:
-    later = tmp_path / "later_results.json"
-    later.write_bytes(data)
-    with pytest.raises(InputError, match=r"\$\.schema: 2; this version of grade reads 1"):
-        read_report(later)
+def metric(value: float | None) -> Metric:
+    return Metric(name="m", reading="careful", value=value, n=1)
+
+
+def test_the_unscored_are_counted_in_either_reading_and_in_each() -> None:
+    samples = [
+        sample("a", "unscored", official="correct"),
+        sample("b", "correct", official="unscored"),
+        sample("c", "unscored"),
+        sample("d", "correct"),
+    ]
+    assert count_unscored(samples) == (3, UnscoredCounts(official=2, careful=2))
+    assert count_unscored([]) == (0, UnscoredCounts())
+
+
+def test_samples_are_grouped_by_every_label_behind_all_of_them() -> None:
+    a, b, c = sample("a", "correct", group="k=y"), sample("b", "wrong", group="k=x"), sample("c", "wrong")
+    assert by_group([a, b, c]) == {None: [a, b, c], "k=x": [b], "k=y": [a]}
+    assert list(by_group([a, b, c])) == [None, "k=x", "k=y"]
+
+
+def test_an_observation_is_a_unit_or_a_qid_in_the_order_of_the_samples() -> None:
+    first, alone, second = sample("u.0", "correct", unit="u"), sample("q", "wrong"), sample("u.1", "wrong", unit="u")
+    assert by_observation([first, alone, second]) == {"u": [first, second], "q": [alone]}
+    assert list(by_observation([alone, first])) == ["q", "u"]
+
+
+def test_the_readings_differ_where_their_outcomes_do() -> None:
+    same, other = sample("a", "wrong"), sample("b", "wrong", official="correct")
+    assert report([same, other]).differences() == [other]
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda r: r["samples"][1]["careful"].update(credit=-3), "$.samples[1].careful.credit: -3.0 is not between"),
-        (lambda r: r["samples"][0]["official"].update(credit=1e308), "$.samples[0].official.credit: 1e+308 is not"),
-        (lambda r: r["samples"][0].update(sample=-1), "$.samples[0].sample: -1 is no position"),
-        (lambda r: r["samples"].append(r["samples"][0]), "sample 0 stands here more than once"),
-        (lambda r: r["samples"][0]["careful"].update(outcome="unscored"), "$.unscored: 0, but 1 samples are"),
-        (lambda r: r.update(unscored=-7), "$.unscored: -7, but 0 samples are"),
-    ],
+    ("official", "careful", "same"),
+    [(1.0, 1.0 + 1e-12, True), (1.0, 1.1, False), (None, None, True), (None, 1.0, False), (1.0, None, False)],
 )
-def test_a_file_that_was_changed_by_hand_is_refused(
-    change: Callable[[dict[str, Any]], object], message: str, tmp_path: Path
-) -> None:
-    made = json.loads(encode_report(choice([True, False])))
-    change(made)
-    path = tmp_path / "x_results.json"
-    path.write_text(json.dumps(made))
-    with pytest.raises(InputError) as caught:
-        read_report(path)
-    assert str(caught.value).startswith(f"{path}: $.")
-    assert message in str(caught.value)
-    assert caught.value.problems[-1].endswith("Grade the predictions again.")
+def test_values_are_the_same_but_for_rounding(official: float | None, careful: float | None, same: bool) -> None:
+    assert is_same(metric(official), metric(careful)) is same
+    assert not is_same(metric(official), None)
+
+
+def test_a_metric_that_was_not_judged_has_no_number() -> None:
+    assert metric(2.5).number == 2.5
+    with pytest.raises(ValueError, match="m was not judged"):
+        _ = metric(None).number
+
+
+def test_a_metric_is_found_by_name_reading_and_group() -> None:
+    made = report([], [*figures("accuracy", 50, 2), *figures("accuracy", 25, 1, "k=x")])
+    found = made.metric("accuracy", "careful", "k=x")
+    assert found is not None
+    assert found.value == 25
+    assert made.metric("accuracy", "careful", "k=y") is None
+    assert other_than("careful") == "official"
+    assert other_than("official") == "careful"
+
+
+def test_a_scorers_facts_are_read_back_and_damaged_ones_are_named() -> None:
+    assert read_facts(write_facts(SampleFacts(gold="A")), SampleFacts, "sample q #0") == SampleFacts(gold="A")
+    with pytest.raises(InputError, match=r"^sample q #0: .* at `\$.gold`; grade the predictions again$"):
+        read_facts(write_facts(SampleFacts(gold="A")).__class__(b'{"gold": 1}'), SampleFacts, "sample q #0")

@@ -51,6 +51,6 @@ def writing(write: Callable[[], list[Path]]) -> list[Path]:
         return write()
     except OSError as error:
         raise InfrastructureError(
-            f"The results could not be written: {error}. Make room, or copy the predictions to another folder, and run "
+            f"The results could not be written: {error}. Make room, or name another folder with --output-dir, and run "
             "it again."
         ) from error

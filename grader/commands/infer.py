@@ -9,8 +9,7 @@ import click
 
 from grader.commands import infer_options, options
 from grader.commands.console import emit, say
-from grader.commands.run import run_command
-from grader.errors import InfrastructureError, InterruptedRunError
+from grader.errors import InfrastructureError, InterruptedRunError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,7 +137,7 @@ def _show(result: Result, asked: InferOptions, *, quiet: bool) -> None:
     if summary.several_choices and not quiet:
         say(f"{summary.several_choices} replies had more than one choice; the first was taken.")
     if result.stopped:
-        say(f"error: the run stopped: {result.stopped}")
+        say(f"error: the run stopped: {result.stopped}{_how_to_leave_out(result.stopped)}")
     if not summary.complete:
         _show_missing(result, asked)
     elif not quiet:
@@ -171,6 +170,15 @@ def _show_missing(result: Result, asked: InferOptions) -> None:
     )
 
 
+def _how_to_leave_out(reason: str) -> str:
+    """Name the option that leaves a setting out of the request, where a server seems to refuse one."""
+    said = reason.lower()
+    if not any(word in said for word in ("support", "not permitted", "forbidden", "unknown", "unrecognized")):
+        return ""
+    named = next((name for name in ("temperature", "top_p", "max_tokens", "seed") if name in said), None)
+    return f". `--{named.replace('_', '-')} none` leaves it out" if named else ""
+
+
 def _advice(kind: str) -> str:
     return {
         "reasoning_only": "; raise --max-tokens (with --fresh), or limit the reasoning",
@@ -180,6 +188,10 @@ def _advice(kind: str) -> str:
 
 def _grade(context: click.Context, given: dict[str, Any]) -> int:
     """Grade the prediction file with the options that `grade` has."""
+    group = context.find_root().command
+    run_command = group.get_command(context, "run") if isinstance(group, click.Group) else None
+    if run_command is None:
+        raise UsageError("--grade needs the whole command `grade`; run `grade infer`.")
     names = {parameter.name for parameter in run_command.params}
     shared = {name: value for name, value in given.items() if name in names}
     shared["outputs"] = given["reports"]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.commands import options
 from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.options import Options
 
 
 @click.command("list")
@@ -29,14 +32,21 @@ def list_command() -> None:
 @click.option("--split", metavar="S", help="Split of the benchmark.")
 @click.option("--data", type=options.PATH, metavar="PATH", help="Local copy of the data.")
 @click.option("--protocol", metavar="P", help="Version of the official scorer.")
-def show_command(benchmark: str | None, qid: str | None, **given: Any) -> None:
+@click.option("--as-asked", is_flag=True, help="The first request that `grade infer` sends, instead of the data.")
+@click.option("--mode", default="", metavar="MODE", help="With --as-asked: HumanEval-V's v2c, v2c-cot, v2t2c or t2c.")
+@click.option("--image", type=options.PATH, metavar="FILE", help="Also write the image that is sent to this file.")
+def show_command(
+    benchmark: str | None, qid: str | None, *, as_asked: bool, mode: str, image: Path | None, **given: Any
+) -> None:
     """Show a task as its data has it; without a QID, what the benchmark declares and the ids of its tasks.
+
+    With --as-asked, show it as a model sees it: the prompt, and the image on terminals that can show images.
 
     Without an ID, the benchmark is the configuration table's, and so are the split, data and protocol of that one.
     """
     from grader.commands.task_text import describe, show
     from grader.options import Options
-    from grader.reports.table import clean
+    from grader.reports.text import clean
 
     table = _table()
     usual = table.pop("benchmark", None)
@@ -51,9 +61,31 @@ def show_command(benchmark: str | None, qid: str | None, **given: Any) -> None:
         for line in describe(asked):
             click.echo(clean(line))
         return
+    if as_asked or image is not None:
+        _show_asked(asked, qid, mode, image)
+        return
     for name, text in show(asked, qid):
         shown = "\n".join(clean(line) for line in text.splitlines()) if "\n" in text else clean(text)
         click.echo(f"{clean(name)}:\n{shown}\n" if "\n" in text else f"{clean(name)}: {shown}")
+
+
+def _show_asked(asked: Options, qid: str, mode: str, file: Path | None) -> None:
+    from grader.commands import picture
+    from grader.commands.task_text import as_asked
+    from grader.reports.text import clean
+
+    request = as_asked(asked, qid, mode)
+    for line in request.prompt.splitlines():
+        click.echo(clean(line))
+    if request.stages > 1:
+        click.echo(f"\nThis is the first of {request.stages} requests ({request.stage}).")
+    if request.image is None:
+        click.echo("\nNo image is sent.")
+        return
+    click.echo(f"\nimage: {picture.described(request.image)}")
+    picture.draw(request.image)
+    if file is not None:
+        picture.save(request.image, file)
 
 
 def _table() -> dict[str, Any]:

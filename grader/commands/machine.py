@@ -19,15 +19,28 @@ _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubbl
 @click.command("fetch")
 @click.argument("benchmark", metavar="ID|DIR")
 @click.option("--split", metavar="S", help="Split of the benchmark.")
-def fetch_command(benchmark: str, split: str | None) -> None:
-    """Fetch a benchmark's data once, for grading without --data."""
+@click.option("--protocol", metavar="P", help="Version of the official scorer: some have a data set of their own.")
+def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> None:
+    """Fetch a benchmark's data once, for grading and inference without --data.
+
+    What was cut off goes on where it was.
+    """
     from grader.commands.progress import watcher
-    from grader.data.fetch import fetch
-    from grader.scorers import declarations
+    from grader.data import fetch
+    from grader.data.load import rows_of
+    from grader.scorers import declarations, registry
 
     declared = declarations.load(benchmark)
+    name, place = declared.split(split)
+    version = declared.check_protocol(protocol)
     with watcher(quiet=False) as observer:
-        path = fetch(declared, declared.split(split)[0], observer)
+        if place.hub and not fetch.has_address(place):
+            observer.phase(f"fetching {place.hub}", None)
+            own = registry.scorer(declared.scoring).own_rows
+            rows = rows_of(declared, name, version, None, columns=None, own=own)
+            click.echo(f"{rows.origin}: {len(rows.rows)} rows, in the cache of `datasets`")
+            return
+        path = fetch.fetch(declared, name, observer)
     click.echo(path)
 
 

@@ -72,13 +72,13 @@ def _settings(_context: click.Context, _parameter: click.Parameter, value: tuple
 
 
 def _line(text: str) -> Any:
-    from grader.decisions.gate import parse_fail_under
+    from grader.decisions.asked import parse_fail_under
 
     return parse_fail_under(text)
 
 
 def _drop(text: str) -> Any:
-    from grader.decisions.gate import parse_max_drop
+    from grader.decisions.asked import parse_max_drop
 
     return parse_max_drop(text)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -15,7 +15,9 @@ from grader.errors import InfrastructureError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grader.decisions.gate import FailUnder, GateResult, MaxDrop
+    from grader.decisions.asked import FailUnder, MaxDrop
+    from grader.decisions.gate import GateResult
+    from grader.files.destination import Destination
     from grader.grading import Graded
     from grader.options import Options
     from grader.results import ReadingName, Report
@@ -33,7 +35,10 @@ EXIT_CODES = (
 @options.judge_options
 @click.option("--score-only", is_flag=True, help="Score again from the files of an earlier run; execute nothing.")
 @options.gate_options
+@click.option("--allow-part", is_flag=True, help="Let a gate decide on a part (--limit, --id).")
 @options.output_option
+@click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files there, not beside PREDICTIONS.")
+@click.option("--force", is_flag=True, help="Let results without a judge replace judged ones.")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors, and a gate's verdict.")
 @click.option("-v", "--verbose", is_flag=True, help="Also say what every sample's verdict rests on.")
 def run_command(
@@ -43,21 +48,45 @@ def run_command(
     baseline: Path | None,
     drops: Sequence[MaxDrop],
     reading: ReadingName,
+    allow_part: bool,
     outputs: tuple[str, ...],
     quiet: bool,
     verbose: bool,
     **given: Any,
 ) -> int:
     """Grade PREDICTIONS (a file, or `-` for standard input)."""
-    from grader.commands.progress import watcher
-    from grader.grading import grade
+    from grader.files.destination import Destination
     from grader.options import Options
 
     asked = Options(**given)
     earlier = _baseline(baseline, drops, asked)
     _check(outputs, predictions, baseline, asked)
+    gated = bool(lines) or baseline is not None
+    inputs = () if baseline is None else (baseline,)
+    with Destination(force=asked.force, needs_whole=gated and not allow_part, inputs=inputs) as destination:
+        return _run(predictions, asked, destination, _Wanted(lines, earlier, drops, reading, outputs, quiet, verbose))
+
+
+class _Wanted(NamedTuple):
+    """What is to be made of a run, beside the files that every run writes."""
+
+    lines: Sequence[FailUnder]
+    baseline: Report | None
+    drops: Sequence[MaxDrop]
+    reading: ReadingName
+    outputs: tuple[str, ...]
+    quiet: bool
+    verbose: bool
+
+
+def _run(predictions: str, asked: Options, destination: Destination, wanted: _Wanted) -> int:
+    """Grade, show, write and decide; return the exit code."""
+    from grader.commands.progress import watcher
+    from grader.grading import grade
+
+    lines, earlier, drops, reading, outputs, quiet, verbose = wanted
     with watcher(quiet=quiet) as observer:
-        graded = grade(predictions, asked, observer)
+        graded = grade(predictions, asked, observer, destination=destination)
     # Shown before it is written: a full disk costs the files, not the figures.
     if not quiet:
         _show(graded.report, verbose=verbose)
@@ -90,22 +119,22 @@ def _baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -> Re
 
 
 def _check(names: tuple[str, ...], predictions: str, baseline: Path | None, asked: Options) -> None:
-    """Refuse what cannot end well before anything runs."""
-    from grader.files.run_files import results_path, stem_of
+    """Refuse what cannot end well before anything runs; `Destination` refuses what only the data tells."""
+    from grader.files.destination import stem_in
+    from grader.files.run_files import results_path
 
     if not Path(predictions).name:
         raise UsageError(f"{predictions}: is a folder" if predictions else "The name of the prediction file is empty.")
-    stem = stem_of(Path(predictions))
-    results, own = results_path(stem), _own_path(stem, asked)
-    if baseline is not None and predictions != "-" and baseline.resolve() == results.resolve():
+    stem = stem_in(asked.output_dir, None if predictions == "-" else Path(predictions))
+    written = [] if stem is None else [_own_path(stem, asked)]
+    inputs = [Path(predictions), *written, baseline, asked.data, asked.judge_replies, asked.judge_prompt]
+    output_files.check(names, inputs)
+    is_whole = asked.limit is None and not asked.ids
+    if is_whole and baseline is not None and stem is not None and baseline.resolve() == results_path(stem).resolve():
         raise UsageError(
             f"--baseline {baseline}: this run writes its own results there, and the next run would be held against "
             f"them. Give the baseline a name of its own: mv {baseline} {baseline.with_name('baseline_results.json')}"
         )
-    inputs = [Path(predictions), own, baseline, asked.data, asked.judge_replies, asked.judge_prompt]
-    output_files.check(names, inputs)
-    if asked.score_only and (asked.limit is not None or asked.ids):
-        raise UsageError("--score-only scores all that was graded; --limit and --id need a run of their own.")
 
 
 def _judge(
@@ -146,14 +175,15 @@ def _show(report: Report, *, verbose: bool) -> None:
     import shutil
 
     from grader.reports import table
+    from grader.reports.text import clean
 
     text = table.render(report, width=max(60, shutil.get_terminal_size((100, 24)).columns), colour=sys.stderr.isatty())
     write(text.rstrip("\n"))
     if verbose:
         for sample in report.samples:
             careful = sample.careful
-            say(f"{table.clean(sample.qid)} #{sample.sample} {sample.official.outcome} {careful.outcome} "
-                f"{table.clean(careful.detail)[:200]}")  # fmt: skip
+            say(f"{clean(sample.qid)} #{sample.sample} {sample.official.outcome} {careful.outcome} "
+                f"{clean(careful.detail)[:200]}")  # fmt: skip
 
 
 def _write(*steps: Callable[[], list[Path]], quiet: bool) -> InfrastructureError | None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from grader.errors import GradeError, UsageError
 from grader.grading import load_tasks
@@ -27,6 +30,45 @@ def describe(options: Options) -> list[str]:
     except GradeError as error:
         return [*lines, f"{declared.unit}s: {error}"]
     return [*lines, f"{len(tasks)} {declared.unit}s:", *tasks]
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model is sent about a task first."""
+
+    prompt: str
+    image: bytes | None
+    """As the data has it; None: there is none."""
+    stage: str
+    stages: int
+    """Requests about the task."""
+
+
+def as_asked(options: Options, qid: str, mode: str) -> Asked:
+    """Return the first request that `grade infer` sends about a task; raises a GradeError."""
+    from grader.inference import session
+    from grader.inference.options import InferOptions, ModelAt
+    from grader.models.messages import images, plain_text
+
+    asked = InferOptions(
+        model=ModelAt(name="model"),
+        output=Path("predictions.json"),
+        benchmark=options.benchmark,
+        split=options.split,
+        protocol=options.protocol,
+        data=options.data,
+        ids=(qid,),
+        mode=mode,
+    )
+    conversation = next(each for each in session.prepare(asked).selected if each.qid == qid)
+    step = conversation.steps[0]
+    messages = step.build({})
+    shown = images(messages)
+    return Asked(
+        prompt=plain_text(messages),
+        image=shown[0].data if shown else None,
+        stage=step.stage,
+        stages=len(conversation.steps),
+    )
 
 
 def show(options: Options, qid: str) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.benchmark import Benchmark
-    from grader.data.load import Rows
+    from grader.data.rows import Rows
 
 
 def check(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> None:

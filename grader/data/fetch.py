@@ -1,87 +1,62 @@
-"""Getting a benchmark's data once: from the address its declaration names, checked by MD5, kept in the cache folder."""
+"""Getting a benchmark's data once: from the addresses its declaration names, checked, kept in the cache folder."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from typing import TYPE_CHECKING
 
 from grader import resources
+from grader.data.download import Source, download
 from grader.errors import DataUnavailableError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.benchmark import Benchmark
+    from grader.benchmark import Benchmark, Split
     from grader.observer import Observer
-
-_CHUNK = 1 << 20
 
 
 def kept(benchmark: Benchmark, split: str) -> Path | None:
-    """Return the fetched file of a split, None where it was not fetched (or where it has no address)."""
+    """Return the fetched file of a split, or the folder of its files; None where not all of it is here."""
     place = benchmark.splits[split]
-    if not place.url:
+    files = _sources(place)
+    if not files:
         return None
-    path = _path(benchmark, split)
-    return path if path.is_file() else None
+    path = _place(place, split)
+    complete = path.is_file() if place.url else all((path / name).is_file() for name in files)
+    return path if complete else None
 
 
 def fetch(benchmark: Benchmark, split: str, observer: Observer) -> Path:
-    """Download a split's file; raises DataUnavailableError. A file that is there already is not fetched again."""
+    """Download what a split's addresses give; raises DataUnavailableError.
+
+    What is there already is not fetched again, and what was cut off goes on where it was.
+    """
     place = benchmark.splits[split]
-    if not place.url:
-        hub = f" It is on the hub ({place.hub}) and is loaded when it is graded." if place.hub else ""
-        raise DataUnavailableError(
-            f"{benchmark.id} ({split}) has no address to fetch from.{hub} Give a copy with --data."
-        )
-    path = _path(benchmark, split)
-    if path.is_file():
-        return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.partial")
-    try:
-        digest = _download(place.url, partial, observer, path.name)
-        if place.md5 and digest != place.md5:
-            raise DataUnavailableError(
-                f"{place.url} gave a file with MD5 {digest}, not the declared {place.md5}: it was changed or cut off. "
-                "Nothing was kept."
-            )
-        partial.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
+    files = _sources(place)
+    if not files:
+        raise DataUnavailableError(f"{benchmark.id} ({split}) has no address to fetch from. Give a copy with --data.")
+    path = _place(place, split)
+    for name, source in files.items():
+        download(source, path if place.url else path / name, observer)
     return path
 
 
-def _path(benchmark: Benchmark, split: str) -> Path:
-    place = benchmark.splits[split]
-    # Named by its address and sum: a declaration that changes either fetches anew.
-    mark = hashlib.sha256(f"{place.url}\0{place.md5}".encode()).hexdigest()[:12]
-    name = place.url.rpartition("/")[2] or split
-    return resources.cache_folder() / "data" / f"{mark}-{name}"
+def has_address(place: Split) -> bool:
+    """Whether a split's files have addresses of their own (the hub is another matter)."""
+    return bool(place.url or place.files)
 
 
-def _download(url: str, target: Path, observer: Observer, name: str) -> str:
-    """Write what `url` gives to `target`; return its MD5."""
-    import requests
+def _sources(place: Split) -> dict[str, Source]:
+    """Return the files of a split by name."""
+    if place.url:
+        return {place.url.rpartition("/")[2]: Source(url=place.url, md5=place.md5)}
+    return {name: Source(url=place.files_url + name, blob=blob) for name, blob in place.files.items()}
 
-    digest = hashlib.md5(usedforsecurity=False)
-    try:
-        with requests.get(url, stream=True, timeout=60) as response, target.open("wb") as file:
-            response.raise_for_status()
-            length = int(response.headers.get("Content-Length") or 0)
-            observer.phase(f"fetching {name} (MB)", length >> 20 or None)
-            done = 0
-            for chunk in response.iter_content(_CHUNK):
-                file.write(chunk)
-                digest.update(chunk)
-                observer.advance(((done + len(chunk)) >> 20) - (done >> 20))
-                done += len(chunk)
-            if length and done < length:
-                raise DataUnavailableError(f"{url} broke off after {done} of {length} bytes. Nothing was kept.")
-    except (requests.RequestException, OSError) as error:
-        raise DataUnavailableError(
-            f"{url} could not be fetched ({type(error).__name__}). Without a network, give a copy with --data FILE."
-        ) from error
-    return digest.hexdigest()
+
+def _place(place: Split, split: str) -> Path:
+    # Named by its addresses and sums: a declaration that changes either fetches anew.
+    parts = [place.url, place.md5] if place.url else [place.files_url, *sorted(place.files.values())]
+    mark = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+    name = place.url.rpartition("/")[2] if place.url else ""
+    return resources.cache_folder() / "data" / f"{mark}-{name or split}"

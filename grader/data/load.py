@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from grader.data import checks as data_checks
-from grader.data import fetch
+from grader.data import fetch, hub
+from grader.data.rows import Rows
 from grader.data.tables import Row, Table, read_json, read_table
 from grader.errors import DataUnavailableError, InputError, UsageError
-from grader.files.json_location import quoted
+from grader.files.json_text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import datasets
 
-    from grader.benchmark import Benchmark
+    from grader.benchmark import Benchmark, Split
 
 __all__ = ["Row", "Rows", "Table", "Wanted", "load", "read"]
 
@@ -36,25 +39,16 @@ class Wanted:
         return name != self._image and (self._columns is None or name in self._columns)
 
 
-class Rows(msgspec.Struct, frozen=True, kw_only=True):
-    """Rows and where they came from."""
+OwnRows = Callable[[Any, str, "Path | None"], "Rows | None"]
+"""(Benchmark, split, path given with --data) -> rows in a format of a scorer's own; None: it has none."""
 
-    rows: list[Row]
-    origin: str
-    """For people and reports: the file's name, or hub id and revision."""
-    digest: str
-    """A hash of the columns used; two runs are comparable only where it is the same."""
-    place: str = ""
-    """For messages: the path as the user gave it; empty where the rows came from no file."""
-    lines: list[int] = []
-    """The line each row begins on, where its file has lines."""
-    is_carried: bool = False
-    """Whether they came with the predictions."""
 
-    def where(self, number: int) -> str:
-        """Return the place of a row, counted from 1: `path:line`, or `path: row n` where there are no lines."""
-        place = self.place or self.origin
-        return f"{place}:{self.lines[number - 1]}" if self.lines else f"{place}: row {number}"
+def rows_of(
+    benchmark: Benchmark, split: str, protocol: str, given: Path | None, *, columns: Iterable[str] | None, own: OwnRows
+) -> Rows:
+    """Load the rows of a split, in a scorer's own format or in one that is everybody's; raises as `load` does."""
+    rows = own(benchmark, split, given)
+    return load(benchmark, split, protocol, given, columns) if rows is None else rows
 
 
 def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, columns: Iterable[str] | None) -> Rows:
@@ -181,23 +175,34 @@ def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted:
             f"Give the {declared.rows} {benchmark.unit}s with --data FILE, "
             f"or set protocols.{protocol}.revision in a copy of {benchmark.id}/benchmark.toml and use -b FOLDER."
         )
-    # The hub's client says all it tries before it gives up; our error says it once.
-    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
-    import datasets
-
-    datasets.disable_progress_bars()
-    try:
-        loaded = datasets.load_dataset(
-            place.hub, place.hub_config or None, split=place.hub_split or split, revision=revision or None
-        )
-    except Exception as error:
-        raise DataUnavailableError(
-            f"The data set {place.hub} could not be loaded from the hub ({type(error).__name__}: "
-            f"{' '.join(str(error).split())[:200]}).\nWithout a network, give a local copy: --data FILE "
-            "(.jsonl, .parquet, or a folder written by `datasets`)."
-        ) from error
+    loaded = _loaded(place, split, revision)
     table = _table(loaded, wanted)
     expected = declared.rows or place.rows
     if expected and len(table.rows) != expected:
         raise DataUnavailableError(f"{place.hub}@{revision} has {len(table.rows)} rows; {protocol} has {expected}.")
     return table
+
+
+def _loaded(place: Split, split: str, revision: str) -> datasets.Dataset:
+    """Load a data set from the hub, or from its client's cache where the hub does not answer."""
+    # The hub's client says all it tries before it gives up; our error says it once.
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
+    question = hub.Question()
+    import datasets
+
+    datasets.disable_progress_bars()
+    answered = question.answered()
+    try:
+        with nullcontext() if answered else hub.offline():
+            return datasets.load_dataset(
+                place.hub, place.hub_config or None, split=place.hub_split or split, revision=revision or None
+            )
+    except Exception as error:
+        silent = f"the hub ({hub.endpoint()}) did not answer in {hub.SECONDS:.0f} s, and it is not in the hub's cache"
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}" if answered else silent
+        mirror = "" if answered else " HTTPS_PROXY names a proxy, HF_ENDPOINT a mirror of the hub."
+        raise DataUnavailableError(
+            f"The data set {place.hub} could not be loaded from the hub ({reason}).\n"
+            f"Without a network, give a local copy: --data FILE (.jsonl, .parquet, or a folder written by `datasets`)."
+            f"{mirror}"
+        ) from error

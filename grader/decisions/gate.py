@@ -7,14 +7,16 @@ a larger drop, and failed only if they rule out a smaller one, each at the 5 % l
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from grader.decisions.asked import FailUnder, MaxDrop
 from grader.decisions.comparison import check_comparable, same_outputs
-from grader.decisions.made_differently import differences, in_words
+from grader.decisions.made_differently import differences
+from grader.decisions.made_differently import in_words as differences_in_words
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
+from grader.predictions.parts import in_words
 from grader.results import other_than
 from grader.scorers.interface import in_group
 from grader.scorers.registry import scorer_of
@@ -28,24 +30,6 @@ State = Literal["met", "failed", "inconclusive", "unscored"]
 LOST = "nothing of it could be scored"
 ROUNDING = 1e-9
 """Points that the arithmetic of a figure may be off by."""
-_LINE = re.compile(r"(?P<name>[^:=\s]+)(?::(?P<group>[^=]+=.+))?=(?P<value>[^=]+)")
-_DROP = re.compile(r"(?:(?P<name>[^:=\s]+)=)?(?P<value>[^=]+)")
-
-
-class FailUnder(msgspec.Struct, frozen=True, kw_only=True):
-    """`METRIC=V` or `METRIC:FIELD=LABEL=V`: the figure is to be V or more."""
-
-    name: str
-    group: str | None
-    value: float
-
-
-class MaxDrop(msgspec.Struct, frozen=True, kw_only=True):
-    """`V` or `METRIC=V`: the figure is to be no more than V points below the baseline's."""
-
-    name: str | None
-    """None: the report's first metric."""
-    value: float
 
 
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,32 +40,6 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     reason: str
     """The figures that decided."""
-
-
-def parse_fail_under(text: str) -> FailUnder:
-    """Read `METRIC=V` or `METRIC:FIELD=LABEL=V`; raises UsageError."""
-    found = _LINE.fullmatch(text.strip())
-    value = _number(found["value"]) if found else None
-    if found is None or value is None:
-        raise UsageError(f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75.")
-    return FailUnder(name=found["name"], group=found["group"], value=value)
-
-
-def parse_max_drop(text: str) -> MaxDrop:
-    """Read `V` or `METRIC=V`; raises UsageError."""
-    found = _DROP.fullmatch(text.strip())
-    value = _number(found["value"]) if found else None
-    if found is None or value is None or value < 0:
-        raise UsageError(f"{text!r}: write it like 2 or pass@1=2, in points, not below 0.")
-    return MaxDrop(name=found["name"], value=value)
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if -1000 < value < 1000 else None
 
 
 def judge(
@@ -97,7 +55,10 @@ def judge(
     if baseline is not None:
         check_baseline(baseline, report)
         results += [_drop(report, baseline, drop, reading) for drop in drops or [MaxDrop(name=None, value=0)]]
-    return results
+    if report.part is None:
+        return results
+    part = f"on a part, {in_words(report.part)}: "
+    return [msgspec.structs.replace(result, reason=part + result.reason) for result in results]
 
 
 def check_baseline(baseline: Report, report: Report) -> None:
@@ -165,7 +126,7 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
     if state == "inconclusive":
         figures += f"; so many items show a change of {change.detectable:.1f} points in four of five cases"
     if made := differences(baseline, report):
-        figures += f"; the runs were made differently: {in_words(made)}"
+        figures += f"; the runs were made differently: {differences_in_words(made)}"
     result = GateResult(gate=asked, state=state, reason=figures)
     # Where it would not be met even if all that was lost were right now and wrong before, nothing is left to be told.
     if state == "failed" and _highest(now) - _lowest(before) < -drop.value - ROUNDING:

@@ -68,6 +68,9 @@ def _judge(judge: JudgeProvenance | None) -> str:
 
 def _of_grading(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
     yield "grade's version", before.provenance.grade, after.provenance.grade
+    ours, theirs = before.provenance.settings, after.provenance.settings
+    for name in sorted(ours.keys() | theirs.keys()):
+        yield f"setting {name}", ours.get(name, "not given"), theirs.get(name, "not given")
     parts = [f"{report.part.n} of {report.part.of}" if report.part else "all" for report in (before, after)]
     yield "part of the benchmark", parts[0], parts[1]
 

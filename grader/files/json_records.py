@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from grader.files.json_location import Flaw, find_fault, find_offset, path_at, repeated_keys
 from grader.files.json_spans import array_spans
-from grader.files.json_text import JsonPath, Span, quoted, render_path
-from grader.files.json_walker import JsonFault
+from grader.files.json_text import Flaw, JsonPath, Span, quoted, render_path
+from grader.files.json_walker import JsonFault, find_fault, find_offset, path_at, repeated_keys
 from grader.files.problems import MOST, shown
 
 if TYPE_CHECKING:

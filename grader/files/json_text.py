@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -13,6 +15,14 @@ Span = tuple[int, int]
 
 MAX_DEPTH = 100
 """Levels of nesting that a carried field may have: everything later (msgspec, templates) recurses."""
+
+
+class Flaw(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that parses but is not what was expected."""
+
+    path: JsonPath
+    """Relative to the record."""
+    message: str
 
 
 def quoted(text: str, limit: int = 60) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from grader.errors import InputError
-from grader.results import READINGS, SCHEMA, Report, SampleResult, count_unscored
+from grader.predictions.parts import ids_hash
+from grader.results import READINGS, SCHEMA, Part, Report, SampleResult, count_unscored
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +43,8 @@ def decode_report(data: bytes) -> Report:
     """Read a results file; raises `msgspec.ValidationError` with a `$.path` where it is not one."""
     if _schema(data) == 1:
         return _from_schema_1(data)
-    return msgspec.json.decode(data, type=Report)
+    # Without white space, what scorers keep is the same whether it was just made or read again.
+    return msgspec.json.decode(msgspec.json.format(data, indent=-1), type=Report)
 
 
 def read_report(path: Path) -> Report:
@@ -52,7 +55,7 @@ def read_report(path: Path) -> Report:
         report = decode_report(data)
     except OSError as error:
         raise InputError([f"{path}: {error.strerror or error}"]) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if _schema(data) not in (None, 1, SCHEMA):
             raise _another_schema(path, _schema(data)) from error
         hint = "; give the `_results.json` that grading wrote" if "_results" not in path.name else ""
@@ -72,7 +75,7 @@ def _schema(data: bytes) -> int | None:
 
     try:
         return msgspec.json.decode(data, type=Head).schema
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
@@ -134,6 +137,7 @@ def _from_schema_1(data: bytes) -> Report:
     typed = msgspec.convert(apart, type=_Made)
     known = {"schema", "facts", "provenance", "baselines", "abbreviations", "unscored_by_reading"}
     same: dict[str, Any] = {name: getattr(old, name) for name in Report.__struct_fields__ if name not in known}
+    same["part"] = _old_part(old)
     return Report(
         **same,
         provenance=typed.provenance,
@@ -142,6 +146,17 @@ def _from_schema_1(data: bytes) -> Report:
         unscored_by_reading=count_unscored(old.samples)[1],
         facts=msgspec.Raw(msgspec.json.encode(facts)) if facts else msgspec.UNSET,
     )
+
+
+_OLD_PART = re.compile(r"Only a part: --limit or --id leaves (\d+) of (\d+) qids\.")
+
+
+def _old_part(old: _OldReport) -> Part | None:
+    """Return which part was graded: a note is all that says so."""
+    found = next((match for note in old.notes if (match := _OLD_PART.fullmatch(note))), None)
+    if found is None:
+        return None
+    return Part(n=int(found[1]), of=int(found[2]), ids_hash=ids_hash({sample.qid for sample in old.samples}))
 
 
 class _Made(Report, frozen=True, kw_only=True):

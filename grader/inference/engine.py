@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 TICK_SECONDS = 0.5
 FIRST_REFUSED = 10
 """Requests refused with HTTP 400 from the start, without any reply, after which a run stops."""
+_CHARACTERS_A_TOKEN = 4
+"""For servers that do not count tokens."""
 _NOT_RECORDED = frozenset({"fatal", "exhausted", "halted"})
 """Failures that say nothing about the sample that was asked for."""
 
@@ -60,7 +62,7 @@ class Engine:
         self._watcher = watcher or Silent()
         self._reporters = {role: TroubleReporter(_name(role), self._watcher.message) for role in clients}
         self._lock = threading.Lock()
-        self._refused = 0
+        self._refused = self._uncounted = 0
         self._done = self._failed = self._before = self._total = 0
         self._began = time.monotonic()
 
@@ -125,7 +127,11 @@ class Engine:
             self._halt(outcome.reason)
             return
         model = self._plan.models[step.role]
-        self._log.append(records.make(conversation, step, model, messages, outcome))
+        record = records.make(conversation, step, model, messages, outcome)
+        self._log.append(record)
+        if isinstance(outcome, Reply) and not outcome.usage.total:
+            with self._lock:
+                self._uncounted += len(record.prompt + outcome.content + outcome.reasoning) // _CHARACTERS_A_TOKEN
         self._consider_refusals(outcome)
 
     def _accepted(self, outcome: Outcome) -> Outcome:
@@ -153,10 +159,11 @@ class Engine:
             self._halt(f"the first {FIRST_REFUSED} requests were all refused, the last: {outcome.reason}")
 
     def _may_spend(self) -> bool:
-        most = self._limits.max_total_tokens
-        if most is None or self._log.usage.total < most:
+        most, spent = self._limits.max_total_tokens, self._log.usage.total + self._uncounted
+        if most is None or spent < most:
             return True
-        self._halt(f"the budget of {most} tokens is spent ({self._log.usage.total}); raise --max-total-tokens")
+        how = "estimated, as the server does not count them" if self._uncounted else "counted"
+        self._halt(f"the budget of {most} tokens is spent ({spent} {how}); raise --max-total-tokens")
         return False
 
     def _halt(self, reason: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data.images import Images, folder_of
+from grader.data.load import rows_of
 from grader.errors import InputError, UsageError
 from grader.inference import batch, conversations, dry_run, output, resume
 from grader.inference.conversations import Chosen
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from grader.scorers.registry import AnyScorer
     from grader.task import Task
 
+_IMAGES_KEPT = 64
 _WORDINGS: dict[Role, Wording] = {
     "model": Wording(who="The model", model_option="--model", address_option="--base-url", key_option="--api-key-env"),
     "coder": Wording(
@@ -79,7 +82,8 @@ def prepare(options: InferOptions) -> Prepared:
     # Without the name of the image column, no column is left out.
     whole = msgspec.structs.replace(declared, columns=msgspec.structs.replace(declared.columns, image=None))
     tasks = scorer.tasks_to_ask(
-        declared, scorer.tasks(declared, split, scorer.load(whole, split, protocol, options.data, None))
+        declared,
+        scorer.tasks(declared, split, rows_of(whole, split, protocol, options.data, columns=None, own=scorer.own_rows)),
     )
     asking = _asking(options, scorer, protocol, declared, split)
     plan = conversations.make(
@@ -194,13 +198,16 @@ def _image_reader(
         return lambda _: None
     images = Images(tasks, column, folder_of(declared, split, given))
 
-    def read(task: Task) -> bytes | None:
+    # Samples of one task follow each other, and a request is built more than once.
+    @functools.lru_cache(maxsize=_IMAGES_KEPT)
+    def read(qid: str) -> bytes | None:
+        task = tasks[qid]
         picture = images.of(task)
         if picture is None and images.has_cell(task):
             raise InputError([f"{task.id}: its image is not where the data says (column {column})"])
         return picture.read_bytes() if isinstance(picture, Path) else picture
 
-    return read
+    return lambda task: read(task.id)
 
 
 def _chosen(options: InferOptions, sampling: Sampling) -> Chosen:

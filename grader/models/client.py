@@ -151,7 +151,8 @@ class Client:
         if failure.kind == "unreachable" and not self._last_contact:
             return course.counts["unreachable"] >= self.patience.unreachable_attempts
         lasted = time.monotonic() - course.failing_since
-        return course.failures >= self.patience.attempts or lasted > self.patience.seconds
+        broken = course.counts["down"] + course.counts["unreachable"]
+        return broken >= self.patience.attempts or lasted > self.patience.seconds
 
     def _wait(self, course: _Course, failure: Failure) -> bool:
         """Wait before a request is repeated; the server's own wish is obeyed by all requests alike."""

@@ -12,26 +12,32 @@ if TYPE_CHECKING:
 
 
 class TroubleReporter:
-    """Turns looks at a client into messages: the first at once, then one each `every` seconds while it lasts."""
+    """Turns looks at a client into messages: what fails for longer than `grace`, then once each `every` seconds."""
 
-    def __init__(self, who: str, say: Callable[[str], None], *, every: float = 15.0) -> None:
+    def __init__(self, who: str, say: Callable[[str], None], *, grace: float = 1.0, every: float = 15.0) -> None:
         self._who = who
         self._say = say
+        self._grace = grace
         self._every = every
-        self._said_at = 0.0
-        self._troubled = False
+        self._since: float | None = None
+        """When a look first found that replies fail; None: they come."""
+        self._said_at: float | None = None
+        self._is_said = False
+        """Whether the present trouble was said."""
 
     def look(self, status: ClientStatus) -> None:
         """Say what a status is worth saying."""
         now = time.monotonic()
-        if status.trouble:
-            if not self._troubled or now - self._said_at >= self._every:
-                self._said_at = now
-                self._say(f"{self._who}: {status.trouble}. Trying again ({_detail(status)}).")
-            self._troubled = True
-        elif self._troubled and now - self._said_at >= 1.0:
-            self._troubled = False
-            self._say(f"{self._who} replies again ({_detail(status)}).")
+        if not status.trouble:
+            if self._is_said:
+                self._say(f"{self._who} replies again ({_detail(status)}).")
+            self._since, self._is_said = None, False
+            return
+        self._since = now if self._since is None else self._since
+        lasts = now - self._since >= self._grace
+        if lasts and (self._said_at is None or now - self._said_at >= self._every):
+            self._said_at, self._is_said = now, True
+            self._say(f"{self._who}: {status.trouble.rstrip('. ')}. Trying again ({_detail(status)}).")
 
 
 def _detail(status: ClientStatus) -> str:

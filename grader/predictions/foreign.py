@@ -16,8 +16,7 @@ from typing import Literal
 
 import msgspec
 
-from grader.files.json_location import Flaw
-from grader.files.json_text import quoted
+from grader.files.json_text import Flaw, quoted
 from grader.predictions.record import RawRecord, Row, kind
 from grader.predictions.tables import ID_COLUMNS, TEXT_COLUMN
 

@@ -14,7 +14,7 @@ from grader.predictions.record import counted, names
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from grader.predictions.read import PredictionFile
+    from grader.predictions.file import PredictionFile
 
 _SUGGESTIONS = 5
 """Unknown qids that get a "did you mean": each is compared with up to `_CANDIDATES` known ones."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.predictions.endings import NOTHING, Ending, endings
+from grader.predictions.endings import NOTHING, endings
+from grader.predictions.file import PredictionRecord
 from grader.predictions.record import counted, names
 
 if TYPE_CHECKING:
@@ -18,22 +19,6 @@ if TYPE_CHECKING:
 
 _LONG_TEXT = 100
 """Characters from which two equal samples are no longer chance ("B" and "B" are)."""
-
-
-class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """All predictions for one qid."""
-
-    qid: str
-    predictions: list[str]
-    """Raw model output, in file order."""
-    fields: dict[str, object]
-    """Every other field of the qid's first record."""
-    prompts: list[object] | None = None
-    """One entry a prediction (None where its record had no `prompt`); None if no record had one."""
-    endings: list[Ending] | None = None
-    """How each prediction ended; None if no record says so."""
-    where: str
-    """Its first record, as in `preds.json:12`."""
 
 
 class Merger:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from grader.predictions.endings import Ending
-    from grader.predictions.read import PredictionFile
+    from grader.predictions.file import PredictionFile
     from grader.task import Task
 
 Place = tuple[str, int]

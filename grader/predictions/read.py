@@ -20,19 +20,17 @@ import sys
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
-
-import msgspec
+from typing import TYPE_CHECKING, BinaryIO
 
 from grader.errors import InputError
-from grader.files.json_location import Flaw
 from grader.files.json_records import BLANK, Block, Entry, JsonText, Problems
-from grader.files.json_text import quoted
+from grader.files.json_text import Flaw, quoted
 from grader.files.surrogates import mend_surrogates
 from grader.observer import Silent
 from grader.predictions import foreign, source, tables
+from grader.predictions.file import Format, PredictionFile, PredictionRecord
 from grader.predictions.known import QidCheck, check_against, missing_problem, unknown_problems
-from grader.predictions.merging import Merger, PredictionRecord
+from grader.predictions.merging import Merger
 from grader.predictions.record import (
     EXPECTED,
     RawRecord,
@@ -64,33 +62,11 @@ __all__ = [
     "unknown_problems",
 ]
 
-Format = Literal["grade", "jsonl", "executed", "vlmevalkit", "lmms-eval", "mr-ben", "evalplus", "csv"]
-
 _BOM = b"\xef\xbb\xbf"
 _LARGE = 1 << 23
 """Bytes from which reading takes so long that its progress is shown."""
 _PLAIN_FIELDS = 2
 """`qid` and `predictions`."""
-
-
-class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A prediction file, read and found valid."""
-
-    name: str
-    """The file's own name, or `<stdin>`."""
-    path: Path | None
-    """None for standard input."""
-    format: Format
-    records: list[PredictionRecord]
-    """One a qid, in the order in which the qids first appear."""
-    merged: dict[str, int] = {}
-    """qid -> number of file records it was merged from, where that is more than one."""
-    warnings: list[str] = []
-    """What is allowed but worth knowing, one line each."""
-    judge_replies: dict[str, str] = {}
-    """Recorded judge replies by qid, from foreign files that carry them."""
-    rows: object | None = None
-    """The questions, from foreign files that carry their own."""
 
 
 def read_predictions(

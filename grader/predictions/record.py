@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.files.json_location import Flaw
-from grader.files.json_text import MAX_DEPTH, quoted
+from grader.files.json_text import MAX_DEPTH, Flaw, quoted
 from grader.files.problems import MOST
 
 if TYPE_CHECKING:

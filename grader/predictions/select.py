@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import InputError, UsageError
-from grader.predictions.read import check_against, missing_problem, unknown_problems
+from grader.predictions.known import check_against, missing_problem, unknown_problems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.options import Options
-    from grader.predictions.read import PredictionFile
+    from grader.predictions.file import PredictionFile
     from grader.task import Task
 
 

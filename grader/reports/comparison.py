@@ -6,7 +6,7 @@ import io
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from grader.reports.table import clean
+from grader.reports.text import clean
 
 if TYPE_CHECKING:
     from grader.decisions.comparison import Comparison, Flip

@@ -17,7 +17,11 @@ from typing import TYPE_CHECKING
 from grader.results import READINGS
 
 if TYPE_CHECKING:
-    from grader.results import Reading, Report, SampleResult
+    from collections.abc import Sequence
+
+    from grader.decisions.gate import GateResult
+    from grader.reports.interface import Gather
+    from grader.results import Reading, ReadingName, Report, SampleResult
 
 PARTS = ("outcome", "credit", "answer", "rule", "detail")
 
@@ -28,6 +32,14 @@ _SIGN = r"[^\S\t\r\n]*(?:'[^\S\t\r\n]*)*[=+\-@\uff1d\uff0b\uff0d\uff20]"
 _UNGUARDED = re.compile(rf"^(?='*[\t\r\n])|(^|[;\t\r\n])(?={_SIGN})")
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 _GUARDED = re.compile(rf"^'(?='*[\t\r\n])|(^|[;\t\r\n])'(?={_SIGN})")
+
+
+def make(
+    report: Report, material: Gather, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful"
+) -> bytes:
+    """Return the file; see `grader.reports.interface.Format`."""
+    del material, gates, reading
+    return render(report)
 
 
 def render(report: Report) -> bytes:

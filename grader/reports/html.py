@@ -14,12 +14,24 @@ from typing import TYPE_CHECKING
 from grader.resources import VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.decisions.gate import GateResult
+    from grader.reports.interface import Gather
     from grader.reports.material import Material
-    from grader.results import Report
+    from grader.results import ReadingName, Report
 
 _WEB = Path(__file__).resolve().parent / "web"
 _SCRIPTS = ("core", "text", "state", "widgets", "summary", "list", "item", "differences", "about", "main")
 """In this order they make up the page's script; later ones use what earlier ones define."""
+
+
+def make(
+    report: Report, material: Gather, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful"
+) -> bytes:
+    """Return the file; see `grader.reports.interface.Format`."""
+    del gates, reading
+    return render(report, material())
 
 
 def render(report: Report, material: Material) -> bytes:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.reports.table import clean
+from grader.reports.text import clean
 from grader.results import Outcome, ReadingName, SampleResult, by_observation, other_than
 from grader.scorers.registry import scorer_of
 
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     import junitparser
 
     from grader.decisions.gate import GateResult
-    from grader.results import Report
+    from grader.reports.interface import Gather
+    from grader.results import ReadingName, Report
     from grader.scorers.registry import AnyScorer
 
 Verdict = Literal["passed", "failed", "unscored"]
@@ -59,6 +60,14 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 def _verdict(rounds: list[Verdict]) -> Verdict:
     return next((v for v in ("passed", "unscored") if v in rounds), "failed")
+
+
+def make(
+    report: Report, material: Gather, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful"
+) -> bytes:
+    """Return the file; see `grader.reports.interface.Format`."""
+    del material
+    return render(report, gates, reading)
 
 
 def render(report: Report, gates: Sequence[GateResult] = (), reading: ReadingName = "careful") -> bytes:

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from grader.reports.markdown_text import code, prose
 from grader.reports.provenance import made_with
+from grader.reports.table import OTHER_PYTHON, is_marked
 from grader.reports.unscored import in_words
 from grader.results import is_same
 from grader.scorers.registry import scorer_of
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from grader.decisions.gate import GateResult, State
-    from grader.results import Metric, Reading, Report, SampleResult
+    from grader.reports.interface import Gather
+    from grader.results import Metric, Reading, ReadingName, Report, SampleResult
 
 SHOWN_DIFFERENCES = 20
 MOST_KINDS = 6
@@ -45,6 +47,14 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     all: int
     cut: Markup
     """A line that says how many rows there are besides; empty where all are shown."""
+
+
+def make(
+    report: Report, material: Gather, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful"
+) -> bytes:
+    """Return the file; see `grader.reports.interface.Format`."""
+    del material, reading
+    return render(report, gates)
 
 
 def render(report: Report, gates: Sequence[GateResult] = ()) -> bytes:
@@ -106,6 +116,7 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
             SHOWN_DIFFERENCES,
         ),
         "kinds": _kinds(different),
+        "mark": Markup(f" {OTHER_PYTHON}" if is_marked(report) else ""),  # noqa: S704 - a constant
         "unscored": report.unscored,
         "why_unscored": prose(in_words(report)),
         "bounds": _section(_bounds(report), 4_000, "figures are in the results file"),

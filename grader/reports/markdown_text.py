@@ -12,7 +12,7 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from grader.reports.table import clean
+from grader.reports.text import clean
 
 _WORD = re.compile(r"\(?(?:[^\W\d_]+(?:'[a-z]+)?|[a-z]+(?:-[a-z]+)+)[.,:;)]*")
 _NUMBER = re.compile(r"(?:\(?-?\d{1,6}(?:\.\d{1,6})?%?|%|->)[.,:;)]*")

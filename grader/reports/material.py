@@ -14,7 +14,8 @@ from grader.data.images import Picture
 from grader.errors import GradeError
 from grader.files.run_files import beside as file_beside
 from grader.files.run_files import stem_of
-from grader.predictions.read import PredictionFile, read_predictions
+from grader.predictions.file import PredictionFile
+from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
 from grader.reports.gaps import Gap, first_line
 from grader.reports.questions import Shown, gather
@@ -59,8 +60,11 @@ def beside(results: Path, report: Report) -> Files:
     """Return the files that a run left beside its results; None for what is not there. Raises UsageError."""
     name = report.provenance.predictions
     given = results.parent / Path(name).name if Path(name).name else None
-    stem = stem_of(given) if given is not None else results.with_name(results.stem.removesuffix("_results"))
     ending = scorer_of(report).own_file
+    # A part has files of its own beside the same predictions; results that were renamed lead by these.
+    stem = results.with_name(results.stem.removesuffix("_results"))
+    if given is not None and ending and not file_beside(stem, ending).is_file():
+        stem = stem_of(given)
     own = file_beside(stem, ending) if ending else None
     return Files(
         predictions=given if given is not None and given.is_file() else None,

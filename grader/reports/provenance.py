@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 def made_with(report: Report) -> dict[str, Any]:
     """Return what the provenance and the scorer say, by name; empty values are left out."""
     found: dict[str, Any] = msgspec.to_builtins(report.provenance)
+    if "sandbox" in found:
+        # One by one: as a table of its own it would be left out where tables are.
+        sandbox = found.pop("sandbox")
+        found |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
     if report.model is not None:
         found = {"model": report.model, **found}
     found |= scorer_of(report).made_with(report)

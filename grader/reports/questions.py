@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.data.images import Images, Picture, folder_of
-from grader.data.load import Wanted
+from grader.data.load import Wanted, rows_of
 from grader.errors import DataUnavailableError, GradeError
 from grader.reports.gaps import Gap, first_line
 from grader.scorers.registry import scorer_of
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.benchmark import Benchmark
-    from grader.data.load import Rows
-    from grader.predictions.read import PredictionFile
+    from grader.data.rows import Rows
+    from grader.predictions.file import PredictionFile
     from grader.results import Report
     from grader.scorers.registry import AnyScorer
 
@@ -78,7 +78,7 @@ def _rows(
     whole = msgspec.structs.replace(declared, columns=msgspec.structs.replace(declared.columns, image=None))
     from_hub = given is None and bool(declared.splits[report.split].hub)
     with _offline() if from_hub else contextlib.nullcontext():
-        return scorer.load(whole, report.split, report.protocol, given, None)
+        return rows_of(whole, report.split, report.protocol, given, columns=None, own=scorer.own_rows)
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.reports.text import clean
 from grader.reports.unscored import in_words
 from grader.results import READINGS, is_same
 from grader.scorers.registry import scorer_of
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from grader.results import Metric, Report, SampleResult
 
 SHOWN_DIFFERENCES = 10
+OTHER_PYTHON = "†"
+"""Marks official values of another Python."""
 MAX_LABELS = 12
 """A breakdown with more labels than this is left to the results file."""
 
@@ -44,7 +47,8 @@ def _table(report: Report) -> object:
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
     table.add_column("metric")
     for reading in READINGS:
-        table.add_column(reading, justify="right")
+        mark = f" {OTHER_PYTHON}" if reading == "official" and is_marked(report) else ""
+        table.add_column(reading + mark, justify="right")
     table.add_column("95 % interval (careful)", justify="right")
     table.add_column("n", justify="right")
     short = report.abbreviations
@@ -55,6 +59,11 @@ def _table(report: Report) -> object:
         style = None if is_same(official, careful) else "bold"
         table.add_row(name, _figure(official), _figure(careful), _interval(one), str(one.n), style=style)
     return table
+
+
+def is_marked(report: Report) -> bool:
+    """Whether the official values were made on another Python than officially; a note says so."""
+    return report.provenance.sandbox is not None and report.provenance.sandbox.has_another_python
 
 
 def _group(group: str, abbreviations: dict[str, str]) -> str:
@@ -137,8 +146,3 @@ def _unscored(report: Report) -> list[str]:
             low, high = metric.bounds
             lines.append(f"  {metric.name} ({metric.reading}) lies between {low:.1f} and {high:.1f}")
     return lines
-
-
-def clean(text: str) -> str:
-    """Make untrusted text harmless on a terminal: one line, no control characters."""
-    return "".join(c if c.isprintable() else " " for c in text)

@@ -116,7 +116,7 @@ def _ubuntu(client: Any, observer: Observer, wanted: Base, python: str) -> bool:
         )
         return False
     observer.message(f"Making an Ubuntu {wanted.ubuntu} base with Python {python} (some minutes)")
-    options = [f"--keyring={UBUNTU_KEYRING}", "--force-check-gpg", "--components=main", f"--include=python{python}"]
+    options = [f"--keyring={UBUNTU_KEYRING}", "--force-check-gpg", "--components=main", "--include=python3"]
     try:
         _import(client, program, wanted.ubuntu_base, options, [mirror, _script(wanted.ubuntu)])
     except InfrastructureError as error:

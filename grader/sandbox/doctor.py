@@ -8,6 +8,7 @@ import subprocess
 
 import msgspec
 
+from grader import resources
 from grader.errors import GradeError
 from grader.observer import Silent
 from grader.sandbox import bubblewrap, choice, docker, image
@@ -24,7 +25,7 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
 
 def examine(asked: str) -> Examination:
     """Look at both backends, then really start the one that would be used."""
-    lines = [f"grade runs on Python {platform.python_version()}, {len(os.sched_getaffinity(0))} cores"]
+    lines = [f"grade runs on Python {platform.python_version()}, {resources.usable_cores()} cores"]
     lines += [_docker_line(), _bubblewrap_line()]
     try:
         name = choice.choose(asked)

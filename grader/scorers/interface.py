@@ -21,8 +21,8 @@ from grader.errors import UsageError
 from grader.models.prompt import IMAGE, Asking, Sampling, Turn, render
 from grader.observer import Observer
 from grader.options import Options
+from grader.predictions.file import PredictionFile
 from grader.predictions.outcomes import Oddities
-from grader.predictions.read import PredictionFile
 from grader.results import (
     IntervalMethod,
     JudgeProvenance,
@@ -38,7 +38,7 @@ from grader.results import (
 from grader.task import Task
 
 if TYPE_CHECKING:
-    from grader.data.load import Rows
+    from grader.data.rows import Rows
 
 B = TypeVar("B", bound=Benchmark)
 T = TypeVar("T", bound=Task)
@@ -77,7 +77,8 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     metrics: list[Metric]
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     """What the scorer keeps of the run; see `results.write_facts`."""
-    notes: list[str] = []
+    notes: list[str] | None = None
+    """None where an earlier run is scored again: its notes stay."""
     intervals: IntervalMethod | None = None
     """How the intervals were made, where not as `decisions.intervals` does."""
     baselines: dict[str, dict[str, float]] = {}
@@ -203,11 +204,13 @@ class Scorer(ABC, Generic[B, T]):
         names = (declared.columns.id, declared.columns.question, declared.columns.split, *declared.columns.groups)
         return [name for name in names if name]
 
-    def load(self, declared: B, split: str, protocol: str, given: Path | None, columns: list[str] | None) -> Rows:
-        """Load the rows of a split; raises InputError, UsageError, DataUnavailableError."""
-        from grader.data.load import load
+    def own_rows(self, declared: B, split: str, given: Path | None) -> Rows | None:
+        """Load rows that are in a format of the scorer's own; None: they are in one that everybody reads.
 
-        return load(declared, split, protocol, given, columns)
+        `given` is the path of `--data`. Raises InputError, UsageError, DataUnavailableError.
+        """
+        del declared, split, given
+        return None
 
     def carried(self, file: PredictionFile, declared: B) -> Rows | None:
         """Return the rows that came with the predictions; None: there are none."""

@@ -150,8 +150,8 @@ class TestRun:
         words = [path, "--data", tasks, "--sandbox", "bubblewrap"]
         first, second = grade(*words), grade(*words)
         assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
-        environment = json.loads((tmp_path / "p_results.json").read_text())["environment"]
-        assert environment["verdicts_from_cache"] == environment["programs"] == 2
+        sandbox = json.loads((tmp_path / "p_results.json").read_text())["provenance"]["sandbox"]
+        assert sandbox["verdicts_from_cache"] == sandbox["programs"] == 2
 
 
 @pytest.mark.bubblewrap

@@ -279,6 +279,14 @@ def test_failed_samples_are_listed_with_exit_3_and_the_same_command_asks_only_fo
     assert len(json.loads((tmp_path / "m.json").read_text())) == 10
 
 
+def test_a_server_that_refuses_a_setting_is_answered_with_the_option_that_leaves_it_out() -> None:
+    with ModelServer.playing(fail(400, "Unsupported parameter: 'seed' is not supported with this model.")) as server:
+        said = infer(server)
+    assert said.returncode == 3
+    assert "the first 10 requests were all refused" in said.stderr
+    assert "`--seed none` leaves it out" in said.stderr
+
+
 def test_other_settings_are_refused_until_fresh_and_the_old_files_are_kept(tmp_path: Path) -> None:
     with ModelServer.playing(say("A")) as server:
         assert infer(server).returncode == 0

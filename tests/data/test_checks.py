@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader import benchmark
 from grader.data import load as data
 from grader.errors import InputError
 from grader.grading import check, grade
 from grader.observer import Silent
 from grader.options import Options
+from grader.scorers import declarations
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-MMBENCH = benchmark.load("mmbench")
+MMBENCH = declarations.load("mmbench")
 DEV = "index\tquestion\tA\tB\tanswer\tsplit\n1\tWhich?\tx\ty\tA\tdev\n1000001\tWhich?\ty\tx\tB\tdev\n"
 OWN = """
 id = "own"
@@ -88,12 +88,12 @@ def test_rows_that_say_they_are_of_another_split_are_refused(tmp_path: Path) -> 
 @pytest.mark.parametrize("said", ["", "all", "train", "test"])
 def test_what_names_no_other_split_contradicts_nothing(said: str, tmp_path: Path) -> None:
     reference = own(tmp_path, DEV.replace("dev", said))
-    assert len(data.load(benchmark.load(reference), "all", "p", None, None).rows) == 2
+    assert len(data.load(declarations.load(reference), "all", "p", None, None).rows) == 2
 
 
 def test_a_split_of_all_the_data_may_have_rows_of_several(tmp_path: Path) -> None:
     reference = own(tmp_path, DEV.replace("dev", "test", 1))
-    assert len(data.load(benchmark.load(reference), "all", "p", None, None).rows) == 2
+    assert len(data.load(declarations.load(reference), "all", "p", None, None).rows) == 2
 
 
 # --- letters ----------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def test_tests_that_do_not_parse_are_the_datas_fault_and_all_named_by_grade_and_
         seen.append(caught.value.problems)
     assert seen[0] == seen[1]
     assert [problem.partition(", so every program would fail")[0] for problem in seen[0]] == [
-        f'{given}:{n + 1}: task "q{n}": test_script is no Python' for n in (1, 2, 3)
+        f'{given}:{n + 1}: task "q{n}": test_script is invalid Python' for n in (1, 2, 3)
     ]
     assert seen[0][0].endswith(": its line 2: '(' was never closed")
 

@@ -1,77 +1,223 @@
-"""Fetching: a real HTTP server, a checksum, and grading from what was fetched."""
+"""Fetching: a real HTTP server that cuts off and fails, checksums, and grading from what was fetched."""
 
 from __future__ import annotations
 
 import hashlib
 import http.server
 import threading
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader import benchmark
+from grader.data import download as downloading
 from grader.data import fetch
 from grader.data import load as data
+from grader.data.download import Source, download
 from grader.errors import DataUnavailableError
 from grader.observer import Silent
+from grader.scorers import declarations, registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from grader.benchmark import Benchmark
 
 TABLE = b"index\tquestion\tA\tB\tanswer\n1\tWhich?\tred\tblue\tB\n"
+LARGE = bytes(range(256)) * 4096 * 3
+
+
+class Files:
+    """Serves files; `cut` and `fail` say what goes wrong with the next requests."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {"/table.tsv": TABLE, "/large.bin": LARGE}
+        self.ranges: list[str | None] = []
+        self.cut: list[int] = []
+        """Bytes after which the next replies are cut off."""
+        self.fail: list[int] = []
+        """HTTP status of the next replies."""
+        self.knows_ranges = True
+        self.url = ""
+
+    def reply(self, request: http.server.BaseHTTPRequestHandler) -> None:
+        wanted = request.headers["Range"]
+        self.ranges.append(wanted)
+        if self.fail:
+            request.send_error(self.fail.pop(0))
+            return
+        body = self.files.get(request.path)
+        if body is None:
+            request.send_error(404)
+            return
+        begin = int(wanted[6:-1]) if wanted and self.knows_ranges else 0
+        if begin >= len(body):
+            request.send_error(416)
+            return
+        request.send_response(206 if begin else 200)
+        request.send_header("Content-Length", str(len(body) - begin))
+        request.end_headers()
+        end = begin + self.cut.pop(0) if self.cut else len(body)
+        request.wfile.write(body[begin:end])
+        request.close_connection = True
 
 
 @pytest.fixture
-def address():
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            if self.path != "/table.tsv":
-                self.send_error(404)
-                return
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(TABLE)))
-            self.end_headers()
-            self.wfile.write(TABLE)
+def server() -> Iterator[Files]:
+    files = Files()
 
-        def log_message(self, *words):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            files.reply(self)
+
+        def log_message(self, *words: Any) -> None:
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as served:
+        thread = threading.Thread(target=served.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+        files.url = f"http://127.0.0.1:{served.server_port}"
+        yield files
+        served.shutdown()
         thread.join()
 
 
-@pytest.fixture
-def declare(tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
-    def write(url: str, md5: str) -> benchmark.Benchmark:
+
+@pytest.fixture
+def declare(tmp_path: Path) -> Callable[[str, str], Benchmark]:
+    def write(url: str, md5: str) -> Benchmark:
         (tmp_path / "benchmark.toml").write_text(
             'id = "own"\nname = "Own"\nscoring = "multiple_choice"\ndefault_split = "test"\ndefault_protocol = "p"\n'
             '[columns]\nid = "index"\nquestion = "question"\nanswer = "answer"\n'
             f'[splits.test]\nurl = "{url}"\nmd5 = "{md5}"\n[protocols.p]\nreader = "vlmevalkit-2026-06"\n'
         )
-        return benchmark.load(str(tmp_path))
+        return declarations.load(str(tmp_path))
 
     return write
 
 
-def test_a_fetched_file_is_what_grading_reads(address, declare):
-    declared = declare(f"{address}/table.tsv", hashlib.md5(TABLE).hexdigest())
+def md5(body: bytes) -> str:
+    return hashlib.md5(body).hexdigest()
+
+
+def large(server: Files, checksum: str = "") -> Source:
+    return Source(url=f"{server.url}/large.bin", md5=checksum or md5(LARGE))
+
+
+def get(source: Source, path: Path) -> Path:
+    return download(source, path, Silent(), pause=lambda _: None)
+
+
+def test_a_fetched_file_is_what_grading_reads(server: Files, declare: Callable[[str, str], Benchmark]) -> None:
+    declared = declare(f"{server.url}/table.tsv", md5(TABLE))
     with pytest.raises(DataUnavailableError, match="grade fetch own --split test"):
         data.load(declared, "test", "p", None, ["index", "A"])
     path = fetch.fetch(declared, "test", Silent())
     assert path.read_bytes() == TABLE
     assert data.load(declared, "test", "p", None, ["index", "A"]).rows == [{"index": "1", "A": "red"}]
+    assert fetch.fetch(declared, "test", Silent()) == path
+    assert len(server.ranges) == 1
 
 
-def test_a_wrong_sum_keeps_nothing(address, declare):
-    declared = declare(f"{address}/table.tsv", "0" * 32)
+def test_a_wrong_sum_keeps_nothing(server: Files, declare: Callable[[str, str], Benchmark]) -> None:
+    declared = declare(f"{server.url}/table.tsv", "0" * 32)
     with pytest.raises(DataUnavailableError, match="not the declared 0000"):
         fetch.fetch(declared, "test", Silent())
     assert fetch.kept(declared, "test") is None
 
 
-def test_an_address_that_answers_with_an_error_names_the_way_out(address, declare):
-    declared = declare(f"{address}/nothing.tsv", "")
-    with pytest.raises(DataUnavailableError, match="--data FILE"):
+def test_an_address_that_answers_with_an_error_names_the_way_out(
+    server: Files, declare: Callable[[str, str], Benchmark]
+) -> None:
+    declared = declare(f"{server.url}/nothing.tsv", "")
+    with pytest.raises(DataUnavailableError, match=r"HTTP 404\)\. .*--data FILE"):
+        fetch.fetch(declared, "test", Silent())
+
+
+def test_a_file_that_was_cut_off_goes_on_where_it_was(server: Files, tmp_path: Path) -> None:
+    server.cut = [1_000_000, 500_000]
+    assert get(large(server), tmp_path / "f").read_bytes() == LARGE
+    first, second, third = server.ranges
+    assert first is None
+    assert 900_000 < int(second[6:-1]) <= 1_000_000 < int(third[6:-1]) <= 1_500_000
+
+
+def test_what_arrived_is_kept_for_the_next_time(server: Files, tmp_path: Path) -> None:
+    server.cut = [300_000] * downloading.ATTEMPTS
+    with pytest.raises(DataUnavailableError, match="the same command goes on from there"):
+        get(large(server), tmp_path / "f")
+    assert get(large(server), tmp_path / "f").read_bytes() == LARGE
+    assert int(server.ranges[-1][6:-1]) > 1_000_000
+
+
+def test_a_server_that_knows_no_ranges_is_read_from_the_beginning(server: Files, tmp_path: Path) -> None:
+    server.cut, server.knows_ranges = [100_000], False
+    assert get(large(server), tmp_path / "f").read_bytes() == LARGE
+
+
+def test_without_a_checksum_nothing_is_put_together_from_two_times(server: Files, tmp_path: Path) -> None:
+    (tmp_path / "f.partial").write_bytes(b"of another time")
+    source = Source(url=f"{server.url}/large.bin")
+    assert get(source, tmp_path / "f").read_bytes() == LARGE
+    assert server.ranges == [None]
+
+
+def test_a_beginning_that_does_not_fit_is_found_by_the_checksum_and_thrown_away(server: Files, tmp_path: Path) -> None:
+    (tmp_path / "f.partial").write_bytes(b"x" * 1000)
+    with pytest.raises(DataUnavailableError, match="Nothing was kept"):
+        get(large(server), tmp_path / "f")
+    assert get(large(server), tmp_path / "f").read_bytes() == LARGE
+
+
+def test_errors_that_may_pass_are_tried_again(server: Files, tmp_path: Path) -> None:
+    server.fail = [503, 500]
+    assert get(large(server), tmp_path / "f").read_bytes() == LARGE
+
+
+def test_a_server_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+    waits: list[float] = []
+    with pytest.raises(DataUnavailableError, match="could not be fetched"):
+        download(Source(url="http://127.0.0.1:9/x"), tmp_path / "f", Silent(), pause=waits.append)
+    assert waits == []
+
+
+def test_a_file_that_another_process_is_fetching_is_left_to_it(server: Files, tmp_path: Path) -> None:
+    with (
+        downloading._locked(tmp_path / "f.partial", tmp_path / "f"),
+        pytest.raises(DataUnavailableError, match="being fetched by another process"),
+    ):
+        get(large(server), tmp_path / "f")
+
+
+def test_the_files_of_a_repository_are_checked_by_their_git_ids_and_graded_from(
+    server: Files, tmp_path: Path, root: Path
+) -> None:
+    sample = root / "benchmarks" / "mr-ben" / "sample" / "data"
+    ids = {}
+    for file in sample.glob("*.json"):
+        body = file.read_bytes()
+        server.files[f"/data/{file.name}"] = body
+        ids[file.name] = hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest()
+    listed = "".join(f'"{name}" = "{blob}"\n' for name, blob in ids.items())
+    (tmp_path / "benchmark.toml").write_text(
+        'id = "own"\nname = "Own"\nscoring = "mr_score"\ndefault_split = "test"\ndefault_protocol = "p"\n'
+        f"subjects = {sorted(name.removesuffix('.json') for name in ids)}\n"
+        '[columns]\nid = "Question_UUID"\n[protocols.p]\n'
+        f'[splits.test]\nfiles_url = "{server.url}/data/"\n[splits.test.files]\n{listed}'
+    )
+    declared = declarations.load(str(tmp_path))
+    scorer = registry.scorer("mr_score")
+    with pytest.raises(DataUnavailableError, match="grade fetch own"):
+        scorer.load(declared, "test", "p", None, None)
+    folder = fetch.fetch(declared, "test", Silent())
+    assert fetch.kept(declared, "test") == folder
+    rows = scorer.load(declared, "test", "p", None, None)
+    assert (len(rows.rows), rows.origin) == (25, f"{server.url}/data/")
+    server.files["/data/physics.json"] = b"{}"
+    (folder / "physics.json").unlink()
+    with pytest.raises(DataUnavailableError, match="not the declared"):
         fetch.fetch(declared, "test", Silent())

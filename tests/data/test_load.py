@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import benchmark
+from grader.data import hub
 from grader.data import load as data
 from grader.errors import DataUnavailableError, InputError, UsageError
+from grader.scorers import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ ROWS: list[dict[str, Any]] = [
     {"qid": "q2", "text": 'nan, "NA"\n\tñ \U0001f600', "number": 2, "labels": []},
 ]
 COLUMNS = ["qid", "text", "number", "labels"]
-HUMANEVAL_V = benchmark.load("humaneval-v")
+HUMANEVAL_V = declarations.load("humaneval-v")
 
 
 ALL = data.Wanted(None, None)
@@ -319,6 +320,7 @@ def test_a_hub_that_cannot_be_reached_is_an_error_that_names_the_file_to_pass_in
         raise error
 
     monkeypatch.setattr(datasets, "load_dataset", refuse)
+    monkeypatch.setattr(hub.Question, "answered", lambda _: True)
     with pytest.raises(DataUnavailableError) as caught:
         data.load(HUMANEVAL_V, "test", "v2", None, ["qid"])
     first, last = str(caught.value).split("\n")
@@ -339,6 +341,7 @@ def test_a_hub_with_another_number_of_rows_is_not_the_benchmark(monkeypatch: pyt
         return datasets.Dataset.from_list(ROWS)
 
     monkeypatch.setattr(datasets, "load_dataset", lend)
+    monkeypatch.setattr(hub.Question, "answered", lambda _: True)
     with pytest.raises(DataUnavailableError) as caught:
         data.load(HUMANEVAL_V, "test", "v2", None, ["qid"])
     revision = "8a3465c8cdcd25f65b3e13651e21cef9406e1799"
@@ -352,7 +355,7 @@ def test_a_benchmarks_own_file_is_found_beside_its_declaration(tmp_path: Path) -
         'id = "own"\nname = "Own"\nscoring = "execution"\ndefault_split = "s"\ndefault_protocol = "p"\n'
         '[columns]\nid = "qid"\n[splits.s]\ndata = "rows.json"\n[splits.empty]\n[protocols.p]\n'
     )
-    own = benchmark.load(str(tmp_path))
+    own = declarations.load(str(tmp_path))
     assert data.load(own, "s", "p", None, ["qid"]).rows == [{"qid": "q1"}, {"qid": "q2"}]
     with pytest.raises(DataUnavailableError, match=r"^The data of own \(empty\) is not here\."):
         data.load(own, "empty", "p", None, ["qid"])

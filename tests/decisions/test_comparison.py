@@ -7,11 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from grader.decisions.comparison import Comparison, Flip, check_comparable, compare, compare_metric, same_outputs
+from grader.decisions.comparison import Comparison, Flip, check_comparable, compare, same_outputs
 from grader.errors import InputError, UsageError
-from grader.results import READINGS, Report
-from grader.scorers.choice import metrics as choice_metrics
+from grader.results import READINGS, Provenance, Report, write_facts
+from grader.scorers.means import each_task, metric_rows
+from grader.scorers.mr_ben.facts import RunFacts
 from grader.scorers.mr_ben.figures import Weights
+from grader.scorers.registry import scorer_of
 from tests.made_runs import choice, circular, figures, mr_ben, of_sample, report, sample, tasks
 
 
@@ -19,7 +21,7 @@ def questions(words: dict[str, str], **fields: Any) -> Report:
     """V* questions and their outcomes, with the figures that the scorer makes."""
     groups = fields.pop("groups", {})
     samples = [sample(qid, word, group=groups.get(qid, "")) for qid, word in words.items()]
-    return report(samples, choice_metrics.metric_rows(samples, "accuracy", choice_metrics.each_question), **fields)
+    return report(samples, metric_rows(samples, "accuracy", each_task), **fields)
 
 
 def flips(made: Comparison) -> tuple[list[str], list[str]]:
@@ -36,26 +38,35 @@ def flips(made: Comparison) -> tuple[list[str], list[str]]:
         ({"split": "dev"}, "split 'test' and 'dev'"),
         ({"protocol": "v2"}, "protocol 'p' and 'v2'"),
         (
-            {"environment": {"data_digest": "d2"}},
+            {"provenance": Provenance(data_digest="d2")},
             "they were graded against different data (d1 and d2)",
         ),
-        ({"environment": {}}, "they were graded against different data (d1 and unknown)"),
-        (
-            {"environment": {"data_digest": "d1", "weights": {"mcc": 1.0}}},
-            "their MR-Scores have different weights (unknown and {'mcc': 1.0})",
-        ),
+        ({"provenance": Provenance()}, "they were graded against different data (d1 and unknown)"),
         ({"samples": []}, "the second one has no scored samples"),
     ],
-    ids=["benchmark", "split", "protocol", "data", "unknown data", "weights", "no samples"],
+    ids=["benchmark", "split", "protocol", "data", "unknown data", "no samples"],
 )
 def test_runs_of_different_things_are_refused(fields: dict[str, Any], message: str) -> None:
-    before = choice([True, False], environment={"data_digest": "d1"})
+    before = choice([True, False], provenance=Provenance(data_digest="d1"))
     after = msgspec.structs.replace(before, **fields)
     for refuse in (check_comparable, compare):
         with pytest.raises(UsageError) as caught:
             refuse(before, after)
         stop = "" if message.endswith("samples") else "."
         assert str(caught.value).rstrip(".") + stop == f"These runs cannot be compared: {message}{stop}"
+
+
+def test_mr_scores_of_different_weights_are_refused() -> None:
+    rows = [("s", "q", True, True, True, True)]
+    before = mr_ben(rows)
+    after = msgspec.structs.replace(before, facts=write_facts(RunFacts(weights={"mcc": 1.0})))
+    for refuse in (check_comparable, compare):
+        with pytest.raises(UsageError) as caught:
+            refuse(before, after)
+        assert str(caught.value) == (
+            "These runs cannot be compared: their MR-Scores have different weights "
+            f"({Weights()._asdict()} and {{'mcc': 1.0}})."
+        )
 
 
 def test_a_run_without_samples_is_refused_as_the_first_one_too() -> None:
@@ -102,8 +113,8 @@ def test_figures_are_means_over_the_items_that_both_runs_have() -> None:
     assert (row.difference.value, row.difference.n, row.difference.differing) == (0, 3, 2)
     assert flips(made) == (["c"], ["b"])
     assert made.notes == [
-        "1 items are only in the first run, and in no difference.",
-        "1 items are only in the second run, and in no difference.",
+        "1 items are only in the first run, and excluded from all differences.",
+        "1 items are only in the second run, and excluded from all differences.",
     ]
 
 
@@ -114,14 +125,14 @@ def test_unscored_items_are_left_out_and_counted() -> None:
     assert {(row.before, row.after, row.difference.n) for row in made.metrics} == {(100, 0, 1)}
     assert flips(made) == ([], ["a"])
     assert made.notes == [
-        "1 samples of the first run are unscored, and in no difference.",
-        "1 samples of the second run are unscored, and in no difference.",
+        "1 samples of the first run are unscored, and excluded from all differences.",
+        "1 samples of the second run are unscored, and excluded from all differences.",
     ]
 
 
 def test_runs_that_do_not_name_their_data_are_compared_with_a_remark() -> None:
     before, after = (questions({"a": which}) for which in ("correct", "wrong"))
-    unnamed = [msgspec.structs.replace(run, environment={}) for run in (before, after)]
+    unnamed = [msgspec.structs.replace(run, provenance=Provenance()) for run in (before, after)]
     assert any("what data" in note for note in compare(*unnamed).notes)
     assert not any("what data" in note for note in compare(before, after).notes)
 
@@ -217,18 +228,18 @@ def test_mr_score_moves_by_the_difference_of_the_figures() -> None:
 def test_a_results_file_that_lacks_what_mr_score_is_made_of_is_an_input_error() -> None:
     whole = mr_ben([("s", "q", True, True, True, True)])
     bare = msgspec.structs.replace(whole, samples=[sample("q", "correct", group="subject=s")])
-    with pytest.raises(InputError, match=r"lacks what Mr-Ben needs \(KeyError\('careful'\)\)"):
-        compare_metric(whole, bare, "mr_score", "careful")
-    odd = msgspec.structs.replace(whole, environment={"weights": {"mcc": 1, "style": 2}})
-    with pytest.raises(InputError, match="lacks what Mr-Ben needs"):
-        compare_metric(odd, odd, "mr_score", "careful")
+    with pytest.raises(InputError, match=r"^sample q #0: .* `gold`; grade the predictions again$"):
+        compare(whole, bare)
+    odd = msgspec.structs.replace(whole, facts=write_facts(RunFacts(weights={"mcc": 1, "style": 2})))
+    with pytest.raises(InputError, match="weights"):
+        compare(odd, odd)
 
 
 def test_mr_score_has_the_weights_it_was_made_with() -> None:
     weights = Weights(mcc=0, step=0, reason=1)
     rows = [("s", f"q{n}", False, False, True, True) for n in range(4)]
     before, after = (mr_ben(made, weights) for made in (rows, [(*rows[0][:5], False), *rows[1:]]))
-    assert compare_metric(before, after, "mr_score", "careful").difference.value == pytest.approx(-25)
+    assert scorer_of(after).compare(before, after, "mr_score", "careful").difference.value == pytest.approx(-25)
 
 
 # --- the same outputs ---------------------------------------------------------------------------------------------
@@ -236,7 +247,7 @@ def test_mr_score_has_the_weights_it_was_made_with() -> None:
 
 @pytest.mark.parametrize(("first", "second", "same"), [("x", "x", True), ("x", "y", False), (None, None, False)])
 def test_the_same_outputs_are_known_by_their_digest(first: str | None, second: str | None, same: bool) -> None:
-    before, after = (choice([True], environment={"predictions_digest": d} if d else {}) for d in (first, second))
+    before, after = (choice([True], provenance=Provenance(predictions_digest=d)) for d in (first, second))
     assert same_outputs(before, after) is same
     assert ("Both runs graded the same outputs." in compare(before, after).notes) is same
 

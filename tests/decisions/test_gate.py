@@ -9,22 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.decisions.gate import (
-    FailUnder,
-    GateResult,
-    MaxDrop,
-    State,
-    check_baseline,
-    exit_code,
-    judge,
-    parse_fail_under,
-    parse_max_drop,
-)
+from grader.decisions.asked import FailUnder, MaxDrop, parse_fail_under, parse_max_drop
+from grader.decisions.gate import GateResult, State, check_baseline, exit_code, judge
 from grader.decisions.paired import difference
 from grader.errors import UsageError
-from grader.results import READINGS, Metric, Report
-from grader.scorers.choice import metrics as choice_metrics
+from grader.results import READINGS, Metric, Provenance, Report
 from grader.scorers.execution import metrics as execution_metrics
+from grader.scorers.means import each_task, metric_rows
 from tests.made_runs import choice, figures, mr_ben, of_sample, report, sample, tasks
 
 
@@ -40,7 +31,7 @@ def drop(baseline: Report, made: Report, text: str, **fields: Any) -> GateResult
 
 def questions(words: dict[str, str], group: str = "", **fields: Any) -> Report:
     samples = [sample(qid, word, group=group) for qid, word in words.items()]
-    metrics = choice_metrics.metric_rows(samples, "accuracy", choice_metrics.each_question)
+    metrics = metric_rows(samples, "accuracy", each_task)
     return report(samples, metrics, **fields)
 
 
@@ -210,7 +201,7 @@ def test_a_dead_judge_is_no_regression() -> None:
     )
     found = drop(before, now, "1")
     assert found.state == "unscored"
-    assert "40 of 60 samples are unscored" in found.reason
+    assert found.reason == "it was not judged; with them it lies between 20.00 and 53.33; give a judge"
 
 
 @pytest.mark.parametrize(("lost", "state"), [(100, "unscored"), (20, "failed")])
@@ -235,7 +226,7 @@ def test_a_run_that_lost_everything_is_unscored_under_every_gate(text: str) -> N
 
 def test_a_reading_or_a_group_that_was_lost_is_unscored() -> None:
     samples = [sample("a", "unscored", official="correct", group="c=x"), sample("b", "correct", group="c=y")]
-    made = report(samples, choice_metrics.metric_rows(samples, "accuracy", choice_metrics.each_question))
+    made = report(samples, metric_rows(samples, "accuracy", each_task))
     assert line(made, "accuracy:c=x=0").state == "unscored"
     assert line(made, "accuracy:c=x=50", reading="official").state == "unscored"
     gone = questions({"a": "unscored", "b": "unscored"}, group="c=x")
@@ -310,17 +301,19 @@ def test_the_first_figure_is_the_one_meant_where_none_is_named() -> None:
 
 
 def test_the_same_outputs_meet_any_drop() -> None:
-    baseline, made = (mostly(1, 9, environment={"predictions_digest": "x"}) for _ in range(2))
+    baseline, made = (mostly(1, 9, provenance=Provenance(data_digest="d", predictions_digest="x")) for _ in range(2))
     found = drop(baseline, made, "0")
     assert (found.state, found.reason) == ("met", "both runs graded the same outputs")
     lost = msgspec.structs.replace(made, unscored=1)
     assert drop(baseline, lost, "0").state == "unscored"
-    other = msgspec.structs.replace(made, environment=made.environment | {"predictions_digest": "y"})
+    other = msgspec.structs.replace(made, provenance=Provenance(data_digest="d", predictions_digest="y"))
     assert drop(baseline, other, "0").state == "inconclusive"
 
 
 def test_the_same_outputs_are_no_excuse_for_a_figure_that_fell_with_the_grading() -> None:
-    baseline, made = (mostly(n, 200 - n, environment={"predictions_digest": "x"}) for n in (180, 60))
+    baseline, made = (
+        mostly(n, 200 - n, provenance=Provenance(data_digest="d", predictions_digest="x")) for n in (180, 60)
+    )
     found = drop(baseline, made, "5")
     assert found.state == "failed"
     assert "the outputs are the same, so what differs is the grading" in found.reason
@@ -363,7 +356,9 @@ def test_a_drop_of_mr_score_is_in_points_of_it() -> None:
 def test_a_real_report_can_be_its_own_baseline(benchmark: str) -> None:
     made = of_sample(benchmark)
     assert drop(made, made, "0").state == "met"
-    reworded = msgspec.structs.replace(made, environment={**made.environment, "predictions_digest": "other"})
+    reworded = msgspec.structs.replace(
+        made, provenance=msgspec.structs.replace(made.provenance, predictions_digest="other")
+    )
     assert drop(made, reworded, "0").state == "inconclusive"
     assert drop(made, reworded, "100").state == "met"
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from grader.decisions.gate import MaxDrop, judge
+from grader.decisions.asked import MaxDrop
+from grader.decisions.gate import judge
 from grader.scorers.mr_ben.figures import Counts, Weights, vector_figures
 from tests.made_runs import choice, circular, mr_ben, tasks
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from grader.decisions.asked import MaxDrop
 from grader.decisions.comparison import compare
-from grader.decisions.gate import MaxDrop, judge
+from grader.decisions.gate import judge
 from grader.decisions.made_differently import differences, in_words
 from grader.errors import UsageError
 from grader.reports.comparison import render
@@ -93,6 +94,11 @@ def test_other_versions_parts_and_endpoints_are_named() -> None:
     assert in_words(differences(first, second)) == (
         "grade's version 1.0 and 1.1; part of the benchmark 10 of 20 and all; judge's endpoint https://a and https://b"
     )
+
+
+def test_other_settings_of_a_scorer_are_named() -> None:
+    first, second = _report(settings={"tolerance": "0.1", "unit": "m"}), _report(6, settings={"tolerance": "0.2"})
+    assert in_words(differences(first, second)) == "setting tolerance 0.1 and 0.2; setting unit m and not given"
 
 
 @pytest.mark.parametrize(

@@ -199,11 +199,17 @@ class TestStops:
     def test_a_budget_of_tokens_ends_the_run_and_counts_earlier_runs(self, path: Path) -> None:
         with ModelServer.playing(say("A")) as server:  # 13 tokens each
             reason = run(plan(50), path, server, concurrency=1, limits=Limits(max_total_tokens=30))
-            assert reason == "the budget of 30 tokens is spent (39); raise --max-total-tokens"
+            assert reason == "the budget of 30 tokens is spent (39 counted); raise --max-total-tokens"
             assert run(plan(50), path, server, concurrency=1, limits=Limits(max_total_tokens=40)) != ""
             assert len(server.asked) == 4
             assert run(plan(50), path, server, concurrency=1) == ""
         assert len(server.asked) == 50
+
+    def test_a_server_that_counts_no_tokens_is_held_to_an_estimate(self, path: Path) -> None:
+        with ModelServer.playing(say("x" * 74, tokens=None)) as server:  # 80 characters with the prompt
+            reason = run(plan(9), path, server, concurrency=1, limits=Limits(max_total_tokens=50))
+        assert "(60 estimated, as the server does not count them)" in reason
+        assert len(server.asked) == 3
 
     def test_what_failed_before_is_asked_last(self, path: Path) -> None:
         with ModelServer(lambda request: fail(400) if request.prompt == "ask q0" else say("A")) as server:

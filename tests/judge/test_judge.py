@@ -254,15 +254,23 @@ class TestCache:
             timer.join()
             assert (cache.find([b"k"]), cache.problem) == ({b"k": "A"}, "")
 
-    @pytest.mark.parametrize("spoil", [lambda path: path.write_text("no database" * 99), lambda path: path.mkdir()])
-    def test_an_unusable_file_is_told_and_does_without(self, tmp_path: Path, spoil: Callable[[Path], object]) -> None:
+    @pytest.mark.parametrize(
+        ("spoil", "said"),
+        [
+            (lambda path: path.write_text("no database" * 99), "was damaged"),
+            (lambda path: path.mkdir(), "cannot be used"),
+        ],
+    )
+    def test_an_unusable_file_is_told_and_does_without(
+        self, tmp_path: Path, spoil: Callable[[Path], object], said: str
+    ) -> None:
         path = tmp_path / "judge.sqlite3"
         spoil(path)
         watcher = Watcher()
         with ModelServer.playing(say("A")) as server, judge(server, cache=ReplyCache(path), observer=watcher) as it:
             assert it.ask([question()])["q1"].text == "A"
         (message,) = watcher.messages
-        assert "cannot be used" in message
+        assert said in message
 
     def test_it_counts_and_forgets_what_it_keeps(self, tmp_path: Path) -> None:
         with ReplyCache(tmp_path / "c") as cache:
@@ -353,7 +361,7 @@ class TestVisible:
         started = time.monotonic()
 
         def decide(asked: Asked) -> Action:
-            return fail(500, "loading") if time.monotonic() - started < 1.5 else say("A", delay=0.7)
+            return fail(500, "loading") if time.monotonic() - started < 3.5 else say("A", delay=0.7)
 
         watcher = Watcher()
         patience = Patience(attempts=1000, backoff=0.05, longest_backoff=0.1)
@@ -504,7 +512,7 @@ class TestSecrets:
         cache = ReplyCache(tmp_path / "c")
         with ModelServer(decide) as server, judge(server, cache=cache) as it:
             replies = it.ask([question("q0", accept=bool), question("q1")])
-            shown = repr((it, vars(it), vars(it._client), vars(it._client.endpoint), it.environment(), replies))
+            shown = repr((it, vars(it), vars(it._client), vars(it._client.endpoint), it.provenance(), replies))
         assert KEY not in shown
         assert replies["q0"].text == "Bearer ***"
         assert not [file for file in tmp_path.iterdir() if KEY.encode() in file.read_bytes()]

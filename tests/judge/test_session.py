@@ -11,9 +11,10 @@ import pytest
 
 from grader.errors import InputError, UsageError
 from grader.judge import JudgeQuestion
-from grader.judge.session import Bench, bench
+from grader.judge.session import JudgeSession, judge_session
 from grader.observer import Silent
 from grader.options import Options
+from grader.results import JudgeProvenance
 from tests.models.server import Action, Asked, ModelServer, say
 
 if TYPE_CHECKING:
@@ -30,32 +31,34 @@ def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
 
 
-def asked(came_with: dict[str, str] | None = None, **options: Any) -> tuple[str | None, Bench]:
-    """What the judge said, and the bench after the run has left it."""
-    with bench(Options(**options), Silent(), "choice", came_with) as seat:
-        assert seat.judge is not None
-        text = seat.judge.ask([QUESTION])["q"].text
-    return text, seat
+def asked(came_with: dict[str, str] | None = None, **options: Any) -> tuple[str | None, JudgeSession]:
+    """What the judge said, and the session after the run has left it."""
+    with judge_session(Options(**options), Silent(), "choice", came_with) as session:
+        assert session.judge is not None
+        text = session.judge.ask([QUESTION])["q"].text
+    return text, session
 
 
 def test_without_options_there_is_no_judge() -> None:
-    with bench(Options(), Silent(), "choice") as seat:
-        assert (seat.judge, seat.template) == (None, None)
-    assert (seat.facts, seat.notes) == ({}, [])
+    with judge_session(Options(), Silent(), "choice") as session:
+        assert (session.judge, session.template) == (None, None)
+    assert (session.provenance, session.notes) == (None, [])
 
 
 def test_an_endpoint_is_asked_and_what_it_cost_is_told(tmp_path: Path) -> None:
     with ModelServer.playing(say("A")) as server:
-        text, seat = asked(judge_model="m", judge_base_url=server.url)
+        text, session = asked(judge_model="m", judge_base_url=server.url)
         assert (text, server.asked[0].body["model"]) == ("A", "m")
-    usage = {"questions": 1, "calls": 1, "cached": 0, "failed": 0, "prompt_tokens": 11, "completion_tokens": 2}
-    assert seat.facts == {"judge": {"model": "m", "endpoint": server.url, **usage}}
-    assert seat.notes == [
+    assert session.provenance == JudgeProvenance(
+        source="endpoint", model="m", endpoint=server.url, questions=1, calls=1, prompt_tokens=11, completion_tokens=2
+    )
+    assert session.notes == [
         f"Judge m at {server.url}: 1 calls, 0 replies kept from before; 11 prompt and 2 completion tokens."
     ]
     # A rerun needs no endpoint for what was answered.
-    text, seat = asked(judge_model="m", judge_base_url=server.url)
-    assert (text, seat.facts["judge"]["cached"]) == ("A", 1)  # type: ignore[index]
+    text, session = asked(judge_model="m", judge_base_url=server.url)
+    assert session.provenance is not None
+    assert (text, session.provenance.cached) == ("A", 1)
 
 
 def test_options_limit_the_judges_concurrency_tokens_and_time() -> None:
@@ -67,9 +70,9 @@ def test_options_limit_the_judges_concurrency_tokens_and_time() -> None:
     questions = [msgspec.structs.replace(QUESTION, qid=f"q{n}", prompt=f"p{n}") for n in range(6)]
     with ModelServer(decide) as server:
         options = msgspec.structs.replace(options, judge_base_url=server.url)
-        with bench(options, Silent(), "choice") as seat:
-            assert seat.judge is not None
-            replies = seat.judge.ask(questions)
+        with judge_session(options, Silent(), "choice") as session:
+            assert session.judge is not None
+            replies = session.judge.ask(questions)
         server.release.set()
     assert {reply.text for reply in replies.values()} == {"A"}
     assert len(server.asked) == 7
@@ -82,8 +85,8 @@ def test_recorded_replies_come_before_those_that_came_with_the_predictions(tmp_p
     path = tmp_path / "replies.json"
     path.write_text(json.dumps({"q": "B"}))
     assert [asked({"q": "A"})[0], asked({"q": "A"}, judge_replies=path)[0]] == ["A", "B"]
-    assert asked({"q": "A"})[1].facts == {"judge": "replies from the predictions"}
-    assert asked(judge_replies=path)[1].facts == {"judge": "replies from replies.json"}
+    assert asked({"q": "A"})[1].provenance == JudgeProvenance(source="replies from the predictions")
+    assert asked(judge_replies=path)[1].provenance == JudgeProvenance(source="replies from replies.json")
 
 
 def test_options_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
@@ -98,9 +101,9 @@ def test_options_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
 def test_a_template_is_read_and_checked_before_anything_is_asked(tmp_path: Path) -> None:
     path = tmp_path / "prompt.txt"
     path.write_text("{question} {options} {answer}")
-    with bench(Options(judge_prompt=path), Silent(), "choice") as seat:
-        assert seat.template == "{question} {options} {answer}"
-    with pytest.raises(InputError) as caught, bench(Options(judge_prompt=path), Silent(), "error_reason"):
+    with judge_session(Options(judge_prompt=path), Silent(), "choice") as session:
+        assert session.template == "{question} {options} {answer}"
+    with pytest.raises(InputError) as caught, judge_session(Options(judge_prompt=path), Silent(), "error_reason"):
         pass
     assert caught.value.problems == [
         f"{path}:1: unknown placeholder {{options}}; there are: {{question}} {{solution}} {{first_error_step}} "

@@ -146,6 +146,13 @@ class TestTrouble:
         assert isinstance(reply, Reply)
         assert reply.attempts > patience.attempts
 
+    def test_refusals_for_the_rate_are_no_attempts_at_a_failing_server(self) -> None:
+        actions = [fail(429)] * 8 + [fail(500)] * 4 + [say("A")]
+        with ModelServer.playing(*actions) as server, client(server) as it:
+            reply = it.ask(request())
+        assert isinstance(reply, Reply)
+        assert reply.attempts == 13
+
     def test_a_429_that_is_all_there_is_is_given_up(self) -> None:
         patience = Patience(attempts=2, seconds=0.2, backoff=0.01, longest_backoff=0.02)
         with ModelServer.playing(fail(429, "slow down")) as server, client(server, patience=patience) as it:

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from grader.errors import InputError
 from grader.files import json_records
-from grader.files.json_location import find_fault, find_offset
 from grader.files.json_text import quoted, render_path
+from grader.files.json_walker import find_fault, find_offset
 from grader.files.surrogates import mend_surrogates
 from grader.predictions.read import (
     PredictionFile,

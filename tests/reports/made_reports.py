@@ -8,7 +8,19 @@ import msgspec
 from hypothesis import strategies as st
 
 from grader.decisions.gate import GateResult
-from grader.results import Metric, Outcome, Reading, Report, SampleResult
+from grader.results import (
+    JudgeProvenance,
+    Metric,
+    Outcome,
+    Provenance,
+    Reading,
+    Report,
+    SampleResult,
+    SandboxProvenance,
+    write_facts,
+)
+from grader.scorers.choice.scorer import MultipleChoice
+from grader.scorers.mr_ben.facts import ReadingFacts, RunFacts, SampleFacts
 from tests.made_runs import BENCHMARKS, SAMPLES, of_sample
 
 __all__ = ["BENCHMARKS", "SAMPLES", "of_sample"]
@@ -76,6 +88,11 @@ def hostile_report(text: str) -> Report:
     """A report with this text wherever a report holds text that others wrote."""
     official = Reading(outcome=Outcome.WRONG, credit=0, answer=text, detail=text, rule=text)
     careful = Reading(outcome=Outcome.UNSCORED, credit=0, answer=text, detail=text, rule=f"{text}!")
+    kept = text.encode(errors="replace").decode()  # JSON, which scorers keep their facts as, has no half characters
+    said = ReadingFacts(correctness=kept, step=None, reason=None)
+    facts = write_facts(
+        SampleFacts(gold=kept, gold_step=kept, official=said, careful=said, judge=kept, difference=kept)
+    )
     metrics = [
         Metric(name=text, reading=reading, group=group, value=50.0, ci95=(40.0, 60.0), n=2, bounds=(0.0, 100.0))
         for reading in ("official", "careful")
@@ -83,17 +100,33 @@ def hostile_report(text: str) -> Report:
     ]
     return Report(
         benchmark=text,
+        scorer="mr_score",
         split=text,
         protocol=text,
         metrics=metrics,
         samples=[
-            sample(text, official, careful, groups={text: [text, "b"]}, extra={"difference": text}, unit=text),
-            sample(f"{text}2", careful, official, number=1, groups={text: text}),
+            sample(text, official, careful, groups={text: [text, "b"]}, facts=facts, unit=text),
+            sample(f"{text}2", careful, official, number=1, groups={text: text}, facts=facts),
         ],
         unscored=2,
-        environment={text: text, "facts": {text: text}},
+        provenance=Provenance(
+            data=text,
+            predictions=text,
+            sandbox=SandboxProvenance(backend=text, image=text),
+            judge=JudgeProvenance(source=text, model=text),
+        ),
+        facts=write_facts(RunFacts(difference_kinds={kept: 1}, counts={kept: {kept: {kept: 1}}})),
+        baselines={text: {text: 1.0}},
+        abbreviations={text: text},
         notes=[text, f"A note on {text}."],
     )
+
+
+class ManyFacts(MultipleChoice):
+    """A scorer that keeps a hundred facts of a run, each of them the report's first note."""
+
+    def made_with(self, report: Report) -> dict[str, Any]:
+        return {f"{n}{report.notes[0]}": report.notes[0] for n in range(100)}
 
 
 def hostile_gates(text: str) -> list[GateResult]:

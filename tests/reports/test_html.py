@@ -14,11 +14,15 @@ import pytest
 from PIL import Image
 
 from grader.reports import html
-from grader.reports.material import Material, Run
-from grader.reports.questions import Gap, Question
+from grader.reports.gaps import Gap
+from grader.reports.material import Material
 from grader.reports.web import figures, highlight, images
-from grader.results import Metric, Outcome, Reading, Report, SampleResult
+from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult, write_facts
+from grader.scorers.choice.facts import LetterCounts, PositionBias, RunFacts, SampleFacts, UnitOutcome
+from grader.scorers.execution.curve import curve
 from grader.scorers.execution.pass_at_k import pass_at_k
+from grader.scorers.interface import Program
+from grader.task import Block, Task
 from tests.reports.browser import big
 
 GOOD = Reading(outcome=Outcome.CORRECT, credit=1, answer="A", rule="bare_letter")
@@ -58,7 +62,7 @@ def _only_item(data: bytes) -> dict[str, Any]:
 
 
 def test_the_policy_lets_in_nothing_but_the_pages_own_script_and_style() -> None:
-    page = _Page(html.render(_report([_sample()]), Material(kind="multiple_choice")))
+    page = _Page(html.render(_report([_sample()]), Material()))
     policy = next(a["content"] for tag, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
     texts = dict(page.texts)
     hashes = {
@@ -88,7 +92,7 @@ def test_the_page_refers_to_nothing_outside_itself() -> None:
 
 
 def test_the_script_builds_the_document_from_nodes_only() -> None:
-    script = dict(_Page(html.render(_report([]), Material(kind="execution"))).texts)["script"]
+    script = dict(_Page(html.render(_report([]), Material(runs_programs=True))).texts)["script"]
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "srcdoc",
                 "DOMParser", "createContextualFragment", "fetch(", "XMLHttpRequest", "setTimeout('"):  # fmt: skip
         assert way not in script
@@ -97,13 +101,22 @@ def test_the_script_builds_the_document_from_nodes_only() -> None:
 def test_no_text_of_the_data_stands_in_the_page_but_packed_or_escaped() -> None:
     word = "<b>zanzibar</b>"
     reading = Reading(outcome=Outcome.WRONG, credit=0, answer=word, detail=word, rule=word)
-    sample = _sample(word, reading, reading, groups={word: word}, extra={"gold": word, word: word})
+    sample = _sample(word, reading, reading, groups={word: word}, facts=write_facts(SampleFacts(gold=word)))
     metric = Metric(name=word, reading="official", group=f"{word}={word}", value=1, n=1)
-    report = _report([sample], benchmark=word, split=word, protocol=word, metrics=[metric], notes=[word],
-                     environment={word: word, "predictions": word})  # fmt: skip
+    letters = {word: LetterCounts(chosen=1, right=1)}
+    report = _report([sample], benchmark=word, split=word, protocol=word, metrics=[metric], notes=[word], model=word,
+                     provenance=Provenance(predictions=word, data=word), baselines={word: {word: 1.0}},
+                     facts=write_facts(RunFacts(position_bias=PositionBias(careful=letters))))  # fmt: skip
     material = Material(
-        kind="multiple_choice",
-        questions={word: Question(text=word, options={word: word}, gold=word, texts=[(word, word)])},
+        tasks={
+            word: Task(
+                id=word,
+                text=word,
+                options={word: word},
+                gold=word,
+                blocks=(Block(kind="text", title=word, content=word),),
+            )
+        },
         predictions={word: [word]},
         gaps=[Gap(what="images", why=word)],
     )
@@ -114,7 +127,7 @@ def test_no_text_of_the_data_stands_in_the_page_but_packed_or_escaped() -> None:
 
 def test_half_characters_and_nul_reach_the_page_as_they_are() -> None:
     text = "a\ud83db\0c\u202ed</script><!--"
-    material = Material(kind="multiple_choice", predictions={"q1": [text]})
+    material = Material(predictions={"q1": [text]})
     assert _only_item(html.render(_report([_sample()]), material))["parts"][0]["samples"][0]["raw"] == text
 
 
@@ -126,7 +139,7 @@ def test_the_same_report_makes_the_same_bytes() -> None:
 def test_spans_are_counted_as_the_browser_counts() -> None:
     text = "🙂 so 🙂 it is B"
     reading = Reading(outcome=Outcome.WRONG, credit=0, answer="B", span=(len(text) - 1, len(text)))
-    material = Material(kind="multiple_choice", predictions={"q1": [text]})
+    material = Material(predictions={"q1": [text]})
     sample = _only_item(html.render(_report([_sample(careful=reading)]), material))["parts"][0]["samples"][0]
     start, end = sample["careful"]["span"]
     assert text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le") == "B"
@@ -135,7 +148,7 @@ def test_spans_are_counted_as_the_browser_counts() -> None:
 @pytest.mark.parametrize("span", [(-1, 2), (3, 3), (0, 99)])
 def test_a_span_that_is_not_in_the_text_is_left_out(span: tuple[int, int]) -> None:
     reading = Reading(outcome=Outcome.WRONG, credit=0, span=span)
-    material = Material(kind="multiple_choice", predictions={"q1": ["text"]})
+    material = Material(predictions={"q1": ["text"]})
     data = html.render(_report([_sample(careful=reading)]), material)
     assert "span" not in _only_item(data)["parts"][0]["samples"][0]["careful"]
 
@@ -144,7 +157,7 @@ def test_a_very_long_output_loses_its_middle_and_keeps_its_spans() -> None:
     text = "x" * 150_000 + "needle" + "y" * 150_000 + "B"
     end = Reading(outcome=Outcome.WRONG, credit=0, span=(len(text) - 1, len(text)))
     middle = Reading(outcome=Outcome.WRONG, credit=0, span=(150_000, 150_006))
-    material = Material(kind="multiple_choice", predictions={"q1": [text]})
+    material = Material(predictions={"q1": [text]})
     data = html.render(_report([_sample(official=middle, careful=end)]), material)
     sample = _only_item(data)["parts"][0]["samples"][0]
     assert len(sample["raw"]) == 200_000
@@ -160,9 +173,10 @@ def test_a_very_long_output_loses_its_middle_and_keeps_its_spans() -> None:
 
 
 def test_the_passes_of_a_circular_question_are_one_item() -> None:
-    extra = {"gold": "A", "question": {"official": "wrong", "careful": "correct"}}
-    samples = [_sample("1", extra=extra), _sample("1000001", extra=extra, unit="1"), _sample("2", extra={"gold": "A"})]
-    page = _Page(html.render(_report(samples), Material(kind="circular")))
+    question = UnitOutcome(official=Outcome.WRONG, careful=Outcome.CORRECT)
+    facts, alone = (write_facts(SampleFacts(gold="A", **more)) for more in ({"question": question}, {}))
+    samples = [_sample("1", facts=facts), _sample("1000001", facts=facts, unit="1"), _sample("2", facts=alone)]
+    page = _Page(html.render(_report(samples, scorer="circular"), Material(whole_units=True)))
     index = page.packed("index")
     assert [row[0:2] for row in index["items"]] == [["1", 2], ["2", 1]]
     assert [[index["outcomes"][n] for n in pair] for pair in index["items"][0][6]] == [["wrong", "correct"]]
@@ -182,23 +196,25 @@ def test_the_curve_is_pass_at_k_for_every_k_in_both_readings() -> None:
         one("a", 0, yes, yes), one("a", 1, yes, no), one("a", 2, no, no),
         one("b", 0, no, no), one("b", 1, yes, yes), one("b", 2, lost, lost),
     ]  # fmt: skip
-    assert figures.curves(_report(samples)) == {
-        "k": [1, 2, 3],
+    made = curve(_report(samples))
+    assert made is not None
+    assert (made.k, made.prefix) == ([1, 2, 3], "pass@")
+    assert {"official": made.official, "careful": made.careful} == {
         "official": [
-            [50 * (pass_at_k(3, 2, 1) + pass_at_k(2, 1, 1)), 2],
-            [50 * (pass_at_k(3, 2, 2) + pass_at_k(2, 1, 2)), 2],
-            [100 * pass_at_k(3, 2, 3), 1],
+            (50 * (pass_at_k(3, 2, 1) + pass_at_k(2, 1, 1)), 2),
+            (50 * (pass_at_k(3, 2, 2) + pass_at_k(2, 1, 2)), 2),
+            (100 * pass_at_k(3, 2, 3), 1),
         ],
         "careful": [
-            [50 * (pass_at_k(3, 1, 1) + pass_at_k(2, 1, 1)), 2],
-            [50 * (pass_at_k(3, 1, 2) + pass_at_k(2, 1, 2)), 2],
-            [100 * pass_at_k(3, 1, 3), 1],
+            (50 * (pass_at_k(3, 1, 1) + pass_at_k(2, 1, 1)), 2),
+            (50 * (pass_at_k(3, 1, 2) + pass_at_k(2, 1, 2)), 2),
+            (100 * pass_at_k(3, 1, 3), 1),
         ],
     }
 
 
 def test_one_sample_a_task_is_no_curve() -> None:
-    assert figures.curves(_report([_sample()])) is None
+    assert curve(_report([_sample()])) is None
 
 
 def test_figures_stand_a_row_a_metric_and_group_with_overall_ones_first() -> None:
@@ -254,8 +270,10 @@ def test_no_source_is_changed_by_being_coloured(source: str) -> None:
 
 
 def test_a_program_says_which_lines_are_the_models_and_keeps_equal_lines_once() -> None:
-    run = Run(completion="def f():\n    pass", program="import x\n\ndef f():\n    pass\n\ntest()\n", result="passed")
-    material = Material(kind="execution", runs={"q1": [run]})
+    run = Program(
+        completion="def f():\n    pass", program="import x\n\ndef f():\n    pass\n\ntest()\n", result="passed"
+    )
+    material = Material(runs_programs=True, programs={"q1": [run]})
     item = _only_item(html.render(_report([_sample()]), material))
     program = item["parts"][0]["samples"][0]["program"]
     text = [item["lines"][number][0] for number in program["lines"]]
@@ -296,7 +314,7 @@ def test_a_drawing_is_kept_without_loss() -> None:
     "data", [b"", b"GIF89a", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", b"\x89PNG\r\n\x1a\n" * 9]
 )
 def test_what_is_no_image_is_left_out_and_said(data: bytes) -> None:
-    material = Material(kind="multiple_choice", questions={"q1": Question(image="k")}, images={"k": data})
+    material = Material(tasks={"q1": Task(id="q1")}, image_of={"q1": "k"}, images={"k": data})
     page = _Page(html.render(_report([_sample()]), material))
     assert page.packed("index")["gaps"] == [{"what": "images", "why": "1 of 1 images cannot be read."}]
 
@@ -304,7 +322,8 @@ def test_what_is_no_image_is_left_out_and_said(data: bytes) -> None:
 def test_an_image_that_would_fill_the_memory_is_not_opened() -> None:
     file = io.BytesIO()
     Image.new("1", (20_000, 20_000)).save(file, "PNG")
-    assert images.thumbnails({"a": file.getvalue()}) == [None]
+    with pytest.raises(images.TooLargeError):
+        images.thumbnails({"a": file.getvalue()})
 
 
 # --- size -------------------------------------------------------------------------------------------------------

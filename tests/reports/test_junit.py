@@ -8,8 +8,10 @@ import msgspec
 import pytest
 from hypothesis import given
 
+from grader.errors import InputError
 from grader.reports.junit import render
-from grader.results import Metric, Outcome, Reading
+from grader.results import Metric, Outcome, Reading, write_facts
+from grader.scorers.choice.facts import SampleFacts, UnitOutcome
 from tests.reports import made_reports as made
 
 UNSCORED = made.read("unscored", detail="no sandbox")
@@ -150,7 +152,7 @@ def test_a_task_fails_where_none_of_its_samples_passes_and_is_skipped_where_a_lo
     outcomes: list[str], expected: str
 ) -> None:
     samples = [made.sample("q", made.read(outcome), number=number) for number, outcome in enumerate(outcomes)]
-    assert verdict(render(made.report(samples))) == expected
+    assert verdict(render(made.report(samples, scorer="circular"))) == expected
 
 
 def test_part_of_the_credit_is_not_a_pass() -> None:
@@ -177,11 +179,9 @@ def test_a_question_of_several_rows_passes_where_a_round_of_them_is_all_right() 
 def test_of_a_circular_question_the_scorer_has_the_word(said: str, expected: str) -> None:
     # Officially, a pass that is missing does not count against its question.
     passes = [made.read("correct", "A"), made.read("no_answer", rule="missing")]
-    samples = [
-        made.sample(str(1 + n * 1_000_000), reading, unit="1", extra={"question": {"official": said, "careful": said}})
-        for n, reading in enumerate(passes)
-    ]
-    assert verdict(render(made.report(samples))) == expected
+    facts = write_facts(SampleFacts(gold="A", question=UnitOutcome(official=Outcome(said), careful=Outcome(said))))
+    samples = [made.sample(str(1 + n * 1_000_000), reading, unit="1", facts=facts) for n, reading in enumerate(passes)]
+    assert verdict(render(made.report(samples, scorer="circular"))) == expected
 
 
 @pytest.mark.parametrize(
@@ -202,9 +202,15 @@ def test_records_that_contradict_themselves_still_make_a_report() -> None:
     right = made.read("correct")
     apart = [made.sample("u/a", right, unit="u"), made.sample("u/b", right, unit="u", number=1)]
     assert verdict(render(made.report(apart))).startswith("failure: 0 of 2 rounds pass: ")
-    said = {"question": {"official": "unscored", "careful": "unscored"}}
-    assert verdict(render(made.report([made.sample("q", right, extra=said)]))).startswith("skipped: unscored")
-    assert verdict(render(made.report([made.sample("q", right, extra={"question": "?"})]))) == "passed"
+    lost = UnitOutcome(official=Outcome.UNSCORED, careful=Outcome.UNSCORED)
+    said = [made.sample("q", right, facts=write_facts(SampleFacts(question=lost)))]
+    assert verdict(render(made.report(said, scorer="circular"))).startswith("skipped: unscored")
+
+
+def test_facts_that_no_scorer_writes_are_an_input_error_that_names_the_sample() -> None:
+    damaged = [made.sample("q", made.read("correct"), facts=msgspec.Raw(b'{"question": "?"}'))]
+    with pytest.raises(InputError, match=r"^sample q #0: .*; grade the predictions again$"):
+        render(made.report(damaged, scorer="circular"))
 
 
 def test_details_are_bounded() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from importlib import metadata
 from typing import TYPE_CHECKING
 
 import cmarkgfm
@@ -16,8 +17,9 @@ from markdown_it import MarkdownIt
 from grader.reports import markdown
 from grader.reports.markdown import render
 from grader.reports.markdown_text import code, prose
-from grader.reports.table import clean
-from grader.results import Metric, Report
+from grader.reports.text import clean
+from grader.results import Metric, Provenance, Report, SandboxProvenance
+from grader.scorers import registry
 from tests.reports import made_reports as made
 
 if TYPE_CHECKING:
@@ -102,7 +104,9 @@ def small_report() -> Report:
             Metric(name="accuracy", reading="official", group="kind=c", value=50.0, n=2),
         ],
         unscored=1,
-        environment={"grade": "1.0", "weights": {"mcc": 0.2}, "tables": {"a": {"b": 1}}, "abbreviations": {"c": "C"}},
+        provenance=Provenance(grade="1.0", sandbox=SandboxProvenance(backend="docker", image="i", workers=2)),
+        baselines={"all": {"chance": 37.5}},
+        abbreviations={"c": "C"},
         notes=["Baselines: chance 37.5, by no_answer 40.0."],
     )
 
@@ -162,8 +166,9 @@ Infrastructure failed on them; they are in no figure. With all of them wrong, an
 <details><summary>How it was made</summary>
 
 - `grade`: `1.0`
-- `weights`: `{"mcc": 0.2}`
-- `abbreviations`: `{"c": "C"}`
+- `sandbox`: `docker`
+- `sandbox_image`: `i`
+- `sandbox_workers`: `2`
 
 </details>
 """
@@ -244,16 +249,23 @@ def test_a_sentence_stays_readable(text: str, expected: str) -> None:
     ["x" * 5_000, "|" * 5_000, "😀" * 5_000, "` |" * 2_000, "w " * 3_000],
     ids=["word", "bars", "emoji", "fences", "words"],
 )
-def test_the_largest_report_fits_a_comment_and_says_what_it_left_out(text: str) -> None:
+def test_the_largest_report_fits_a_comment_and_says_what_it_left_out(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     report = made.hostile_report(text)
+    registry.scorer.cache_clear()
+    point = metadata.EntryPoint("many_facts", "tests.reports.made_reports:ManyFacts", registry.GROUP)
+    monkeypatch.setattr(registry, "_others", lambda: {point.name: point})
     many = msgspec.structs.replace(
         report,
+        scorer=point.name,
         samples=[made.sample(f"{n}{text}", made.read("correct", text), made.read("wrong", text, text, text))
                  for n in range(5_060)],
         metrics=[Metric(name=f"{n}{text}", reading=reading, group=group, value=1.0, n=1, bounds=(0.0, 1.0))
                  for n in range(300) for reading in ("official", "careful") for group in (None, f"f={text}")],
         notes=[text] * 100,
-        environment={f"{n}{text}": text for n in range(100)},
+        provenance=Provenance(),
+        baselines={},
     )  # fmt: skip
     data = render(many, made.hostile_gates(text) * 50)
     assert len(data) < 60_000

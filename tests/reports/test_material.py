@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from grader.scorers.selection import fingerprint
 
+from grader.files.results_file import decode_report
 from grader.predictions.read import read_predictions
+from grader.predictions.select import fingerprint
 from grader.reports import material
-from grader.results import Metric, Outcome, Reading, Report, SampleResult, decode_report
+from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult
+from grader.scorers.interface import Program
+from grader.scorers.registry import scorer, scorer_of
 from tests.acceptance.command import grade
 
 if TYPE_CHECKING:
@@ -46,46 +49,46 @@ def graded(root: Path, tmp_path_factory: pytest.TempPathFactory):
 def _load(results: Path, data: Path | None) -> tuple[Report, material.Material]:
     report = decode_report(results.read_bytes())
     files = material.beside(results, report)
-    return report, material.load(report, files.predictions, data, files.executed)
+    return report, material.load(report, files.predictions, data, files.own)
 
 
 def test_a_choice_run_has_questions_options_gold_images_and_outputs(graded) -> None:
     folder, data = graded("vstar")
     report, found = _load(folder / "predictions_results.json", data)
-    assert found.kind == "multiple_choice"
+    assert (found.whole_units, found.runs_programs) == (False, False)
     assert found.gaps == []
     assert found.predictions == {r.qid: r.predictions for r in read_predictions(folder / "predictions.json").records}
-    question = found.questions["0"]
+    question = found.tasks["0"]
     assert question.text.startswith("What is the color of the kite?")
     assert (question.options["B"], question.gold) == ("yellow", "B")
-    assert found.images[question.image] == data.parent / "images/0.png"
-    assert found.questions.keys() == {s.qid for s in report.samples}
+    assert found.images[found.image_of["0"]] == data.parent / "images/0.png"
+    assert found.tasks.keys() == {s.qid for s in report.samples}
 
 
 def test_a_circular_run_has_a_question_for_every_pass_and_the_passes_share_an_image(graded) -> None:
     folder, data = graded("mmbench")
     _, found = _load(folder / "predictions_results.json", data)
-    assert found.kind == "circular"
+    assert (found.whole_units, found.runs_programs) == (True, False)
     assert found.gaps == []
-    passes = [found.questions[qid] for qid in ("11", "1000011", "2000011", "3000011")]
+    passes = [found.tasks[qid] for qid in ("11", "1000011", "2000011", "3000011")]
     assert [question.gold for question in passes] == ["B", "C", "D", "A"]
     assert {question.options[question.gold] for question in passes} == {"pixel art"}
-    assert len({question.image for question in passes}) == 1
-    assert found.images[passes[0].image].startswith(b"\x89PNG")
+    assert len({found.image_of[question.id] for question in passes}) == 1
+    assert found.images[found.image_of["11"]].startswith(b"\x89PNG")
 
 
 def test_a_mr_ben_row_shows_the_solution_under_review_and_what_is_wrong_with_it(graded) -> None:
     folder, data = graded("mr-ben")
     _, found = _load(folder / "predictions_results.json", data)
-    question = found.questions["math-1/writer-a"]
+    question = found.tasks["math-1/writer-a"]
     assert question.gold == "incorrect; first error in step 2"
-    assert [title for title, _ in question.texts] == [
-        "Options",
-        "Solution under review",
-        "Error, as annotated",
-        "First wrong step, rectified",
+    assert [(block.kind, block.title) for block in question.blocks] == [
+        ("text", "Options"),
+        ("text", "Solution under review"),
+        ("text", "Error, as annotated"),
+        ("text", "First wrong step, rectified"),
     ]
-    assert found.questions["math-1/writer-b"].gold == "correct"
+    assert found.tasks["math-1/writer-b"].gold == "correct"
 
 
 def test_predictions_that_changed_since_are_not_shown_and_the_report_says_so(graded, tmp_path: Path) -> None:
@@ -99,7 +102,7 @@ def test_predictions_that_changed_since_are_not_shown_and_the_report_says_so(gra
     assert [(gap.what, gap.why) for gap in found.gaps] == [
         ("predictions", "predictions.json has changed since it was graded.")
     ]
-    assert len(found.questions) == 10
+    assert len(found.tasks) == 10
 
 
 def test_another_prediction_file_is_named_itself_and_not_the_one_that_was_graded(graded, tmp_path: Path) -> None:
@@ -118,7 +121,7 @@ def test_data_that_is_not_what_was_graded_is_not_shown(graded, tmp_path: Path) -
     other = tmp_path / "questions.jsonl"
     other.write_text(data.read_text().replace("kite", "dragon"))
     _, found = _load(folder / "predictions_results.json", other)
-    assert found.questions == {}
+    assert found.tasks == {}
     assert [gap.why for gap in found.gaps] == ["The data (questions.jsonl) is not the data that was graded."]
 
 
@@ -166,7 +169,8 @@ def test_a_folder_given_as_benchmark_is_where_the_declaration_comes_from(graded,
 def test_without_a_declaration_the_figures_tell_the_kind(metric: str, kind: str) -> None:
     rows = [Metric(name=metric, reading="official", value=1, n=1)]
     report = Report(benchmark="elsewhere", split="s", protocol="p", metrics=rows, samples=[])
-    assert material.load(report, None, None, None).kind == kind
+    assert scorer_of(report) is scorer(kind)
+    assert material.load(report, None, None, None).runs_programs is (kind == "execution")
 
 
 # --- images -----------------------------------------------------------------------------------------------------
@@ -189,10 +193,10 @@ def _choice_run(tmp_path: Path, cells: list[Any], suffix: str = ".jsonl") -> mat
 def test_an_image_is_a_file_or_base64_or_the_name_of_the_row_that_has_it(tmp_path: Path) -> None:
     (tmp_path / "one.png").write_bytes(PIXEL)
     found = _choice_run(tmp_path, ["one.png", base64.b64encode(PIXEL).decode(), "1", {"path": "one.png"}])
-    assert found.images[found.questions["0"].image] == tmp_path / "one.png"
-    assert found.images[found.questions["1"].image] == PIXEL
-    assert found.questions["2"].image == found.questions["1"].image
-    assert found.questions["3"].image == found.questions["0"].image
+    assert found.images[found.image_of["0"]] == tmp_path / "one.png"
+    assert found.images[found.image_of["1"]] == PIXEL
+    assert found.image_of["2"] == found.image_of["1"]
+    assert found.image_of["3"] == found.image_of["0"]
 
 
 def test_data_cannot_bring_files_from_elsewhere_into_a_report(tmp_path: Path) -> None:
@@ -228,8 +232,8 @@ def _execution_run(tmp_path: Path, results: list[str], outputs: list[str]) -> tu
         SampleResult(qid="q1", sample=n, official=reading, careful=reading) for n, reading in enumerate((good, bad))
     ]
     report = Report(
-        benchmark="humaneval-v", split="test", protocol="v2", metrics=[], samples=samples,
-        environment={"predictions": "p.json", "predictions_digest": fingerprint({"q1": ["one", "two"]})},
+        benchmark="humaneval-v", scorer="execution", split="test", protocol="v2", metrics=[], samples=samples,
+        provenance=Provenance(predictions="p.json", predictions_digest=fingerprint({"q1": ["one", "two"]})),
     )  # fmt: skip
     record = {
         "qid": "q1", "predictions": outputs, "processed_predictions": ["a = 1", "b = 2"],
@@ -246,12 +250,16 @@ def test_programs_come_from_the_executed_file_and_so_do_predictions_that_are_gon
     report, path = _execution_run(tmp_path, ["passed", "NameError: c"], ["one", "two"])
     data = root / "benchmarks/humaneval-v/sample/tasks.jsonl"
     results = tmp_path / "p_results.json"
-    found = material.load(report, None, data, material.beside(results, report).executed)
-    assert found.runs["q1"][1] == material.Run(completion="b = 2", program="b = 2\ntest()", result="NameError: c")
+    found = material.load(report, None, data, material.beside(results, report).own)
+    assert found.programs["q1"][1] == Program(completion="b = 2", program="b = 2\ntest()", result="NameError: c")
     assert found.predictions == {"q1": ["one", "two"]}
     assert found.gaps == []
-    assert [title for title, _ in found.questions["q1"].code] == ["Signature", "Tests", "Reference solution"]
-    assert found.images[found.questions["q1"].image] == data.parent / "images/q1.png"
+    assert [block.title for block in found.tasks["q1"].blocks if block.kind == "code"] == [
+        "Signature",
+        "Tests",
+        "Reference solution",
+    ]
+    assert found.images[found.image_of["q1"]] == data.parent / "images/q1.png"
     assert path.is_file()
 
 
@@ -272,8 +280,8 @@ def test_a_prediction_file_that_is_not_used_stays_said_where_an_executed_file_ha
 def test_an_executed_file_of_another_run_is_not_shown(tmp_path: Path) -> None:
     report, path = _execution_run(tmp_path, ["NameError: c", "passed"], ["one", "two"])
     found = material.load(report, None, None, path)
-    assert (found.runs, found.predictions) == ({}, {})
-    assert "p_executed.json is not of this run: its verdicts or predictions differ." in [g.why for g in found.gaps]
+    assert (found.programs, found.predictions) == ({}, {})
+    assert "p_executed.json is not of this run: its verdicts differ." in [g.why for g in found.gaps]
 
 
 def test_predictions_that_an_executed_file_has_from_another_run_are_not_shown(tmp_path: Path) -> None:
@@ -286,7 +294,7 @@ def test_an_executed_file_that_is_none_is_a_gap(tmp_path: Path, text: str) -> No
     report, path = _execution_run(tmp_path, ["passed", "failed"], ["one", "two"])
     path.write_text(text)
     found = material.load(report, None, None, path)
-    assert found.runs == {}
+    assert found.programs == {}
     if text != "{}":
         assert "p_executed.json cannot be read" in " ".join(gap.why for gap in found.gaps)
 
@@ -297,6 +305,6 @@ def test_a_name_in_the_results_cannot_lead_out_of_their_folder(tmp_path: Path) -
     (tmp_path / "secret.json").write_text("[]")
     report = Report(
         benchmark="vstar", split="test", protocol="p", metrics=[], samples=[],
-        environment={"predictions": "../secret.json"},
+        provenance=Provenance(predictions="../secret.json"),
     )  # fmt: skip
     assert material.beside(inside / "x_results.json", report).predictions is None

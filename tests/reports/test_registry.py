@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from grader.errors import UsageError
+from grader.files.results_file import decode_report
 from grader.reports import FORMATS, format_of
-from grader.results import decode_report
 from tests.reports import made_reports as made
 
 
@@ -20,7 +20,7 @@ def never() -> object:
 @pytest.mark.parametrize(
     ("name", "begins"),
     [
-        ("report.json", b'{\n "schema": 1,'),
+        ("report.json", b'{\n "schema": 2,'),
         ("results.v2/report.csv", b"qid,sample,unit,"),
         ("REPORT.MD", b"## grade: `vstar`"),
         ("report.tar.xml", b"<?xml "),

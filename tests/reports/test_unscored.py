@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from grader.decisions.gate import judge, parse_fail_under
+from grader.decisions.asked import parse_fail_under
+from grader.decisions.gate import judge
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options

@@ -28,12 +28,22 @@ _SHARE = 150_000
 """No image needs more than this to be read on a screen."""
 _STEPS = ((1280, 82), (1024, 78), (800, 74), (640, 68), (520, 62), (420, 56), (340, 52), (256, 46), (160, 40))
 """Longest side in pixels, and WebP quality, from the best to the smallest."""
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
+"""What benchmarks have. Pillow reads some forty formats more, each a decoder that foreign bytes could attack."""
 _FLAT = 1024
 """An image with no more colours than this is a drawing: kept without loss where it fits."""
 
 
+class TooLargeError(Exception):
+    """An image unpacks to more than memory should hold; `key` names it."""
+
+    def __init__(self, key: str, why: str) -> None:
+        super().__init__(why)
+        self.key = key
+
+
 def thumbnails(pictures: Mapping[str, Picture], budget: int = BUDGET) -> list[Thumbnail | None]:
-    """Return the pictures made small, in order; None for what cannot be read."""
+    """Return the pictures made small, in order; None for what cannot be read. Raises TooLargeError."""
     if not pictures:
         return []
     from PIL import Image
@@ -42,19 +52,21 @@ def thumbnails(pictures: Mapping[str, Picture], budget: int = BUDGET) -> list[Th
     with warnings.catch_warnings(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         # What Pillow only warns of, an image that would fill the memory, is not opened.
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        return list(pool.map(lambda picture: _thumbnail(picture, share), pictures.values()))
+        return list(pool.map(lambda item: _thumbnail(item[0], item[1], share), pictures.items()))
 
 
-def _thumbnail(picture: Picture, share: int) -> Thumbnail | None:
+def _thumbnail(key: str, picture: Picture, share: int) -> Thumbnail | None:
     """Recode one image; None where it is none. Never the original bytes: what a browser decodes, we encoded."""
     from PIL import Image
 
     # A decoder of foreign bytes fails in ways of its own: any of them means that there is no image to show.
     try:
-        with Image.open(picture if isinstance(picture, Path) else io.BytesIO(picture)) as image:
+        with Image.open(picture if isinstance(picture, Path) else io.BytesIO(picture), formats=FORMATS) as image:
             image.draft("RGB", (_STEPS[0][0], _STEPS[0][0]))
             image.load()
             data, width, height = _smallest(_plain(image), share)
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+        raise TooLargeError(key, str(error)) from error
     except Exception:
         return None
     return "data:image/webp;base64," + base64.b64encode(data).decode(), width, height

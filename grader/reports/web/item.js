@@ -70,7 +70,7 @@ function program(sample, lines) {
       source(sample.program.lines.map((number) => lines[number]), sample.program.own, sample.program.failed))];
 }
 
-// The samples of an item, or the rounds of a circular group: a row of buttons, arrows move between them.
+// The samples of an item, or the rounds of a unit: a row of buttons, arrows move between them.
 function strip(item, rounds, now) {
   if (rounds.length < 2) return null;
   const of = (number, name) => samplesOf(item).filter((at) => index.samples.n[at] === number).map((at) => outcomeOf(at, name));
@@ -111,15 +111,15 @@ async function one() {
   const { parts, lines, unit } = (await chunk(item.chunk))[item.place];
   const rounds = [...new Set(parts.flatMap((part) => part.samples.map((sample) => sample.n)))].sort((a, b) => a - b);
   const now = rounds.includes(Number(state.sample)) ? Number(state.sample) : rounds[0];
-  const circular = index.wholeUnits;
+  const together = index.wholeUnits;
   const first = parts[0];
   const head = [steps(item), el('h2', { id: 'item', tabindex: '-1', class: 'item-name' }, safe(item.name)),
     el('p', { class: 'chips' }, item.groups.map((number) => el('a', { class: 'chip', href: fresh({ tab: 'items', group: index.groups[number] }) }, safe(index.groups[number].replace('=', ': ')))))];
   const samples = strip(item, rounds, now);
-  const kept = first.question && circular ? { ...first, question: { ...first.question, options: [], gold: null } } : first;
+  const kept = first.question && together ? { ...first, question: { ...first.question, options: [], gold: null } } : first;
   const shown = first.samples.find((sample) => sample.n === now);
-  const group = circular && item.verdicts.length ? el('p', { class: 'verdicts' }, `All ${plural(parts.length, 'pass', 'passes')} together: `,
+  const group = together && item.verdicts.length ? el('p', { class: 'verdicts' }, `All ${plural(parts.length, 'pass', 'passes')} together: `,
     READINGS.map((name, n) => el('span', { class: 'fact' }, `${name} `, badge(index.outcomes[item.verdicts[Math.min(rounds.indexOf(now), item.verdicts.length - 1)][n]])))) : null;
-  return [head, related(item, unit), el('div', { class: circular ? 'stack' : 'two' }, el('section', { 'aria-label': 'Question', class: 'asked' }, asked(kept, lines, shown)),
-    el('section', { 'aria-label': 'Answer', class: 'answered', id: 'answered' }, samples, group, parts.map((part) => pass(part, now, lines, !circular))))];
+  return [head, related(item, unit), el('div', { class: together ? 'stack' : 'two' }, el('section', { 'aria-label': 'Question', class: 'asked' }, asked(kept, lines, shown)),
+    el('section', { 'aria-label': 'Answer', class: 'answered', id: 'answered' }, samples, group, parts.map((part) => pass(part, now, lines, !together))))];
 }

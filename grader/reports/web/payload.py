@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.errors import InputError
 from grader.reports.provenance import made_with
+from grader.reports.table import OTHER_PYTHON, is_marked
 from grader.reports.unscored import in_words
 from grader.reports.web import images
 from grader.reports.web.figures import breakdown
@@ -81,7 +83,7 @@ def build(report: Report, material: Material) -> Payload:
     chunks, where = _chunks(items, _Page(material, places, texts, scorer))
     # Texts are what a report is for; images get what they leave.
     left = (_AIM - sum(map(len, chunks))) * 3 // 4
-    found = images.thumbnails(material.images, max(images.LEAST, min(images.BUDGET, left)))
+    found = _thumbnails(material, max(images.LEAST, min(images.BUDGET, left)))
     broken = sum(image is None for image in found)
     if broken:
         gaps.append({"what": "images", "why": f"{broken} of {len(found)} images cannot be read."})
@@ -95,6 +97,21 @@ def build(report: Report, material: Material) -> Payload:
     return Payload(index=pack(index), chunks=chunks, images=[image[0] if image else "" for image in found])
 
 
+def _thumbnails(material: Material, budget: int) -> list[images.Thumbnail | None]:
+    """Return the images made small; raises InputError naming the tasks of one that is too large to be opened."""
+    try:
+        return images.thumbnails(material.images, budget)
+    except images.TooLargeError as error:
+        tasks = ", ".join(qid for qid, key in material.image_of.items() if key == error.key)
+        why = str(error).rstrip(".")
+        raise InputError(
+            [
+                f"The image of task {tasks} is too large to be opened, as a decompression bomb is: {why}. "
+                "The results are written. Check the image in the data, then write the report with `grade report`."
+            ]
+        ) from error
+
+
 def _head(report: Report, material: Material) -> dict[str, object]:
     summary = scorer_of(report).summary(report)
     return {
@@ -106,6 +123,7 @@ def _head(report: Report, material: Material) -> dict[str, object]:
         "unit": material.unit,
         "unscored": report.unscored,
         "why_unscored": in_words(report),
+        "mark": f" {OTHER_PYTHON}" if is_marked(report) else "",
         "notes": report.notes,
         "made": _finite(made_with(report)),
         "baselines": _finite(report.baselines),

@@ -7,7 +7,7 @@ function metricRows(rows, scale, label) {
 }
 
 const metricHead = (first, scale) => [column(first), el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), axis(scale)),
-  column('Official', 'num'), column('Careful', 'num'), column('Change', 'num'), column('n', 'num')];
+  column(`Official${index.mark}`, 'num'), column('Careful', 'num'), column('Change', 'num'), column('n', 'num')];
 
 function overall() {
   const rows = index.breakdown.filter((row) => row.group === null);

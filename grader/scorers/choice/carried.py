@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.data.load import Rows
+from grader.data.rows import Rows
 
 if TYPE_CHECKING:
-    from grader.predictions.read import PredictionFile
+    from grader.predictions.file import PredictionFile
     from grader.scorers.choice.declaration import ChoiceBenchmark
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from grader.benchmark import Benchmark, Columns, Protocol
-from grader.files.json_location import quoted
+from grader.files.json_text import quoted
 
 DEFAULT_LETTERS = "ABCD"
 CIRCULAR = "circular"

@@ -17,7 +17,7 @@ from grader.task import Block, Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from grader.data.load import Row, Rows
+    from grader.data.rows import Row, Rows
     from grader.scorers.choice.declaration import ChoiceBenchmark
 
 _MARKED = re.compile(r"\(([A-Z])\)\s*")

@@ -16,7 +16,7 @@ from grader.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from grader.predictions.read import PredictionFile
+    from grader.predictions.file import PredictionFile
     from grader.scorers.choice.declaration import ChoiceColumns
     from grader.scorers.choice.items import Item
 

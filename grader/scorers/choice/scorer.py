@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from grader.data.load import Rows
+    from grader.data.rows import Rows
     from grader.models.prompt import Asking
-    from grader.predictions.read import PredictionFile
+    from grader.predictions.file import PredictionFile
     from grader.results import ReadingName, Report
     from grader.scorers.choice.items import Reply
     from grader.scorers.interface import Earlier, Observe, Run

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from grader.predictions.read import PredictionRecord
+    from grader.predictions.file import PredictionRecord
     from grader.scorers.execution.jobs import Texts
 
 Record = dict[str, Any]

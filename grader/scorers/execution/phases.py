@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader import resources
 from grader.errors import UsageError
 from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox import choice
@@ -73,6 +74,11 @@ def execute(
     limits = Limits(
         cpu_seconds=options.timeout, wall_seconds=max(20.0, 10 * options.timeout), memory_bytes=options.memory
     )
+    if options.cache and resources.cache_is_temporary():
+        observer.message(
+            f"Verdicts are kept in {resources.cache_folder()}, which may be gone tomorrow: your cache folder cannot be "
+            "written (name another with XDG_CACHE_HOME)"
+        )
     backend = choice.open_backend(options, limits, observer, words.python or None)
     with _cache(options) as cache, _pool(backend, options, limits) as pool, Spool() as spool:
         settler = Settler(cache, pool, backend.identity, limits, observer)
@@ -82,6 +88,7 @@ def execute(
     made.notes = _notes(run.unrecordable)
     made.sandbox = msgspec.structs.replace(
         backend.describe(),
+        official_python=words.python,
         workers=options.worker_count,
         cpu_seconds=limits.cpu_seconds,
         memory_bytes=limits.memory_bytes,

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from grader.data.load import Rows
+    from grader.data.rows import Rows
     from grader.models.prompt import Asking, Sampling, Turn
-    from grader.results import Report
+    from grader.results import Report, SandboxProvenance
     from grader.scorers.interface import Earlier, Observe, Run
 
 FROM_EXECUTED = "Scored from an executed file: it holds no careful verdicts, so careful equals official."
@@ -100,8 +100,8 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         return Scored(
             samples=samples,
             metrics=pass_metrics.metrics(samples, ks),
+            notes=[*_python_notes(made.sandbox), *made.notes],
             sandbox=made.sandbox,
-            notes=made.notes,
             write_own=write_executed,
         )
 
@@ -113,7 +113,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         for sample in samples:
             counts[sample.qid] = counts.get(sample.qid, 0) + 1
         ks = phases.wanted_k(earlier.options.k, counts.values(), earlier.benchmark.protocols[earlier.protocol])
-        notes = [FROM_EXECUTED] if report is None else []
+        notes = [FROM_EXECUTED] if report is None else None
         return Scored(samples=samples, metrics=pass_metrics.metrics(samples, ks), notes=notes)
 
     # --- comparisons and reports ----------------------------------------------------------------------------------
@@ -150,6 +150,17 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def read_own_file(self, report: Report, path: Path) -> OwnFile:
         """Read the programs of an `_executed.json`."""
         return own_file.read(report, path)
+
+
+def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
+    """Say that programs ran on another Python than officially; the official column is marked then."""
+    if sandbox is None or not sandbox.has_another_python:
+        return []
+    return [
+        f"† Programs ran on Python {sandbox.python}; the official environment of this protocol has "
+        f"{sandbox.official_python}, so single official verdicts may differ. `grade image build` looks for a base "
+        "with that version again; under bubblewrap, install that Python."
+    ]
 
 
 def _absent(task: CodeTask, count: int) -> Iterator[SampleResult]:

@@ -7,14 +7,14 @@ import warnings
 from typing import TYPE_CHECKING
 
 from grader.errors import InputError
-from grader.files.json_location import quoted
+from grader.files.json_text import quoted
 from grader.scorers.execution.assembly import Signature, assemble, read_signature
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.data.load import Row, Rows
+    from grader.data.rows import Row, Rows
     from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.decisions.paired import Compared, NothingPairedError
-from grader.errors import UsageError
+from grader.errors import InputError, UsageError
 from grader.models.prompt import Sampling, Turn
 from grader.results import read_facts, write_facts
 from grader.scorers.interface import Marks, Scored, Scorer, no_results
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from grader.data.load import Rows
+    from grader.data.rows import Rows
     from grader.models.prompt import Asking
-    from grader.predictions.read import PredictionFile
+    from grader.predictions.file import PredictionFile
     from grader.results import ReadingName, Report, SampleResult
     from grader.scorers.interface import Earlier, Observe, Run
     from grader.scorers.mr_ben.facts import ReadingFacts
@@ -51,11 +51,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         del declared, split
         return None
 
-    def load(
-        self, declared: MrBenBenchmark, split: str, protocol: str, given: Path | None, columns: list[str] | None
-    ) -> Rows:
+    def own_rows(self, declared: MrBenBenchmark, split: str, given: Path | None) -> Rows:
         """Load the subject files that are there."""
-        del protocol, columns
         return subjects.load(declared, split, given)
 
     def carried(self, file: PredictionFile, declared: MrBenBenchmark) -> Rows | None:
@@ -164,7 +161,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         """Compare one metric by each question's share in the change."""
         from grader.scorers.mr_ben.paired import difference, levels
 
-        weights = Weights(**_facts_of(after).weights)
+        weights = _weights_of(after)
         first, second = mr_score.facts_of_both(before.samples, after.samples, reading)
         if first.keys() != second.keys():
             raise UsageError("These runs cannot be compared: they have different subjects.")
@@ -196,6 +193,14 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
 def _facts_of(report: Report) -> RunFacts:
     return read_facts(report.facts, RunFacts, "the results file")
+
+
+def _weights_of(report: Report) -> Weights:
+    given = _facts_of(report).weights
+    if given.keys() != set(Weights._fields):
+        parts = ", ".join(Weights._fields)
+        raise InputError([f"the results file: its weights are of {', '.join(given)}, not of {parts}; grade again"])
+    return Weights(**given)
 
 
 def _found(facts: ReadingFacts) -> list[tuple[str, str | bool | None]]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.data.load import Row, Rows
+from grader.data import fetch
+from grader.data.rows import Row, Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.json_records import JsonText, Problems
 
@@ -38,19 +39,30 @@ def load(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Rows:
         rows += _rows(path, data, problems)
     if problems:
         raise InputError(problems[:50])
-    return Rows(rows=rows, origin=place.name, digest=digest.hexdigest()[:16])
+    return Rows(rows=rows, origin=_origin(benchmark, split, place, given), digest=digest.hexdigest()[:16])
+
+
+def _origin(benchmark: MrBenBenchmark, split: str, place: Path, given: Path | None) -> str:
+    """Return what reports call the data: the folder's name, or the address it was fetched from."""
+    fetched = given is None and not benchmark.splits[split].data
+    return benchmark.splits[split].files_url if fetched else place.name
 
 
 def place_of(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Path:
     """Return the folder of subject files, or the one file that was given; raises DataUnavailableError."""
-    declared = benchmark.splits[split].data
-    place = given or (Path(benchmark.folder) / declared if declared else None)
-    if place is None:
-        raise DataUnavailableError(
-            f"The data of {benchmark.id} is not bundled. Give the folder of its subject files "
-            f"({', '.join(f'{name}.json' for name in benchmark.subjects[:3])}, ...) with --data FOLDER."
-        )
-    return place
+    declared = benchmark.splits[split]
+    if given is not None:
+        return given
+    if declared.data:
+        return Path(benchmark.folder) / declared.data
+    fetched = fetch.kept(benchmark, split)
+    if fetched is not None:
+        return fetched
+    way = f"Get it with `grade fetch {benchmark.id}`, or give" if fetch.has_address(declared) else "Give"
+    raise DataUnavailableError(
+        f"The data of {benchmark.id} is not here. {way} the folder of its subject files "
+        f"({', '.join(f'{name}.json' for name in benchmark.subjects[:3])}, ...) with --data FOLDER."
+    )
 
 
 def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows:

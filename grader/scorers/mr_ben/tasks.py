@@ -12,7 +12,7 @@ from grader.task import Block, Task
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.data.load import Row, Rows
+    from grader.data.rows import Row, Rows
 
 
 class MrBenTask(Task, frozen=True, kw_only=True):

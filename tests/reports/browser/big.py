@@ -15,9 +15,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT)]
 
-from grader.reports.material import Material, Run
-from grader.reports.questions import Question
+from grader.reports.material import Material
 from grader.results import Metric, Outcome, Reading, Report, SampleResult
+from grader.scorers.interface import Program
+from grader.task import Block, Task
 
 TASKS, SAMPLES = 253, 20
 _NAMES = ("grid", "row", "column", "value", "total", "index", "node", "left", "right", "depth", "count", "result")
@@ -32,18 +33,20 @@ _OUTCOMES = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Out
 def made(tasks: int = TASKS, samples: int = SAMPLES, width: int = 960) -> tuple[Report, Material]:
     """Return a report and its material: outputs of 2 kB, of which half is code, and an image of noise a task."""
     dice = random.Random(5)
-    results, predictions, runs, questions, images = [], {}, {}, {}, {}
+    results, predictions, programs, questions, images = [], {}, {}, {}, {}
     for task in range(tasks):
         qid = f"q{task + 1}"
         signature, tests = _signature(dice), _tests(dice)
         images[qid] = _image(dice, width)
-        questions[qid] = Question(image=qid, code=[("Signature", signature), ("Tests", tests)])
+        parts = (("Signature", signature), ("Tests", tests))
+        blocks = tuple(Block(kind="code", title=title, content=code) for title, code in parts)
+        questions[qid] = Task(id=qid, blocks=blocks)
         codes = [_code(dice) for _ in range(samples)]
         predictions[qid] = [f"{_prose(dice, 900)}\n\n```python\n{code}\n```\n{_prose(dice, 150)}" for code in codes]
         for sample in range(samples):
             results.append(_result(dice, qid, sample, f"type {task % 6}"))
-        runs[qid] = [
-            Run(
+        programs[qid] = [
+            Program(
                 completion=code,
                 program=f"{signature}    pass\n\n{code}\n\n{tests}",
                 result="passed" if results[at - samples].official.credit else "name 'x' is not defined",
@@ -55,9 +58,17 @@ def made(tasks: int = TASKS, samples: int = SAMPLES, width: int = 960) -> tuple[
         for k in (1, 10)
         for name in ("official", "careful")
     ]
-    report = Report(benchmark="humaneval-v", split="test", protocol="v2", metrics=figures, samples=results)
+    report = Report(
+        benchmark="humaneval-v", scorer="execution", split="test", protocol="v2", metrics=figures, samples=results
+    )
     material = Material(
-        kind="execution", unit="task", questions=questions, images=images, predictions=predictions, runs=runs
+        runs_programs=True,
+        unit="task",
+        tasks=questions,
+        image_of={qid: qid for qid in questions},
+        images=images,
+        predictions=predictions,
+        programs=programs,
     )
     return report, material
 

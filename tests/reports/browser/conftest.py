@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from grader.files.results_file import decode_report
 from grader.reports import html, material
-from grader.results import decode_report
 from tests.acceptance.command import grade
 from tests.conftest import chromium
 
@@ -111,7 +111,7 @@ def graded(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[st
             report = decode_report(results.read_bytes())
             files = material.beside(results, report)
             page = folder / "report.html"
-            gathered = material.load(report, files.predictions, sample / DATA[benchmark], files.executed)
+            gathered = material.load(report, files.predictions, sample / DATA[benchmark], files.own)
             page.write_bytes(html.render(report, gathered))
             made[benchmark] = page, report
         return made[benchmark]

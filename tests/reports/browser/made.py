@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.reports import html
-from grader.reports.material import Material, Run
-from grader.reports.questions import Question
-from grader.results import Metric, Outcome, Reading, Report, SampleResult
+from grader.reports.material import Material
+from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance
+from grader.scorers.interface import Program
+from grader.task import Block, Task
 from tests.reports.browser import big
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def _sample(qid: str, number: int, kind: str) -> SampleResult:
     )  # fmt: skip
 
 
-def _run(kind: str) -> Run:
-    return Run(completion=CODE, program=f"{HEAD}\n{CODE}\n{TESTS}", result="passed" if kind == "passed" else "no")
+def _run(kind: str) -> Program:
+    return Program(completion=CODE, program=f"{HEAD}\n{CODE}\n{TESTS}", result="passed" if kind == "passed" else "no")
 
 
 def execution(path: Path) -> Path:
@@ -57,18 +58,20 @@ def execution(path: Path) -> Path:
         for reading, value in (("official", 50.0 + k), ("careful", 45.0 + k))
     ]  # fmt: skip
     report = Report(
-        benchmark="humaneval-v", split="test", protocol="v2", metrics=figures, samples=samples, unscored=1,
-        environment={"sandbox": "docker", "image": {"id": "sha256:1"}}, notes=["One task has no diagram."],
+        benchmark="humaneval-v", scorer="execution", split="test", protocol="v2", metrics=figures, samples=samples,
+        unscored=1, provenance=Provenance(sandbox=SandboxProvenance(backend="docker", identity="sha256:1")),
+        notes=["One task has no diagram."],
     )  # fmt: skip
     _, noise = big.made(4, 1, 300)
     material = Material(
-        kind="execution",
+        runs_programs=True,
         unit="task",
-        questions={qid: Question(image=image, code=[("Signature", HEAD), ("Tests", TESTS)])
-                   for qid, image in zip(rows, noise.images, strict=True)},
+        tasks={qid: Task(id=qid, blocks=(Block(kind="code", title="Signature", content=HEAD, is_open=True),
+                                         Block(kind="code", title="Tests", content=TESTS))) for qid in rows},
+        image_of=dict(zip(rows, noise.images, strict=True)),
         images=noise.images,
         predictions={qid: [f"Sample {n} of {qid}:\n```python\n{CODE}\n```" for n in range(3)] for qid in rows},
-        runs={qid: [_run(kind) for kind in kinds] for qid, kinds in rows.items()},
+        programs={qid: [_run(kind) for kind in kinds] for qid, kinds in rows.items()},
     )  # fmt: skip
     path.write_bytes(html.render(report, material))
     return path

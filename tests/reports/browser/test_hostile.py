@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from grader.reports import html
-from grader.reports.material import Material, Run
-from grader.reports.questions import Gap, Question
-from grader.results import Metric, Outcome, Reading, Report, SampleResult
+from grader.reports.gaps import Gap
+from grader.reports.material import Material
+from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance, write_facts
+from grader.scorers.choice import facts as choice
+from grader.scorers.execution import facts as execution
+from grader.scorers.interface import Program
+from grader.scorers.mr_ben import facts as mr_ben
+from grader.task import Block, Task
 from tests.reports.browser.conftest import settled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from playwright.sync_api import Page
@@ -44,7 +50,32 @@ HOSTILE = {
 }
 
 
-def _report(*texts: str) -> tuple[Report, Material]:
+SCORERS = ["execution", "multiple_choice", "mr_score"]
+
+
+def _run_facts(scorer: str, texts: Sequence[str]) -> msgspec.Raw | msgspec.UnsetType:
+    """What the scorer keeps of a run, with these texts wherever it keeps some."""
+    if scorer == "multiple_choice":
+        letters = {text: choice.LetterCounts(chosen=1, right=1, accuracy=1.0) for text in texts}
+        return write_facts(choice.RunFacts(position_bias=choice.PositionBias(official=letters, careful=letters)))
+    if scorer == "mr_score":
+        counts = {text: {text: {text: 1}} for text in texts}
+        return write_facts(mr_ben.RunFacts(difference_kinds=dict.fromkeys(texts, 1), counts=counts))
+    return msgspec.UNSET
+
+
+def _sample_facts(scorer: str, text: str) -> msgspec.Raw:
+    if scorer == "multiple_choice":
+        return write_facts(choice.SampleFacts(gold=text))
+    if scorer == "mr_score":
+        said = mr_ben.ReadingFacts(correctness=text, step=True, reason=None)
+        return write_facts(
+            mr_ben.SampleFacts(gold=text, gold_step=text, official=said, careful=said, judge=text, difference=text)
+        )
+    return write_facts(execution.SampleFacts(failed_test=text, failed_line=1))
+
+
+def _report(*texts: str, scorer: str = "execution") -> tuple[Report, Material]:
     """A report in which every text that comes from outside is one of these."""
     every = " ".join(texts)
     metrics = [
@@ -54,42 +85,42 @@ def _report(*texts: str) -> tuple[Report, Material]:
         for reading in ("official", "careful")
     ]
     report = Report(
-        benchmark=every, split=every, protocol=every, metrics=metrics, samples=[_sample(text) for text in texts],
+        benchmark=every, scorer=scorer, split=every, protocol=every, metrics=metrics, model=every,
+        samples=[_sample(text, scorer) for text in texts], facts=_run_facts(scorer, texts),
         unscored=1, notes=list(texts),
-        environment={text: text for text in texts} | {
-            "predictions": every, "abbreviations": {text: text for text in texts}, "deep": {every: list(texts)},
-            "position_bias": {"careful": {text: {"chosen": 1, "right": 1, "accuracy": 1.0} for text in texts}},
-        },
+        baselines={text: {text: 1.0} for text in texts}, abbreviations={text: text for text in texts},
+        provenance=Provenance(predictions=every, data=every, sandbox=SandboxProvenance(backend=every, image=every)),
     )  # fmt: skip
     material = Material(
-        kind="execution", unit=every, questions={text: _question(text) for text in texts},
-        images={text: text.encode() for text in texts}, predictions={text: [text] for text in texts},
-        runs={text: [Run(completion=text, program=text, result=text)] for text in texts},
+        runs_programs=True, unit=every, tasks={text: _task(text) for text in texts},
+        image_of={text: text for text in texts}, images={text: text.encode() for text in texts},
+        predictions={text: [text] for text in texts},
+        programs={text: [Program(completion=text, program=text, result=text)] for text in texts},
         gaps=[Gap(what="programs", why=text) for text in texts],
     )  # fmt: skip
     return report, material
 
 
-def _sample(text: str) -> SampleResult:
+def _sample(text: str, scorer: str) -> SampleResult:
     official, careful = (
         Reading(outcome=outcome, credit=0, answer=text, detail=text, rule=text, span=(0, len(text)))
         for outcome in (Outcome.ERROR, Outcome.SUSPECT)
     )
     return SampleResult(
         qid=text, sample=0, seconds=1.0, official=official, careful=careful, unit=text, groups={text: [text, "other"]},
-        extra={"gold": text, "judge": text, text: text, "difference": text},
+        facts=_sample_facts(scorer, text),
     )  # fmt: skip
 
 
-def _question(text: str) -> Question:
-    return Question(
-        text=text, options={text: text}, gold=text, image=text, texts=[(text, text)], code=[(text, text)]
-    )  # fmt: skip
+def _task(text: str) -> Task:
+    blocks = tuple(Block(kind=kind, title=text, content=text, is_open=True) for kind in ("text", "code"))
+    return Task(id=text, text=text, options={text: text}, gold=text, blocks=blocks)
 
 
-def test_nothing_that_a_report_quotes_can_act(watch: Callable[..., Watched], tmp_path: Path) -> None:
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_nothing_that_a_report_quotes_can_act(watch: Callable[..., Watched], tmp_path: Path, scorer: str) -> None:
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(*_report(*HOSTILE.values())))
+    path.write_bytes(html.render(*_report(*HOSTILE.values(), scorer=scorer)))
     watched = watch(path)
     page = watched.open()
     globals_before = page.evaluate("Object.getOwnPropertyNames(window).sort().join()")
@@ -156,7 +187,7 @@ def test_the_document_takes_no_markup_even_from_its_own_script(watch: Callable[.
 def test_characters_that_hide_or_reorder_are_shown_by_name(watch: Callable[..., Watched], tmp_path: Path) -> None:
     text = "\x1b[31mred\x1b[0m a\u202eb\u2066c\0d\ud83de\u200bf\ufeffg\U000e0041h\r\ni\rj"
     report, material = _report("x")
-    material = Material(kind="multiple_choice", predictions={"x": [text]})
+    material = Material(predictions={"x": [text]})
     path = tmp_path / "report.html"
     path.write_bytes(html.render(report, material))
     page = watch(path).open("tab=items&item=x")
@@ -173,7 +204,7 @@ def test_emoji_and_right_to_left_text_are_left_as_they_are(watch: Callable[..., 
     text = "שלום 👩‍👩‍👧 العربية 你好"
     report, _ = _report("x")
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(report, Material(kind="multiple_choice", predictions={"x": [text]})))
+    path.write_bytes(html.render(report, Material(predictions={"x": [text]})))
     page = watch(path).open("tab=items&item=x")
     assert page.locator(".answered pre.raw").first.evaluate("node => node.textContent") == text
 
@@ -200,9 +231,7 @@ def test_a_million_characters_in_one_line_and_a_thousand_marks_on_a_letter_are_b
     zalgo = "o" + "\u0335" * 1000
     report, _ = _report("x")
     path = tmp_path / "report.html"
-    path.write_bytes(
-        html.render(report, Material(kind="multiple_choice", predictions={"x": ["a" * 1_000_000 + zalgo]}))
-    )
+    path.write_bytes(html.render(report, Material(predictions={"x": ["a" * 1_000_000 + zalgo]})))
     page = watch(path, viewport={"width": 380, "height": 700}).open("tab=items&item=x")
     settled(page, "document.querySelector('.answered pre.raw .cut') !== null")
     assert page.evaluate("document.documentElement.scrollWidth") <= 380

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from tests.reports.browser.conftest import settled
@@ -292,9 +293,9 @@ def test_how_it_was_made_is_a_list_and_tables_of_facts(watch, graded) -> None:
             strict=True,
         )
     )
-    assert facts["predictions digest"] == report.environment["predictions_digest"]
+    assert facts["predictions digest"] == report.provenance.predictions_digest
     assert facts["step"] == "0.3"
-    counts = report.environment["counts"]["careful"]["physics"]
+    counts = msgspec.json.decode(report.facts)["counts"]["careful"]["physics"]
     row = page.locator("tr", has=page.locator("th", has_text="physics")).nth(1)
     assert row.locator("td").all_inner_texts() == [str(number) for number in counts.values()]
 
@@ -326,7 +327,7 @@ def test_long_lists_come_in_pages(watch: Callable[..., Watched], tmp_path: Path)
     samples = [SampleResult(qid=f"n{n}", sample=0, official=good, careful=bad) for n in range(250)]
     report = Report(benchmark="b", split="s", protocol="p", metrics=[], samples=samples)
     path = tmp_path / "report.html"
-    path.write_bytes(html.render(report, Material(kind="multiple_choice")))
+    path.write_bytes(html.render(report, Material()))
     page = watch(path).open("tab=items")
     assert len(_ids(page)) == 100
     page.get_by_role("link", name="Next").click()

@@ -299,6 +299,18 @@ def own_cache(made: Arena) -> None:
     made.environment["XDG_CACHE_HOME"] = str(made.folder / "cache")
 
 
+def lend_numpy(made: Arena) -> None:
+    """Give an ordinary user's grader NumPy, which it needs where some samples of a task pass and others fail."""
+    if made.identity:
+        found = importlib.util.find_spec("numpy")
+        assert found is not None
+        assert found.origin is not None
+        package = Path(found.origin).parent
+        for folder in package.parent.glob("numpy*"):
+            if not folder.name.endswith("-info"):
+                shutil.copytree(folder, made.folder / "source" / folder.name, ignore=shutil.ignore_patterns("tests"))
+
+
 def _link(source: str, target: str) -> None:
     try:
         os.link(source, target)

@@ -153,6 +153,61 @@ def solution(x):
         never="held three gigabytes",
     ),
     Program(
+        name="page-tables-held",
+        source="""
+import ctypes
+import time
+
+
+def solution(x):
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    # Reading maps the page of zeros, which is nobody's memory; the tables that say so are 4 KB for every 2 MB.
+    size = 200000 << 21
+    place = libc.mmap(None, size, 1, 0x4022, -1, 0)
+    libc.madvise(place, size, 15)
+    view = (ctypes.c_char * size).from_address(place)
+    for offset in range(0, size, 2 << 20):
+        view[offset]
+    time.sleep(0.3)
+    raise ValueError("held 800 MB of page tables")
+""",
+        official=frozenset({"out_of_memory", "crashed", "error"}),
+        never="held 800 MB",
+    ),
+    Program(
+        name="sockets-of-many-children",
+        source="""
+import os, socket, time
+
+
+def fill():
+    held = []
+    while len(held) < 110:
+        held.append(socket.socketpair())
+        for end in held[-1]:
+            end.setblocking(False)
+            try:
+                while True:
+                    end.send(b"x" * 65536)
+            except BlockingIOError:
+                pass
+    time.sleep(60)
+
+
+def solution(x):
+    for _ in range(55):
+        if os.fork() == 0:
+            fill()
+    time.sleep(1)
+    raise ValueError("held more than a gigabyte in sockets")
+""",
+        official=frozenset({"out_of_memory", "crashed", "error"}),
+        never="held more than a gigabyte",
+    ),
+    Program(
         name="shared-memory-and-disk-full",
         source="""
 import os

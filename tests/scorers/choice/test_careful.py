@@ -403,18 +403,18 @@ _MILLION = 10**6
     ids=lambda text: repr(text[:12]),
 )
 def test_hostile_texts_are_read_in_linear_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     concluded(text, COLOURS)
-    assert time.perf_counter() - started < 6
+    assert time.process_time() - started < 10
 
 
 def test_many_short_replies_are_read_quickly() -> None:
     replies = [_reply(style, COLOURS, "B", "C") for style in SURE_STYLES]
     for text in replies:
         read_choice(text, COLOURS)
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(20):
         for text in replies:
             read_choice(text, COLOURS)
     # Generous, for busy machines: 0.1 ms each is usual.
-    assert time.perf_counter() - started < 20 * len(replies) * 0.001
+    assert time.process_time() - started < 20 * len(replies) * 0.001

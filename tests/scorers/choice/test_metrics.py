@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.results import Outcome, Reading, SampleResult
+from grader.results import Outcome, Reading, SampleResult, write_facts
+from grader.scorers import means
 from grader.scorers.choice import metrics as cm
+from grader.scorers.choice.facts import LetterCounts, SampleFacts, UnitOutcome
 
 
 def reading(word: str, answer: str | None = None) -> Reading:
@@ -29,25 +31,25 @@ def sample(qid: str, official: str, careful: str | None = None, *, unit: str = "
         careful=reading(careful or official),
         unit=unit or msgspec.UNSET,
         groups=dict(groups) or msgspec.UNSET,
-        extra={"gold": "A"},
+        facts=write_facts(SampleFacts(gold="A")),
     )
 
 
 def value(observe: Any, *samples: SampleResult, name: Any = "official") -> tuple[float, int, object] | None:
     """Value, observations and bounds of a figure."""
-    row = cm.metric("x", name, None, observe(list(samples), name))
-    return None if row is None else (row.value, row.n, row.bounds)
+    row = means.metric("x", name, None, observe(list(samples), name))
+    return None if row is None else (row.number, row.n, row.bounds)
 
 
 def test_a_question_of_several_samples_is_one_observation() -> None:
-    got = value(cm.each_question, sample("1", "correct"), sample("1", "wrong", number=1), sample("2", "wrong"))
+    got = value(means.each_task, sample("1", "correct"), sample("1", "wrong", number=1), sample("2", "wrong"))
     assert got == (25, 2, msgspec.UNSET)
 
 
 def test_unscored_questions_are_left_out_and_bounded() -> None:
-    got = value(cm.each_question, sample("1", "correct"), sample("2", "unscored"), sample("3", "wrong"))
+    got = value(means.each_task, sample("1", "correct"), sample("2", "unscored"), sample("3", "wrong"))
     assert got == (50, 2, pytest.approx((100 / 3, 200 / 3)))
-    assert value(cm.each_question, sample("1", "unscored")) is None
+    assert value(means.each_task, sample("1", "unscored")) is None
 
 
 @pytest.mark.parametrize(
@@ -70,9 +72,10 @@ def test_a_circular_question_is_right_where_every_pass_is(
     for name, wanted in (("official", official), ("careful", careful)):
         got = value(cm.whole_groups, *samples, name=name)
         assert (None if got is None else got[0]) == wanted
-    cm.mark_questions(samples)
-    words = {100: "correct", 0: "wrong", None: "unscored"}
-    assert samples[0].extra == {"gold": "A", "question": {"official": words[official], "careful": words[careful]}}
+    words = {100: Outcome.CORRECT, 0: Outcome.WRONG, None: Outcome.UNSCORED}
+    question = UnitOutcome(official=words[official], careful=words[careful])
+    marked = cm.with_unit_outcomes(samples)
+    assert [cm.facts_of(s) for s in marked] == [SampleFacts(gold="A", question=question)] * len(passes)
 
 
 def test_the_first_pass_is_the_questions_own_or_else_the_first_there_is() -> None:
@@ -86,7 +89,7 @@ def test_the_first_pass_is_the_questions_own_or_else_the_first_there_is() -> Non
 
 def test_each_group_has_its_figure_overall_first_then_by_name() -> None:
     samples = [sample("1", "correct", "wrong", kind="b"), sample("2", "wrong", kind="a")]
-    rows = cm.metric_rows(samples, "accuracy", cm.each_question)
+    rows = means.metric_rows(samples, "accuracy", means.each_task)
     assert [(r.group, r.reading, r.value, r.n) for r in rows] == [
         (None, "official", 50, 2), (None, "careful", 0, 2), ("kind=a", "official", 0, 1), ("kind=a", "careful", 0, 1),
         ("kind=b", "official", 100, 1), ("kind=b", "careful", 0, 1),
@@ -107,19 +110,19 @@ def test_circular_accuracy_never_exceeds_vanilla_and_bounds_enclose_it(groups: l
     for one, mean in zip(whole, every, strict=True):
         assert one.low <= mean.low
         assert one.high <= mean.high
-    row = cm.metric("x", "careful", None, whole)
+    row = means.metric("x", "careful", None, whole)
     if row is not None and row.bounds is not msgspec.UNSET:
-        assert row.bounds[0] <= row.value <= row.bounds[1]
+        assert row.bounds[0] <= row.number <= row.bounds[1]
 
 
 def test_position_bias_leaves_out_the_unscored() -> None:
     def made(gold: str, word: str, answer: str | None) -> SampleResult:
         read = reading(word, answer)
-        return SampleResult(qid="1", sample=0, official=read, careful=read, extra={"gold": gold})
+        return SampleResult(qid="1", sample=0, official=read, careful=read, facts=write_facts(SampleFacts(gold=gold)))
 
     samples = [made("A", "correct", "A"), made("B", "wrong", "A"), made("B", "unscored", None), made("A", "wrong", "C")]
-    assert cm.position_bias(samples)["careful"] == {
-        "A": {"chosen": 2, "right": 2, "accuracy": 50.0},
-        "B": {"chosen": 0, "right": 1, "accuracy": 0.0},
-        "C": {"chosen": 1, "right": 0, "accuracy": None},
+    assert cm.position_bias(samples).careful == {
+        "A": LetterCounts(chosen=2, right=2, accuracy=50),
+        "B": LetterCounts(chosen=0, right=1, accuracy=0),
+        "C": LetterCounts(chosen=1, right=0, accuracy=None),
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import openpyxl
 import pytest
 
-from grader.predictions.foreign import read_table
+from grader.predictions.tables import read_table
 from grader.scorers.choice.submission import columns_of, write_submission
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader import benchmark
 from grader.predictions.read import read_predictions
 from grader.results import Outcome, Reading, SampleResult
+from grader.scorers import declarations
 from grader.scorers.execution import executed, jobs
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def words(protocol: str, timeout: float = 2.0) -> jobs.Texts:
-    return jobs.texts(protocol, benchmark.load("humaneval-v").protocols[protocol], timeout)
+    declared: Any = declarations.load("humaneval-v")
+    return jobs.texts(protocol, declared.protocols[protocol], timeout)
 
 
 # One task as the official evaluator of each version writes it (field order included).

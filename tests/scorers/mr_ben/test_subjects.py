@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader import benchmark
 from grader.errors import DataUnavailableError, GradeError, InputError, UsageError
+from grader.scorers import declarations
 from grader.scorers.mr_ben import subjects
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ ROW = {
     "Model_Solution_Correctness": "correct",
     "Model_Solution_First_Error_Step": "N/A",
 }
-MR_BEN = benchmark.load("mr-ben")
+MR_BEN = declarations.load("mr-ben")
 
 
 def load(place: Path | None) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def test_the_digest_is_that_of_the_files(tmp_path: Path) -> None:
 def test_rows_that_came_with_the_predictions_are_checked_likewise() -> None:
     rows = subjects.from_tables({"math": [ROW]}, "run.json")
     assert (rows.rows, rows.origin) == ([ROW | {"subject": "math"}], "run.json")
-    with pytest.raises(InputError, match=r"^run\.json: \$\.math\[0\]: lacks Question_UUID$"):
+    with pytest.raises(InputError, match=r"^run\.json: \$\.math\[0\]: missing Question_UUID$"):
         subjects.from_tables({"math": [{**ROW, "Question_UUID": None}]}, "run.json")
 
 
@@ -62,7 +62,7 @@ def test_rows_that_came_with_the_predictions_are_checked_likewise() -> None:
         ("{", "math.json: Input data was truncated; expected {question id: [rows]}"),
         ("[]", "math.json: Expected `object`, got `array`; expected {question id: [rows]}"),
         (json.dumps({"q": [{}]}),
-         "math.json: $.q[0]: lacks Question_UUID, Sampled_Model, Model_Solution_Steps, Model_Solution_Correctness, "
+         "math.json: $.q[0]: missing Question_UUID, Sampled_Model, Model_Solution_Steps, Model_Solution_Correctness, "
          "Model_Solution_First_Error_Step"),
         (json.dumps({"q": [ROW, ROW | {"Model_Solution_Correctness": "maybe"}]}),
          "math.json: $.q[1]: Model_Solution_Correctness is 'maybe'"),

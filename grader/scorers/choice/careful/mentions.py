@@ -23,7 +23,7 @@ Role = Literal["declared", "concluded", "own_line", "leading", "denied", "doubte
 _WORDY = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _LABEL = Pattern(
     rf"(?<![{_WORDY}])[(\[{{<]\s?(?P<low1>[a-z])\s?[)\]}}>]|[(\[{{<\"']\s?(?P<up1>[A-Z])\s?[)\]}}>\"']"
-    rf"|(?<![{_WORDY}'°])(?<!\w\.)(?P<up>[A-Z])(?![{_WORDY}#°]|\+\+|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_WORDY}]|"
+    rf"|(?<![{_WORDY}'°])(?<!\w\.)(?P<up>[A-Z])(?![{_WORDY}#°]|\+(?:\+|\s|$|[.,;!?)])|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_WORDY}]|"
     rf"-[{_WORDY}]|\.[A-Z]\b)"
     r"|(?:(?<=option )|(?<=choice )|(?<=answer ))(?P<low3>[b-z]|a(?= (?:is|was|seems|because|matches)\b))"
     rf"(?![{_WORDY}'-])"
@@ -67,6 +67,8 @@ _NAMED_THINGS = Pattern(
     r"appendix|version|model|series|drive|disk|minor|major|variable|circle|triangle|shape|arrow|location|"
     r"position)\s+$"
 )
+_READ_THERE = Pattern(r"\b(?:says|reads|spells|written|printed|labell?ed|lettering)\s+(?:the letter\s+)?[\"']$")
+"""What stands on a thing in the picture: "the box says 'B'"."""
 _OPTION_WORD = Pattern(
     r"(?:\b(?:option|choice|letter|answer|opción|opzione|opção|alternativa|letra|lettera|lettre|antwort|"
     r"buchstabe|вариант|réponse|optie|opcja|pilihan|đáp án)s?|选项|選項|選択肢|선택지|보기)\s*[\"'(\[]*$"
@@ -88,6 +90,8 @@ _MANY = Pattern(r"\b(?:each|every|all|these|following|options|choices|one by one
 _OPTIONS_FOLLOW = Pattern(r"\b(?:options?|choices?)(?: are)?[ \t]*:[ \t]*$")
 _MOST = 1500
 _REACH = 140
+_ASKED = 24
+"""Characters of a short question, and of the answer to it."""
 
 
 class Mention(msgspec.Struct):
@@ -167,6 +171,8 @@ def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
         shaky = verdict is False
         if not marked and _NAMED_THINGS.search(left):
             return None
+    if _READ_THERE.search(left) or (m.lastgroup == "up1" and _READ_THERE.search(left + '"')):
+        return None
     return _extended(Mention(frozenset(letter), start, end, end, "label", marked=marked, shaky=shaky), page, options)
 
 
@@ -184,8 +190,10 @@ def _before_word(letter: str, word: str, marked: bool) -> bool | None:
         return True if marked else None
     if not word or word in _VERBS:
         return True
-    if letter in "AEIOUY" or "Ѐ" <= word[0] < "\u0530":
+    if "Ѐ" <= word[0] < "\u0530" or (letter in "AEIOUY" and word[0] < "Ѐ"):
         return marked or None
+    if word[0] >= "\u0530":  # a Latin capital before a word in another script: "C 选项", "C है"
+        return True
     return marked or word in _AFTERWORDS or word[0].isupper()
 
 
@@ -316,10 +324,14 @@ def judge(one: Group, page: Page, last_line: tuple[int, int], first: int) -> Non
     start, stop = one.start, one.stop
     left_end, right_end = page.sentence(start, stop)
     left = page.low[max(left_end, start - _REACH) : start]
-    if not left.strip(" -*\"'([{>") and left_end:
-        left = _heading_before(page, left_end) + left
+    heading = _heading_before(page, left_end) if not left.strip(" -*\"'([{>") and left_end else ""
+    left = heading + left
     right = page.low[stop : min(right_end, stop + _REACH)]
+    if right.rstrip().endswith("?") and len(right) < _ASKED:
+        right += page.low[right_end : right_end + _ASKED]  # "A? No." has its answer in the next sentence
     one.role = _role(one, left, right)
+    if one.role == "doubted" and heading and _is_announced(one, page, heading):
+        one.role = "declared"
     if one.role == "named":
         _judge_by_place(one, page, first)
     in_last_line = start >= last_line[0]
@@ -334,7 +346,17 @@ def _heading_before(page: Page, at: int) -> str:
     return above + " " if above.endswith((":", "is", "是", "answer")) else ""
 
 
+def _is_announced(one: Group, page: Page, heading: str) -> bool:
+    """Tell whether a label stands alone on its line, below a line such as "I will choose:", whatever that doubts."""
+    alone = page.shown[slice(*page.line(one.start, one.stop))].strip(" \t*\"'([{<)]}>.!")
+    label = page.shown[one.start : one.stop].strip(" \t*\"'([{<)]}>.!")
+    choosing = say.STRONG_BEFORE.search(heading) and not say.DENIED_BEFORE.search(heading)
+    return bool(choosing) and one.members[0].kind == "label" and alone == label
+
+
 def _role(one: Group, left: str, right: str) -> Role:
+    if say.ALL_BUT_BEFORE.search(left):
+        return "declared" if say.DENIED_AFTER.match(right) else "denied"
     if say.DENIED_AFTER.match(right) or say.DENIED_BEFORE.search(left):
         return "denied"
     if one.echo or say.COMPARED_BEFORE.search(left):

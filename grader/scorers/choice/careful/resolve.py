@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from grader.scorers.choice.careful import wordings as say
 from grader.scorers.choice.careful.mentions import Group, Mention, find_mentions, group, judge
+from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.careful.statement import read_statement
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
 
@@ -19,6 +20,8 @@ _SAID = ("declared", "concluded", "own_line", "leading")
 _NEAR = 12
 _SHORT = 400
 _FAR = 400
+_ITEM = Pattern(r"(?:^|\s)\d{1,2}[.)]\s*[\"'(]*$")
+"""The number of an item of a list."""
 
 
 def read_page(page: Page, options: Options, inner: list[tuple[Wrapped, ChoiceReading]]) -> ChoiceReading:
@@ -27,6 +30,9 @@ def read_page(page: Page, options: Options, inner: list[tuple[Wrapped, ChoiceRea
     said = _statements(groups, page)
     said += [_from_container(*one) for one in inner]
     said.sort(key=lambda g: g.start)
+    if said and _goes_round(said, page):
+        named = " and ".join(sorted(frozenset().union(*(g.letters for g in said))))
+        return no_answer("loop", (said[0].start, said[-1].stop), f"declares {named} in turn and breaks off")
     if said:
         return _settle(said, groups, page, options)
     return _without_declaration(groups, page, options)
@@ -57,7 +63,22 @@ def _statements(groups: list[Group], page: Page) -> list[Group]:
     if len(headed.union(*(g.letters for g in lines))) > 1:
         # Labels as headings of an analysis of each option state nothing; the one on the last line may.
         said = [g for g in said if g not in lines or (g.final and g.role == "own_line") or _stands(g, lines, page)]
+    said = [g for g in said if not _is_item(g, groups, page)]
     return [g for g in said if not (g.role == "own_line" and g.members[0].kind == "text" and not g.final)]
+
+
+def _is_item(one: Group, groups: list[Group], page: Page) -> bool:
+    """Tell whether a text is one of several in a numbered list ("1. cat 2. bird")."""
+    if not _numbered(one, page):
+        return False
+    return any(g.letters != one.letters and _numbered(g, page) for g in groups)
+
+
+def _numbered(one: Group, page: Page) -> bool:
+    return (
+        one.role in ("own_line", "named", "leading")
+        and _ITEM.search(page.low[max(0, one.start - 8) : one.start]) is not None
+    )
 
 
 def _lists_on(earlier: list[Group], one: Group, page: Page) -> bool:
@@ -112,6 +133,13 @@ def _settle(said: list[Group], groups: list[Group], page: Page, options: Options
     rule = last.reading.rule if last.reading else _rule_name(last)
     span = (last.reading.span if last.reading else None) or span
     return read_as(letter, rule, span, detail)
+
+
+def _goes_round(said: list[Group], page: Page) -> bool:
+    """Tell whether a reply comes back to an option that it had left for another, and then ends in mid-sentence."""
+    turns = [g.letters for i, g in enumerate(said) if not i or g.letters != said[i - 1].letters]
+    rest = page.shown[said[-1].stop :].rstrip()
+    return len(turns) > len(set(turns)) and (rest[-1:].isalnum() or rest.endswith((",", "-", "(")))
 
 
 def _rule_name(one: Group) -> str:
@@ -212,6 +240,13 @@ def _without_declaration(groups: list[Group], page: Page, options: Options) -> C
     if refusal is not None and not _is_an_option(groups, page, options):
         span = refusal.span()
         return no_answer("refusal", span, "says that it has no answer")
+    listed = [g for g in groups if _numbered(g, page)]
+    letters = frozenset().union(*(g.letters for g in listed))
+    if len(letters) > 1 and len(page.low.strip()) <= _SHORT:
+        span = (listed[0].start, listed[-1].stop)
+        if letters == set(options.letters):
+            return no_answer("echo", span, "repeats the options")
+        return ambiguous("several_answers", span, f"lists {' and '.join(sorted(letters))}")
     return _only_label(groups, page, options) or read_statement(page, options, groups, 0) or no_answer("nothing_read")
 
 

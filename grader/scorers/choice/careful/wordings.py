@@ -18,7 +18,7 @@ _FILLERS = (
     "absolutely|almost|in|fact|currently|apparently|seemingly|"
     "die|der|das|dem|eindeutig|wahrscheinlich|wohl|buchstabe|antwort|lautet|nur|klar|"
     "le|la|les|lettre|réponse|donc|clairement|bien|probablement|que|"
-    "el|opción|letra|claramente|probablemente|alternativa|inciso|lettera|opzione|chiaramente|probabilmente|"
+    "es|est|ist|è|é|el|opción|letra|claramente|probablemente|alternativa|inciso|lettera|opzione|chiaramente|probabilmente|"
     "opção|provavelmente|o|вариант|под|буквой|буква|ответ|"
     "вероятно|скорее|всего|opcja|odpowiedź|optie|antwoord|фактически"
 )
@@ -40,6 +40,7 @@ _NOUN_ANSWER = (
 _NOUN_OPTION = (
     "choice|option|letter|response|pick|one|statement|alternative|auswahl|wahl|option|buchstabe|choix|lettre|"
     "opción|alternativa|letra|elección|opzione|scelta|lettera|opção|escolha|вариант|выбор|буква|"
+    "richtig|korrekt|la correcta|la bonne|la corretta|a correta|a certa|"
     "opcja|optie|keuze|seçenek|şık|lựa chọn|phương án|pilihan"
 )
 _IS = (
@@ -65,7 +66,7 @@ _STRONG = (
     r"(?:答案|正解|正确选项|正確選項|选项|解答|回答|答え|選択肢)[^,.!?。\n]{0,30}?(?:是|为|為|:|选|選|は|が|\s)",
     r"(?:选择?|選擇?)(?:项|項|答案)?",
     r"(?:정답|답변|답|해답)(?:은|는|이|:|\s)",
-    r"(?:คำตอบ|ข้อ|उत्तर)[^.!?\n]{0,20}?",
+    r"(?:คำตอบ|ข้อ|उत्तर|जवाब|विकल्प|الخيار)[^.!?\n]{0,20}?",
 )
 STRONG_BEFORE = Pattern(rf"(?:{'|'.join(_STRONG)}){_FILL}$")
 """An answer is being declared: "the answer is", "I choose", "答案是"."""
@@ -93,9 +94,10 @@ _WEAK = (
     r"\b(?:ich (?:denke|glaube|meine)|je (?:pense|crois)(?: que c'est)?|creo que(?: es)?|penso (?:che sia|"
     r"que é)|credo (?:che )?sia|acho que é|думаю)",
     r"(?:我认为|我觉得|我想)",
-    r"\b(?:actually|no|wait|correction|corrected|sorry|oops|hmm+)\b",
+    r"\b(?:actually|no|wait|correction|corrected|sorry|oops|hmm+|on second thoughts?|nein|non|nee|нет|perdón|pardon|"
+    r"edit(?=:)|korrektur|berichtigung|corrección|correzione|correção|исправление|исправляюсь)\b",
     r"\b(?:but|rather|instead|however|sondern|mais|plutôt|sino|pero|ma|bensì|mas|sim|а|но)\b",
-    r"(?:而是|就是|应该是|应是|应为|选|是)",
+    r"(?:而是|就是|应该是|应是|应为|选|是|いや|いえ|아니)",
 )
 WEAK_BEFORE = Pattern(rf"(?:{'|'.join(_WEAK)}){_FILL}$")
 """A conclusion or contrast that declares only where the mention ends its clause: "so B.", "but B"."""
@@ -130,8 +132,12 @@ _BE = (
     r"(?:(?:is|are|was|were|seems?|appears?|looks?|would be|must be|should be|can be|could be|has to be|"
     r"to be|remains?|'s|seems to be|appears to be|are both|are all)\s+)"
 )
+_NO = "no|nope|nah|nein|nicht|non|nee|não|нет|لا|नहीं|いいえ|違|아니|不是|不对|不|否|没有|错"
+_YES = "yes|yep|yeah|correct|right|ja|oui|sí|si|sì|sim|да|верно|نعم|हाँ|हां|はい|そう|네|예|맞|是|对|正确|没错"
+_ANSWERED = r"[\"'*)\]]*\?[\s\"'*]*"
+"""A question mark behind an option, as in "A? No."."""
 DENIED_AFTER = Pattern(
-    rf"\s*(?:[)\].]*\s*(?:no|nope|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))|{_BE}{_ADVERBS}(?:not\b|"
+    rf"\s*(?:{_ANSWERED}(?:{_NO})(?![a-z\u0400-\u04ff])|[)\].]*\s*(?:no|nope|nein|non|нет|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))|{_BE}{_ADVERBS}(?:not\b|"
     r"n't|wrong|incorrect|false|invalid|out\b|eliminated|ruled out|excluded|rejected|discarded|impossible|"
     r"unlikely|inaccurate|irrelevant|unsupported|"
     r"too\s+\w+|(?:an?|the)\s+(?:distractor|wrong|incorrect|decoy|trap))"
@@ -158,12 +164,12 @@ _GOOD = (
     r"tter|ight|rect|only)\s)\w+)"
 )
 CONFIRMED_AFTER = Pattern(
-    rf"\s*(?:(?:,\s*)?{_BE}{_ADVERBS}(?:(?:the|my|our|your)\s+)?(?:(?:most|only|best|better|correct|right|"
+    rf"\s*(?:{_ANSWERED}(?:{_YES})(?![a-z\u0400-\u04ff])|(?:,\s*)?{_BE}{_ADVERBS}(?:(?:the|my|our|your)\s+)?(?:(?:most|only|best|better|correct|right|"
     rf"final|single|clear|obvious|logical|closest|intended|overall)\s+){{0,3}}{_GOOD}\b(?!\s+not\b)"
-    rf"|[)\].]*\s*(?:yes|correct|right|true)\b(?=\s*(?:$|[.,;(\n]))"
+    rf"|[)\].]*\s*(?:yes|ja|oui|sí|да|correct|right|true)\b(?=\s*(?:$|[.,;(\n]))"
     rf"|{_ADVERBS}(?:best |accurately |correctly |perfectly |closely |exactly )*(?:match(?:es)?|fits?|"
     r"corresponds?|describes?|represents?|works?|aligns?|wins|it is|is it|is best)\b"
-    r"|would be my (?:choice|pick|answer|guess)|,?\s*final answer"
+    r"|would be my (?:choice|pick|answer|guess)|(?:tippen|wählen|nehmen|entscheiden|raten|setzen)\b|,?\s*final answer"
     r"|[)\],]*\s*[:(-]+\s*(?:this (?:\w+ )?(?:matches|is (?:the )?(?:correct|right))|"
     r"(?:this is )?(?:the )?(?:correct|right|true|matches)\b(?!\s+not)|yes\b|✓|✔|✅|richtig|korrekt|vrai|"
     r"correct[oa]|corrett[oa]|corret[oa]|верно|正确|正確|对)"
@@ -186,6 +192,9 @@ DOUBTED_BEFORE = Pattern(
     r"|\b(?:initially|at first|at first glance|originally|first thought|first guess|appear at first|"
     r"my initial|previously|zuerst|d'abord|al principio|inicialmente)\b(?:(?!\b(?:but|however|though|aber|"
     rf"mais|pero|ma|mas)\b)[^.;!?\n]){{0,100}}$"
+    r"|\b(?:erst|zuerst|zunächst|anfangs|primero|d'abord|au début|prima|primeiro|сначала|вначале)\b[^.;!?\n]{0,30}"
+    r"\b(?:dachte|glaubte|pensé|creí|pensaba|creía|pensais|cru|pensato|pensei|думала?|подумала?|решила?)\b"
+    r"[^.,;!?\n]{0,20}$"
     r"|\b(?:one might|some might|some may|someone might|people (?:might|may)|you might|"
     r"you may|might think|may think|tempted|tempting)\b[^.,;!?\n]{0,80}$"
     r"|\b(?:although|though|while|whereas|despite|obwohl|bien que|aunque|sebbene|embora|хотя)\b[^.,;!?\n]{0,60}$"
@@ -194,10 +203,13 @@ DOUBTED_BEFORE = Pattern(
     r"|\b(?:possibly|perhaps|maybe|consider(?:ing)?|check(?:ing)?|let's (?:see|check|look at|examine)|"
     r"looking at|look at|compar(?:e|ing)|evaluat(?:e|ing)|regarding|about|examin(?:e|ing)|vielleicht|"
     rf"peut-être|quizás?|forse|talvez)\b{_FILL}$"
-    r"|(?:如果|假如|可能是|一开始|起初)[^,。\n]{0,20}$"
+    r"|(?:如果|假如|可能是|一开始|起初|最初)[^,。\n]{0,20}$|처음[^,。\n]{0,6}$"
 )
 """What follows is only considered: "if the answer were", "at first I thought", "it could be"."""
-DOUBTED_AFTER = Pattern(r"\s*,?\s*(?:if|unless)\b|\s+or\s+(?:maybe|perhaps|possibly)\b|\s*\?")
+DOUBTED_AFTER = Pattern(
+    r"\s*,?\s*(?:if|unless)\b|\s+or\s+(?:maybe|perhaps|possibly)\b"
+    rf"|\s*\?(?![\s\"'*]*(?:{_YES})(?![a-z\u0400-\u04ff]))"
+)
 COMPARED_BEFORE = Pattern(
     r"(?:\b(?:between|either|both|among|versus|vs|than|besides|unlike|and|options are|choices are|options|"
     rf"choices)\b|比){_FILL_CLOSE}$"
@@ -221,7 +233,9 @@ RECONSIDERED = Pattern(
     r"changed? my mind|instead|rather|in fact|oops|moment|warte|eigentlich|doch|korrektur|attends?|"
     r"attendez|en fait|en réalité|espera|en realidad|mejor dicho|"
     r"aspetta|in realtà|anzi|na verdade|espere|подождите|постойте|на самом деле|точнее)\b"
-    r"|\bno, |不对|等等|等一下|重新|更正|纠正|仔细|再看|实际上|其实|いや|待って|実際|やはり|잠깐|아니|사실"
+    r"|\b(?:no|nein|non|não|нет), "
+    r"|\bedit:|\b(?:perdón|pardon|korrektur|corrección|correzione|correção|исправл\w+|plutôt)\b"
+    r"|不对|等等|等一下|重新|更正|纠正|仔细|再看|实际上|其实|いや|待って|実際|やはり|잠깐|아니|사실"
 )
 """A change of mind between two declarations."""
 
@@ -261,9 +275,15 @@ REFUSED = Pattern(
 
 CONNECTED = Pattern(
     r"[\s,/&;|+*\"']*(?:(?:and|or|nor|und|oder|et|ou|y|o|e|ed|и|или|and/or|as well as|option|"
-    r"options)\s+)*[\s(\[\"'*]*|\s*(?:和|或|或者|及|与|と|または|および|와|과|또는)\s*"
+    r"options)\s+)*[\s(\[\"'*]*|[)\]]\s*(?:,|/|and|or|und|oder|et|ou|и|или)\s*|\s*(?:和|或|或者|及|与|と|または|および|와|과|또는)\s*"
 )
 """What stands between two mentions that form one list."""
+
+ALL_BUT_BEFORE = Pattern(
+    r"\b(?:all|everything|every (?:option|choice|answer)|anything|the (?:others|rest))\b[^.;!?\n]{0,20}"
+    rf"\b(?:except(?: for)?|but|besides|other than|apart from){_FILL_CLOSE}$"
+)
+"""What is said of all others is not said of what follows: "everything except"."""
 
 QUESTION = Pattern(r"\W*(?:is|are|was|could|would|should|does|do|did|which|what|who|why|can|how)\b")
 """A sentence that asks."""

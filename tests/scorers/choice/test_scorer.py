@@ -1,4 +1,4 @@
-"""Multiple-choice benchmarks from prediction file to report: figures, records, judge, submission, refusals."""
+"""Multiple-choice benchmarks from prediction file to report: metrics, records, submissions, refusals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import base64
 import csv
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,85 +16,20 @@ import pytest
 from PIL import Image
 
 from grader.errors import InputError, UsageError
+from grader.files.results_file import decode_report
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.results import READINGS, Report, decode_report
-from tests.models.server import Asked, ModelServer, say
+from grader.results import READINGS, Report
+from grader.scorers.choice.facts import LetterCounts
+from tests.scorers.choice.made import answers, facts_of_run, figures, overall, predictions, rolled, row, run, table
 
 ROOT = Path(__file__).parents[3]
 VSTAR = ROOT / "benchmarks" / "vstar" / "sample"
 MMBENCH = ROOT / "benchmarks" / "mmbench" / "sample"
 
 
-@pytest.fixture(autouse=True)
-def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No key, no proxy and no cache of the user's."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for name in list(os.environ):
-        if name.startswith("OPENAI_") or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
-
-
-def table(path: Path, rows: list[dict[str, str]]) -> Path:
-    """Write rows as a TSV."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, delimiter="\t", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
-def row(index: int, options: str, answer: str, **more: str) -> dict[str, str]:
-    """One row; `options` are texts between bars."""
-    return {"index": str(index), "question": "Which?", **dict(zip("ABCD", options.split("|"), strict=False)),
-            "answer": answer, **more}  # fmt: skip
-
-
-def rolled(index: int, options: str, answer: str, **more: str) -> list[dict[str, str]]:
-    """Every pass of a question, as officially: in pass k every option has moved k letters on."""
-    texts, place = options.split("|"), "ABCD".index(answer)
-    return [
-        row(index + k * 1_000_000, "|".join(texts[-k:] + texts[:-k] if k else texts), "ABCD"[(place + k) % len(texts)],
-            **more)
-        for k in range(len(texts))
-    ]  # fmt: skip
-
-
-def predictions(folder: Path, texts: dict[str, str | list[str]]) -> Path:
-    path = folder / "preds.json"
-    records = [{"qid": q, "predictions": [t] if isinstance(t, str) else t} for q, t in texts.items()]
-    path.write_text(json.dumps(records), encoding="utf-8")
-    return path
-
-
-def run(path: Path, data: Path, benchmark: str = "mmbench", **options: Any) -> Report:
-    """Grade, write, and return the report as it was written."""
-    graded = grade(path, Options(benchmark=benchmark, data=data, **options), Silent())
-    report = decode_report(graded.write()[-1].read_bytes())
-    assert report == graded.report
-    return report
-
-
-def figures(report: Report, reading: str) -> dict[str, float]:
-    return {
-        (f"{m.group}/" if m.group else "") + m.name: round(m.value, 10) for m in report.metrics if m.reading == reading
-    }
-
-
-def overall(report: Report, name: str) -> tuple[float, float]:
-    """The overall figure, official and careful."""
-    found = [report.metric(name, reading) for reading in READINGS]
-    assert all(found)
-    return tuple(round(m.value, 6) for m in found if m)  # type: ignore[return-value]
-
-
-def answers(report: Report, reading: str) -> dict[str, str | None]:
-    return {s.qid: s.reading(reading).answer for s in report.samples}  # type: ignore[arg-type]
-
-
-# --- the samples -------------------------------------------------------------------------------------------------
+# --- the samples -----------------------------------------------------------------------------------------------------
 
 
 def check_expected(report: Report, expected: dict[str, Any]) -> None:
@@ -113,8 +47,11 @@ def test_the_vstar_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> N
     assert {name for m in report.metrics if (name := m.group)} == {
         "category=direct_attributes", "category=relative_position", "options=2", "options=4",
     }  # fmt: skip
-    assert report.environment["baselines"]["all"] == expected["baselines"]  # type: ignore[index]
-    assert report.notes == ["Baselines: chance 37.5, always the first letter 40.0."]
+    assert report.baselines["all"] == expected["baselines"]
+    assert report.notes == [
+        "1 answer was cut off before the end (token limit, or reasoning that is never closed): raise the token limit.",
+        "Baselines: chance 37.5, always the first letter 40.0.",
+    ]
 
 
 def test_the_mmbench_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> None:
@@ -125,8 +62,7 @@ def test_the_mmbench_sample_gives_the_figures_worked_out_by_hand(sample: Any) ->
     report = run(path, folder / "questions.tsv", judge_replies=folder / "judge_replies.json")
     check_expected(report, expected["with_judge"])
     assert (report.unscored, report.notes) == (0, [])
-    abbreviations = report.environment["abbreviations"]
-    assert sorted(abbreviations.values()) == ["AR", "CP", "FP-C", "FP-S", "LR", "RR"]  # type: ignore[attr-defined]
+    assert sorted(report.abbreviations.values()) == ["AR", "CP", "FP-C", "FP-S", "LR", "RR"]
 
 
 def test_the_samples_are_what_their_tool_draws(tmp_path: Path) -> None:
@@ -157,7 +93,7 @@ def pixels(data: bytes) -> tuple[tuple[int, int], bytes]:
     return image.size, image.tobytes()
 
 
-# --- figures -----------------------------------------------------------------------------------------------------
+# --- figures ---------------------------------------------------------------------------------------------------------
 
 
 def test_ccbench_is_broken_down_by_category_alone(tmp_path: Path) -> None:
@@ -199,9 +135,9 @@ def test_position_bias_counts_choices_and_hits_by_letter_and_leaves_out_what_is_
     report = run(path, data, protocol="vlmevalkit-2026-06", judge_replies=nothing)
     assert answers(report, "official") == {"1": "A", "1000001": None, "2": "A", "1000002": None}
     # Pass 1000001 was asked about and lost; question 2 was decided by its first pass.
-    assert report.environment["position_bias"]["official"] == {  # type: ignore[index]
-        "A": {"chosen": 2, "right": 2, "accuracy": 50.0},
-        "B": {"chosen": 0, "right": 1, "accuracy": 0.0},
+    assert facts_of_run(report).position_bias.official == {
+        "A": LetterCounts(chosen=2, right=2, accuracy=50),
+        "B": LetterCounts(chosen=0, right=1, accuracy=0),
     }
 
 
@@ -246,82 +182,7 @@ def test_a_letter_that_is_no_option_is_wrong_and_a_refusal_is_no_answer(tmp_path
     assert (report.samples[0].official.outcome, report.samples[0].official.answer) == ("wrong", "C")
 
 
-# --- passes ------------------------------------------------------------------------------------------------------
-
-
-def test_first_passes_alone_are_rotated_where_the_predictions_have_the_others(tmp_path: Path) -> None:
-    """Every option moves one letter on; "All of the above" stays last where the predictions have one pass fewer."""
-    whole = rolled(1, "red|blue|green", "B") + rolled(2, "None|NA|nan", "C")
-    fixed = [row(3, "cut|trim|All of the above", "C"), row(1000003, "trim|cut|All of the above", "C")]
-    first = table(tmp_path / "first.tsv", [r for r in (*whole, *fixed) if int(r["index"]) < 1_000_000])
-    texts: dict[str, str | list[str]] = {r["index"]: r["answer"] for r in (*whole, *fixed)}
-    path = predictions(tmp_path, texts)
-    report = run(path, first)
-    golds = {s.qid: s.extra["gold"] for s in report.samples}  # type: ignore[index]
-    assert golds == {r["index"]: r["answer"] for r in (*whole, *fixed)}
-    assert overall(report, "circular_accuracy") == (100, 100)
-    assert report.notes == ["The data has first passes only; the other passes were made by rotating their options."]
-    with pytest.raises(InputError, match=r'1 of 8 questions without a prediction: "1000002"'):
-        run(predictions(tmp_path, {q: t for q, t in texts.items() if q != "1000002"}), first)
-
-
-def test_options_none_na_and_nan_are_options(tmp_path: Path) -> None:
-    rows = rolled(1, "None|NA|nan|null", "A")
-    report = run(predictions(tmp_path, {r["index"]: f"({r['answer']})" for r in rows}), table(tmp_path / "q.tsv", rows))
-    assert overall(report, "circular_accuracy") == (100, 100)
-    assert report.notes == []
-
-
-def test_a_missing_pass_is_an_error_or_counts_as_wrong_and_is_noted(tmp_path: Path) -> None:
-    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A") + rolled(2, "red|blue", "A"))
-    path = predictions(tmp_path, {"1": "A", "2": "A", "1000002": "B"})
-    with pytest.raises(InputError, match=r'1 of 4 questions without a prediction: "1000001"; --missing wrong'):
-        run(path, data)
-    assert not (tmp_path / "preds_results.json").exists()
-    report = run(path, data, missing="wrong")
-    # The official scorer goes by the passes that are there.
-    assert overall(report, "circular_accuracy") == (100, 50)
-    assert overall(report, "vanilla_accuracy_all_passes") == (75, 75)
-    assert report.notes == ["1 of 4 questions have no prediction and count as wrong."]
-    assert [s.qid for s in report.samples] == ["1", "1000001", "2", "1000002"]
-    assert report.samples[1].careful.detail == "there is no prediction"
-    again = grade(path, Options(benchmark="mmbench", data=data, score_only=True), Silent()).report
-    assert again == report
-
-
-def test_passes_that_the_data_lacks_repeats_or_mixes_up_are_noted(tmp_path: Path) -> None:
-    lacking = rolled(1, "red|blue|green", "A")[:2]
-    twice = [row(2, "red|blue", "A"), row(1000002, "red|blue", "A")]
-    mixed = [row(3, "red|blue", "A"), row(1000003, "white|red", "B")]
-    stays = [row(4, "red|blue|both", "A"), row(1000004, "blue|red|both", "B")]
-    rows = lacking + twice + mixed + stays
-    report = run(predictions(tmp_path, {r["index"]: r["answer"] for r in rows}), table(tmp_path / "q.tsv", rows))
-    assert report.notes == [
-        "Questions with fewer passes in the data than their options need, counted by those they have: 1 (1).",
-        "Questions with two passes in the data with the same order of options: 1 (2).",
-        "Questions with passes in the data that do not have the same options: 1 (3).",
-    ]
-
-
-def test_data_and_predictions_of_first_passes_alone_are_said_to_be_that(tmp_path: Path) -> None:
-    data = table(tmp_path / "q.tsv", [row(1, "red|blue", "A"), row(2, "red|blue", "B")])
-    report = run(predictions(tmp_path, {"1": "A", "2": "A"}), data)
-    assert overall(report, "circular_accuracy") == (50, 50)
-    note = "Data and predictions have one pass a question: circular accuracy is that of a single pass."
-    assert report.notes == [note]
-
-
-def test_id_and_limit_choose_questions_with_all_their_passes(tmp_path: Path) -> None:
-    rows = [*rolled(1, "red|blue", "A"), *rolled(2, "red|blue|green", "B"), *rolled(3, "red|blue", "A")]
-    data = table(tmp_path / "q.tsv", sorted(rows, key=lambda r: int(r["index"])))
-    path = predictions(tmp_path, {r["index"]: r["answer"] for r in rows})
-    assert set(answers(run(path, data, limit=1), "careful")) == {"1", "1000001"}
-    assert set(answers(run(path, data, ids=("1000002",)), "careful")) == {"2", "1000002", "2000002"}
-    with pytest.raises(UsageError, match="--id 9: the benchmark has no such question"):
-        run(path, data, ids=("9",))
-
-
-# --- submissions -------------------------------------------------------------------------------------------------
+# --- submissions -----------------------------------------------------------------------------------------------------
 
 
 def test_without_answers_the_product_is_the_submission_table_in_the_official_layout(tmp_path: Path) -> None:
@@ -370,135 +231,7 @@ def test_a_submission_has_one_prediction_a_row(tmp_path: Path) -> None:
         run(predictions(tmp_path, {"5": ["A", "B"]}), data, split="test-en")
 
 
-# --- the judge ---------------------------------------------------------------------------------------------------
-
-
-def asked_about(server: ModelServer) -> list[str]:
-    """The model's answers that the judge was shown."""
-    return sorted(a.prompt.split("BEGIN ANSWER", 1)[1].split("\n")[1] for a in server.asked)
-
-
-def test_the_judge_is_asked_only_what_is_unread_and_can_still_matter(tmp_path: Path) -> None:
-    rows = (
-        rolled(1, "red|blue", "A")  # unread twice: both are asked
-        + rolled(2, "red|blue", "A")  # decided by a wrong letter: not asked
-        + rolled(3, "red|blue", "A")  # read officially by nobody, carefully by anyone: asked for the official reading
-        + rolled(4, "red|blue", "A")  # a refusal and an unfinished thought are read: no answer
-    )
-    data = table(tmp_path / "q.tsv", rows)
-    path = predictions(tmp_path, {
-        "1": "like a tomato", "1000001": "like a cherry",
-        "2": "B", "1000002": "like a rose",
-        "3": "<answer>A</answer>", "1000003": "B",
-        "4": "I'm sorry, but without the image provided I cannot say.", "1000004": "like fire",
-    })  # fmt: skip
-    with ModelServer(lambda asked: say("B" if "cherry" in asked.prompt else "A")) as server:
-        report = run(path, data, judge_model="m", judge_base_url=server.url)
-    assert asked_about(server) == ["<answer>A</answer>", "like a cherry", "like a tomato"]
-    assert overall(report, "circular_accuracy") == (50, 50)
-    assert answers(report, "official") == {
-        "1": "A", "1000001": "B", "2": "B", "1000002": None, "3": "A", "1000003": "B", "4": None, "1000004": None,
-    }  # fmt: skip
-    assert answers(report, "careful") == answers(report, "official")
-    assert [s.careful.rule for s in report.samples if s.qid in {"1", "3"}] == ["judge", "answer_tag"]
-    judge = {"model": "m", "endpoint": server.url, "questions": 3, "calls": 3, "cached": 0, "failed": 0,
-             "prompt_tokens": 33, "completion_tokens": 6}  # fmt: skip
-    assert report.environment["judge"] == judge
-    assert report.notes == [
-        f"Judge m at {server.url}: 3 calls, 0 replies kept from before; 33 prompt and 6 completion tokens."
-    ]
-
-
-def test_replies_are_kept_between_runs(tmp_path: Path) -> None:
-    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A"))
-    path = predictions(tmp_path, {"1": "like a tomato", "1000001": "B"})
-    with ModelServer.playing(say("A")) as server:
-        first = run(path, data, judge_model="m", judge_base_url=server.url)
-        second = run(path, data, judge_model="m", judge_base_url=server.url)
-        third = run(path, data, judge_model="m", judge_base_url=server.url, cache=False)
-        assert len(server.asked) == 2
-    assert first.metrics == second.metrics == third.metrics
-    assert second.environment["judge"]["cached"] == 1  # type: ignore[index]
-
-
-def test_a_chinese_question_is_asked_about_in_chinese(tmp_path: Path) -> None:
-    data = table(tmp_path / "q.tsv", [row(1, "红色|蓝色", "A") | {"question": "什么颜色"}])
-    with ModelServer.playing(say("A")) as server:
-        run(predictions(tmp_path, {"1": "像番茄一样"}), data, judge_model="m", judge_base_url=server.url)
-    assert "什么颜色" in server.asked[0].prompt
-    assert "A. 红色\nB. 蓝色" in server.asked[0].prompt
-    assert "选项" in server.asked[0].prompt
-
-
-def test_a_template_replaces_the_wording_and_is_checked(tmp_path: Path) -> None:
-    data = table(tmp_path / "q.tsv", [row(1, "red|blue", "A")])
-    path, template = predictions(tmp_path, {"1": "like a tomato"}), tmp_path / "prompt.txt"
-    template.write_text("Q {question} O {options} R {answer}")
-    with ModelServer.playing(say("A")) as server:
-        run(path, data, judge_model="m", judge_base_url=server.url, judge_prompt=template)
-    assert server.asked[0].prompt.startswith("Q Which? O A. red\nB. blue R -----")
-    template.write_text("Q {question}")
-    with pytest.raises(InputError, match=r"\{options\} is missing"):
-        run(path, data, judge_model="m", judge_base_url="http://127.0.0.1:9/v1", judge_prompt=template)
-
-
-def test_a_judge_that_cannot_be_read_is_asked_three_times_and_then_the_pass_is_unscored(tmp_path: Path) -> None:
-    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A") + rolled(2, "red|blue", "A"))
-    path = predictions(tmp_path, {"1": "like a tomato", "1000001": "B", "2": "A", "1000002": "B"})
-    with ModelServer.playing(say("I would rather not")) as server:
-        report = run(path, data, judge_model="m", judge_base_url=server.url)
-    assert [a.temperature for a in server.asked] == [0.0, 0.5, 1.0]
-    assert report.unscored == 1
-    lost = report.samples[0]
-    assert (lost.official.outcome, lost.careful.outcome) == ("unscored", "unscored")
-    assert lost.official.detail.startswith("the rules read no letter, and the judge gave none (no readable reply in 3 ")
-    for reading in READINGS:
-        metric = report.metric("circular_accuracy", reading)
-        assert metric
-        assert (metric.value, metric.n, metric.bounds) == (100, 1, (50, 100))
-
-
-def test_an_unreachable_judge_leaves_its_passes_unscored_and_nothing_else(tmp_path: Path) -> None:
-    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A") + rolled(2, "red|blue", "A"))
-    path = predictions(tmp_path, {"1": "like a tomato", "1000001": "A", "2": "like a rose", "1000002": "B"})
-
-    def quota(asked: Asked) -> Any:
-        from tests.models.server import fail
-
-        return fail(429, "no money", code="insufficient_quota")
-
-    with ModelServer(quota) as server:
-        report = run(path, data, judge_model="m", judge_base_url=server.url)
-    got = [s.official.outcome for s in report.samples]
-    assert got == ["no_answer", "wrong", "unscored", "correct"]
-    metric = report.metric("circular_accuracy", "careful")
-    assert metric
-    assert (metric.value, metric.n, metric.bounds) == (0, 1, (0, 50))
-
-
-def test_the_judges_none_of_them_is_no_answer_and_its_letter_is_a_letter_even_as_an_options_text(
-    tmp_path: Path,
-) -> None:
-    data = table(tmp_path / "q.tsv", [row(1, "B|A|D|C", "B"), row(2, "B|A|D|C", "B")])
-    path = predictions(tmp_path, {"1": "the first of the alphabet", "2": "some rune"})
-    replies = tmp_path / "replies.json"
-    replies.write_text('{"1": "B", "2": "Z"}')
-    report = run(path, data, judge_replies=replies)
-    got = [[(r.outcome, r.answer) for r in (s.official, s.careful)] for s in report.samples]
-    assert got == [[("correct", "B")] * 2, [("no_answer", None)] * 2]
-    assert report.environment["judge"] == "replies from replies.json"
-
-
-def test_vstar_has_a_judge_in_the_careful_reading_alone(tmp_path: Path) -> None:
-    data = tmp_path / "q.jsonl"
-    data.write_text(json.dumps({"question_id": "0", "text": "Is it? (A) left (B) right", "label": "B"}) + "\n")
-    replies = tmp_path / "replies.json"
-    replies.write_text('{"0": "B"}')
-    report = run(predictions(tmp_path, {"0": "it is yonder"}), data, "vstar", judge_replies=replies)
-    assert overall(report, "accuracy") == (0, 100)
-
-
-# --- files of other tools ----------------------------------------------------------------------------------------
+# --- files of other tools --------------------------------------------------------------------------------------------
 
 
 def test_vlmevalkit_tables_are_prediction_files(tmp_path: Path) -> None:
@@ -529,7 +262,7 @@ def test_lmms_eval_logs_are_prediction_files(tmp_path: Path) -> None:
     assert answers(report, "careful") == {"10": "B", "11": "B"}
 
 
-# --- private benchmarks ------------------------------------------------------------------------------------------
+# --- private benchmarks ----------------------------------------------------------------------------------------------
 
 PRIVATE = """
 id = "birds"
@@ -594,7 +327,7 @@ def test_circular_questions_may_be_told_by_a_column(tmp_path: Path) -> None:
     report = grade(path, Options(benchmark=reference), Silent()).report
     assert overall(report, "circular_accuracy") == (50, 50)
     assert overall(report, "vanilla_accuracy") == (100, 100)
-    assert report.notes == ["The data has no column 'season', so there are no figures by it."]
+    assert report.notes == ["The data has no column 'season', so there are no metrics by it."]
 
 
 def test_a_reader_that_there_is_not_is_a_clear_error(tmp_path: Path) -> None:
@@ -604,7 +337,7 @@ def test_a_reader_that_there_is_not_is_a_clear_error(tmp_path: Path) -> None:
         grade(predictions(tmp_path, {"w1": "A"}), Options(benchmark=reference), Silent())
 
 
-# --- bad inputs --------------------------------------------------------------------------------------------------
+# --- bad inputs ------------------------------------------------------------------------------------------------------
 
 GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev")]
 
@@ -644,7 +377,8 @@ GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev
             id="no index column",
         ),
         pytest.param(
-            [GOOD[0], GOOD[0]], {"1": "A"}, ["{folder}/q.tsv:3: '1' stands twice"], id="a row that stands twice"
+            [GOOD[0], GOOD[0]], {"1": "A"}, ["{folder}/q.tsv:3: '1' is a duplicate: an earlier row has it"],
+            id="a duplicate row",
         ),
         pytest.param(
             [GOOD[0], {**GOOD[1], "answer": ""}], {"1": "A", "2": "A"},

@@ -6,17 +6,22 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
-from grader.decisions.observations import by_observation, clusters, groups_of, is_mean, k_of, mean_credit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.results import Metric, Report, SampleResult
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.execution import metrics as execution_metrics
+from grader.scorers.execution.metrics import k_of
+from grader.scorers.interface import in_group, mean_credit
+from grader.scorers.means import metric_rows
+from grader.scorers.registry import names, scorer, scorer_of
 from tests.made_runs import mr_ben, of_sample, report, sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from grader.results import ReadingName
 
 WORDS = {"P": "passed", "F": "failed", "L": "lint_failed", "U": "unscored", "C": "correct", "W": "wrong"}
 
@@ -29,7 +34,15 @@ def tasks(*outcomes: str, groups: Sequence[str] = (), ks: Sequence[int] = (1,)) 
         for i, (letters, label) in enumerate(zip(outcomes, labels, strict=True))
         for number, letter in enumerate(letters)
     ]
-    return report(samples, execution_metrics.metrics(samples, ks), benchmark="humaneval-v")
+    return report(samples, execution_metrics.metrics(samples, ks), benchmark="humaneval-v", scorer="execution")
+
+
+def observations(made: Report, name: str, reading: ReadingName, group: str | None = None) -> dict[str, float | None]:
+    return scorer_of(made).observations(made, name, reading, group)
+
+
+def is_mean(made: Report, name: str) -> bool:
+    return scorer_of(made).observe(name) is not None
 
 
 def mean_of(values: dict[str, float | None]) -> tuple[float, int]:
@@ -42,7 +55,7 @@ def assert_every_mean_is_reproduced(made: Report) -> None:
     means = [metric for metric in made.metrics if is_mean(made, metric.name)]
     assert means
     for metric in means:
-        value, n = mean_of(by_observation(made, metric.name, metric.reading, metric.group))
+        value, n = mean_of(observations(made, metric.name, metric.reading, metric.group))
         assert (value, n) == (pytest.approx(metric.value), metric.n), metric
 
 
@@ -58,7 +71,7 @@ def test_no_figure_of_mr_ben_is_a_mean_of_observations() -> None:
     made = of_sample("mr-ben")
     assert not any(is_mean(made, metric.name) for metric in made.metrics)
     with pytest.raises(KeyError):
-        by_observation(made, "mr_score", "careful")
+        observations(made, "mr_score", "careful")
 
 
 def test_the_figures_of_programming_tasks_are_means_of_observations() -> None:
@@ -73,7 +86,7 @@ def test_pass_at_k_is_a_mean_of_observations_whatever_is_unscored(outcomes: list
     made = tasks(*outcomes, ks=(1, 3))
     for metric in made.metrics:
         if metric.name != "parse_success_rate":
-            value, n = mean_of(by_observation(made, metric.name, metric.reading))
+            value, n = mean_of(observations(made, metric.name, metric.reading))
             assert (value, n) == (pytest.approx(metric.value), metric.n)
 
 
@@ -93,30 +106,32 @@ def test_circular_figures_are_means_of_observations_whatever_is_unscored(passes:
         ("vanilla_accuracy", choice_metrics.first_passes),
         ("vanilla_accuracy_all_passes", choice_metrics.all_passes),
     ):
-        metrics += choice_metrics.metric_rows(samples, name, observe)
-    made = report(samples, metrics)
+        metrics += metric_rows(samples, name, observe)
+    made = report(samples, metrics, scorer="circular")
     for metric in metrics:
-        value, n = mean_of(by_observation(made, metric.name, metric.reading, metric.group))
+        value, n = mean_of(observations(made, metric.name, metric.reading, metric.group))
         assert (value, n) == (pytest.approx(metric.value), metric.n)
 
 
 def test_tasks_stand_in_the_reports_order_with_their_own_pass_at_k() -> None:
     made = tasks("PF", "U", "FF", "UP", ks=(1, 2))
-    assert by_observation(made, "pass@1", "careful") == {"t0": 0.5, "t1": None, "t2": 0, "t3": 1}
-    assert by_observation(made, "pass@2", "careful") == {"t0": 1, "t1": None, "t2": 0, "t3": None}
-    assert by_observation(made, "parse_success_rate", "careful") == {"t0": 1, "t1": None, "t2": 1, "t3": 1}
+    assert observations(made, "pass@1", "careful") == {"t0": 0.5, "t1": None, "t2": 0, "t3": 1}
+    assert observations(made, "pass@2", "careful") == {"t0": 1, "t1": None, "t2": 0, "t3": None}
+    assert observations(made, "parse_success_rate", "careful") == {"t0": 1, "t1": None, "t2": 1, "t3": 1}
 
 
 def test_the_readings_are_told_apart() -> None:
     made = report([sample("q", "wrong", official="correct"), sample("r", "unscored", official="wrong")])
-    assert by_observation(made, "accuracy", "official") == {"q": 1, "r": 0}
-    assert by_observation(made, "accuracy", "careful") == {"q": 0, "r": None}
+    assert observations(made, "accuracy", "official") == {"q": 1, "r": 0}
+    assert observations(made, "accuracy", "careful") == {"q": 0, "r": None}
 
 
 def test_a_circular_group_is_one_observation() -> None:
-    made = report([sample(f"g.{turn}", "wrong" if turn == 2 else "correct", unit="g") for turn in range(4)])
-    assert by_observation(made, "circular_accuracy", "careful") == {"g": 0}
-    assert by_observation(made, "vanilla_accuracy_all_passes", "careful") == {"g": 0.75}
+    made = report(
+        [sample(f"g.{turn}", "wrong" if turn == 2 else "correct", unit="g") for turn in range(4)], scorer="circular"
+    )
+    assert observations(made, "circular_accuracy", "careful") == {"g": 0}
+    assert observations(made, "vanilla_accuracy_all_passes", "careful") == {"g": 0.75}
 
 
 def test_a_group_holds_what_is_labelled_so() -> None:
@@ -125,19 +140,20 @@ def test_a_group_holds_what_is_labelled_so() -> None:
         groups={"topic": ["a", "b"], "kind": "c=d"},
     )  # fmt: skip
     made = report([several, sample("r", "wrong", group="topic=a"), sample("s", "wrong")])
-    assert groups_of(several) == {"topic=a", "topic=b", "kind=c=d"}
-    assert list(clusters(made, "topic=a")) == ["q", "r"]
-    assert list(clusters(made, "kind=c=d")) == ["q"]
-    assert list(clusters(made)) == ["q", "r", "s"]
-    assert clusters(made, "topic=z") == {}
+    assert set(several.labels()) == {"topic=a", "topic=b", "kind=c=d"}
+    assert list(in_group(made, "topic=a")) == ["q", "r"]
+    assert list(in_group(made, "kind=c=d")) == ["q"]
+    assert list(in_group(made, None)) == ["q", "r", "s"]
+    assert in_group(made, "topic=z") == {}
 
 
 @pytest.mark.parametrize("name", ["pass@0", "pass@", "pass@x", "pass@-1", "score", ""])
 def test_a_name_that_is_no_metric_is_no_mean(name: str) -> None:
     assert k_of(name) is None
-    assert not is_mean(report([]), name)
-    with pytest.raises(KeyError):
-        by_observation(report([]), name, "careful")
+    for each in map(scorer, names()):
+        assert each.observe(name) is None
+        with pytest.raises(KeyError):
+            each.observations(report([]), name, "careful")
 
 
 def test_the_mean_credit_leaves_out_what_is_unscored() -> None:

@@ -1,0 +1,54 @@
+"""What a gate is asked to decide: thresholds as they are typed on the command line."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from grader.errors import UsageError
+
+_LINE = re.compile(r"(?P<name>[^:=\s]+)(?::(?P<group>[^=]+=.+))?=(?P<value>[^=]+)")
+_DROP = re.compile(r"(?:(?P<name>[^:=\s]+)=)?(?P<value>[^=]+)")
+
+
+class FailUnder(msgspec.Struct, frozen=True, kw_only=True):
+    """`METRIC=V` or `METRIC:FIELD=LABEL=V`: the figure is to be V or more."""
+
+    name: str
+    group: str | None
+    value: float
+
+
+class MaxDrop(msgspec.Struct, frozen=True, kw_only=True):
+    """`V` or `METRIC=V`: the figure is to be no more than V points below the baseline's."""
+
+    name: str | None
+    """None: the report's first metric."""
+    value: float
+
+
+def parse_fail_under(text: str) -> FailUnder:
+    """Read `METRIC=V` or `METRIC:FIELD=LABEL=V`; raises UsageError."""
+    found = _LINE.fullmatch(text.strip())
+    value = _number(found["value"]) if found else None
+    if found is None or value is None:
+        raise UsageError(f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75.")
+    return FailUnder(name=found["name"], group=found["group"], value=value)
+
+
+def parse_max_drop(text: str) -> MaxDrop:
+    """Read `V` or `METRIC=V`; raises UsageError."""
+    found = _DROP.fullmatch(text.strip())
+    value = _number(found["value"]) if found else None
+    if found is None or value is None or value < 0:
+        raise UsageError(f"{text!r}: write it like 2 or pass@1=2, in points, not below 0.")
+    return MaxDrop(name=found["name"], value=value)
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if -1000 < value < 1000 else None

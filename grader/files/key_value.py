@@ -1,0 +1,173 @@
+"""A persistent map from digests to bytes in one SQLite file: what the caches of verdicts and of judge replies share.
+
+It is an economy, not a need: where the file cannot be used, `problem` says why, nothing is found and nothing is kept.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from grader.errors import InfrastructureError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+_SCHEMA = "CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, value BLOB NOT NULL, at INTEGER NOT NULL)"
+_BUSY_SECONDS = 30.0
+_KEYS_A_QUERY = 500
+_WAL_TRIES = 50
+
+
+class KeyValueFile:
+    """A SQLite file of entries, safe for several threads and processes at once."""
+
+    def __init__(self, path: Path | None, name: str) -> None:
+        """Open the file, created where it is missing; None: keep nothing. `name` is what messages call it."""
+        self.path = path
+        self.problem = ""
+        self._name = name
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        if path is None:
+            return
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._connection = self._open(path)
+        except (OSError, sqlite3.Error) as error:
+            self._give_up(error)
+
+    def find(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Return the kept values of those keys that have one."""
+        wanted = list(dict.fromkeys(keys))
+        found: dict[bytes, bytes] = {}
+        for start in range(0, len(wanted), _KEYS_A_QUERY):
+            part = wanted[start : start + _KEYS_A_QUERY]
+            marks = ",".join("?" * len(part))
+            query = f"SELECT key, value FROM entries WHERE key IN ({marks})"  # noqa: S608 - only question marks
+            rows: list[tuple[bytes, bytes]] = self._try(partial(_select, query=query, keys=part), [])
+            found.update(rows)
+        return found
+
+    def has(self, key: bytes) -> bool:
+        """Whether a value is kept."""
+        query = "SELECT 1 FROM entries WHERE key = ?"
+        return self._try(lambda c: c.execute(query, (key,)).fetchone() is not None, default=False)
+
+    def keep(self, entries: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep values; on disk for other processes when this returns."""
+        now = int(time.time())
+        rows = [(key, value, now) for key, value in entries]
+        self._try(lambda c: _insert(c, rows), None)
+
+    def size(self) -> int:
+        """Return how many values are kept."""
+        return self._try(_count, 0)
+
+    def trim(self, most: int) -> None:
+        """Forget the oldest tenth where there are more than `most` values."""
+        if self.size() > most:
+            oldest = "DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries ORDER BY at LIMIT ?)"
+            self._try(lambda c: c.execute(oldest, (most // 10,)), None)
+
+    def clear(self) -> int:
+        """Forget everything; return how many values that were. Raises InfrastructureError."""
+        with self._lock:
+            if self._connection is None:
+                if not self.problem:
+                    return 0
+                raise InfrastructureError(self.problem)
+            try:
+                count = _count(self._connection)
+                self._connection.execute("DELETE FROM entries")
+                self._connection.execute("VACUUM")
+            except sqlite3.Error as error:
+                raise InfrastructureError(
+                    f"The {self._name} could not be cleared ({error}). If no other grader is running, delete "
+                    f"{self.path}."
+                ) from error
+            return count
+
+    def close(self) -> None:
+        """Close the file; later calls find and keep nothing. May be called twice."""
+        with self._lock:
+            self._disconnect()
+
+    def _open(self, path: Path) -> sqlite3.Connection:
+        """Open the file; one that is not a database, or a damaged one, is put aside and begun anew."""
+        try:
+            return _connect(path)
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            aside = path.with_name(f"{path.name}.damaged")
+            path.replace(aside)
+            self.problem = f"the {self._name} {path} was damaged; it is kept as {aside.name}, and a new one was begun"
+            return _connect(path)
+
+    def _try(self, do: Callable[[sqlite3.Connection], T], default: T) -> T:
+        """Use the file; where that fails, give it up."""
+        with self._lock:
+            if self._connection is None:
+                return default
+            try:
+                return do(self._connection)
+            except sqlite3.Error as error:
+                self._give_up(error)
+                return default
+
+    def _give_up(self, error: Exception) -> None:
+        self.problem = f"the {self._name} {self.path} cannot be used ({error}); nothing is kept in it"
+        self._disconnect()
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+
+def _select(connection: sqlite3.Connection, query: str, keys: list[bytes]) -> list[tuple[bytes, bytes]]:
+    return connection.execute(query, keys).fetchall()
+
+
+def _count(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT count(*) FROM entries").fetchone()[0])
+
+
+def _insert(connection: sqlite3.Connection, rows: list[tuple[bytes, bytes, int]]) -> None:
+    with connection:
+        connection.execute("BEGIN")
+        connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            _use_wal(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(_SCHEMA)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging; the switch ignores the busy timeout, so another process may be in the way."""
+    for _ in range(_WAL_TRIES):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            time.sleep(0.1)
+        else:
+            return

@@ -1,0 +1,77 @@
+"""`grade show --as-asked`: a task as a model sees it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+from command import grade
+
+SAMPLE = Path(__file__).parents[2] / "benchmarks"
+VSTAR = SAMPLE / "vstar" / "sample"
+HUMANEVAL = SAMPLE / "humaneval-v" / "sample" / "tasks.jsonl"
+
+
+def test_the_prompt_and_the_image_are_those_that_infer_sends(tmp_path: Path) -> None:
+    words = ["show", "vstar", "0", "--data", VSTAR / "questions.jsonl", "--image", tmp_path / "seen.png"]
+    said = grade(*words, "--as-asked")
+    assert said.returncode == 0
+    prompt, _, rest = said.stdout.partition("\n\n")
+    assert prompt == (
+        "What is the color of the kite?\nA. red\nB. yellow\nC. blue\nD. green\n"
+        "Answer with the option's letter from the given choices directly."
+    )
+    assert rest.startswith("image: image/png, 420 x 280 pixels, 2,252 bytes, SHA-256 55307567682d")
+    assert (tmp_path / "seen.png").read_bytes() == (VSTAR / "images" / "0.png").read_bytes()
+
+
+def test_a_mode_of_several_requests_and_one_without_an_image_say_so() -> None:
+    words = ["show", "humaneval-v", "q1", "--data", HUMANEVAL, "--as-asked", "--mode"]
+    assert "This is the first of 2 requests (description)." in grade(*words, "v2t2c").stdout
+    assert "No image is sent." in grade(*words, "t2c").stdout
+
+
+def test_a_task_that_is_not_there_is_told() -> None:
+    said = grade("show", "vstar", "99", "--data", VSTAR / "questions.jsonl", "--as-asked")
+    assert (said.returncode, "the benchmark has no such question" in said.stderr) == (2, True)
+
+
+def on_a_terminal(answer: bytes) -> bytes:
+    """Return what the command writes to a terminal that answers its questions so."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 800, 1000))
+    words = ["show", "vstar", "0", "--data", str(VSTAR / "questions.jsonl"), "--as-asked"]
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "grader", *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        answered = False
+        while True:
+            try:
+                got = os.read(ours, 65536)
+            except OSError:
+                break
+            if not got:
+                break
+            seen += got
+            if b"\x1b[c" in seen and not answered:
+                os.write(ours, answer)
+                answered = True
+        process.wait()
+    os.close(ours)
+    return seen
+
+
+def test_a_terminal_with_sixel_gets_the_picture_and_another_one_does_not() -> None:
+    assert b"\x1bP" in on_a_terminal(b"\x1b[?62;4c")
+    without = on_a_terminal(b"\x1b[?62;22c")
+    assert b"\x1bP" not in without
+    assert b"image: image/png, 420 x 280 pixels" in without

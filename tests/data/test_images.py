@@ -1,0 +1,79 @@
+"""Images of tasks: bytes, base64, files within the data's folder, and cells that name another row."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.data.images import Images, all_images, folder_of
+from grader.scorers import declarations
+from grader.task import Task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PNG = b"\x89PNG" + bytes(range(100))
+TEXT = base64.b64encode(PNG).decode()
+
+
+def images(folder: Path | None = None, **cells: object) -> tuple[dict[str, Task], Images]:
+    tasks = {name: Task(id=name, row={"image": cell}) for name, cell in cells.items()}
+    return tasks, Images(tasks, "image", folder)
+
+
+@pytest.mark.parametrize("cell", [PNG, TEXT, {"bytes": PNG, "path": "x.png"}, {"bytes": None, "path": TEXT}])
+def test_bytes_and_base64_are_images(cell: object) -> None:
+    tasks, found = images(a=cell)
+    assert (found.of(tasks["a"]), found.has_cell(tasks["a"]), found.is_empty) == (PNG, True, False)
+
+
+@pytest.mark.parametrize("cell", ["gone.png", "", 3, 2.5, "%" * 100, "x\0y", ["a"], "A" * 2001])
+def test_what_cannot_be_found_is_no_image_and_yet_a_cell(cell: object, tmp_path: Path) -> None:
+    tasks, found = images(tmp_path, a=cell)
+    assert (found.of(tasks["a"]), found.has_cell(tasks["a"])) == (None, True)
+
+
+def test_without_cells_there_are_none() -> None:
+    tasks, found = images(a=None, b=None)
+    assert (found.is_empty, found.has_cell(tasks["a"]), found.of(tasks["a"])) == (True, False, None)
+
+
+def test_a_file_is_found_within_the_datas_folder_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    (folder / "images").mkdir(parents=True)
+    (folder / "images" / "a.png").write_bytes(PNG)
+    (tmp_path / "secret.png").write_bytes(PNG)
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    tasks, found = images(
+        folder, a="images/a.png", b="../secret.png", c=str(tmp_path / "secret.png"), d="link.png", e="images",
+        f={"path": "images/a.png"},
+    )  # fmt: skip
+    there = (folder / "images" / "a.png").resolve()
+    assert all_images(tasks.values(), found) == {"a": there, "f": there}
+    assert images(None, a="images/a.png")[1].of(tasks["a"]) is None
+
+
+def test_a_cell_may_name_another_row_also_over_several_and_never_in_a_circle() -> None:
+    tasks, found = images(**{"1": PNG, "2": "1", "3": 2, "4": "5", "5": "4"})
+    assert all_images(tasks.values(), found) == {"1": PNG, "2": PNG, "3": PNG}
+
+
+def test_a_pass_without_an_image_has_that_of_its_units_first_row() -> None:
+    tasks: dict[str, Any] = {"1": Task(id="1", row={"image": PNG}), "11": Task(id="11", unit="1", row={"image": None})}
+    assert all_images(tasks.values(), Images(tasks, "image", None)) == {"1": PNG, "11": PNG}
+
+
+def test_names_are_relative_to_the_given_data_or_to_the_declared(tmp_path: Path) -> None:
+    declared = declarations.load("mr-ben")
+    given = tmp_path / "q.tsv"
+    given.write_text("")
+    assert folder_of(declared, declared.default_split, given) == tmp_path
+    assert folder_of(declared, declared.default_split, tmp_path) == tmp_path
+    (tmp_path / "benchmark.toml").write_text(
+        'id = "own"\nname = "Own"\nscoring = "execution"\ndefault_split = "a"\ndefault_protocol = "p"\n'
+        '[columns]\nid = "qid"\n[splits.a]\ndata = "data/t.jsonl"\n[splits.b]\nhub = "x/y"\n[protocols.p]\n'
+    )
+    own = declarations.load(str(tmp_path))
+    assert (folder_of(own, "a", None), folder_of(own, "b", None)) == (tmp_path / "data", None)

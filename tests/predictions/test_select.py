@@ -1,0 +1,87 @@
+"""Which tasks are graded: all, or those that --id and --limit leave; and what is said of those without predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grader.errors import InputError, UsageError
+from grader.options import Options
+from grader.predictions.read import PredictionFile, PredictionRecord
+from grader.predictions.select import chosen, fingerprint, select
+from grader.task import Task
+
+TASKS = {task.id: task for task in (Task(id="1"), Task(id="11", unit="1"), Task(id="2"), Task(id="12", unit="2"))}
+
+
+def file(**texts: str) -> PredictionFile:
+    records = [
+        PredictionRecord(qid=qid.removeprefix("q"), predictions=[text], fields={}, prompts=None, where=f"p.json:{line}")
+        for line, (qid, text) in enumerate(texts.items(), 1)
+    ]
+    return PredictionFile(name="p.json", path=None, format="grade", records=records)
+
+
+def selected(
+    of: PredictionFile, *, whole_units: bool = False, **options: Any
+) -> tuple[dict[str, list[str]], list[str]]:
+    return select(TASKS, of, Options(**options), "question", whole_units=whole_units)
+
+
+WHOLE = file(q12="d", q2="c", q11="b", q1="a")
+
+
+def test_predictions_come_in_the_benchmarks_order() -> None:
+    predictions, notes = selected(WHOLE)
+    assert (list(predictions.items()), notes) == ([("1", ["a"]), ("11", ["b"]), ("2", ["c"]), ("12", ["d"])], [])
+
+
+@pytest.mark.parametrize(
+    ("options", "apart", "together"),
+    [
+        ({"limit": 1}, ["1"], ["1", "11"]),
+        ({"limit": 9}, ["1", "11", "2", "12"], ["1", "11", "2", "12"]),
+        ({"ids": ("12",)}, ["12"], ["2", "12"]),
+        ({"ids": ("2", "11")}, ["11", "2"], ["1", "11", "2", "12"]),
+        ({"ids": ("2", "11"), "limit": 1}, ["11"], ["1", "11"]),
+    ],
+)
+def test_id_and_limit_choose_tasks_or_whole_units(
+    options: dict[str, Any], apart: list[str], together: list[str]
+) -> None:
+    assert list(chosen(TASKS, Options(**options), "question", whole_units=False)) == apart
+    assert list(chosen(TASKS, Options(**options), "question", whole_units=True)) == together
+
+
+def test_a_part_is_noted() -> None:
+    assert selected(WHOLE, limit=1)[1] == ["Only a part: --limit or --id leaves 1 of 4 qids."]
+
+
+def test_an_id_that_the_benchmark_does_not_have_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^--id 9: the benchmark has no such question\.$"):
+        selected(WHOLE, ids=("1", "9"))
+
+
+def test_a_missing_prediction_is_an_error_or_counts_as_wrong() -> None:
+    with pytest.raises(InputError, match=r'1 of 4 questions without a prediction: "2"; --missing wrong'):
+        selected(file(q1="a", q11="b", q12="d"))
+    predictions, notes = selected(file(q1="a", q11="b", q12="d"), missing="wrong")
+    assert predictions == {"1": ["a"], "11": ["b"], "2": [], "12": ["d"]}
+    assert notes == ["1 of 4 questions have no prediction and count as wrong."]
+
+
+def test_what_is_missing_of_tasks_that_are_not_graded_is_not_missed() -> None:
+    assert selected(file(q1="a"), ids=("1",))[0] == {"1": ["a"]}
+
+
+def test_a_prediction_of_no_task_is_refused_and_named_before_what_is_missing() -> None:
+    with pytest.raises(InputError) as caught:
+        selected(file(q1="a", q77="b"))
+    assert caught.value.problems == ['p.json:2: $.qid: "77" is no question of the benchmark']
+
+
+def test_a_fingerprint_tells_predictions_apart() -> None:
+    prints = {fingerprint(p) for p in ({"1": ["a"]}, {"1": ["b"]}, {"2": ["a"]}, {"1": ["a", "a"]}, {"1": []})}
+    assert len(prints) == 5
+    assert fingerprint({"1": ["a"]}) == fingerprint({"1": ["a"]})

@@ -1,0 +1,157 @@
+"""Programs that try to learn which of their answers are right, from sample to sample: none earns anything."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hostile import learning
+from hostile.arena import VARIANTS, Arena, arena, lend_numpy
+from hostile.learning import ATTACKS, CLOSING, RIGHT, SECOND_RUNS, Attack
+from hostile.program import fenced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.hostile
+
+LIMITS = ["--timeout", "3", "--workers", "1", "--memory", "512m"]
+NAIVE = Path(__file__).parent / "hostile" / "naive.py"
+
+
+class EarnedError(AssertionError):
+    """A program that does not know the rule has been credited."""
+
+
+NOT_YET = pytest.mark.xfail(raises=EarnedError, strict=False, reason="tests run while a candidate lives; issue 13")
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def place(request: pytest.FixtureRequest) -> Iterator[Arena]:
+    """An arena for all tests of this module."""
+    with arena(request.param) as made:
+        lend_numpy(made)
+        yield made
+
+
+class Lessons:
+    """The samples of each attack after one grading, each run done when it is first asked for."""
+
+    def __init__(self, place: Arena) -> None:
+        self._place = place
+        self._graded: dict[str, dict[str, list[dict[str, Any]]]] = {}
+
+    def of(self, run: str, attacks: list[Attack]) -> dict[str, list[dict[str, Any]]]:
+        """Return attack -> samples of a run; attacks of one run share a sandbox."""
+        if run not in self._graded:
+            self._graded[run] = self._place.grade(run, *material(attacks), *LIMITS, "--no-cache")
+        return self._graded[run]
+
+
+@pytest.fixture(scope="module")
+def lessons(place: Arena) -> Lessons:
+    return Lessons(place)
+
+
+def material(attacks: list[Attack]) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
+    """Return the tasks and the predictions of some attacks."""
+    tasks = [
+        {
+            "qid": attack.name,
+            "function_signature": learning.SIGNATURE,
+            "test_script": attack.tests,
+            "ground_truth_solution": attack.reference,
+        }
+        for attack in attacks
+    ]
+    return tasks, [{"qid": attack.name, "predictions": list(map(fenced, attack.samples))} for attack in attacks]
+
+
+def earns_nothing(samples: list[dict[str, Any]]) -> None:
+    """Assert that the careful reading credits none of these, and has judged them all."""
+    seen = [(sample["official"]["outcome"], sample["careful"]["outcome"]) for sample in samples]
+    assert all(official == "passed" and careful in {"suspect", "passed"} for official, careful in seen), seen
+    if any(sample["careful"]["credit"] for sample in samples):
+        raise EarnedError(seen)
+
+
+# --- the attacks work where a channel exists -------------------------------------------------------------------------
+
+
+def naive(attack: Attack) -> list[bool]:
+    """Return which samples pass before a judge that has the holes, with process numbers of its own."""
+    task = {"signature": learning.SIGNATURE, "tests": attack.tests, "samples": list(attack.samples)}
+    alone = ["bwrap", "--unshare-pid", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    command = [*alone, sys.executable, "-I", str(NAIVE)]
+    ran = subprocess.run(command, input=json.dumps(task), capture_output=True, text=True, timeout=120, check=True)
+    return list(json.loads(ran.stdout))
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.parametrize(
+    "attack",
+    [a for a in ATTACKS + SECOND_RUNS if a.name not in {"sleeps", "message-by-pages-in-memory"}],
+    ids=lambda attack: attack.name,
+)
+def test_the_attack_succeeds_before_a_judge_with_the_holes(attack: Attack) -> None:
+    """Else a sandbox that withstands it has shown nothing. Counters of the whole machine may be disturbed once."""
+    for _ in range(3):
+        passed = naive(attack)
+        if any(passed):
+            break
+    assert any(passed)
+    assert not passed[0] or len(passed) == 1
+
+
+@pytest.mark.parametrize("attack", ATTACKS + SECOND_RUNS, ids=lambda attack: attack.name)
+def test_the_reference_of_the_attacked_task_is_right(attack: Attack) -> None:
+    namespace: dict[str, Any] = {}
+    exec(attack.reference, namespace)
+    exec(attack.tests, namespace)
+    assert [namespace["solution"](n)[0] for n in range(len(RIGHT))] == [int(bit) for bit in RIGHT]
+    assert namespace["solution"](CLOSING) == [0, 7]
+
+
+# --- they earn nothing -----------------------------------------------------------------------------------------------
+
+
+@NOT_YET
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_what_a_sample_learns_does_not_reach_the_next(lessons: Lessons, attack: Attack) -> None:
+    earns_nothing(lessons.of("samples", ATTACKS)[attack.name])
+
+
+@NOT_YET
+@pytest.mark.parametrize("attack", SECOND_RUNS, ids=lambda attack: attack.name)
+def test_a_program_that_seems_to_be_starved_learns_nothing_for_its_second_run(lessons: Lessons, attack: Attack) -> None:
+    """One single prediction, alone in a run: else other samples would move what it counts by."""
+    earns_nothing(lessons.of(attack.name, [attack])[attack.name])
+
+
+@NOT_YET
+def test_the_next_grading_knows_nothing_of_the_last_one(place: Arena) -> None:
+    """With the verdict cache: what is new in the second grading runs, and what is not keeps its verdict."""
+    attack = next(a for a in ATTACKS if a.name == "message-by-the-machines-count")
+    tasks, _ = material([attack])
+    salt = uuid.uuid4().hex
+    texts = [fenced(f"{text}\n# {salt}\n") for text in attack.samples]
+    first = place.grade("first", tasks, [{"qid": attack.name, "predictions": texts[:2]}], *LIMITS)[attack.name]
+    second = place.grade("second", tasks, [{"qid": attack.name, "predictions": texts}], *LIMITS)[attack.name]
+    earns_nothing(first)
+    earns_nothing(second)
+
+
+@NOT_YET
+def test_two_gradings_at_once_tell_each_other_nothing(place: Arena) -> None:
+    """Programs that one grading runs beside their tests signal to those that the other one runs apart from them."""
+    teacher, pupil = learning.classroom()
+    running = [place.start([*place.write(a.name, *material([a])), *LIMITS, "--no-cache"]) for a in (teacher, pupil)]
+    for process in running:
+        place.finish(process)
+    earns_nothing(place.results(teacher.name)[teacher.name])
+    earns_nothing(place.results(pupil.name)[pupil.name])

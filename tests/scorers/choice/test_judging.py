@@ -1,0 +1,140 @@
+"""What a judge is asked about multiple-choice replies, and what its own replies do."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.errors import InputError
+from grader.results import READINGS, JudgeProvenance
+from tests.models.server import Asked, ModelServer, fail, say
+from tests.scorers.choice.made import answers, overall, predictions, rolled, row, run, table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def asked_about(server: ModelServer) -> list[str]:
+    """The model's answers that the judge was shown."""
+    return sorted(a.prompt.split("BEGIN ANSWER", 1)[1].split("\n")[1] for a in server.asked)
+
+
+def test_the_judge_is_asked_only_what_is_unread_and_can_still_matter(tmp_path: Path) -> None:
+    rows = (
+        rolled(1, "red|blue", "A")  # unread twice: both are asked
+        + rolled(2, "red|blue", "A")  # decided by a wrong letter: not asked
+        + rolled(3, "red|blue", "A")  # read officially by nobody, carefully by anyone: asked for the official reading
+        + rolled(4, "red|blue", "A")  # a refusal and an unfinished thought are read: no answer
+    )
+    data = table(tmp_path / "q.tsv", rows)
+    path = predictions(tmp_path, {
+        "1": "like a tomato", "1000001": "like a cherry",
+        "2": "B", "1000002": "like a rose",
+        "3": "<answer>A</answer>", "1000003": "B",
+        "4": "I'm sorry, but without the image provided I cannot say.", "1000004": "like fire",
+    })  # fmt: skip
+    with ModelServer(lambda asked: say("B" if "cherry" in asked.prompt else "A")) as server:
+        report = run(path, data, judge_model="m", judge_base_url=server.url)
+    assert asked_about(server) == ["<answer>A</answer>", "like a cherry", "like a tomato"]
+    assert overall(report, "circular_accuracy") == (50, 50)
+    assert answers(report, "official") == {
+        "1": "A", "1000001": "B", "2": "B", "1000002": None, "3": "A", "1000003": "B", "4": None, "1000004": None,
+    }  # fmt: skip
+    assert answers(report, "careful") == answers(report, "official")
+    assert [s.careful.rule for s in report.samples if s.qid in {"1", "3"}] == ["judge", "answer_tag"]
+    assert report.provenance.judge == JudgeProvenance(
+        source="endpoint", model="m", endpoint=server.url, questions=3, calls=3, prompt_tokens=33, completion_tokens=6
+    )
+    assert report.notes == [
+        f"Judge m at {server.url}: 3 calls, 0 replies kept from before; 33 prompt and 6 completion tokens."
+    ]
+
+
+def test_replies_are_kept_between_runs(tmp_path: Path) -> None:
+    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A"))
+    path = predictions(tmp_path, {"1": "like a tomato", "1000001": "B"})
+    with ModelServer.playing(say("A")) as server:
+        first = run(path, data, judge_model="m", judge_base_url=server.url)
+        second = run(path, data, judge_model="m", judge_base_url=server.url)
+        third = run(path, data, judge_model="m", judge_base_url=server.url, cache=False)
+        assert len(server.asked) == 2
+    assert first.metrics == second.metrics == third.metrics
+    assert second.provenance.judge is not None
+    assert second.provenance.judge.cached == 1
+
+
+def test_a_chinese_question_is_asked_about_in_chinese(tmp_path: Path) -> None:
+    data = table(tmp_path / "q.tsv", [row(1, "红色|蓝色", "A") | {"question": "什么颜色"}])
+    with ModelServer.playing(say("A")) as server:
+        run(predictions(tmp_path, {"1": "像番茄一样"}), data, judge_model="m", judge_base_url=server.url)
+    assert "什么颜色" in server.asked[0].prompt
+    assert "A. 红色\nB. 蓝色" in server.asked[0].prompt
+    assert "选项" in server.asked[0].prompt
+
+
+def test_a_template_replaces_the_wording_and_is_checked(tmp_path: Path) -> None:
+    data = table(tmp_path / "q.tsv", [row(1, "red|blue", "A")])
+    path, template = predictions(tmp_path, {"1": "like a tomato"}), tmp_path / "prompt.txt"
+    template.write_text("Q {question} O {options} R {answer}")
+    with ModelServer.playing(say("A")) as server:
+        run(path, data, judge_model="m", judge_base_url=server.url, judge_prompt=template)
+    assert server.asked[0].prompt.startswith("Q Which? O A. red\nB. blue R -----")
+    template.write_text("Q {question}")
+    with pytest.raises(InputError, match=r"\{options\} is missing"):
+        run(path, data, judge_model="m", judge_base_url="http://127.0.0.1:9/v1", judge_prompt=template)
+
+
+def test_a_judge_that_cannot_be_read_is_asked_three_times_and_then_the_pass_is_unscored(tmp_path: Path) -> None:
+    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A") + rolled(2, "red|blue", "A"))
+    path = predictions(tmp_path, {"1": "like a tomato", "1000001": "B", "2": "A", "1000002": "B"})
+    with ModelServer.playing(say("I would rather not")) as server:
+        report = run(path, data, judge_model="m", judge_base_url=server.url)
+    assert [a.temperature for a in server.asked] == [0.0, 0.5, 1.0]
+    assert report.unscored == 1
+    lost = report.samples[0]
+    assert (lost.official.outcome, lost.careful.outcome) == ("unscored", "unscored")
+    assert lost.official.detail.startswith("the rules read no letter, and the judge gave none (no readable reply in 3 ")
+    for reading in READINGS:
+        metric = report.metric("circular_accuracy", reading)
+        assert metric
+        assert (metric.value, metric.n, metric.bounds) == (100, 1, (50, 100))
+
+
+def test_an_unreachable_judge_leaves_its_passes_unscored_and_nothing_else(tmp_path: Path) -> None:
+    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A") + rolled(2, "red|blue", "A"))
+    path = predictions(tmp_path, {"1": "like a tomato", "1000001": "A", "2": "like a rose", "1000002": "B"})
+
+    def quota(asked: Asked) -> Any:
+        return fail(429, "no money", code="insufficient_quota")
+
+    with ModelServer(quota) as server:
+        report = run(path, data, judge_model="m", judge_base_url=server.url)
+    got = [s.official.outcome for s in report.samples]
+    assert got == ["no_answer", "wrong", "unscored", "correct"]
+    metric = report.metric("circular_accuracy", "careful")
+    assert metric
+    assert (metric.value, metric.n, metric.bounds) == (0, 1, (0, 50))
+
+
+def test_the_judges_none_of_them_is_no_answer_and_its_letter_is_a_letter_even_as_an_options_text(
+    tmp_path: Path,
+) -> None:
+    data = table(tmp_path / "q.tsv", [row(1, "B|A|D|C", "B"), row(2, "B|A|D|C", "B")])
+    path = predictions(tmp_path, {"1": "the first of the alphabet", "2": "some rune"})
+    replies = tmp_path / "replies.json"
+    replies.write_text('{"1": "B", "2": "Z"}')
+    report = run(path, data, judge_replies=replies)
+    got = [[(r.outcome, r.answer) for r in (s.official, s.careful)] for s in report.samples]
+    assert got == [[("correct", "B")] * 2, [("no_answer", None)] * 2]
+    assert report.provenance.judge == JudgeProvenance(source="replies from replies.json")
+
+
+def test_vstar_has_a_judge_in_the_careful_reading_alone(tmp_path: Path) -> None:
+    data = tmp_path / "q.jsonl"
+    data.write_text(json.dumps({"question_id": "0", "text": "Is it? (A) left (B) right", "label": "B"}) + "\n")
+    replies = tmp_path / "replies.json"
+    replies.write_text('{"0": "B"}')
+    report = run(predictions(tmp_path, {"0": "it is yonder"}), data, "vstar", judge_replies=replies)
+    assert overall(report, "accuracy") == (0, 100)

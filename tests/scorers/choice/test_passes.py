@@ -1,0 +1,89 @@
+"""Circular evaluation: passes that are there, made by rotation, missing, or mixed up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.errors import InputError, UsageError
+from grader.grading import grade
+from grader.observer import Silent
+from grader.options import Options
+from grader.scorers.choice.metrics import facts_of
+from tests.scorers.choice.made import answers, overall, predictions, rolled, row, run, table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_first_passes_alone_are_rotated_where_the_predictions_have_the_others(tmp_path: Path) -> None:
+    """Every option moves one letter on; "All of the above" stays last where the predictions have one pass fewer."""
+    whole = rolled(1, "red|blue|green", "B") + rolled(2, "None|NA|nan", "C")
+    fixed = [row(3, "cut|trim|All of the above", "C"), row(1000003, "trim|cut|All of the above", "C")]
+    first = table(tmp_path / "first.tsv", [r for r in (*whole, *fixed) if int(r["index"]) < 1_000_000])
+    texts: dict[str, str | list[str]] = {r["index"]: r["answer"] for r in (*whole, *fixed)}
+    path = predictions(tmp_path, texts)
+    report = run(path, first)
+    golds = {s.qid: facts_of(s).gold for s in report.samples}
+    assert golds == {r["index"]: r["answer"] for r in (*whole, *fixed)}
+    assert overall(report, "circular_accuracy") == (100, 100)
+    assert report.notes == ["The data has first passes only; the other passes were made by rotating their options."]
+    with pytest.raises(InputError, match=r'1 of 8 questions without a prediction: "1000002"'):
+        run(predictions(tmp_path, {q: t for q, t in texts.items() if q != "1000002"}), first)
+
+
+def test_options_none_na_and_nan_are_options(tmp_path: Path) -> None:
+    rows = rolled(1, "None|NA|nan|null", "A")
+    report = run(predictions(tmp_path, {r["index"]: f"({r['answer']})" for r in rows}), table(tmp_path / "q.tsv", rows))
+    assert overall(report, "circular_accuracy") == (100, 100)
+    assert report.notes == []
+
+
+def test_a_missing_pass_is_an_error_or_counts_as_wrong_and_is_noted(tmp_path: Path) -> None:
+    data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A") + rolled(2, "red|blue", "A"))
+    path = predictions(tmp_path, {"1": "A", "2": "A", "1000002": "B"})
+    with pytest.raises(InputError, match=r'1 of 4 questions without a prediction: "1000001"; --missing wrong'):
+        run(path, data)
+    assert not (tmp_path / "preds_results.json").exists()
+    report = run(path, data, missing="wrong")
+    # The official scorer goes by the passes that are there.
+    assert overall(report, "circular_accuracy") == (100, 50)
+    assert overall(report, "vanilla_accuracy_all_passes") == (75, 75)
+    assert report.notes == ["1 of 4 questions have no prediction and count as wrong."]
+    assert [s.qid for s in report.samples] == ["1", "1000001", "2", "1000002"]
+    assert report.samples[1].careful.detail == "there is no prediction"
+    again = grade(path, Options(benchmark="mmbench", data=data, score_only=True), Silent()).report
+    assert again == report
+
+
+def test_passes_that_the_data_lacks_repeats_or_mixes_up_are_noted(tmp_path: Path) -> None:
+    lacking = rolled(1, "red|blue|green", "A")[:2]
+    twice = [row(2, "red|blue", "A"), row(1000002, "red|blue", "A")]
+    mixed = [row(3, "red|blue", "A"), row(1000003, "white|red", "B")]
+    stays = [row(4, "red|blue|both", "A"), row(1000004, "blue|red|both", "B")]
+    rows = lacking + twice + mixed + stays
+    report = run(predictions(tmp_path, {r["index"]: r["answer"] for r in rows}), table(tmp_path / "q.tsv", rows))
+    assert report.notes == [
+        "Questions with fewer passes in the data than their options need, counted by those they have: 1 (1).",
+        "Questions with two passes in the data with the same order of options: 1 (2).",
+        "Questions with passes in the data that do not have the same options: 1 (3).",
+    ]
+
+
+def test_data_and_predictions_of_first_passes_alone_are_said_to_be_that(tmp_path: Path) -> None:
+    data = table(tmp_path / "q.tsv", [row(1, "red|blue", "A"), row(2, "red|blue", "B")])
+    report = run(predictions(tmp_path, {"1": "A", "2": "A"}), data)
+    assert overall(report, "circular_accuracy") == (50, 50)
+    note = "Data and predictions have one pass a question: circular accuracy is that of a single pass."
+    assert report.notes == [note]
+
+
+def test_id_and_limit_choose_questions_with_all_their_passes(tmp_path: Path) -> None:
+    rows = [*rolled(1, "red|blue", "A"), *rolled(2, "red|blue|green", "B"), *rolled(3, "red|blue", "A")]
+    data = table(tmp_path / "q.tsv", sorted(rows, key=lambda r: int(r["index"])))
+    path = predictions(tmp_path, {r["index"]: r["answer"] for r in rows})
+    assert set(answers(run(path, data, limit=1), "careful")) == {"1", "1000001"}
+    assert set(answers(run(path, data, ids=("1000002",)), "careful")) == {"2", "1000002", "2000002"}
+    with pytest.raises(UsageError, match="--id 9: the benchmark has no such question"):
+        run(path, data, ids=("9",))

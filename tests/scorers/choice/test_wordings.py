@@ -1,0 +1,302 @@
+# ruff: noqa: RUF001, E501 - replies in many scripts, one a line
+"""Two rounds of wordings, and what an attentive person reads in each; written down before the reader saw them.
+
+Refusals, forced guesses, eliminations, lists, loops that are cut off, corrections and traps, in ten languages.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.scorers.choice.careful.read import read_choice
+
+COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
+ANIMALS = {"A": "cat", "B": "dog", "C": "bird", "D": "horse"}
+SIDES = {"A": "right", "B": "left"}
+COUNTS = {"A": "1", "B": "2", "C": "3", "D": "4"}
+CHINESE = {"A": "红色", "B": "蓝色", "C": "绿色", "D": "黄色"}
+SENTENCES = {
+    "A": "A man is opening the door.",
+    "B": "A man is closing the window.",
+    "C": "A man is reading a book.",
+    "D": "A man is riding a bicycle.",
+}
+NONE, AMBIGUOUS, EITHER = "no_answer", "ambiguous", "no letter"
+"""`EITHER`: no letter is read, and a person may call it no answer or ambiguous."""
+
+FIRST_ROUND = [
+    ("I'm unable to view the image, so I can't say which colour it is.", COLOURS, NONE),
+    ("I don't have enough visual information to answer this question.", COLOURS, NONE),
+    ("The object is too small to make out its colour.", COLOURS, NONE),
+    ("There is no umbrella in this image.", COLOURS, NONE),
+    ("None of the options match what I see; the car looks purple.", COLOURS, NONE),
+    ("I would need a higher resolution image to answer.", COLOURS, NONE),
+    ("As a language model I can't see pictures. Please describe it to me.", COLOURS, NONE),
+    ("Cannot be determined from the image.", COLOURS, NONE),
+    ("I apologize, but I cannot determine whether it is red or blue.", COLOURS, NONE),
+    ("Without seeing the image, it could be any of A, B, C or D.", COLOURS, EITHER),
+    ("抱歉，我无法从图片中判断颜色。", CHINESE, NONE),
+    ("申し訳ありませんが、画像からは判断できません。", COLOURS, NONE),
+    ("죄송하지만 이미지를 볼 수 없습니다.", COLOURS, NONE),
+    ("Ich kann das Bild leider nicht sehen.", COLOURS, NONE),
+    ("Je ne peux pas déterminer la couleur à partir de l'image.", COLOURS, NONE),
+    ("No puedo determinar el color a partir de la imagen.", COLOURS, NONE),
+    ("Не могу определить цвет по изображению.", COLOURS, NONE),
+    ("لا أستطيع تحديد اللون من الصورة.", COLOURS, NONE),
+    ("मैं चित्र से रंग नहीं बता सकता।", COLOURS, NONE),
+    ("I can't see it clearly. If I have to guess, I will choose:\n\nB", COLOURS, "B"),
+    ("It's hard to tell, but I will choose:\nC", COLOURS, "C"),
+    ("I'm not certain, it may be red or blue. My answer:\n\nA", COLOURS, "A"),
+    ("I cannot determine it exactly, but the most likely answer is C.", COLOURS, "C"),
+    ("Hard to say, B maybe?", COLOURS, EITHER),
+    ("I'm just guessing here: (A)", COLOURS, "A"),
+    ("The image is blurry. I would lean towards B.", COLOURS, "B"),
+    ("There's no clear evidence, so a random guess: C", COLOURS, "C"),
+    ("虽然看不清楚，但我猜是B。", CHINESE, "B"),
+    ("はっきりとは見えませんが、おそらくCです。", COLOURS, "C"),
+    ("잘 보이지 않지만, 추측하자면 A입니다.", COLOURS, "A"),
+    ("Schwer zu erkennen, aber ich würde auf B tippen.", COLOURS, "B"),
+    ("C'est difficile à dire, mais je dirais C.", COLOURS, "C"),
+    ("No estoy seguro, pero diría que es la D.", COLOURS, "D"),
+    ("Трудно сказать, но я думаю, что это B.", COLOURS, "B"),
+    ("لست متأكدا، لكن أعتقد أن الإجابة هي C.", COLOURS, "C"),
+    ("मुझे पक्का नहीं पता, लेकिन मेरा उत्तर B है।", COLOURS, "B"),
+    (
+        "The answer cannot be determined with certainty. However, blue seems most plausible, so I'd answer B.",
+        COLOURS,
+        "B",
+    ),
+    ("A? No. B? No. C? Yes.", COLOURS, "C"),
+    ("A? No. B? Yes. C? No. D? No.", COLOURS, "B"),
+    ("Is it A? No. Is it B? No. Is it D? No. So it has to be C.", COLOURS, "C"),
+    ("Not A. Not B. Not D.", COLOURS, "C"),
+    ("Red - no. Blue - no. Green - yes. Yellow - no.", COLOURS, "C"),
+    ("A ❌\nB ❌\nC ✅\nD ❌", COLOURS, "C"),
+    ("(A) is incorrect. (B) is incorrect. (C) is incorrect.", COLOURS, "D"),
+    ("We can rule out A and B immediately. Between C and D, the hue rules out C.", COLOURS, "D"),
+    ("It isn't red, it isn't blue, and it isn't yellow.", COLOURS, "C"),
+    ("A是错的，B是错的，D也是错的。", CHINESE, "C"),
+    ("A? Nein. B? Ja.", SIDES, "B"),
+    ("A? Non. B? Oui.", SIDES, "B"),
+    ("A？不是。B？不是。C？是的。", CHINESE, "C"),
+    ("1. cat 2. bird", ANIMALS, AMBIGUOUS),
+    ("1. cat\n2. bird", ANIMALS, AMBIGUOUS),
+    ("1) dog", ANIMALS, "B"),
+    ("cat, bird", ANIMALS, AMBIGUOUS),
+    ("There is a cat and a bird.", ANIMALS, AMBIGUOUS),
+    ("First: A. Second: C.", COLOURS, AMBIGUOUS),
+    ("Both B and C are plausible.", COLOURS, AMBIGUOUS),
+    ("It's either B or C.", COLOURS, AMBIGUOUS),
+    ("B or possibly C", COLOURS, AMBIGUOUS),
+    ("Answer: A, C", COLOURS, AMBIGUOUS),
+    ("(A) and (D)", COLOURS, AMBIGUOUS),
+    ("Both are correct.", SIDES, NONE),
+    (
+        "The car is red. Wait, no, the car is blue. Wait, no, the car is red. Wait, no, the car is blue. Wait, no, the car",
+        COLOURS,
+        NONE,
+    ),
+    (
+        "So the answer is A. But wait, maybe B. So the answer is B. But wait, maybe A. So the answer is A. But wait, maybe",
+        COLOURS,
+        NONE,
+    ),
+    (
+        "The answer is A. Hmm, let me check again. The answer is B. Hmm, let me check again. The answer is A. Hmm, let me",
+        COLOURS,
+        NONE,
+    ),
+    ("Actually it's red. Actually it's green. Actually it's red. Actually it's green. Actually it's", COLOURS, NONE),
+    (
+        "Let me look again. It could be A. Let me look again. It could be B. Let me look again. It could be A. Let me look",
+        COLOURS,
+        NONE,
+    ),
+    ("A A A A A A A A A A A A A A A A A A A A", COLOURS, "A"),
+    ("答案是A。等等，应该是B。等等，应该是A。等等，应该是B。等等，应该", CHINESE, NONE),
+    ("I think it is on the left. No, on the right. No, on the left. No, on the right. No, on the", SIDES, NONE),
+    ("A. Actually, B.", COLOURS, "B"),
+    ("The answer is A... no, sorry, it's C.", COLOURS, "C"),
+    ("I first thought B, then C, but it's D.", COLOURS, "D"),
+    ("Answer: B\n\nCorrection: C", COLOURS, "C"),
+    ("My answer is A. On second thought, D.", COLOURS, "D"),
+    ("B -> C", COLOURS, EITHER),
+    ("Scratch that. The answer is D, not B.", COLOURS, "D"),
+    ("The answer is B. Wait. Yes, B.", COLOURS, "B"),
+    ("答案是A，更正：答案是C。", CHINESE, "C"),
+    ("Antwort: A. Korrektur: B.", COLOURS, "B"),
+    ("Réponse A. Non, plutôt B.", COLOURS, "B"),
+    ("La respuesta es A. No, perdón, es B.", COLOURS, "B"),
+    ("Ответ A. Нет, ответ B.", COLOURS, "B"),
+    ("应选 C 选项", CHINESE, "C"),
+    ("本题应选C选项。", CHINESE, "C"),
+    ("故本题选 D 。", CHINESE, "D"),
+    ("正确选项为：A", CHINESE, "A"),
+    ("所以，选择选项B（蓝色）。", CHINESE, "B"),
+    ("正解はCです。", COLOURS, "C"),
+    ("答え：（B）", COLOURS, "B"),
+    ("選択肢Dが最も適切です。", COLOURS, "D"),
+    ("정답은 C번입니다.", COLOURS, "C"),
+    ("답: D", COLOURS, "D"),
+    ("Richtig ist C.", COLOURS, "C"),
+    ("Es ist Antwort D.", COLOURS, "D"),
+    ("La bonne réponse est l'option C.", COLOURS, "C"),
+    ("Je choisirais la lettre D.", COLOURS, "D"),
+    ("La opción correcta es la C.", COLOURS, "C"),
+    ("Me quedo con la D.", COLOURS, "D"),
+    ("Правильный вариант: C.", COLOURS, "C"),
+    ("Верный ответ под буквой D.", COLOURS, "D"),
+    ("الإجابة الصحيحة هي D", COLOURS, "D"),
+    ("الجواب: C", COLOURS, "C"),
+    ("सही विकल्प C है।", COLOURS, "C"),
+    ("उत्तर: D", COLOURS, "D"),
+]
+SECOND_ROUND = [
+    ("I see no dog here, so the question has no answer.", ANIMALS, NONE),
+    ("The picture did not load.", COLOURS, NONE),
+    ("Sorry, but this goes against my guidelines.", COLOURS, NONE),
+    ("It is impossible to tell from this angle whether the car is red, blue, green or yellow.", COLOURS, NONE),
+    ("Neither the left nor the right side shows the object.", SIDES, NONE),
+    ("Insufficient data.", COLOURS, NONE),
+    ("Please upload the image again.", COLOURS, NONE),
+    ("I will not guess.", COLOURS, NONE),
+    ("The correct option is not listed.", COLOURS, NONE),
+    ("图片中没有这个物体，无法回答。", CHINESE, NONE),
+    ("图像太模糊，看不清楚。", CHINESE, NONE),
+    ("画像が見えません。", COLOURS, NONE),
+    ("이미지에서 확인할 수 없습니다.", COLOURS, NONE),
+    ("Das lässt sich anhand des Bildes nicht sagen.", COLOURS, NONE),
+    ("Impossible de répondre sans l'image.", COLOURS, NONE),
+    ("La imagen no permite saberlo.", COLOURS, NONE),
+    ("На изображении этого не видно.", COLOURS, NONE),
+    ("لا يمكنني رؤية الصورة.", COLOURS, NONE),
+    ("छवि स्पष्ट नहीं है, इसलिए मैं उत्तर नहीं दे सकता।", COLOURS, NONE),
+    ("The image quality is poor, but since I have to pick one, I'd pick D.", COLOURS, "D"),
+    ("While I can't verify the colour, my final answer will be:\n\nC", COLOURS, "C"),
+    ("Although it is hard to see I will choose:\n\n(B)", COLOURS, "B"),
+    ("I don't see the umbrella clearly. Best guess: B", COLOURS, "B"),
+    ("I might be wrong, but A.", COLOURS, "A"),
+    ("Probably C.", COLOURS, "C"),
+    ("Perhaps D", COLOURS, "D"),
+    ("It's a toss-up, going with B.", COLOURS, "B"),
+    ("图片比较模糊，如果一定要选，我会选择：\n\nB", CHINESE, "B"),
+    ("画像は不鮮明ですが、Bと答えます。", COLOURS, "B"),
+    ("확실하지 않지만 B를 선택하겠습니다.", COLOURS, "B"),
+    ("Ich bin nicht sicher, tippe aber auf C.", COLOURS, "C"),
+    ("Je ne suis pas sûr, mais je choisis D.", COLOURS, "D"),
+    ("No lo veo bien, pero elijo B.", COLOURS, "B"),
+    ("Я не уверен, но выбираю C.", COLOURS, "C"),
+    ("لست متأكداً ولكن سأختار B", COLOURS, "B"),
+    ("स्पष्ट नहीं है, पर मैं C चुनूंगा।", COLOURS, "C"),
+    ("A: wrong colour. B: wrong colour. D: wrong colour. C remains.", COLOURS, "C"),
+    ("Could it be A? No, too dark. Could it be B? No, too light. It's C.", COLOURS, "C"),
+    ("A? No, it isn't red. B? No, it isn't blue. C? No. D? Yes!", COLOURS, "D"),
+    ("A (no), B (no), C (yes), D (no)", COLOURS, "C"),
+    ("Eliminating A, B and D leaves C.", COLOURS, "C"),
+    ("Everything except B is wrong.", COLOURS, "B"),
+    ("Only D fits.", COLOURS, "D"),
+    ("A、B、D均不符合，故答案为C。", CHINESE, "C"),
+    ("Aは違う。Bも違う。Dも違う。", COLOURS, "C"),
+    ("A는 아니다. B도 아니다. C도 아니다.", COLOURS, "D"),
+    ("A nein, B nein, C ja, D nein.", COLOURS, "C"),
+    ("¿A? No. ¿B? No. ¿C? Sí.", COLOURS, "C"),
+    ("A? Нет. B? Да.", SIDES, "B"),
+    ("A ✓", COLOURS, "A"),
+    ("1. A 2. C", COLOURS, AMBIGUOUS),
+    ("The image shows a cat, a dog and a bird.", ANIMALS, AMBIGUOUS),
+    ("1. red\n2. blue\n3. green\n4. yellow", COLOURS, EITHER),
+    ("1. The car is blue.\n2. The tree is green.", COLOURS, EITHER),
+    ("Options A and C both look right.", COLOURS, AMBIGUOUS),
+    ("A) or B)?", COLOURS, AMBIGUOUS),
+    ("A; B; C; D", COLOURS, AMBIGUOUS),
+    ("AとCのどちらかです。", COLOURS, AMBIGUOUS),
+    ("A 또는 B", COLOURS, AMBIGUOUS),
+    ("Soit A, soit B.", COLOURS, AMBIGUOUS),
+    ("Entweder A oder C.", COLOURS, AMBIGUOUS),
+    ("A или B", COLOURS, AMBIGUOUS),
+    ("(A) red, although it could be (B) blue", COLOURS, "A"),
+    (
+        "The car is on the left. But the car is on the right. But the car is on the left. But the car is on the right. But the",
+        SIDES,
+        NONE,
+    ),
+    ("I choose A. Wait, I choose B. Wait, I choose A. Wait, I choose B. Wait, I", COLOURS, NONE),
+    ("Let me count: 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3,", COUNTS, NONE),
+    (
+        "It must be A because it is red. But B is blue. It must be A because it is red. But B is blue. It must be",
+        COLOURS,
+        NONE,
+    ),
+    ("red blue red blue red blue red blue red blue red", COLOURS, AMBIGUOUS),
+    ("答えはA。いや、B。いや、A。いや、B。いや、", COLOURS, NONE),
+    ("<think>A or B? A or B? A or B? A or", COLOURS, NONE),
+    ("Final answer: A\nFinal answer: A\nFinal answer: A\nFinal answer: A\nFinal", COLOURS, "A"),
+    ("B\n\nB\n\nB\n\nB\n\nB\n\nB\n\nB\n\nB", COLOURS, "B"),
+    ("Answer: B. Edit: C.", COLOURS, "C"),
+    ("The answer is A.\n\nWait, I misread the picture. The sign is green, so it is C.", COLOURS, "C"),
+    ("~~A~~ C", COLOURS, "C"),
+    ("I said A earlier, but the right answer is B.", COLOURS, "B"),
+    ("A, no wait, B", COLOURS, "B"),
+    ("我一开始以为是A，但其实是D。", CHINESE, "D"),
+    ("最初はAだと思いましたが、正解はBです。", COLOURS, "B"),
+    ("처음에는 A라고 생각했지만 답은 C입니다.", COLOURS, "C"),
+    ("Erst dachte ich A, aber richtig ist B.", COLOURS, "B"),
+    ("D'abord j'ai cru A, mais c'est C.", COLOURS, "C"),
+    ("Primero pensé en A, pero la correcta es D.", COLOURS, "D"),
+    ("Сначала я подумал A, но правильный ответ B.", COLOURS, "B"),
+    ("في البداية ظننت A لكن الجواب هو C", COLOURS, "C"),
+    ("Based on the image, the car is blue.", COLOURS, "B"),
+    ("A closer look shows that the car is green.", COLOURS, "C"),
+    ("The label on the box says 'B', but the box itself is yellow.", COLOURS, "D"),
+    ("Vitamin C is shown; the bottle is green.", COLOURS, "C"),
+    ("I'd rate this A+ for clarity: blue.", COLOURS, "B"),
+    ("Is it blue? Yes.", COLOURS, "B"),
+    ("Yes, it is the blue one, option B.", COLOURS, "B"),
+    ("The answer isn't C, it's B", COLOURS, "B"),
+    ("ANSWER:D", COLOURS, "D"),
+    ("answer=B", COLOURS, "B"),
+    ("**Answer: C** — the sign is green, not red (A).", COLOURS, "C"),
+    ("The man is riding a bicycle, so D.", SENTENCES, "D"),
+    ("There are three dogs, so the answer is C.", COUNTS, "C"),
+    ("选D", CHINESE, "D"),
+    ("C选项正确", CHINESE, "C"),
+    ("答案应为 B 项。", CHINESE, "B"),
+    ("正しいのはDです", COLOURS, "D"),
+    ("C가 맞습니다", COLOURS, "C"),
+    ("Antwort C ist korrekt.", COLOURS, "C"),
+    ("C'est la réponse D.", COLOURS, "D"),
+    ("Opción B.", COLOURS, "B"),
+    ("Вариант D", COLOURS, "D"),
+    ("الخيار B هو الصحيح", COLOURS, "B"),
+    ("विकल्प B सही है।", COLOURS, "B"),
+]
+MISSED = [
+    ("Not sure at all. Gun to my head: D.", COLOURS, "D"),
+    ("Unclear, but most likely green.", COLOURS, "C"),
+    ("C (I first wrote D by mistake)", COLOURS, "C"),
+    ("No, not B; D.", COLOURS, "D"),
+]
+"""What a person reads and the reader does not: it then reads no letter, never another one."""
+
+
+@pytest.mark.parametrize(("text", "options", "wanted"), [*FIRST_ROUND, *SECOND_ROUND])
+def test_a_wording_is_read_as_a_person_reads_it(text: str, options: dict[str, str], wanted: str) -> None:
+    reading = read_choice(text, options)
+    if wanted == EITHER:
+        assert reading.letter is None
+    else:
+        assert (reading.letter or reading.outcome) == wanted
+
+
+@pytest.mark.parametrize(("text", "options", "wanted"), MISSED)
+def test_where_a_wording_is_not_understood_no_letter_is_read(text: str, options: dict[str, str], wanted: str) -> None:
+    assert read_choice(text, options).letter in (None, wanted)
+
+
+@pytest.mark.parametrize(
+    "doubt", ["Although it is hard to see", "While nothing is certain", "As it might be either one"]
+)
+def test_a_letter_alone_below_i_will_choose_is_an_answer_whatever_doubt_stands_before_it(doubt: str) -> None:
+    assert read_choice(f"{doubt} I will choose:\n\nB", COLOURS).letter == "B"
+    assert read_choice(f"{doubt} I will choose:\n\n**(B)**", COLOURS).letter == "B"
+    assert read_choice(f"{doubt} I will not choose:\n\nB", COLOURS).letter is None

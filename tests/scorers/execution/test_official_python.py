@@ -1,0 +1,44 @@
+"""The Python inside: declared by protocol, named by the report, and a mismatch stands beside the official values."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.reports import format_of
+from grader.reports.material import Material
+from grader.reports.table import render
+from grader.results import READINGS, Metric, Provenance, Report, SandboxProvenance
+from grader.scorers import declarations
+from grader.scorers.execution import jobs
+from grader.scorers.execution.scorer import _python_notes
+
+
+@pytest.mark.parametrize(("protocol", "python"), [("v1", "3.10"), ("v2", "3.12")])
+def test_the_official_environments_are_declared(protocol: str, python: str) -> None:
+    declared = declarations.load("humaneval-v").protocols[protocol]
+    assert jobs.texts(protocol, declared, 2.0).python == python  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("inside", "official", "other"),
+    [("3.12.1", "3.12", False), ("3.11.2", "3.12", True), ("3.1.2", "3.12", True), ("3.12.1", "", False),
+     ("", "3.12", False), ("unknown", "3.12", False)],
+)  # fmt: skip
+def test_a_mismatch_is_noted_and_marks_the_official_values(inside: str, official: str, other: bool) -> None:
+    sandbox = SandboxProvenance(backend="docker", python=inside, official_python=official)
+    notes = _python_notes(sandbox)
+    assert bool(notes) is other
+    report = Report(
+        benchmark="humaneval-v",
+        scorer="execution",
+        split="test",
+        protocol="v2",
+        metrics=[Metric(name="pass@1", reading=reading, value=50.0, n=2) for reading in READINGS],
+        samples=[],
+        provenance=Provenance(sandbox=sandbox),
+        notes=notes,
+    )
+    assert ("official †" in render(report)) is other
+    assert (f"† Programs ran on Python {inside}; the official environment" in render(report)) is other
+    made = format_of("x.md")(report, Material).decode()
+    assert ("| official † |" in made) is other

@@ -1,0 +1,60 @@
+"""Tasks made from rows: groups, blocks, and every row that is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grader.data.rows import Rows
+from grader.errors import InputError
+from grader.scorers import declarations
+from grader.scorers.execution.tasks import tasks_from
+from grader.task import Block
+
+HUMANEVAL_V: Any = declarations.load("humaneval-v")
+
+ROW: dict[str, Any] = {"qid": "q1", "function_signature": "def solution(a):", "test_script": "assert solution(1)"}
+
+
+def rows(*items: dict[str, Any]) -> Rows:
+    return Rows(rows=list(items), origin="tasks.jsonl", digest="")
+
+
+def test_groups_are_the_task_type_and_the_aspects_that_a_task_has() -> None:
+    aspects = {
+        "Geometric Objects": ["Circle"],
+        "Data Structures": [],
+        "Common Sense": None,
+        "Dynamic Patterns": ["Spiral"],
+    }
+    made = tasks_from(rows(ROW | {"task_type": "Aggregation", "capability_aspects": aspects}), HUMANEVAL_V)
+    assert made["q1"].groups == {
+        "task_type": "Aggregation", "capability_aspects": ["Geometric Objects", "Dynamic Patterns"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("extra", [{}, {"task_type": None}, {"task_type": "", "capability_aspects": {}}])
+def test_a_task_without_labels_is_in_no_group(extra: dict[str, Any]) -> None:
+    assert tasks_from(rows(ROW | extra), HUMANEVAL_V)["q1"].groups == {}
+
+
+def test_every_row_that_lacks_something_is_named() -> None:
+    with pytest.raises(InputError) as caught:
+        tasks_from(rows(ROW, ROW, {"qid": "q2"}, ROW | {"qid": "q3", "test_script": 3}, {}), HUMANEVAL_V)
+    assert caught.value.problems == [
+        "tasks.jsonl: row 2: task 'q1' is a duplicate: an earlier row has it",
+        "tasks.jsonl: row 3: no text in function_signature, test_script",
+        "tasks.jsonl: row 4: no text in test_script",
+        "tasks.jsonl: row 5: no text in qid, function_signature, test_script",
+    ]
+
+
+def test_what_belongs_to_the_question_is_shown_and_the_tests_are_closed() -> None:
+    made = tasks_from(rows(ROW | {"ground_truth_solution": "def solution(a): return 1"}), HUMANEVAL_V)["q1"]
+    shown = [(block.kind, block.title, block.content, block.is_open) for block in made.blocks]
+    assert shown[:2] == [
+        ("code", "Signature", "def solution(a):", True),
+        ("code", "Tests", "assert solution(1)", False),
+    ]
+    assert made.blocks[2:] == (Block(kind="code", title="Reference solution", content="def solution(a): return 1"),)

@@ -1,0 +1,96 @@
+"""Rows and responses of Mr-Ben made for tests, and what grading makes of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from grader.files.results_file import decode_report
+from grader.grading import grade
+from grader.observer import Silent
+from grader.options import Options
+from grader.results import Metric, Report, read_facts
+from grader.scorers.mr_ben.facts import RunFacts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+YES = "Step-by-Step Reasoning: r\nStudent Error Reason Analysis: a\nFinal Decision: Correct"
+NO = YES.replace("Correct", "Wrong")
+
+
+def row(question: str, step: str = "N/A", **more: Any) -> dict[str, Any]:
+    """A solution of two steps; wrong where a step is named."""
+    return {
+        "Question_UUID": question,
+        "Sampled_Model": "m",
+        "Question": f"What is {question}?",
+        "Model_Solution_Steps": ["Step 1: one", "Step 2: two"],
+        "Model_Solution_Correctness": "correct" if step == "N/A" else "incorrect",
+        "Model_Solution_First_Error_Step": step,
+        "Model_Solution_Error_Reason": "two is not it",
+        **more,
+    }
+
+
+def folder(path: Path, **subjects: list[dict[str, Any]]) -> Path:
+    """Write a folder of subject files."""
+    path.mkdir(exist_ok=True)
+    for name, rows in subjects.items():
+        questions: dict[str, list[dict[str, Any]]] = {}
+        for r in rows:
+            questions.setdefault(r["Question_UUID"], []).append(r)
+        (path / f"{name}.json").write_text(json.dumps(questions))
+    return path
+
+
+def response(verdict: str, step: str = "N/A", reason: str = "N/A") -> str:
+    return f"Solution Correctness: {verdict}\nFirst Error Step: {step}\nError Reason: {reason}"
+
+
+def predictions(place: Path, texts: dict[str, str]) -> Path:
+    path = place / "preds.json"
+    path.write_text(json.dumps([{"qid": qid, "predictions": [text]} for qid, text in texts.items()]))
+    return path
+
+
+def replies(place: Path, texts: dict[str, str]) -> Path:
+    path = place / "replies.json"
+    path.write_text(json.dumps(texts))
+    return path
+
+
+def run(path: Path, data: Path | None, **options: Any) -> Report:
+    """Grade, write, and return the report as it was written."""
+    graded = grade(path, Options(benchmark="mr-ben", data=data, **options), Silent())
+    report = decode_report(graded.write()[-1].read_bytes())
+    assert report == graded.report
+    return report
+
+
+def figures(report: Report, reading: str, group: str | None = None) -> dict[str, float | None]:
+    return {
+        m.name: None if m.value is None else round(m.value, 6)
+        for m in report.metrics
+        if (m.reading, m.group) == (reading, group)
+    }
+
+
+def metric(report: Report, name: str, reading: str) -> Metric:
+    found = report.metric(name, reading)  # type: ignore[arg-type]
+    assert found
+    return found
+
+
+MATH = [row("q1"), row("q2", "2"), row("q3", "1"), row("q4")]
+RIGHT = {
+    "q1/m": response("correct"),
+    "q2/m": response("incorrect", "Step 2", "it is not two"),
+    "q3/m": response("incorrect", "Step 2", "it is not two"),
+    "q4/m": response("incorrect", "Step 1", "it is not one"),
+}
+
+
+def facts_of_run(report: Report) -> RunFacts:
+    """What the scorer keeps of a run."""
+    return read_facts(report.facts, RunFacts, "the results file")

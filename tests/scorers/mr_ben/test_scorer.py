@@ -1,0 +1,164 @@
+"""Mr-Ben from prediction file to report: metrics, differences by kind, private benchmarks, foreign files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.grading import grade
+from grader.observer import Silent
+from grader.options import Options
+from grader.results import READINGS, JudgeProvenance
+from grader.scorers.mr_ben.facts import facts_of
+from tests.scorers.mr_ben.made import (
+    MATH,
+    NO,
+    RIGHT,
+    YES,
+    facts_of_run,
+    figures,
+    folder,
+    metric,
+    predictions,
+    replies,
+    response,
+    row,
+    run,
+)
+
+ROOT = Path(__file__).parents[3]
+SAMPLE = ROOT / "benchmarks" / "mr-ben" / "sample"
+
+
+def test_the_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> None:
+    path, place = sample("mr-ben")
+    report = run(path, place / "data", judge_replies=place / "judge_replies.json")
+    expected = json.loads((SAMPLE / "expected.json").read_text())["metrics"]
+    for reading in READINGS:
+        got = {(f"{m.group}/" if m.group else "") + m.name: m.value for m in report.metrics if m.reading == reading}
+        assert {name: got[name] for name in expected[reading]} == pytest.approx(expected[reading])
+    kinds = facts_of_run(report).difference_kinds
+    marked = [kind for s in report.samples if (kind := facts_of(s).difference)]
+    assert {kind: marked.count(kind) for kind in marked} == kinds
+    assert set(kinds) >= {
+        "headings not read", "wording of the verdict", "wording of the step", "bare digit", "code line",
+        '"Incorrect" credited', "empty gold step",
+    }  # fmt: skip
+    listed = ", ".join(f"{kind} {n}" for kind, n in kinds.items())
+    assert report.notes[-1] == f"Why the readings differ: {listed}."
+
+
+def test_every_difference_in_credit_has_a_kind(sample: Any) -> None:
+    path, place = sample("mr-ben")
+    report = run(path, place / "data", judge_replies=place / "judge_replies.json")
+    for s in report.samples:
+        facts = facts_of(s)
+        assert (facts.official != facts.careful) == (facts.difference is not None), s.qid
+
+
+def test_all_figures_and_counts_of_a_subject(tmp_path: Path) -> None:
+    data = folder(tmp_path / "data", math=MATH)
+    report = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": YES}))
+    # tp 1, tn 2, fp 0, fn 1: mcc = 2 / sqrt(1 * 2 * 2 * 3)
+    wanted = {
+        "mr_score": 20 * 0.577350 + 15 + 25, "mcc": 57.735027, "acc_step": 50, "acc_reason": 50, "precision": 100,
+        "recall": 50, "parse_success_rate": 100,
+    }  # fmt: skip
+    for reading in READINGS:
+        assert figures(report, reading) == pytest.approx(wanted, abs=1e-4)
+        assert figures(report, reading, "subject=math") == figures(report, reading)
+        assert metric(report, "mr_score", reading).n == 4
+        low, high = metric(report, "mr_score", reading).ci95 or (0, 0)
+        assert 0 <= low < metric(report, "mr_score", reading).number < high <= 100
+    counts = {"rows": 4, "tp": 1, "tn": 2, "fp": 0, "fn": 1, "step": 1, "reason": 1, "step_unscored": 0,
+              "reason_unscored": 0, "unread": 0, "judged": 1, "lost_correct": 0, "lost_incorrect": 0}  # fmt: skip
+    assert facts_of_run(report).counts == {reading: {"math": counts} for reading in READINGS}
+    outcomes = [(s.careful.outcome, s.careful.answer, s.careful.detail) for s in report.samples]
+    assert outcomes == [
+        ("correct", "correct", ""),
+        ("correct", "incorrect; 2", ""),
+        ("wrong", "incorrect; 2", "the first error step is wrong"),
+        ("wrong", "incorrect", "the verdict is wrong"),
+    ]
+
+
+def test_the_overall_figure_is_the_unweighted_mean_over_subjects(tmp_path: Path) -> None:
+    data = folder(tmp_path / "data", math=[row("q1"), row("q2"), row("q3", "1")], logic=[row("q4"), row("q5", "1")])
+    texts = {"q1/m": "correct", "q2/m": "correct", "q3/m": "correct", "q4/m": "correct", "q5/m": "incorrect"}
+    report = run(predictions(tmp_path, {q: response(t, "Step 2") for q, t in texts.items()}), data)
+    by_subject = [figures(report, "careful", f"subject={s}")["mcc"] for s in ("math", "logic")]
+    assert (by_subject, figures(report, "careful")["mcc"]) == ([0, 100], 50)
+
+
+@pytest.mark.parametrize(
+    ("text", "precision", "recall", "parsed"),
+    [
+        pytest.param(response("incorrect", "Step 2", "r"), 0, 0, 100, id="always incorrect"),
+        pytest.param(response("correct"), 50, 100, 100, id="always correct"),
+        pytest.param("I would need more time.", 0, 0, 0, id="never parses"),
+        pytest.param("", 0, 0, 0, id="says nothing"),
+    ],
+)
+def test_a_model_with_one_answer_gets_a_score(
+    tmp_path: Path, text: str, precision: float, recall: float, parsed: float
+) -> None:
+    data = folder(tmp_path / "data", math=MATH)
+    report = run(predictions(tmp_path, dict.fromkeys(RIGHT, text)), data, judge_replies=replies(tmp_path, {"q2/m": NO}))
+    step = 50 if "Step 2" in text else 0
+    never = -100 if not parsed else 0  # officially what is not read counts as the wrong class
+    for reading in READINGS:
+        assert figures(report, reading) == {
+            "mr_score": 0.3 * step, "mcc": never, "acc_step": step, "acc_reason": 0, "precision": precision,
+            "recall": recall, "parse_success_rate": parsed,
+        }  # fmt: skip
+
+
+def test_a_private_benchmark_declares_its_own_weights_and_subjects(tmp_path: Path) -> None:
+    place = tmp_path / "mine"
+    folder(tmp_path / "mine", cooking=MATH)
+    (place / "benchmark.toml").write_text(
+        'id = "mine"\nname = "Mine"\nscoring = "mr_score"\ndefault_split = "all"\ndefault_protocol = "p"\n'
+        'subjects = ["cooking"]\n[columns]\nid = "Question_UUID"\n[weights]\nmcc = 0\nstep = 1\nreason = 0\n'
+        '[splits.all]\ndata = "."\n[protocols.p]\n'
+    )
+    report = grade(predictions(tmp_path, RIGHT), Options(benchmark=str(place)), Silent()).report
+    assert figures(report, "careful", "subject=cooking")["mr_score"] == 50
+
+
+# --- data and files -------------------------------------------------------------------------------------------------
+
+
+def test_subjects_that_are_there_are_graded_and_other_files_are_not_looked_at(tmp_path: Path) -> None:
+    data = folder(tmp_path / "data", math=MATH[:1], biology=[row("b1")])
+    (data / "k_shot_demo.json").write_text("not even JSON")
+    report = run(predictions(tmp_path, {"q1/m": response("correct"), "b1/m": response("correct")}), data)
+    assert {m.group for m in report.metrics} == {None, "subject=math", "subject=biology"}
+
+
+def scored(rows: list[dict[str, Any]], texts: dict[str, str], judged: dict[str, str]) -> list[dict[str, Any]]:
+    """The rows as the official scorer writes them."""
+    done = []
+    for r in rows:
+        qid = f"{r['Question_UUID']}/m"
+        added = {"Evaluation_Result": {"evaluation_raw_response": texts[qid], "evaluated_model": "e"}}
+        if qid in judged:
+            added["Error_Reason_Correctness_Analysis"] = {"scoring_raw_response": judged[qid], "scoring_model": "j"}
+        done.append(r | added)
+    return done
+
+
+def test_an_official_result_file_is_rescored_by_itself(tmp_path: Path) -> None:
+    """It carries questions, responses and the judge's replies: neither data nor judge are needed."""
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"math": scored(MATH, RIGHT, {"q2/m": YES})}))
+    report = run(path, None)
+    data = folder(tmp_path / "data", math=MATH)
+    plain = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": YES}))
+    assert (report.metrics, report.samples, report.unscored) == (plain.metrics, plain.samples, 0)
+    assert report.provenance.judge == JudgeProvenance(source="replies from the predictions")
+    assert (report.provenance.data, report.provenance.data_is_carried) == ("run.json", True)
+    again = grade(path, Options(benchmark="mr-ben", score_only=True), Silent()).report
+    assert (again.metrics, again.samples) == (report.metrics, report.samples)

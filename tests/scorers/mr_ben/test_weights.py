@@ -1,0 +1,64 @@
+"""MR-Score's weights: declared, given, and refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.errors import UsageError
+from grader.files.results_file import decode_report
+from grader.grading import grade
+from grader.observer import Silent
+from grader.options import Options
+from tests.scorers.mr_ben.made import (
+    MATH,
+    NO,
+    RIGHT,
+    YES,
+    facts_of_run,
+    figures,
+    folder,
+    metric,
+    predictions,
+    replies,
+    run,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_weights_come_from_the_declaration_and_then_the_command(tmp_path: Path) -> None:
+    data = folder(tmp_path / "data", math=MATH)
+    path, judged = predictions(tmp_path, RIGHT), replies(tmp_path, {"q2/m": NO})
+    report = run(path, data, judge_replies=judged)
+    assert facts_of_run(report).weights == {"mcc": 0.2, "step": 0.3, "reason": 0.5}
+    report = run(path, data, judge_replies=judged, weights={"mcc": 0, "step": 1})
+    assert facts_of_run(report).weights == {"mcc": 0, "step": 1, "reason": 0.5}
+    assert figures(report, "official")["mr_score"] == 50
+    again = grade(path, Options(benchmark="mr-ben", data=data, score_only=True, weights={"reason": 0}), Silent()).report
+    assert facts_of_run(again).weights == {"mcc": 0.2, "step": 0.3, "reason": 0}
+    (said,) = [note for note in again.notes if "weights" in note]
+    assert said.endswith(
+        "(the benchmark's are mcc 0.2, step 0.3, reason 0.5). They add up to 0.5, so its highest value is 50."
+    )
+    again = grade(path, Options(benchmark="mr-ben", data=data, score_only=True), Silent()).report
+    assert not [note for note in again.notes if "weights" in note]
+    with pytest.raises(UsageError, match="must be more than 0"):
+        run(path, data, judge_replies=judged, weights={"mcc": 0, "step": 0, "reason": 0})
+    with pytest.raises(UsageError, match="--weight steps: the parts of MR-Score are mcc, step, reason"):
+        run(path, data, judge_replies=judged, weights={"steps": 1})
+    with pytest.raises(UsageError, match="--weight step=nan: a weight is 0 or more"):
+        run(path, data, judge_replies=judged, weights={"step": float("nan")})
+
+
+def test_the_command_takes_weights(tmp_path: Path) -> None:
+    from grader.cli import run as command
+
+    data = folder(tmp_path / "data", math=MATH)
+    path, judged = predictions(tmp_path, RIGHT), replies(tmp_path, {"q2/m": YES})
+    words = [str(path), "-b", "mr-ben", "--data", str(data), "--judge-replies", str(judged), "-q"]
+    assert command([*words, "--weight", "mcc=0", "--weight", "step=0"]) == 0
+    report = decode_report((tmp_path / "preds_results.json").read_bytes())
+    assert metric(report, "mr_score", "official").value == 25

@@ -1,0 +1,199 @@
+"""Whatever a model writes, reading it takes time in proportion to its length.
+
+Every reader of every scorer is given long runs of each character and word that its regular expressions mention, and of
+pairs of those that make expressions backtrack most. A reader that takes quadratic time needs several seconds for
+30,000 characters (the fence pattern once needed 3 s for tildes) and minutes for 200,000; one in linear time needs 5 to
+50 ms for 30,000. The most expensive honest texts name an option in every third character: up to half a second, because
+at most 1,500 of them are looked at. So a budget of 1.5 s of CPU time lies between the two, on a busy machine too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import re
+import time
+import warnings
+from re import _constants as code
+from re import _parser as parser
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.scorers.choice.careful.patterns import Pattern
+from grader.scorers.choice.careful.read import read_choice
+from grader.scorers.choice.official import read_lmms_eval, read_vlmevalkit
+from grader.scorers.execution.assembly import assemble
+from grader.scorers.execution.extraction import MAX_SOURCE, extract_careful
+from grader.scorers.mr_ben import judge_decision, reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+LENGTH = 30_000
+BUDGET = 1.5
+"""Seconds of CPU time for `LENGTH` characters."""
+
+COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
+ODD = {"A": "1", "B": "A dog. is", "C": "(A) the", "D": "红色"}
+STEPS = reading.GoldRow(correct=False, step="3", solution=["Step 1: a is b", "Step 2: b is c"])
+CODE = reading.GoldRow(correct=False, step="x = 1", coding=True, solution="def f():\n    x = 1\n")
+
+
+def mr_ben(gold: reading.GoldRow) -> Callable[[str], None]:
+    def read(text: str) -> None:
+        official = reading.read_official(text)
+        careful = reading.read_careful(text, coding=gold.coding, solution=gold.solution)
+        for reply in (None, text):
+            reading.credit_official(gold, official, reply)
+            reading.difference_kind(gold, official, careful, reply)
+        reading.credit_careful(gold, careful, judge_decision.decision_careful(text))
+        reading.needs_judge_official(gold, official)
+        reading.needs_judge_careful(gold, careful)
+        reading.steps_match(text, gold)
+
+    return read
+
+
+def execution(text: str) -> None:
+    for protocol in ("v1", "v2"):
+        assemble(text, "def solution(x):\n", protocol)  # type: ignore[arg-type]
+    extract_careful(text, ("solution",))
+
+
+def lmms_eval(text: str) -> None:
+    for version in ("lmms-eval-0.6", "lmms-eval-0.7"):
+        read_lmms_eval(text, version)
+
+
+def vlmevalkit(text: str) -> None:
+    for version in ("vlmevalkit-2025-07", "vlmevalkit-2025-08", "vlmevalkit-2026-06"):
+        read_vlmevalkit(text, COLOURS, version)
+
+
+READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
+    "execution": (execution, ("execution.extraction",)),
+    "lmms-eval": (lmms_eval, ("choice.official",)),
+    "vlmevalkit": (vlmevalkit, ("choice.official",)),
+    "choice": (
+        lambda text: read_choice(text, COLOURS),
+        tuple(f"choice.careful.{name}" for name in ("text", "wrapped", "mentions", "wordings", "statement", "options")),
+    ),
+    "choice, odd options": (lambda text: read_choice(text, ODD, "what is it, the question"), ("choice.careful.text",)),
+    "mr_ben": (mr_ben(STEPS), ("mr_ben.careful", "mr_ben.step", "mr_ben.judge_decision", "mr_ben.official")),
+    "mr_ben, code": (mr_ben(CODE), ("mr_ben.step", "mr_ben.judge_decision")),
+}
+
+
+def patterns(module: str) -> Iterator[tuple[str, int]]:
+    """Yield source and flags of every expression that a module of the scorers has at its top."""
+    for value in vars(importlib.import_module(f"grader.scorers.{module}")).values():
+        for one in value if isinstance(value, tuple) else (value,):
+            held = one[-1] if isinstance(one, tuple) and one else one
+            if isinstance(held, Pattern):
+                yield held.source, held.flags
+            elif isinstance(held, re.Pattern):
+                yield held.pattern, held.flags
+
+
+def mentioned(source: str, flags: int) -> set[str]:
+    """Return the words and characters that an expression mentions; of a range the first, of a class one of it."""
+    found: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        waiting: list[Any] = [parser.parse(source, flags)]
+    while waiting:
+        word = ""
+        for operator, argument in [*waiting.pop(), (None, None)]:
+            if operator is code.LITERAL:
+                word += chr(argument)
+                continue
+            found.add(word)
+            word = ""
+            if operator is code.IN:
+                found.update(filter(None, map(_one_of, argument)))
+            elif operator is code.NOT_LITERAL:
+                found.add(chr(argument))
+            elif operator is code.SUBPATTERN:
+                waiting.append(argument[3])
+            elif operator is code.BRANCH:
+                waiting += argument[1]
+            elif operator in (code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT):
+                waiting.append(argument[2])
+            elif operator in (code.ASSERT, code.ASSERT_NOT):
+                waiting.append(argument[1])
+            elif operator is code.ATOMIC_GROUP:
+                waiting.append(argument)
+    return found - {""}
+
+
+def _one_of(member: tuple[Any, Any]) -> str:
+    kind, value = member
+    if kind is code.LITERAL:
+        return chr(value)
+    if kind is code.RANGE:
+        return chr(value[0])
+    return {code.CATEGORY_SPACE: " ", code.CATEGORY_DIGIT: "3", code.CATEGORY_WORD: "w"}.get(value, "")
+
+
+def words_of(name: str) -> list[str]:
+    return sorted({word for module in READERS[name][1] for found in patterns(module) for word in mentioned(*found)})
+
+
+def chosen_words(name: str) -> list[str]:
+    """Return all that are no plain words, and every fifth plain one: "antwort" backtracks no more than "answer"."""
+    words = words_of(name)
+    return [word for place, word in enumerate(words) if len(word) < 3 or not word.isalpha() or place % 5 == 0]
+
+
+def cost(read: Callable[[str], Any], text: str) -> float:
+    started = time.process_time()
+    read(text)
+    return time.process_time() - started
+
+
+def run_of(word: str, length: int) -> str:
+    return (word * (length // len(word) + 1))[:length]
+
+
+def test_the_words_of_the_expressions_are_found() -> None:
+    assert mentioned(r"a(?:bc|[d-f~]{3,}+)(?=x)(?<!yy)(?>\s*)z*?", 0) == {"a", "bc", "d", "~", "x", "yy", " ", "z"}
+    assert {"`", "~"} <= set(words_of("execution"))
+    assert len(words_of("choice")) > 500
+    assert len(words_of("mr_ben")) > 200
+
+
+@pytest.mark.parametrize("name", sorted(READERS))
+def test_a_run_of_any_word_is_read_in_linear_time(name: str) -> None:
+    read = READERS[name][0]
+    slow = [word for word in chosen_words(name) if cost(read, run_of(word, LENGTH)) > BUDGET]
+    assert slow == []
+
+
+CHARACTERS = [*"\n\t ~`*_#<>[](){}\\$|/-.,:;!?\"'=+&%^@03aA\0", "é", "中", "。", "\uff1a", "→", "✓", "\u3000"]
+
+
+@pytest.mark.parametrize("name", sorted(READERS))
+def test_a_run_of_any_character_as_long_as_a_text_can_be_is_read_in_linear_time(name: str) -> None:
+    read = READERS[name][0]
+    slow = [word for word in CHARACTERS if cost(read, run_of(word, MAX_SOURCE)) > 2 * BUDGET]
+    assert slow == []
+
+
+BACKTRACKING = [
+    *("\n", " ", "~", "`", "*", "<", "[", "(", "{", "\\", "-", ":", '"', "3", "a", "B. "),
+    *("```\n", "the ", "answer is ", "step ", "correct ", "</think>", "选", "def solution(x):\n"),
+]
+"""What begins, continues or separates the repetitions of the expressions."""
+
+
+@pytest.mark.parametrize("name", sorted(READERS))
+def test_a_run_of_any_pair_is_read_in_linear_time(name: str) -> None:
+    read = READERS[name][0]
+    slow = []
+    for one, two in itertools.combinations(BACKTRACKING, 2):
+        half = LENGTH // 2
+        for text in (run_of(one + two, LENGTH), run_of(one, half) + run_of(two, half)):
+            if cost(read, text) > BUDGET:
+                slow.append((one, two))
+    assert slow == []

@@ -1,0 +1,94 @@
+"""The shape of the package: no import leads back to where it came from, and scorers are known by their folder alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import grader
+
+ROOT = Path(grader.__file__).parent
+MOST_LAYERS = 11
+MOST_AT_THE_ROOT = 12
+KINDS = re.compile(r"multiple_choice|mr_score|[\"'`](?:circular|execution)[\"'`]|is_circular")
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def modules() -> dict[str, Path]:
+    paths = (path for path in ROOT.rglob("*.py") if "sandbox_image" not in path.parts)
+    return {module_of(path): path for path in paths}
+
+
+def is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def imports(node: ast.AST) -> set[str]:
+    """Return the modules of the package that are imported anywhere below a node, but for those only types need."""
+    found: set[str] = set()
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            found |= {alias.name for alias in child.names}
+        elif isinstance(child, ast.ImportFrom):
+            assert child.level == 0, "imports are absolute"
+            for alias in child.names:
+                inside = f"{child.module}.{alias.name}"
+                found.add(inside if inside in modules() else child.module or "")
+        elif not is_for_types(child):
+            found |= imports(child)
+        else:
+            found |= {name for other in child.orelse for name in imports(other)}  # type: ignore[attr-defined]
+    return found & modules().keys()
+
+
+@cache
+def graph() -> dict[str, set[str]]:
+    return {name: imports(ast.parse(path.read_text())) - {name} for name, path in modules().items()}
+
+
+def longest_path() -> list[str]:
+    best: dict[str, list[str]] = {}
+    for name in TopologicalSorter(graph()).static_order():
+        best[name] = [name, *max((best[below] for below in graph()[name]), key=len, default=[])]
+    return max(best.values(), key=len)
+
+
+def test_imports_in_functions_count_and_those_for_types_do_not() -> None:
+    source = "import grader.task\nif TYPE_CHECKING:\n import grader.results\ndef f():\n from grader import api, Any"
+    assert imports(ast.parse(source)) == {"grader.task", "grader.api", "grader"}
+    assert "grader.grading" in graph()["grader.api"]
+
+
+def test_no_import_leads_back_to_where_it_came_from() -> None:
+    try:
+        TopologicalSorter(graph()).prepare()
+    except CycleError as error:
+        raise AssertionError(" -> ".join(reversed(error.args[1]))) from None
+
+
+def test_there_are_at_most_eleven_layers() -> None:
+    path = longest_path()
+    assert len(path) <= MOST_LAYERS, f"{len(path)} layers: " + " -> ".join(path)
+
+
+def test_a_dozen_modules_stand_at_the_root() -> None:
+    assert len(list(ROOT.glob("*.py"))) <= MOST_AT_THE_ROOT
+
+
+def test_nothing_outside_the_scorers_names_a_kind_of_scorer() -> None:
+    named = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in sorted(ROOT.rglob("*"))
+        if path.suffix in {".py", ".js", ".j2", ".css"} and "scorers" not in path.relative_to(ROOT).parts
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if KINDS.search(line)
+    ]
+    assert named == []
