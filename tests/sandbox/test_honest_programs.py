@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from catalogue.program import Program
 
 KEPT_AT_LEAST = 0.9
-KNOWN_LOSSES: dict[str, str] = {}
+KNOWN_LOSSES: dict[str, str] = {
+    "default-dictionaries-in-each-other": "a factory that is a function of the candidate's is not sent",
+    "container-of-its-own-class": "operators of the candidate's own classes are not sent",
+    "generator-that-is-sent-values": "an iterator is sent as what it gives",
+    "coroutine": "a coroutine is sent as nothing",
+    "polynomial-that-is-called": "classes of NumPy but arrays are not sent",
+    "object-with-methods-that-the-tests-call": "a method's arguments could be what is expected",
+}
 """Program -> why the careful reading does not credit it."""
 RUN_ALONE = "import sys; exec(compile(sys.stdin.read(), '<program>', 'exec'), {'__name__': 'program'})"
 
@@ -51,7 +58,6 @@ def _grade(folder: Path, backend: str) -> dict[str, dict[str, Any]]:
     return {sample["qid"]: sample for sample in results["samples"]}
 
 
-@pytest.mark.xfail(strict=False, reason="the interactive split run cannot send most of these values; see issue 13")
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_nine_of_ten_honest_programs_keep_their_credit(tmp_path: Path, backend: str) -> None:
     samples = _grade(tmp_path, backend)
