@@ -20,6 +20,10 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     groups: list[str] = []
     """Columns by which metrics are broken down."""
 
+    def without_weight(self) -> tuple[str, ...]:
+        """Return the columns that can change no score: two runs may differ in them and still be compared."""
+        return ()
+
 
 class Split(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where one split's data is."""

@@ -1,13 +1,14 @@
-"""How values cross between a candidate and its tests: plain data only, exact types, never unpickled.
+"""How values are serialized between a candidate and its tests: plain data only, exact types, never unpickled.
 
 The sending side turns a graph of objects into a table of nodes that JSON can hold; the receiving side builds the same
-graph anew. Aliases and cycles survive. Objects that came with a call keep their identity: the answer refers to them,
-and carries the new contents of those that the call changed.
+graph anew. Aliases and cycles survive. Objects that were sent before keep their identity: a message refers to them by
+their number, and carries the new contents of those that have changed since (heap.py).
 
-An atom is what JSON has (None, bool, int, float, str) or a list: ``["i", hex]`` a long integer, ``["c", re, im]`` a
-complex, ``["s", codes]`` a text that JSON would change, ``["b", text]`` bytes, ``["r", n]`` node n of this table,
-``["a", n]`` node n of the call being answered.
-A node is ``[kind, payload...]``.
+An atom is what JSON has (None, bool, int, float, str) or an object with one key: ``{"i": hex}`` a long integer,
+``{"c": [re, im]}`` a complex, ``{"s": codes}`` a text that JSON would change, ``{"b": text}`` bytes, ``{"r": n}`` node
+n of this message, ``{"t": n}`` object n of those that the tests have sent, ``{"a": n}`` object n of those that the
+candidate has sent, ``{"x": expression}`` what an expression over earlier answers gives (see placeholder.py).
+A node is ``[kind, payload...]``. Lists in it are structure, never atoms: data cannot be mistaken for a reference.
 
 This module holds what both sides must agree on; sending.py and receiving.py are the sides.
 """
@@ -23,12 +24,15 @@ BUILTIN_TYPES = {
     for t in (int, float, str, bool, list, dict, set, tuple, frozenset, bytes, complex, type(None), object, range)
 }
 FACTORIES = {name: BUILTIN_TYPES[name] for name in ("int", "float", "str", "bool", "list", "dict", "set", "tuple")}
-MUTABLE = {"list", "dict", "set", "deque", "counter", "ordered", "default", "bytearray", "array", "instance"}
+MUTABLE = {
+    "list", "dict", "set", "deque", "counter", "ordered", "default", "bytearray", "array", "instance", "tree",
+    "namespace",
+}  # fmt: skip
 NUMPY_KINDS = "biufcSUMm"
 
 
 class UnconfirmedError(BaseException):
-    """The split harness cannot vouch for the candidate; the text says why."""
+    """What the candidate did cannot be vouched for; the text says why."""
 
 
 class EndlessError(BaseException):

@@ -120,13 +120,19 @@ def make_error(kind, arguments, wanted):
     return error
 
 
-def make_builtin_error(name, parts):
-    """Return an instance of a built-in exception class, with those of its arguments that are plain."""
+def make_builtin_error(name, parts, own=None, wanted=None):
+    """Return an instance of a built-in exception class.
+
+    `own`: a class that derives from it, to be used instead; `wanted`: attributes of the instance.
+    """
     kind = getattr(builtins, name)
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
         raise MalformedError("an exception that is none")
-    arguments = [a for a in parts if a is None or isinstance(a, (bool, int, float, str))]
     try:
-        return kind(*arguments)
+        error = (own or kind)(*parts)
     except TypeError:
-        return RuntimeError(*arguments)
+        return RuntimeError(*parts)
+    for key, item in (wanted or {}).items():
+        if isinstance(key, str) and not _reserved(key) and not hasattr(kind, key):
+            vars(error)[key] = item
+    return error

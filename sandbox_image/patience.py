@@ -1,62 +1,132 @@
-"""Tests that go on after a failure: a candidate must not learn from the calls it gets whether it was right so far.
+"""Two ways to run a task's tests: patient ones go on after a failure, strict ones end with the first.
 
-What it learns it could leave for the next sample of the same task, in one of the counters that no sandbox hides.
+Patient tests make the same calls whatever the answers are: they serve to record the calls, and where a candidate lives
+while its tests run, since the call that does not come would tell it which of its answers was wrong.
 """
 
 import ast
+import sys
 
-_FAILED, _ASSERTION = "__failed_assertion__", "__AssertionError__"
+_FAILED, _EVERY = "__failed_assertion__", "__every_one__"
+_IDENTICAL = "__is_the_same__"
 _CATCHES = {"AssertionError", "Exception", "BaseException"}
 
 
-def compile_tests(source, namespace, failures):
-    """Return the code of a test script in which the first assertion that finds something wrong goes to `failures`.
+def compile_patient(source, namespace, failed, identical=None):
+    """Return the code of a test script in which a failed assertion is told to `failed(text)`, and the tests go on.
 
-    Where the tests themselves catch assertions, these stay as they are.
+    An exception within an assertion is a failure as well. What a failed assertion would say is not evaluated: it may
+    call the candidate again. Where the tests themselves catch assertions, these stay as they are.
+    `identical(a, b)` decides `a is b`, where it is given.
     """
     tree = ast.parse(source, "<tests>")
-    tree.body = _patient(tree.body)
-    namespace[_FAILED] = lambda *reason: failures or failures.append(AssertionError(*reason))
-    namespace[_ASSERTION] = AssertionError
+    rewriter = _Patient()
+    tree.body = rewriter.statements(tree.body)
+    namespace[_FAILED] = lambda number: failed(_text(rewriter.assertions[number], sys.exc_info()[1]))
+    namespace[_EVERY] = lambda items: all(list(items))
+    if identical is not None:
+        tree = ast.fix_missing_locations(_Identity().visit(tree))
+        namespace[_IDENTICAL] = identical
     return compile(tree, "<tests>", "exec")
 
 
-def _patient(statements):
-    """Return statements in which assertions tell instead of raising. Only statements are looked at: it is quick."""
-    return [_rewritten(statement) for statement in statements]
+def _text(node, error):
+    """Return what failed, for people."""
+    text = ast.unparse(node)
+    return text if error is None or isinstance(error, AssertionError) else f"{text} ({type(error).__name__}: {error})"
 
 
-def _rewritten(node):
-    kind = type(node)
-    if kind is ast.Assert:
-        told = _telling([] if node.msg is None else [node.msg], node)
-        return _at(node, ast.If(node.test, [_at(node, ast.Pass())], [told]))
-    if kind is ast.Expr:
-        # `np.testing.assert_equal(...)`, `self.assertEqual(...)`
-        if not (isinstance(node.value, ast.Call) and _name(node.value.func).startswith("assert")):
+def compile_strict(source):
+    """Return the code of a test script as it is, but for messages of assertions that call something."""
+    tree = ast.parse(source, "<tests>")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert) and node.msg is not None and _calls(node.msg):
+            node.msg = None
+    return compile(tree, "<tests>", "exec")
+
+
+def _calls(node):
+    return any(isinstance(part, (ast.Call, ast.Await, ast.Yield, ast.YieldFrom)) for part in ast.walk(node))
+
+
+class _Patient:
+    """Rewrites statements; only statements are looked at: it is quick."""
+
+    def __init__(self):
+        self.assertions = []
+
+    def statements(self, nodes):
+        return [self.rewritten(one) for node in nodes for one in _apart(node)]
+
+    def rewritten(self, node):
+        kind = type(node)
+        if kind is ast.Assert:
+            checked = _at(node, ast.If(_exhaustive(node.test), [_at(node, ast.Pass())], [self._telling(node)]))
+            return self._guarded(checked, node)
+        if kind is ast.Expr:
+            # `np.testing.assert_equal(...)`, `self.assertEqual(...)`
+            if isinstance(node.value, ast.Call) and _name(node.value.func).startswith("assert"):
+                return self._guarded(node, node)
             return node
-        told = _telling([_at(node, ast.Name("__error__", ast.Load()))], node)
-        caught = ast.ExceptHandler(_at(node, ast.Name(_ASSERTION, ast.Load())), "__error__", [told])
-        return _at(node, ast.Try([node], [_at(node, caught)], [], []))
-    if kind in {ast.With, ast.AsyncWith}:
-        # It may be there to catch what an assertion raises.
+        if kind is ast.Raise:
+            raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            return self._telling(node) if _name(raised) == "AssertionError" else node
+        if kind in {ast.With, ast.AsyncWith} and any(map(_may_suppress, node.items)):
+            return node
+        protected = kind is ast.Try and any(_may_catch(handler.type) for handler in node.handlers)
+        for part in ("body", "orelse", "finalbody"):
+            inner = getattr(node, part, None)
+            if isinstance(inner, list) and not (protected and part == "body"):
+                setattr(node, part, self.statements(inner))
+        for handler in getattr(node, "handlers", ()):
+            handler.body = self.statements(handler.body)
         return node
-    protected = kind is ast.Try and any(_may_catch(handler.type) for handler in node.handlers)
-    for part in ("body", "orelse", "finalbody"):
-        inner = getattr(node, part, None)
-        if isinstance(inner, list) and not (protected and part == "body"):
-            setattr(node, part, _patient(inner))
-    for handler in getattr(node, "handlers", ()):
-        handler.body = _patient(handler.body)
-    return node
+
+    def _guarded(self, statement, node):
+        caught = ast.ExceptHandler(_at(node, ast.Name("Exception", ast.Load())), None, [self._telling(node)])
+        return _at(node, ast.Try([statement], [_at(node, caught)], [], []))
+
+    def _telling(self, node):
+        self.assertions.append(node)
+        number = _at(node, ast.Constant(len(self.assertions) - 1))
+        return _at(node, ast.Expr(_at(node, ast.Call(_at(node, ast.Name(_FAILED, ast.Load())), [number], []))))
 
 
-def _telling(reason, node):
-    return _at(node, ast.Expr(_at(node, ast.Call(_at(node, ast.Name(_FAILED, ast.Load())), reason, []))))
+class _Identity(ast.NodeTransformer):
+    """Turns `a is b` and `a is not b` into calls."""
+
+    def visit_Compare(self, node):
+        self.generic_visit(node)
+        if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            return node
+        call = ast.Call(ast.Name(_IDENTICAL, ast.Load()), [node.left, *node.comparators], [])
+        made = call if isinstance(node.ops[0], ast.Is) else ast.UnaryOp(ast.Not(), call)
+        return ast.copy_location(made, node)
+
+
+def _apart(node):
+    """Return `assert a and b` as two assertions: to pass, it must come by both."""
+    if type(node) is ast.Assert and type(node.test) is ast.BoolOp and type(node.test.op) is ast.And:
+        return [one for part in node.test.values for one in _apart(_at(node, ast.Assert(part, None)))]
+    return [node]
+
+
+def _exhaustive(test):
+    """Return `all(...)` as what does not stop at the first that is false: to pass, it must come by all."""
+    if isinstance(test, ast.Call) and _name(test.func) == "all" and len(test.args) == 1 and not test.keywords:
+        return _at(test, ast.Call(_at(test, ast.Name(_EVERY, ast.Load())), test.args, []))
+    return test
 
 
 def _at(node, new):
     return ast.copy_location(new, node)
+
+
+def _may_suppress(item):
+    """Whether a context manager may be there to catch what an assertion raises."""
+    call = item.context_expr
+    name = _name(call.func).lower() if isinstance(call, ast.Call) else _name(call)
+    return "suppress" in name or "raises" in name or not name
 
 
 def _may_catch(kind):

@@ -1,14 +1,16 @@
-"""The receiving side of a crossing: the same graph anew, from a table that anybody may have written."""
+"""The receiving side: the same graph anew, from a table that anybody may have written (see crossing.py)."""
 
-import base64
 import collections
 import datetime
 import decimal
 import enum
 import fractions
 import operator
+import types
 
-from crossing import BUILTIN_TYPES, FACTORIES, MUTABLE, NUMPY_KINDS, EndlessError
+import arrays
+import standing_in
+from crossing import BUILTIN_TYPES, FACTORIES, MUTABLE, EndlessError
 from instances import MalformedError, make_builtin_error, make_error, set_attributes
 
 _DATETIME = {
@@ -20,19 +22,18 @@ _HASHING = {"frozenset", "view"}
 
 
 class Decoder:
-    """Builds values from a table of nodes. `classes`: name -> class; `known`: the objects of the call answered.
+    """Builds values from a table of nodes. `classes`: name -> class; `known`: tag -> objects that were sent before.
 
-    `mark_array`: makes of an array what is handed out for it. `endless`: told of an EndlessError before it is raised,
-    since whoever asked for more may catch it.
+    `makers` makes what differs between the two sides; see standing_in.py.
     """
 
-    def __init__(self, nodes, classes, known=(), *, mark_array=lambda array: array, endless=lambda error: None):
+    def __init__(self, nodes, classes, known=None, makers=None):
         if not isinstance(nodes, list):
             raise MalformedError("no table of nodes")
         self.nodes = nodes
         self.classes = classes
-        self.known = known
-        self.mark_array, self.endless = mark_array, endless
+        self.known = known if known is not None else {}
+        self.makers = makers if makers is not None else standing_in.Makers()
         self.built = [None] * len(nodes)
         self._ready = [False] * len(nodes)
 
@@ -45,7 +46,7 @@ class Decoder:
                     self._ready[position] = True
             for position in range(len(self.nodes)):
                 self._immutable(position)
-            for wanted in ({"instance"}, {"list", "deque", "array", "bytearray"}, MUTABLE):
+            for wanted in ({"instance", "tree"}, {"list", "deque", "array", "bytearray"}, MUTABLE):
                 for position, node in enumerate(self.nodes):
                     if node[0] in wanted and self._ready[position] is True:
                         self.fill(self.built[position], node)
@@ -57,24 +58,34 @@ class Decoder:
         """Return the value of an atom, once `decode_all` is done (or of parts already built)."""
         if atom is None or isinstance(atom, (bool, int, float, str)):
             return atom
-        tag = atom[0]
-        if tag in {"r", "a"} and not (type(atom[1]) is int and atom[1] >= 0):
+        if not isinstance(atom, dict) or len(atom) != 1:
+            raise MalformedError("not an atom")
+        ((tag, content),) = atom.items()
+        if tag in {"r", "a", "t"} and not (type(content) is int and content >= 0):
             raise MalformedError("a reference that is none")
         if tag == "r":
-            if not self._ready[atom[1]]:
+            if not self._ready[content]:
                 raise MalformedError("an immutable value that contains itself")
-            return self.built[atom[1]]
-        if tag == "a":
-            return self.known[atom[1]]
+            return self.built[content]
+        if tag in {"a", "t"}:
+            return self._earlier(tag, content)
         if tag == "s":
-            return "".join(map(chr, atom[1]))
+            return "".join(map(chr, content))
         if tag == "i":
-            return int(atom[1], 16)
+            return int(content, 16)
         if tag == "c":
-            return complex(atom[1], atom[2])
+            return complex(*content)
         if tag == "b":
-            return atom[1].encode("latin-1")
+            return content.encode("latin-1")
+        if tag == "x":
+            return self.makers.evaluate(content)
         raise MalformedError(f"unknown atom {str(tag)[:20]!r}")
+
+    def _earlier(self, tag, number):
+        found = self.known[tag][number]
+        if found is standing_in.FORGOTTEN:
+            raise MalformedError("a reference to what was given up")
+        return found
 
     def _immutable(self, start):
         """Build node `start` and, before it, the immutable nodes it holds; a stack stands in for recursion."""
@@ -115,11 +126,13 @@ class Decoder:
         """Give instances their attributes before a set that can not be filled later asks for their hashes."""
         for position in positions:
             node = self.nodes[position]
-            if node[0] == "instance" and all(self._ready[p] for p in _references(node)):
+            if node[0] in {"instance", "tree"} and all(self._ready[p] for p in _references(node)):
                 self.fill(self.built[position], node)
 
     def pairs(self, atoms):
-        return {key: self.value(atom) for key, atom in atoms}
+        """Return a mapping from keys and items by turns."""
+        values = self.values(atoms)
+        return dict(zip(values[::2], values[1::2], strict=True))
 
     def values(self, atoms):
         return [self.value(atom) for atom in atoms]
@@ -132,9 +145,11 @@ class Decoder:
         if kind == "default":
             return collections.defaultdict(FACTORIES[node[2]] if node[2] is not None else None)
         if kind == "array":
-            return self.mark_array(_empty_array(node))
+            return self.makers.array(arrays.empty(node))
         if kind == "instance":
             return object.__new__(_plain_class(self.classes[node[1]]))
+        if kind == "tree":
+            return self.makers.tree(node[1], node[2])
         return _SHELLS[kind]()
 
     def fill(self, target, node):
@@ -144,9 +159,9 @@ class Decoder:
             target.clear()
             target.extend(self.values(node[1]))
         elif kind in {"dict", "counter", "ordered", "default"}:
-            pairs = [(self.value(key), self.value(item)) for key, item in node[1]]
+            values = self.values(node[1])
             target.clear()
-            for key, item in pairs:
+            for key, item in zip(values[::2], values[1::2], strict=True):
                 target[key] = item
         elif kind == "set":
             items = self.values(node[1])
@@ -155,23 +170,15 @@ class Decoder:
         elif kind == "bytearray":
             target[:] = node[1].encode("latin-1")
         elif kind == "array":
-            self._fill_array(target, node)
+            arrays.fill(self, target, node)
         elif kind == "instance":
             set_attributes(target, self.pairs(node[2]))
-
-    def _fill_array(self, target, node):
-        _, dtype, shape, data = node
-        if list(target.shape) != shape or target.dtype.str.lstrip("|") != dtype.lstrip("|"):
-            raise MalformedError("an array changed its shape or type in place")
-        if dtype == "O":
-            flat = target.reshape(-1)
-            for position, atom in enumerate(data):
-                flat[position] = self.value(atom)
-            target[...] = flat.reshape(target.shape)
-        elif target.flags.writeable:
-            import numpy
-
-            target[...] = numpy.frombuffer(base64.b64decode(data), dtype=dtype).reshape(shape)
+        elif kind == "tree":
+            standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]))
+        elif kind == "namespace":
+            held = self.pairs(node[1])
+            vars(target).clear()
+            vars(target).update(held)
 
     def immutable(self, node):
         """Return the value of an immutable node whose parts are built."""
@@ -188,11 +195,20 @@ class Decoder:
             return make_error(self.classes[node[1]], self.values(node[2]), self.pairs(node[3]))
         if kind == "named":
             return tuple.__new__(self.classes[node[1]], self.values(node[2]))
-        if kind == "scalar":
-            return _scalar(node)
         if kind == "exception":
-            return make_builtin_error(node[1], node[2])
+            return self._exception(node)
+        if kind in {"function", "builtin"}:
+            return self.makers.function(node)
         raise MalformedError(f"unknown kind {str(kind)[:20]!r}")
+
+    def _exception(self, node):
+        if len(node) == 3:
+            return make_builtin_error(node[1], self.values(node[2]))
+        own = self.makers.error_class(node[3], node[1]) if node[3] != node[1] else None
+        error = make_builtin_error(node[1], self.values(node[2]), own, self.pairs(node[4]))
+        cause = self.value(node[5])
+        error.__cause__ = cause if isinstance(cause, Exception) else None
+        return error
 
 
 def _view(decoder, node):
@@ -224,7 +240,7 @@ _PLAIN = {
     "frozenset": lambda d, n: frozenset(d.values(n[1])),
     "iterator": lambda d, n: iter(d.values(n[1])),
     "generator": lambda d, n: (x for x in d.values(n[1])),
-    "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2]), d.endless),
+    "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2]), d.makers.note),
     "view": _view,
     "range": lambda d, n: range(*map(operator.index, d.values(n[1]))),
     "slice": lambda d, n: slice(*d.values(n[1])),
@@ -232,6 +248,18 @@ _PLAIN = {
     "decimal": lambda d, n: decimal.Decimal(n[1]),
     "fraction": lambda d, n: fractions.Fraction(*map(int, n[1].split("/"))),
     "type": lambda d, n: BUILTIN_TYPES[n[1]],
+    "scalar": lambda d, n: arrays.scalar(n),
+    "masked": lambda d, n: arrays.masked(d.value(n[1]), d.value(n[2])),
+    "masked constant": lambda d, n: arrays.masked_constant(),
+    "typed": lambda d, n: arrays.typed(n[1], n[2]),
+    "memory": lambda d, n: arrays.memory(n[1], n[2]),
+    "record": lambda d, n: standing_in.record(n[1], n[2], d.values(n[3])),
+    "userlist": lambda d, n: standing_in.wrapper(collections.UserList, list, d.value(n[1])),
+    "userdict": lambda d, n: standing_in.wrapper(collections.UserDict, dict, d.value(n[1])),
+    "userstring": lambda d, n: standing_in.wrapper(collections.UserString, str, d.value(n[1])),
+    "mappingproxy": lambda d, n: types.MappingProxyType(d.value(n[1])),
+    "chainmap": lambda d, n: collections.ChainMap(*d.values(n[1])),
+    "match": lambda d, n: standing_in.Match(d.values(n[1]), n[2], d.pairs(n[3]), d.value(n[4])),
     "ellipsis": lambda d, n: ...,
     "notimplemented": lambda d, n: NotImplemented,
 }
@@ -242,6 +270,7 @@ _SHELLS = {
     "counter": collections.Counter,
     "ordered": collections.OrderedDict,
     "bytearray": bytearray,
+    "namespace": types.SimpleNamespace,
 }
 
 
@@ -254,65 +283,16 @@ def _plain_class(kind):
     return kind
 
 
-def check_change(sent, position, node, known):
-    """Raise MalformedError unless `node` may be the new content of object `position` of the call."""
-    if not (type(position) is int and 0 <= position < len(sent) and isinstance(node, list) and node):
-        raise MalformedError("a change of nothing")
-    if node[0] not in MUTABLE or node[0] != sent[position][0]:
-        raise MalformedError("a change of what an object is")
-    parameters = getattr(type(known[position]), "__dataclass_params__", None)
-    if node[0] == "instance" and (node[1] != sent[position][1] or (parameters is not None and parameters.frozen)):
-        raise MalformedError("a change of an instance that does not change")
-
-
 def _references(node):
     """Positions of the nodes that a node's own atoms name."""
     found = []
-    stack = [part for part in node[1:] if isinstance(part, list)]
+    stack = [part for part in node[1:] if isinstance(part, (list, dict))]
     while stack:
         part = stack.pop()
-        if len(part) == 2 and part[0] == "r" and type(part[1]) is int:
-            if part[1] < 0:
+        if isinstance(part, list):
+            stack.extend(p for p in part if isinstance(p, (list, dict)))
+        elif type(part.get("r")) is int:
+            if part["r"] < 0:
                 raise MalformedError("a negative reference")
-            found.append(part[1])
-        else:
-            stack.extend(p for p in part if isinstance(p, list))
+            found.append(part["r"])
     return found
-
-
-def _dtype(numpy, text):
-    dtype = numpy.dtype(text)
-    if dtype.kind not in NUMPY_KINDS or dtype.names is not None:
-        raise MalformedError("an array of a type that may not cross")
-    return dtype
-
-
-def _shape(node):
-    if not all(type(n) is int and n >= 0 for n in node[2]) or len(node[2]) > 32:
-        raise MalformedError("an array without a shape")
-    return node[2]
-
-
-def _empty_array(node):
-    import numpy
-
-    size = 1
-    for length in _shape(node):
-        size *= length
-    if node[1] == "O":
-        if size != len(node[3]):
-            raise MalformedError("an array whose data does not fit its shape")
-        return numpy.empty(node[2], dtype=object)
-    dtype = _dtype(numpy, node[1])
-    if size * dtype.itemsize != len(base64.b64decode(node[3], validate=True)):
-        raise MalformedError("an array whose data does not fit its shape")
-    return numpy.empty(node[2], dtype=dtype)
-
-
-def _scalar(node):
-    import numpy
-
-    dtype = _dtype(numpy, node[1])
-    if not dtype.itemsize:
-        return dtype.type()
-    return numpy.frombuffer(base64.b64decode(node[2], validate=True), dtype=dtype, count=1)[0]

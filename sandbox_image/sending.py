@@ -1,6 +1,5 @@
-"""The sending side of a crossing: a graph of objects becomes atoms and nodes (see crossing.py)."""
+"""The sending side: a graph of objects becomes atoms and nodes (see crossing.py)."""
 
-import base64
 import builtins
 import collections
 import contextlib
@@ -14,7 +13,9 @@ import sys
 import time
 import types
 
-from crossing import BUILTIN_TYPES, FACTORIES, MAX_NODES, NUMPY_KINDS, type_name
+import arrays
+import degrading
+from crossing import BUILTIN_TYPES, FACTORIES, MAX_NODES, type_name
 from instances import UncrossableError, attributes
 
 MAX_ITERATOR_ITEMS, MAX_ITERATOR_SECONDS = 100_000, 0.3
@@ -53,6 +54,8 @@ _ITERATORS = (
     itertools.pairwise,
     itertools.compress,
     itertools.filterfalse,
+    itertools.groupby,
+    type(itertools.tee(())[0]),
     *(
         type(iter(x))
         for x in (
@@ -77,24 +80,34 @@ _VIEWS = {type({}.keys()): "keys", type({}.values()): "values", type({}.items())
 
 
 class Encoder:
-    """Turns values into atoms and a table of nodes. `classes`: type -> name of the signature's classes."""
+    """Turns values into atoms and a table of nodes.
 
-    def __init__(self, classes, known=()):
+    `classes`: type -> name of the signature's classes. `known`: tables id -> atom of the objects that were sent before;
+    they must stay alive. `reads`: names of attributes that the tests read, properties perhaps. `functions`: whether a
+    function is sent as one to be called back (the candidate's side), else only named built-in ones are sent.
+    """
+
+    def __init__(self, classes, known=(), *, reads=(), functions=False):
         self.classes = classes
+        self.known = known
+        self.reads, self.functions = reads, functions
         self.nodes = []
+        self.values = []
+        """The object of each node; alive while its id() is in the index."""
         self._index = {}
-        self._alive = []  # objects stay alive while their id() is in the index
         self._pending = collections.deque()
-        for position, value in enumerate(known):
-            self._index[id(value)] = ["a", position]
 
     def encode(self, value):
         """Return the atom for `value`; its nodes are in `self.nodes` afterwards."""
         atom = self.atom(value)
+        self.finish()
+        return atom
+
+    def finish(self):
+        """Make the nodes that atoms refer to and that are not made yet."""
         while self._pending:
             position, item = self._pending.popleft()
             self.nodes[position] = self.node(item)
-        return atom
 
     def atom(self, value):
         kind = type(value)
@@ -102,22 +115,28 @@ class Encoder:
             return value
         if kind is str:
             # JSON reads a pair of lone surrogates as one character.
-            return ["s", [ord(c) for c in value]] if _SURROGATE_PAIR.search(value) else value
+            return {"s": [ord(c) for c in value]} if _SURROGATE_PAIR.search(value) else value
         if kind is int:
-            return value if -_SMALL < value < _SMALL else ["i", hex(value)]
+            return value if -_SMALL < value < _SMALL else {"i": hex(value)}
         if kind is complex:
-            return ["c", value.real, value.imag]
+            return {"c": [value.real, value.imag]}
         if kind is bytes:
-            return ["b", value.decode("latin-1")]
-        if id(value) in self._index:
-            return self._index[id(value)]
+            return {"b": value.decode("latin-1")}
+        for table in (self._index, *self.known):
+            found = table.get(id(value))
+            if found is not None:
+                return found
+        if isinstance(value, degrading.SCALARS) and kind not in self.classes:
+            plain = degrading.scalar(value)
+            if plain is not None:
+                return self.atom(plain)
         if len(self.nodes) >= MAX_NODES:
             raise UncrossableError("a value of too many parts")
-        reference = ["r", len(self.nodes)]
+        reference = {"r": len(self.nodes)}
         self.nodes.append(None)
-        self._alive.append(value)
+        self.values.append(value)
         self._index[id(value)] = reference
-        self._pending.append((reference[1], value))
+        self._pending.append((reference["r"], value))
         return reference
 
     def node(self, value):
@@ -134,7 +153,7 @@ class Encoder:
                 raise UncrossableError(f"{type_name(value)} with a time zone")
             return [name, text(value)]
         if kind in _ITERATORS:
-            return self._iterator(value)
+            return self.iterator(value)
         if kind in _VIEWS:
             return ["view", _VIEWS[kind], self.atoms(value)]
         if kind is type and BUILTIN_TYPES.get(value.__name__) is value:
@@ -142,32 +161,56 @@ class Encoder:
         if isinstance(value, BaseException):
             return self.exception(value)
         numpy = sys.modules.get("numpy")
-        if numpy is not None and (kind is numpy.ndarray or getattr(kind, "crosses_as_array", False) is True):
-            return self._array(numpy, value)
-        if numpy is not None and isinstance(value, numpy.generic) and kind.__module__ == "numpy":
-            return self._scalar(value)
-        raise UncrossableError(type_name(value))
+        if numpy is not None:
+            node = arrays.node(self, numpy, value)
+            if node is not None:
+                return node
+        node = degrading.node(self, value)
+        if node is None:
+            raise UncrossableError(type_name(value))
+        return node
 
     def atoms(self, values):
         return [self.atom(value) for value in values]
 
     def pairs(self, mapping):
-        return [[self.atom(key), self.atom(item)] for key, item in mapping.items()]
+        """Return keys and items by turns."""
+        return [self.atom(part) for pair in mapping.items() for part in pair]
 
     def exception(self, error):
-        """Exceptions cross as the nearest class that the other side has: the signature's, or a built-in one."""
+        """Return an exception as the nearest class that the other side has: the signature's, or a built-in one.
+
+        One of the candidate's own keeps its name and what of its attributes is plain.
+        """
         for kind in type(error).__mro__:
             if kind in self.classes:
-                own = [[key, self.atom(item)] for key, item in attributes(error).items()]
-                return ["error", self.classes[kind], self.atoms(error.args), own]
+                return ["error", self.classes[kind], self.atoms(error.args), self.pairs(attributes(error))]
             if getattr(builtins, kind.__name__, None) is kind:
                 break
-        arguments = [a for a in error.args if a is None or type(a) in {bool, int, float, str}]
-        return ["exception", kind.__name__, arguments]
+        arguments = self.atoms([a for a in error.args if self._is_sendable(a)])
+        cause = self.atom(error.__cause__) if isinstance(error.__cause__, Exception) else None
+        if kind is type(error) and cause is None:
+            return ["exception", kind.__name__, arguments]
+        own = {key: item for key, item in attributes(error).items() if self._is_sendable(item)}
+        return ["exception", kind.__name__, arguments, type(error).__name__, self.pairs(own), cause]
 
-    def _iterator(self, value):
+    def _is_sendable(self, value):
+        """Whether a part of an exception can be sent; the rest of it is, all the same."""
+        if value is None or type(value) in {bool, int, float, str}:
+            return True
+        try:
+            Encoder(self.classes, reads=self.reads, functions=self.functions).encode(value)
+        except (UncrossableError, RecursionError):
+            return False
+        return not isinstance(value, (BaseException, *_ITERATORS))
+
+    def iterator(self, value):
         """All that an iterator gives; of one that does not end, the beginning, and of one that fails, its exception."""
         items, end = [], None
+        generator = type(value) is types.GeneratorType
+        if type(value) is itertools.groupby:
+            # A group is gone once the next one is asked for.
+            value = ((key, iter(list(group))) for key, group in value)
         limit = time.process_time() + MAX_ITERATOR_SECONDS
         try:
             for item in value:
@@ -179,20 +222,7 @@ class Encoder:
             end = error
         if end is not None:
             return ["begun", self.atoms(items), self.atom(end)]
-        return ["generator" if type(value) is types.GeneratorType else "iterator", self.atoms(items)]
-
-    def _array(self, numpy, value):
-        if value.dtype == object:
-            return ["array", "O", list(value.shape), self.atoms(value.ravel().tolist())]
-        if value.dtype.kind not in NUMPY_KINDS:
-            raise UncrossableError(f"array of {value.dtype}")
-        data = base64.b64encode(numpy.ascontiguousarray(value).tobytes()).decode()
-        return ["array", value.dtype.str, list(value.shape), data]
-
-    def _scalar(self, value):
-        if value.dtype.kind not in NUMPY_KINDS:
-            raise UncrossableError(f"scalar of {value.dtype}")
-        return ["scalar", value.dtype.str, base64.b64encode(value.tobytes()).decode()]
+        return ["generator" if generator else "iterator", self.atoms(items)]
 
     def _instance(self, value, name):
         if isinstance(value, enum.Flag):
@@ -205,7 +235,7 @@ class Encoder:
             return self.exception(value)
         if isinstance(value, (list, dict, set, str, int, float, bytes)):
             raise UncrossableError(type_name(value))
-        return ["instance", name, [[key, self.atom(item)] for key, item in attributes(value).items()]]
+        return ["instance", name, self.pairs(attributes(value))]
 
 
 _NODES = {

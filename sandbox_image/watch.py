@@ -4,17 +4,14 @@ import contextlib
 import os
 import select
 import signal
-import struct
 import time
 
-import wire
+from dialogue import GarbageError
 
 TICK = 0.05
 FIRST_TICK = 0.02
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-# A clipped text with every character escaped, twice where it takes a pair of surrogates, and its frame.
-MAX_RESULT = 256 << 10
 # A socket's buffer by default, which no program may enlarge, and the message that goes beyond it.
 SOCKET_BYTES = 320 << 10
 OUR_SOCKETS = 32
@@ -134,73 +131,85 @@ class Limits:
 class Watch:
     """Waits for one program's result or end; `reason` tells why it was stopped, if it was.
 
+    `dialogue`: what is said meanwhile (dialogue.py); its descriptor becomes non-blocking.
     `grace`: seconds beyond the CPU limit that it may spend neither working nor kept waiting by the machine.
     `shared_room`: bytes that the machine's shared memory may grow by meanwhile; None: not looked at.
     """
 
-    def __init__(self, pid, result_fd, limits, known, *, alarm, nested, baseline, grace=0.0, shared_room=None):
-        self.pid, self.fd, self.limits, self.known = pid, result_fd, limits, known
+    def __init__(self, pid, dialogue, limits, known, *, alarm, nested, baseline, grace=0.0, shared_room=None):
+        self.pid, self.dialogue, self.limits, self.known = pid, dialogue, limits, known
         self.alarm, self.nested, self.baseline, self.grace = alarm, nested, baseline, grace
         self.shared_limit = None if shared_room is None else machine_memory_bytes("Shmem") + shared_room
         self.reason = None
         self.alarmed = None
-        self.result = None
+        self.done = False
+        """Whether all was said that was to be said."""
         self.cpu = self.wall = self.waited = 0.0
-        self._buffer = b""
+        self._open = True
         self._delays = {}
         self._used = {}
         self._looked = 0.0
-        os.set_blocking(result_fd, False)
+        os.set_blocking(dialogue.fd, False)
+
+    @property
+    def result(self):
+        """What the program said; None for nothing, or for what is no result."""
+        return None if self.reason == "garbage" else self.dialogue.result
 
     def wait(self):
         """Return when there is a result, when the process has ended, or when a limit is passed."""
         start = time.monotonic()
         handle = os.pidfd_open(self.pid)
         poll = select.poll()
-        poll.register(self.fd, select.POLLIN)
         poll.register(handle, select.POLLIN)
         tick = FIRST_TICK
         try:
             while self.reason is None:
+                self._listen(poll)
                 events = dict(poll.poll(tick * 1000))
                 tick = TICK
                 self.wall = time.monotonic() - start
-                if self.fd in events and self._read(poll):
-                    return
-                if handle in events:
-                    self._read(poll)
+                if self.dialogue.fd in events or handle in events:
+                    self._talk()
+                if self.done or handle in events:
                     return
                 if not events or self.wall > FIRST_TICK:
                     self._look()
         finally:
             os.close(handle)
 
-    def _read(self, poll):
-        """Take in what there is; True once the first message is whole."""
-        try:
-            part = os.read(self.fd, 1 << 16)
-        except BlockingIOError:
-            return False
-        if not part:
-            # The program closed its end without a result; only its end is left to wait for.
+    def _listen(self, poll):
+        if self._open:
+            poll.register(self.dialogue.fd, select.POLLIN | (select.POLLOUT if self.dialogue.pending else 0))
+        else:
+            # The program closed its end; only its own end is left to wait for.
             with contextlib.suppress(KeyError):
-                poll.unregister(self.fd)
-            return False
-        self._buffer += part
-        if len(self._buffer) < 4:
-            return False
-        (length,) = struct.unpack(">I", self._buffer[:4])
-        if length > MAX_RESULT:
-            self.reason = "garbage"
-            return True
-        if len(self._buffer) < 4 + length:
-            return self._read(poll) if len(part) == 1 << 16 else False
-        data = self._buffer[4 : 4 + length]
-        with contextlib.suppress(wire.ClosedError):
-            self.result = wire.receive(_reader(struct.pack(">I", len(data)) + data))
-        if not _is_result(self.result):
-            self.result, self.reason = None, "garbage"
-        return True
+                poll.unregister(self.dialogue.fd)
+
+    def _talk(self):
+        """Take in what there is, and send what is next."""
+        try:
+            while self._open and not self.done:
+                part = os.read(self.dialogue.fd, 1 << 16)
+                self._open = bool(part)
+                self.done = self.dialogue.feed(part)
+                if self.dialogue.pending:
+                    self.dialogue.send()
+        except GarbageError:
+            self.done, self.reason = True, "garbage"
+        except BlockingIOError:
+            self._send_more()
+        except OSError:
+            self._open = False
+
+    def _send_more(self):
+        try:
+            while self.dialogue.pending:
+                self.dialogue.send()
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.dialogue.pending = b""
 
     def _look(self):
         """Compare what the program has used with its limits."""
@@ -259,26 +268,3 @@ class Watch:
         target = next((p for p in pids if self.nested and parent(p) == self.pid), self.pid)
         with contextlib.suppress(OSError):
             os.kill(target, signal.SIGALRM)
-
-
-_RESULT = {"result": str, "kind": str, "lines": str, "confirmed": bool, "reason": str}
-
-
-def _is_result(message):
-    """Whether this is what the harness sends; a program can write to the same descriptor."""
-    return isinstance(message, dict) and all(
-        name in _RESULT and type(value) is _RESULT[name] for name, value in message.items()
-    )
-
-
-def _reader(data):
-    view = memoryview(data)
-    position = 0
-
-    def read(count):
-        nonlocal position
-        part = bytes(view[position : position + count])
-        position += len(part)
-        return part
-
-    return read

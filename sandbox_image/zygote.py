@@ -14,15 +14,26 @@ import signal
 import socket
 import sys
 
+import answering
 import confine
 import harness
+import interactive
+import judging
+import recording
 import wire
 
 PRELOAD = (
     "bisect", "calendar", "cmath", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
     "functools", "heapq", "inspect", "itertools", "json", "math", "operator", "queue", "random", "re", "statistics",
-    "string", "textwrap", "threading", "time", "typing", "numpy",
+    "string", "textwrap", "threading", "time", "typing", "numpy", "numpy.random",
 )  # fmt: skip
+KINDS = {
+    "official": harness.official,
+    "record": recording.record,
+    "candidate": answering.candidate,
+    "judge": judging.judge,
+    "tests": interactive.tests,
+}
 
 
 def serve(connection, isolation):
@@ -60,14 +71,14 @@ def _fork(request, fds, isolation):
 
 
 def _be(kind, fds, cpu):
-    """Become one of the harness's processes: in the fork, already another user."""
+    """Become one of the processes that run programs or tests: in the fork, already another user."""
     confine.close_all_but(fds)
     with os.fdopen(fds[0], "rb") as file:
         spec = wire.receive(file.read)
     confine.limit_cpu(cpu)
     # The forks share their parent's state of `random`; the official evaluator's do as well.
     sys.argv = [""]
-    getattr(harness, kind)(spec, *fds[1:])
+    KINDS[kind](spec, *fds[1:])
 
 
 def _reap(request):

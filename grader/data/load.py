@@ -60,10 +60,16 @@ def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, co
     wanted = Wanted(columns, benchmark.columns.image)
     table, origin, place = _found(benchmark, split, protocol, given, wanted)
     kept = [{key: value for key, value in row.items() if key in wanted} for row in table.rows]
-    digest = hashlib.sha256(msgspec.json.encode(kept, order="sorted", enc_hook=str)).hexdigest()[:16]
+    digest = _digest(kept, benchmark.columns.without_weight())
     rows = Rows(rows=kept, origin=origin, digest=digest, place=place, lines=table.lines)
     data_checks.check(rows, table.columns, benchmark, split)
     return rows
+
+
+def _digest(rows: list[Row], without_weight: tuple[str, ...]) -> str:
+    """Return a hash of what can change a score."""
+    scored = [{key: value for key, value in row.items() if key not in without_weight} for row in rows]
+    return hashlib.sha256(msgspec.json.encode(scored, order="sorted", enc_hook=str)).hexdigest()[:16]
 
 
 def _found(

@@ -49,7 +49,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True):
-    """The split run."""
+    """What the tests made of a candidate that has a process of its own."""
 
     evidence: Evidence
     confirmed: bool = False
@@ -57,17 +57,53 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = ""
 
 
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+    """One recording of the calls of a task's tests."""
+
+    calls: list[str] | None = None
+    """JSON texts; None: they cannot be recorded, for the reason `refused`."""
+    names: list[str] = []
+    reads: list[str] = []
+    refused: str = ""
+
+
+class Recording(msgspec.Struct, frozen=True, kw_only=True):
+    """A task's calls, recorded with truthy and with falsy answers."""
+
+    truthy: Recorded
+    falsy: Recorded
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """The recording run."""
+
+    evidence: Evidence
+    recorded: Recording | None = None
+
+
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
+    """What a candidate answered to the recorded calls, as it sent it."""
+
+    evidence: Evidence
+    hello: str | None = None
+    """What it says of itself once its code is loaded; None: its process ended before."""
+    replies: list[str] = []
+
+
 class Executed(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about one job."""
 
     lint: Lint | None = None
     run: Run | None = None
+    record: Record | None = None
+    answer: Answers | None = None
+    judge: Split | None = None
     split: Split | None = None
 
 
 def understand(answer: Answer) -> Executed:
     """Convert an answer; raises msgspec.ValidationError where it is none, or says nothing."""
     executed = msgspec.convert(answer, Executed)
-    if executed.lint is None and executed.run is None and executed.split is None:
+    if all(getattr(executed, name) is None for name in executed.__struct_fields__):
         raise msgspec.ValidationError("an answer that says nothing")
     return executed

@@ -24,6 +24,8 @@ STARVED = {"blocked", "wall", "shared", "disturbed"}
 CALM_SECONDS = 0.2
 """A program that was ready to run and had to wait for less than this did not lack a processor."""
 MAX_ATTEMPTS = 2
+CANDIDATES = ("answer", "split")
+"""Kinds of jobs that run a candidate whose careful verdict is open."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,10 +40,17 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 class _Ticket:
     """A job on its way: how often it was tried, and whether it must have the machine to itself."""
 
-    __slots__ = ("alone", "attempts", "job", "key")
+    __slots__ = ("alone", "attempts", "job", "key", "tried")
 
     def __init__(self, key: str, job: Job) -> None:
         self.key, self.job, self.attempts, self.alone = key, job, 0, False
+        self.tried = False
+        """It has been given to a supervisor before."""
+
+    @property
+    def must_be_first(self) -> bool:
+        """Whether it is a second run of a candidate: what the first one left where nobody cleans, it must not find."""
+        return self.tried and any(self.job.get(kind) for kind in CANDIDATES)
 
 
 class Pool:
@@ -58,8 +67,8 @@ class Pool:
         # A child that dies with its parent dies with the parent's thread: those that start supervisors stay.
         self._starters = ThreadPoolExecutor(workers, "starter")
         self._supervisors: dict[int, Future[Supervisor]] = {}
+        self._used = set[int]()
         self._started = 0
-        self._lint = True
 
     def __enter__(self) -> Pool:
         self._backend.reap()
@@ -79,19 +88,12 @@ class Pool:
         for index in range(self._workers):
             self._started_or_starting(index)
 
-    def renew(self) -> None:
-        """Give the next `run` supervisors that have run nothing before, and that are not expected to lint."""
-        old = self._all()
-        self._lint = False
-        if old:
-            self.begin()
-        self._end(old)
-
     def _all(self) -> list[Future[Supervisor]]:
         """Take every supervisor out."""
         with self._lock:
             supervisors = list(self._supervisors.values())
             self._supervisors.clear()
+            self._used.clear()
         return supervisors
 
     @staticmethod
@@ -119,7 +121,7 @@ class Pool:
         if starved:
             # A program that used its wall time but not its CPU time may have been waiting for a busy machine.
             for ticket in starved:
-                ticket.alone, ticket.attempts = True, 0
+                ticket.alone, ticket.attempts, ticket.tried = True, 0, True
                 ticket.job = ticket.job | {"alone": True}
             yield from self._round(iter(starved), 1, [])
 
@@ -177,15 +179,24 @@ class Pool:
             if self._stop.is_set():
                 raise InfrastructureError("The run was stopped.")
             if index not in self._supervisors:
-                start = self._starters.submit(self._backend.start, self._started, lint=self._lint)
+                start = self._starters.submit(self._backend.start, self._started, lint=True)
                 self._supervisors[index] = start
                 self._started += 1
             return self._supervisors[index]
+
+    def has_run(self, index: int) -> bool:
+        """Whether worker `index`'s supervisor has been given a job."""
+        return index in self._used
+
+    def note_run(self, index: int) -> None:
+        """Worker `index`'s supervisor is given a job."""
+        self._used.add(index)
 
     def discard(self, index: int) -> None:
         """End worker `index`'s supervisor; the next job gets a new one."""
         with self._lock:
             supervisor = self._supervisors.pop(index, None)
+            self._used.discard(index)
         if supervisor is not None:
             self._end([supervisor])
 
@@ -249,8 +260,15 @@ class _Worker:
             ticket = self._source.next()
             if ticket is None:
                 break
+            if ticket.must_be_first and self._pool.has_run(self._index):
+                if self._outstanding:
+                    self._source.again([ticket])
+                    break
+                self._pool.discard(self._index)
             self._outstanding.append(ticket)
-            self._pool.supervisor(self._index).send(ticket.job)
+            supervisor = self._pool.supervisor(self._index)
+            self._pool.note_run(self._index)
+            supervisor.send(ticket.job)
         return bool(self._outstanding)
 
     def _take(self, answer: Answer) -> None:
@@ -274,7 +292,7 @@ class _Worker:
         outstanding, self._outstanding = self._outstanding, collections.deque()
         if outstanding:
             first = outstanding.popleft()
-            first.attempts += 1
+            first.attempts, first.tried = first.attempts + 1, True
             if first.attempts < MAX_ATTEMPTS:
                 outstanding.appendleft(first)
             else:
@@ -285,14 +303,15 @@ class _Worker:
 def was_starved(answer: Answer) -> bool:
     """Tell whether a run was stopped for what another program may have done.
 
-    A split run has patience of its own: where it was asleep and hardly kept waiting by the machine, it was asleep.
+    All but the official run have patience of their own: where one was asleep and hardly kept waiting by the machine, it
+    was asleep. What has failed for good by then is not starved, however it ended.
     """
-    for part in ("run", "split"):
+    for part in ("run", "record", "answer", "judge", "split"):
         run = answer.get(part)
-        if isinstance(run, dict):
+        if isinstance(run, dict) and run.get("confirmed") is not False:
             with contextlib.suppress(KeyError, TypeError):
                 evidence = run["evidence"]
-                asleep = part == "split" and evidence["stopped"] == "blocked" and evidence["waited"] < CALM_SECONDS
+                asleep = part != "run" and evidence["stopped"] == "blocked" and evidence["waited"] < CALM_SECONDS
                 if evidence["stopped"] in STARVED and not asleep:
                     return True
     return False

@@ -26,8 +26,12 @@ from grader.options import Options
 from grader.predictions.read import read_predictions
 from grader.sandbox import choice, pool
 from grader.sandbox.interface import Limits
+from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution import jobs
 from grader.scorers.execution import phases as execution
+from grader.scorers.execution.confirming import Confirmation
+from grader.scorers.execution.settling import Settler
+from grader.scorers.execution.spool import Spool
 
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -85,21 +89,26 @@ def run(
     words = jobs.texts("v1", declared.protocols["v1"], 2.0)
     opened = choice.open_backend(Options(sandbox=backend), limits, Silent())  # type: ignore[arg-type]
     programs = {attempt.program.head + attempt.task.tests: attempt for attempt in attempts}
-    lost = 0
     with Timer() as timer, pool.Pool(opened, workers, 300, fresh=fresh) as supervisors:
-        # As a grading run does: gate and confirm, then the official run of what the linter lets through.
-        passed = set(programs)
         if confirm:
-            confirming = ((key, jobs.confirm_job(a, words, limits)) for key, a in programs.items())
-            for verdict in supervisors.run(confirming):
-                lost += verdict.answer is None
-                if verdict.answer is None or "split" not in verdict.answer:
-                    passed.discard(verdict.key)
-            supervisors.renew()
-        batch = ((key, jobs.run_job(programs[key], words, limits, gated=confirm)) for key in programs if key in passed)
-        lost += sum(verdict.answer is None for verdict in supervisors.run(batch))
+            lost = _graded(list(programs.values()), opened.identity, supervisors, words, limits)
+        else:
+            batch = ((key, jobs.run_job(a, words, limits, gated=False)) for key, a in programs.items())
+            lost = sum(verdict.answer is None for verdict in supervisors.run(batch))
     assert not lost
     return timer
+
+
+def _graded(
+    attempts: list[jobs.Attempt], identity: str, supervisors: pool.Pool, words: jobs.Texts, limits: Limits
+) -> int:
+    """Grade as a run does, without a cache; return how many were lost."""
+    tasks = {attempt.task.id: attempt.task for attempt in attempts}
+    with Spool() as spool:
+        settler = Settler(VerdictCache(None), supervisors, identity, limits, Silent())
+        graded = execution.Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler, supervisors)
+        samples = graded.all(attempts)
+    return sum(sample.executed is None or bool(sample.apart.completion.lost) for sample in samples)
 
 
 def _floor_share(programs: list[str]) -> None:

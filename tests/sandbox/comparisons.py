@@ -138,9 +138,11 @@ class Sandbox:
         import crossing
         import receiving
         import sending
+        import standing_in
         import vacuous
 
         self.crossing, self.receiving, self.sending = crossing, receiving, sending
+        self.standing_in = standing_in
         self.noted: list[BaseException] = []
         self.guard = vacuous.refuse_empty_comparisons(self._note, text)
 
@@ -154,7 +156,9 @@ class Sandbox:
         atom = encoder.encode(value)
         message = self.crossing.dumps({"v": atom, "n": encoder.nodes})
         reply = self.crossing.loads(message, self.guard.constant)
-        decoder = self.receiving.Decoder(reply["n"], {}, mark_array=self.guard)
+        makers = self.standing_in.Makers()
+        makers.array, makers.note = self.guard, self._note
+        decoder = self.receiving.Decoder(reply["n"], {}, makers=makers)
         decoder.decode_all()
         self.guard.examine(decoder.built)
         return decoder.value(reply["v"])

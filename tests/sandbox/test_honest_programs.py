@@ -58,7 +58,6 @@ def _grade(folder: Path, backend: str) -> dict[str, dict[str, Any]]:
     return {sample["qid"]: sample for sample in results["samples"]}
 
 
-@pytest.mark.xfail(strict=False, reason="the interactive split run cannot send most of these values; see issue 13")
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_nine_of_ten_honest_programs_keep_their_credit(tmp_path: Path, backend: str) -> None:
     samples = _grade(tmp_path, backend)

@@ -28,9 +28,6 @@ class EarnedError(AssertionError):
     """A program that does not know the rule has been credited."""
 
 
-NOT_YET = pytest.mark.xfail(raises=EarnedError, strict=False, reason="tests run while a candidate lives; issue 13")
-
-
 @pytest.fixture(scope="module", params=VARIANTS)
 def place(request: pytest.FixtureRequest) -> Iterator[Arena]:
     """An arena for all tests of this module."""
@@ -120,20 +117,17 @@ def test_the_reference_of_the_attacked_task_is_right(attack: Attack) -> None:
 # --- they earn nothing -----------------------------------------------------------------------------------------------
 
 
-@NOT_YET
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_what_a_sample_learns_does_not_reach_the_next(lessons: Lessons, attack: Attack) -> None:
     earns_nothing(lessons.of("samples", ATTACKS)[attack.name])
 
 
-@NOT_YET
 @pytest.mark.parametrize("attack", SECOND_RUNS, ids=lambda attack: attack.name)
 def test_a_program_that_seems_to_be_starved_learns_nothing_for_its_second_run(lessons: Lessons, attack: Attack) -> None:
     """One single prediction, alone in a run: else other samples would move what it counts by."""
     earns_nothing(lessons.of(attack.name, [attack])[attack.name])
 
 
-@NOT_YET
 def test_the_next_grading_knows_nothing_of_the_last_one(place: Arena) -> None:
     """With the verdict cache: what is new in the second grading runs, and what is not keeps its verdict."""
     attack = next(a for a in ATTACKS if a.name == "message-by-the-machines-count")
@@ -146,7 +140,6 @@ def test_the_next_grading_knows_nothing_of_the_last_one(place: Arena) -> None:
     earns_nothing(second)
 
 
-@NOT_YET
 def test_two_gradings_at_once_tell_each_other_nothing(place: Arena) -> None:
     """Programs that one grading runs beside their tests signal to those that the other one runs apart from them."""
     teacher, pupil = learning.classroom()

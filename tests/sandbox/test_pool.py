@@ -24,6 +24,8 @@ class Scripted:
 
     def __init__(self, backend: Backend) -> None:
         self.backend, self.queue, self.closed, self.greeting = backend, [], False, {}
+        self.ran: list[str] = []
+        backend.ran.append(self.ran)
 
     def send(self, job):
         if self.closed:
@@ -34,6 +36,7 @@ class Scripted:
         if self.closed or not self.queue:
             raise SupervisorLostError("closed")
         job = self.queue.pop(0)
+        self.ran.append(job["name"])
         with self.backend.lock:
             self.backend.seen[job["name"]] += 1
             times = self.backend.seen[job["name"]]
@@ -60,6 +63,7 @@ class Backend:
 
     def __init__(self, *, broken: bool = False, broken_once: bool = False, slow: float = 0.0) -> None:
         self.linting: list[bool] = []
+        self.ran: list[list[str]] = []
         self.starters: list[threading.Thread] = []
         self.broken_once, self.slow = broken_once, slow
         self.seen, self.lock, self.started, self.closed, self.broken = Counter(), threading.Lock(), 0, 0, broken
@@ -179,24 +183,6 @@ def test_a_pool_that_closes_while_supervisors_start_ends_those_as_well():
     assert backend.closed == 2
 
 
-def test_renewed_supervisors_have_run_nothing_and_do_not_expect_to_lint():
-    backend = Backend()
-    with Pool(backend, 2, 10) as pool:
-        list(pool.run([(f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in range(20)]))
-        pool.renew()
-        assert backend.closed == backend.linting.count(True) >= 1
-        list(pool.run([(f"k{i}", {"name": f"k{i}", "do": "pass"}) for i in range(20)]))
-    assert backend.linting.count(False) == 2
-    assert backend.started == backend.closed
-
-
-def test_a_pool_renewed_before_it_ran_starts_nothing():
-    backend = Backend()
-    with Pool(backend, 2, 10) as pool:
-        pool.renew()
-    assert backend.started == 0
-
-
 def test_a_consumer_that_stops_early_leaves_nothing_running():
     backend = Backend()
     with Pool(backend, 2, 10) as pool:
@@ -214,6 +200,10 @@ def test_a_consumer_that_stops_early_leaves_nothing_running():
         ("split", "wall", 0.0, True),
         ("split", "disturbed", 0.0, True),
         ("split", "cpu", 0.5, False),
+        ("answer", "blocked", 0.0, False),
+        ("answer", "blocked", 0.5, True),
+        ("judge", "wall", 0.0, True),
+        ("record", "disturbed", 0.0, True),
     ],
 )
 def test_what_the_machine_may_have_caused_runs_again_but_not_what_slept_in_peace(
@@ -222,3 +212,23 @@ def test_what_the_machine_may_have_caused_runs_again_but_not_what_slept_in_peace
     from grader.sandbox.pool import was_starved
 
     assert was_starved({part: {"evidence": {"stopped": stopped, "waited": waited}}}) is again
+
+
+def test_what_has_failed_for_good_is_never_starved() -> None:
+    """Else a program could fail, pretend to be starved, and have a second run that knows it."""
+    from grader.sandbox.pool import was_starved
+
+    seen = {"evidence": {"stopped": "wall", "waited": 9.0}, "confirmed": False, "reason": "a test fails"}
+    assert was_starved({"split": seen}) is False
+
+
+@pytest.mark.parametrize("kind", ["answer", "split"])
+def test_a_candidate_that_runs_again_runs_where_nothing_has_run_before(kind: str) -> None:
+    backend = Backend()
+    jobs = [(name, {"name": name, "do": "pass", kind: {}}) for name in "abcd"]
+    jobs[1][1][kind] = jobs[2][1][kind] = {"source": "x"}
+    jobs[1][1]["do"], jobs[2][1]["do"] = "starve", "die once"
+    with Pool(backend, 1, 10) as pool:
+        list(pool.run(jobs))
+    again = [names for names in backend.ran if names[0] in {"b", "c"}]
+    assert sorted(names[0] for names in again) == ["b", "c"]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 watch = inside.load("watch")
+dialogue = inside.load("dialogue")
 
 SAY = """
 import json, os, signal, struct, sys, time
@@ -44,7 +45,8 @@ class Watched:
         self.process = subprocess.Popen(command, pass_fds=[write_end])
         os.close(write_end)
         limits = watch.Limits(cpu, wall, memory)
-        observed = watch.Watch(self.process.pid, self.read_end, limits, set(), alarm=alarm, nested=False, baseline=0)
+        said = dialogue.OneResult(self.read_end, {"result": str})
+        observed = watch.Watch(self.process.pid, said, limits, set(), alarm=alarm, nested=False, baseline=0)
         observed.wait()
         return observed
 

@@ -35,6 +35,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """A careful reader's completion, where the official one lost code that it has."""
     lost: str
     """What the official completion lost, in words."""
+    rebinds: bool = False
+    """What it lost gives another meaning to a name that it keeps: then the program is the text as written."""
 
 
 def read_signature(text: str) -> Signature:
@@ -69,11 +71,13 @@ def assemble(prediction: str, signature_text: str, protocol: Protocol) -> Progra
     content = _with_signature(block, signature)
     completion = official_completion(content)
     recovered, lost = _recover(prediction, content, completion, read_signature(signature_text), empty=block == NOTHING)
+    rebinds = recovered is not None and _rebinds(content)
     return Program(
         completion=completion,
         head=f"{signature}{NOTHING}\n\n{completion}\n\n",
         recovered=recovered,
         lost=lost,
+        rebinds=rebinds,
     )
 
 
@@ -151,6 +155,25 @@ def _recover(
 
 _SHOWN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 _KEPT = (*_SHOWN, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.While, ast.With)
+
+
+def _rebinds(content: str) -> bool:
+    """Whether top-level code that the official assembly drops binds a name anew that it keeps."""
+    tree = parse(content)
+    if tree is None:
+        return False
+    kept = {name for node in tree.body for name in _defined(node)}
+    dropped = {n for node in tree.body if _is_kept(node) and not isinstance(node, _SHOWN) for n in _assigned(node)}
+    return not kept.isdisjoint(dropped)
+
+
+def _defined(node: ast.AST) -> list[str]:
+    """Return the names of the functions, classes and imports that a statement has, outside of functions."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [name.asname or name.name.split(".")[0] for name in node.names]
+    return [name for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt) for name in _defined(part)]
 
 
 def _functions(tree: ast.Module, names: tuple[str, ...]) -> bool:

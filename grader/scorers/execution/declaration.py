@@ -17,6 +17,10 @@ class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields
     description: str | None = None
     """What the image shows, in words."""
 
+    def without_weight(self) -> tuple[str, ...]:
+        """Return the column of known solutions: it only helps to find out what the tests call."""
+        return (self.solution,) if self.solution is not None else ()
+
 
 class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One version of an official evaluator."""

@@ -12,7 +12,9 @@ from grader.scorers.execution.tasks import CodeTask
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from grader.sandbox.answer import Answers
     from grader.sandbox.interface import Job, Limits
+    from grader.scorers.execution.calls import Calls, Unrecordable
     from grader.scorers.execution.declaration import ExecutionProtocol
 
 ProtocolName = Literal["v1", "v2"]
@@ -57,51 +59,75 @@ def attempts(tasks: Mapping[str, CodeTask], predictions: Mapping[str, list[str]]
             yield Attempt(task=tasks[qid], sample=number, program=program)
 
 
-def confirm_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    """Return the job that gates a program and, apart from its tests, runs it: before anything has run beside tests.
-
-    A split run has a quarter more than the limit, for what crossing costs.
-    """
-    split = _split(attempt.task, attempt.program.completion)
-    cpu = 1.25 * limits.cpu_seconds / 2
-    return _common(attempt, words, limits) | {"cpu": cpu, "lint": True, "run": False, "split": split}
+def lint_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
+    """Return the job that gates a program."""
+    return _official(attempt, words, limits) | {"lint": True}
 
 
 def run_job(attempt: Attempt, words: Texts, limits: Limits, *, gated: bool) -> Job:
     """Return the official run's job; `gated`: the linter has let the program through already."""
-    return _common(attempt, words, limits) | {"lint": not gated, "run": True, "split": None}
+    return _official(attempt, words, limits) | {"lint": not gated, "run": True}
 
 
-def recovery_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    """Return the job that tries the program with what the official assembly drops.
+def record_job(task: CodeTask, limits: Limits) -> Job:
+    """Return the job that records the calls of a task's tests, twice."""
+    return _limits(4 * limits.cpu_seconds, limits) | {"record": _tests(task)}
 
-    What never met the limit in an official run has it here, and no more.
+
+def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits) -> Job:
+    """Return the job that has a candidate answer recorded calls. It has nothing of the tests.
+
+    It may take a quarter more than the limit, for what the calls themselves cost.
     """
-    assert attempt.program.recovered is not None
-    return _common(attempt, words, limits) | {
-        "cpu": limits.cpu_seconds / 2,
-        "lint": False,
-        "run": False,
-        "split": _split(attempt.task, attempt.program.recovered),
+    return _limits(1.25 * limits.cpu_seconds, limits) | {
+        "answer": {**_candidate(task, source, calls), "calls": calls.calls}
     }
 
 
-def _common(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    return {
-        "id": 0,
+def judge_job(task: CodeTask, calls: Calls, answers: Answers, limits: Limits) -> Job:
+    """Return the job that judges answers. It has nothing of the candidate but these."""
+    return _limits(1.25 * limits.cpu_seconds, limits) | {
+        "judge": {
+            **_tests(task),
+            "names": calls.names,
+            "calls": calls.calls,
+            "hello": answers.hello,
+            "replies": answers.replies,
+        }
+    }
+
+
+def split_job(task: CodeTask, source: str, wanted: Calls | Unrecordable, limits: Limits) -> Job:
+    """Return the job that runs a candidate and its tests side by side: for tasks whose calls cannot be recorded."""
+    return _limits(1.25 * limits.cpu_seconds / 2, limits) | {
+        "split": {**_tests(task), **_candidate(task, source, wanted)}
+    }
+
+
+def _official(attempt: Attempt, words: Texts, limits: Limits) -> Job:
+    return _limits(limits.cpu_seconds, limits) | {
         "head": attempt.program.head,
         "test": attempt.task.tests,
         "timed_out": words.timed_out,
         "failed_prefix": words.failed_prefix,
-        "cpu": limits.cpu_seconds,
-        "wall": limits.wall_seconds,
     }
 
 
-def _split(task: CodeTask, source: str) -> dict[str, object]:
+def _limits(cpu: float, limits: Limits) -> Job:
+    return {"id": 0, "cpu": cpu, "wall": limits.wall_seconds}
+
+
+def _tests(task: CodeTask) -> Job:
+    return {**_declared(task), "test": task.tests}
+
+
+def _candidate(task: CodeTask, source: str, wanted: Calls | Unrecordable) -> Job:
+    return {**_declared(task), "source": source, "names": wanted.names, "reads": wanted.reads}
+
+
+def _declared(task: CodeTask) -> Job:
     return {
         "signature": task.signature.source,
-        "source": source,
-        "classes": list(task.signature.classes),
-        "stubs": list(task.signature.stubs),
+        "classes": task.signature.classes,
+        "stubs": task.signature.stubs,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,14 +11,17 @@ from grader.errors import UsageError
 from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox import choice
 from grader.sandbox import verdict_cache as verdicts
-from grader.sandbox.answer import Executed, Split, understand
-from grader.sandbox.interface import Answer, Limits
+from grader.sandbox.answer import Executed, Lint
+from grader.sandbox.interface import Limits
 from grader.sandbox.pool import Pool
 from grader.scorers.execution import jobs
-from grader.scorers.execution.reading import official_result, sample_result, unscored
+from grader.scorers.execution.confirming import Apart, Candidate, Confirmation, Confirmed
+from grader.scorers.execution.reading import official_result, sample_result
+from grader.scorers.execution.settling import Settler
+from grader.scorers.execution.spool import Spool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from grader.observer import Observer
     from grader.options import Options
@@ -31,6 +33,7 @@ ANSWER_SECONDS = 180.0
 """No job takes longer: lint, official run and confirmation each have a wall limit well below this."""
 
 CHECKING = "checking"
+NAMED_TASKS = 10
 
 
 class Executions(msgspec.Struct, kw_only=True):
@@ -43,6 +46,7 @@ class Executions(msgspec.Struct, kw_only=True):
     results: dict[str, list[tuple[bool, str]]] = {}
     """qid -> (passed, official result text)."""
     sandbox: SandboxProvenance | None = None
+    notes: list[str] = []
 
 
 def wanted_k(asked: tuple[int, ...], counts: Iterable[int], protocol: ExecutionProtocol) -> tuple[int, ...]:
@@ -76,9 +80,23 @@ def execute(
             "written (name another with XDG_CACHE_HOME)"
         )
     backend = choice.open_backend(options, limits, observer, words.python or None)
-    run = _Run(backend, limits, words, options, observer)
-    with _cache(options) as run.cache, _pool(backend, options, limits) as run.pool:
-        return run.all(jobs.attempts(tasks, predictions, words))
+    with _cache(options) as cache, _pool(backend, options, limits) as pool, Spool() as spool:
+        settler = Settler(cache, pool, backend.identity, limits, observer)
+        run = Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler, pool)
+        samples = run.all(jobs.attempts(tasks, predictions, words))
+        made = _collect(samples, words)
+    made.notes = _notes(run.unrecordable)
+    made.sandbox = msgspec.structs.replace(
+        backend.describe(),
+        official_python=words.python,
+        workers=options.worker_count,
+        cpu_seconds=limits.cpu_seconds,
+        memory_bytes=limits.memory_bytes,
+        programs=len(samples),
+        distinct_programs=len({sample.key for sample in samples}),
+        verdicts_from_cache=settler.cached[CHECKING],
+    )
+    return made
 
 
 class _closing:  # noqa: N801 - a context manager, used like contextlib.closing
@@ -103,186 +121,161 @@ def _pool(backend: Backend, options: Options, limits: Limits) -> Pool:
     return Pool(backend, options.worker_count, seconds, fresh=options.isolation == "container")
 
 
-class _Run:
-    """One execution of many attempts: identical programs once, verdicts from the cache where it has them."""
-
-    cache: verdicts.VerdictCache
-    pool: Pool
+class Phases:
+    """One execution of many attempts, phase by phase."""
 
     def __init__(
-        self, backend: Backend, limits: Limits, words: jobs.Texts, options: Options, observer: Observer
+        self, confirmation: Confirmation, words: jobs.Texts, limits: Limits, settler: Settler, pool: Pool
     ) -> None:
-        self._backend, self._limits, self._words = backend, limits, words
-        self._options, self._observer = options, observer
-        self._cached = Counter[str]()
-        """Phase -> verdicts that came from the cache."""
+        self._words, self._limits, self._settler, self._pool = words, limits, settler, pool
+        self._confirmation = confirmation
 
-    def all(self, attempts: Iterable[jobs.Attempt]) -> Executions:
-        # A program that has run with its tests can leave word of them in ways no cleaning finds (which pages of a file
-        # are in memory, the kernel's counters). So what confirms runs first, when nothing of this run has seen a test.
+    def all(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
+        """Return every attempt with what was seen of it.
+
+        A program that runs with its tests can leave word of them in ways no cleaning finds. So the official runs come
+        last, when no careful verdict of this run is open any more.
+        """
         samples = self._prepare(attempts)
-        self._confirm(samples)
-        self._recover([sample for sample in samples if sample.attempt.program.recovered is not None])
-        self.pool.renew()
-        self._grade([sample for sample in samples if not sample.refused])
-        return self._collect(samples)
+        self._lint(samples)
+        verdicts = self._confirmation.verdicts(c for sample in samples for c in sample.candidates)
+        for sample in samples:
+            written = None if sample.written is None else verdicts.get(sample.written)
+            completion = verdicts.get(sample.completion, sample.apart.completion)
+            sample.apart = Apart(completion=completion, written=written)
+        self._run([sample for sample in samples if not sample.refused])
+        return samples
 
-    def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[_Sample]:
-        """Return the attempts, each with the key of the job that confirms it.
+    @property
+    def unrecordable(self) -> dict[str, str]:
+        """Tasks that were not graded calls first, and why."""
+        return self._confirmation.unrecordable
+
+    def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
+        """Return the attempts as samples.
 
         Supervisors start as soon as one is known to be needed: assembling takes as long as that.
         """
-        samples: list[_Sample] = []
+        samples: list[Sample] = []
         needed = False
         for attempt in attempts:
-            sample = _Sample(attempt)
-            sample.key = self._key(self._confirming(sample))
+            sample = Sample(attempt, self._settler.key(self._linting(attempt)))
             samples.append(sample)
-            if not needed and not self.cache.has(sample.key):
+            if not needed and not self._settler.has(sample.key):
                 needed = True
-                self.pool.begin()
+                self._pool.begin()
         return samples
 
-    def _confirming(self, sample: _Sample) -> Job:
-        return jobs.confirm_job(sample.attempt, self._words, self._limits)
+    def _linting(self, attempt: jobs.Attempt) -> Job:
+        return jobs.lint_job(attempt, self._words, self._limits)
 
-    def _recovering(self, sample: _Sample) -> Job:
-        return jobs.recovery_job(sample.attempt, self._words, self._limits)
+    def _running(self, sample: Sample) -> Job:
+        return jobs.run_job(sample.attempt, self._words, self._limits, gated=sample.lint is not None)
 
-    def _running(self, sample: _Sample) -> Job:
-        return jobs.run_job(sample.attempt, self._words, self._limits, gated=sample.checked is not None)
+    def _lint(self, samples: list[Sample]) -> None:
+        """Gate every program."""
+        seen: dict[str, Lint | None] = {}
 
-    def _confirm(self, samples: list[_Sample]) -> None:
-        """Lint every program, and run those that the linter lets through apart from their tests."""
-        keys = [sample.key for sample in samples]
-        seen, lost = self._settle(samples, keys, self._confirming, CHECKING)
+        def take(key: str, executed: Executed) -> bool:
+            seen[key] = executed.lint
+            return executed.lint is not None and not executed.lint.messages
+
+        items = [(sample.key, sample.attempt) for sample in samples]
+        lost = self._settler.settle(CHECKING, items, self._linting, take)
         for sample in samples:
-            sample.checked, sample.unchecked = seen.get(sample.key), lost.get(sample.key, "")
+            sample.lint = seen.get(sample.key)
+            if sample.lint is None:
+                sample.apart = Apart(completion=Confirmed(lost=lost.get(sample.key, "it was not linted")))
 
-    def _recover(self, samples: list[_Sample]) -> None:
-        """Run what the official assembly drops code of, with that code, apart from its tests."""
-        if not samples:
-            return
-        keys = [self._key(self._recovering(sample)) for sample in samples]
-        seen, _ = self._settle(samples, keys, self._recovering, "recovering dropped code")
-        for sample, key in zip(samples, keys, strict=True):
-            sample.recovered = seen[key].split if key in seen else None
-
-    def _grade(self, samples: list[_Sample]) -> None:
+    def _run(self, samples: list[Sample]) -> None:
         """Run the programs with their tests, as the official evaluator does."""
+        seen: dict[str, Executed] = {}
+
+        def take(key: str, executed: Executed) -> bool:
+            seen[key] = executed
+            return executed.run is not None and executed.run.result == "passed"
+
         # What took long will again: begun first, it is not waited for at the end.
-        samples = sorted(samples, key=lambda sample: -sample.seconds)
-        keys = [self._key(self._running(sample)) for sample in samples]
-        seen, lost = self._settle(samples, keys, self._running, "grading")
-        for sample, key in zip(samples, keys, strict=True):
+        items = [(self._settler.key(self._running(s)), s) for s in sorted(samples, key=lambda s: -s.seconds)]
+        lost = self._settler.settle("grading", items, self._running, take)
+        for key, sample in items:
             sample.ran, sample.not_run = seen.get(key), lost.get(key, "")
 
-    def _key(self, job: Job) -> str:
-        return verdicts.key(job, self._backend.identity, self._limits)
 
-    def _settle(
-        self, samples: list[_Sample], keys: list[str], job: Callable[[_Sample], Job], phase: str
-    ) -> tuple[dict[str, Executed], dict[str, str]]:
-        """Return key -> what was seen, and key -> why nothing was. Jobs are made as they are needed."""
-        multiplicity = Counter(keys)
-        self._observer.phase(phase, len(keys))
-        seen: dict[str, Executed] = {}
-        lost: dict[str, str] = {}
-        todo: dict[str, _Sample] = {}
-        for key, sample in zip(keys, samples, strict=True):
-            if key in seen or key in todo:
-                continue
-            answer = self.cache.get(key)
-            if answer is not None and self._take(seen, key, answer, multiplicity[key]):
-                self._cached[phase] += multiplicity[key]
-            else:
-                todo[key] = sample
-        for verdict in self.pool.run((key, job(sample)) for key, sample in todo.items()):
-            times = multiplicity[verdict.key]
-            if verdict.answer is not None and self._take(seen, verdict.key, verdict.answer, times):
-                self.cache.put(verdict.key, verdict.answer)
-            else:
-                lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
-                self._observer.advance(times)
-        return seen, lost
-
-    def _take(self, seen: dict[str, Executed], key: str, answer: Answer, times: int) -> bool:
-        """Take in an answer; False where it is none."""
-        try:
-            seen[key] = understand(answer)
-        except msgspec.ValidationError:
-            return False
-        self._observer.advance(times, passed=times * _credited(seen[key]))
-        return True
-
-    def _collect(self, samples: list[_Sample]) -> Executions:
-        made = Executions()
-        for sample in samples:
-            attempt, executed = sample.attempt, sample.executed
-            qid = attempt.task.id
-            result = sample_result(attempt, executed, sample.recovered, sample.not_run, self._words)
-            if sample.checked is None and result.official.outcome is Outcome.PASSED:
-                result = msgspec.structs.replace(result, careful=unscored(sample.unchecked))
-            made.samples.append(result)
-            made.completions.setdefault(qid, []).append(attempt.program.completion)
-            made.heads.setdefault(qid, []).append(attempt.program.head)
-            text = official_result(executed, self._words) if executed is not None else "unscored"
-            made.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
-        made.sandbox = msgspec.structs.replace(
-            self._backend.describe(),
-            official_python=self._words.python,
-            workers=self._options.worker_count,
-            cpu_seconds=self._limits.cpu_seconds,
-            memory_bytes=self._limits.memory_bytes,
-            programs=len(samples),
-            distinct_programs=len({sample.key for sample in samples}),
-            verdicts_from_cache=self._cached[CHECKING],
-        )
-        return made
+def _collect(samples: list[Sample], words: jobs.Texts) -> Executions:
+    made = Executions()
+    for sample in samples:
+        attempt, executed = sample.attempt, sample.executed
+        qid = attempt.task.id
+        result = sample_result(attempt, executed, sample.apart, sample.not_run, words)
+        made.samples.append(result)
+        made.completions.setdefault(qid, []).append(attempt.program.completion)
+        made.heads.setdefault(qid, []).append(attempt.program.head)
+        text = official_result(executed, words) if executed is not None else "unscored"
+        made.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
+    return made
 
 
-class _Sample:
+def _notes(unrecordable: dict[str, str]) -> list[str]:
+    """Say which tasks were not graded calls first."""
+    if not unrecordable:
+        return []
+    named = "; ".join(f"{qid} ({why})" for qid, why in list(unrecordable.items())[:NAMED_TASKS])
+    more = f"; and {len(unrecordable) - NAMED_TASKS} more" if len(unrecordable) > NAMED_TASKS else ""
+    return [
+        f"The calls of {len(unrecordable)} task{'s' * (len(unrecordable) > 1)} could not be recorded before any "
+        f"program ran: there the tests ran while the programs were alive, and a program may have learned from them. "
+        f"{named}{more}"
+    ]
+
+
+class Sample:
     """One attempt, and what was seen of it."""
 
-    __slots__ = ("attempt", "checked", "key", "not_run", "ran", "recovered", "unchecked")
+    __slots__ = ("apart", "attempt", "key", "lint", "not_run", "ran")
 
-    def __init__(self, attempt: jobs.Attempt) -> None:
+    def __init__(self, attempt: jobs.Attempt, key: str) -> None:
         self.attempt = attempt
-        self.key = ""
-        """Key of the job that lints and confirms it."""
-        self.checked: Executed | None = None
-        """What came of that; None: infrastructure failed, for the reason `unchecked`."""
-        self.unchecked = ""
-        self.recovered: Split | None = None
+        self.key = key
+        """Key of the job that lints it."""
+        self.lint: Lint | None = None
+        """The linter's word; None: infrastructure failed."""
+        self.apart = Apart()
         self.ran: Executed | None = None
         """What came of the official run; None: it was refused, or infrastructure failed, for the reason `not_run`."""
         self.not_run = ""
 
     @property
+    def completion(self) -> Candidate:
+        """The official completion."""
+        return Candidate(qid=self.attempt.task.id, source=self.attempt.program.completion)
+
+    @property
+    def written(self) -> Candidate | None:
+        """The text as written, where that is another program."""
+        source = self.attempt.program.recovered
+        return None if source is None else Candidate(qid=self.attempt.task.id, source=source)
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """What is to be confirmed of it."""
+        found = [] if self.refused or self.lint is None or self.attempt.program.rebinds else [self.completion]
+        return found if self.written is None else [*found, self.written]
+
+    @property
     def refused(self) -> bool:
         """Whether the linter has spoken against the program, so that it does not run."""
-        lint = self.checked.lint if self.checked is not None else None
-        return lint is not None and bool(lint.messages or lint.broken)
+        return self.lint is not None and bool(self.lint.messages or self.lint.broken)
 
     @property
     def seconds(self) -> float:
-        """How long the confirming run took."""
-        split = self.checked.split if self.checked is not None else None
+        """How long the candidate took to answer."""
+        split = self.apart.completion.split
         return split.evidence.wall if split is not None else 0.0
 
     @property
     def executed(self) -> Executed | None:
-        """All that was seen; None where that is not enough for a verdict."""
+        """All that was seen of the official way; None where that is not enough for a verdict."""
         if self.refused:
-            return self.checked
-        if self.ran is None or self.checked is None:
-            return self.ran
-        return msgspec.structs.replace(self.checked, run=self.ran.run)
-
-
-def _credited(executed: Executed) -> bool:
-    return executed.split.confirmed if executed.split is not None else _passed(executed)
-
-
-def _passed(executed: Executed) -> bool:
-    return executed.run is not None and executed.run.result == "passed"
+            return Executed(lint=self.lint)
+        return None if self.ran is None else Executed(lint=self.lint or self.ran.lint, run=self.ran.run)

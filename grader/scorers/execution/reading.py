@@ -12,7 +12,8 @@ from grader.scorers.execution.extraction import parse
 from grader.scorers.execution.facts import SampleFacts
 
 if TYPE_CHECKING:
-    from grader.sandbox.answer import Evidence, Executed, Split
+    from grader.sandbox.answer import Evidence, Executed
+    from grader.scorers.execution.confirming import Apart, Confirmed
     from grader.scorers.execution.jobs import Attempt, Texts
 
 MAX_LINE = 500
@@ -77,21 +78,36 @@ def _end_words(status: int | None) -> str:
     return f"the process was ended by {name}"
 
 
-def careful_reading(official: Reading, executed: Executed, recovery: Split | None, attempt: Attempt) -> Reading:
+def careful_reading(official: Reading, apart: Apart, attempt: Attempt) -> Reading:
     """Return what an attentive person would conclude from the same output."""
+    confirmed, recovery = apart.completion, apart.written
+    if attempt.program.rebinds and recovery is not None:
+        # One text is one program: what is dropped would give what is kept another meaning.
+        return _as_written(official, recovery, attempt)
     if official.outcome is Outcome.PASSED:
-        return _confirmed(executed.split)
-    if recovery is not None and recovery.confirmed:
-        detail = f"passes once the program keeps {attempt.program.lost}"
-        return Reading(outcome=Outcome.PASSED, credit=1, detail=detail, rule="recovered")
+        return _confirmed(confirmed)
+    if recovery is not None and recovery.split is not None and recovery.split.confirmed:
+        return _recovered(attempt)
     if official.outcome is Outcome.ERROR and parse(attempt.program.head) is None:
         return _reading(Outcome.LINT_FAILED, "does not parse, but tells the linter to look away", "parse")
     return official
 
 
-def _confirmed(split: Split | None) -> Reading:
+def _as_written(official: Reading, recovery: Confirmed, attempt: Attempt) -> Reading:
+    if recovery.split is not None and recovery.split.confirmed:
+        return _recovered(attempt)
+    return _confirmed(recovery) if official.outcome is Outcome.PASSED else official
+
+
+def _recovered(attempt: Attempt) -> Reading:
+    detail = f"passes once the program keeps {attempt.program.lost}"
+    return Reading(outcome=Outcome.PASSED, credit=1, detail=detail, rule="recovered")
+
+
+def _confirmed(confirmed: Confirmed) -> Reading:
+    split = confirmed.split
     if split is None:
-        return _reading(Outcome.SUSPECT, "passed, and was not run again", "split")
+        return unscored(confirmed.lost or "it was not run apart from its tests")
     if split.confirmed:
         return Reading(outcome=Outcome.PASSED, credit=1, rule="split")
     reason = split.reason or f"the confirming run did not finish ({_unfinished(split.evidence)})"
@@ -110,7 +126,11 @@ def unscored(reason: str) -> Reading:
 
 
 def sample_result(
-    attempt: Attempt, executed: Executed | None, recovery: Split | None, reason: str, words: Texts
+    attempt: Attempt,
+    executed: Executed | None,
+    apart: Apart,
+    reason: str,
+    words: Texts,
 ) -> SampleResult:
     """Put both readings of a sample together."""
     if executed is None:
@@ -118,7 +138,7 @@ def sample_result(
         official, careful, seconds = lost, lost, 0.0
     else:
         official = official_reading(executed, words)
-        careful = careful_reading(official, executed, recovery, attempt)
+        careful = careful_reading(official, apart, attempt)
         seconds = executed.run.evidence.cpu if executed.run is not None else 0.0
     failed = failed_test(executed.run.lines, attempt) if executed is not None and executed.run is not None else None
     return SampleResult(

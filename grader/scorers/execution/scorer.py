@@ -44,7 +44,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         """Return the columns that assembling and executing need."""
         del split
         columns = declared.columns
-        names = (columns.id, columns.question, columns.split, columns.signature, columns.tests)
+        names = (columns.id, columns.question, columns.split, columns.signature, columns.tests, columns.solution)
         return [*filter(None, names), *columns.groups]
 
     def tasks(self, declared: ExecutionBenchmark, split: str, rows: Rows) -> dict[str, CodeTask]:
@@ -100,7 +100,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         return Scored(
             samples=samples,
             metrics=pass_metrics.metrics(samples, ks),
-            notes=_python_notes(made.sandbox),
+            notes=[*_python_notes(made.sandbox), *made.notes],
             sandbox=made.sandbox,
             write_own=write_executed,
         )

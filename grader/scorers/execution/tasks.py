@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import InputError
 from grader.files.json_text import quoted
-from grader.scorers.execution.assembly import Signature, read_signature
+from grader.scorers.execution.assembly import Signature, assemble, read_signature
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
@@ -25,11 +25,27 @@ class CodeTask(Task, frozen=True, kw_only=True):
     tests: str
     signature: Signature
     """Read once for all samples."""
+    solution: str | None = None
+    """A solution that is known to be right, as a program's text."""
 
 
-def make(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]]) -> CodeTask:
-    """Prepare a task that is known by its signature and tests alone."""
-    return CodeTask(id=qid, signature_text=signature, tests=tests, signature=read_signature(signature), groups=groups)
+def make(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]], solution: object = None) -> CodeTask:
+    """Prepare a task that is known by its signature and tests alone. `solution`: a body, or a whole program."""
+    return CodeTask(
+        id=qid,
+        signature_text=signature,
+        tests=tests,
+        signature=read_signature(signature),
+        solution=_program(solution, signature),
+        groups=groups,
+    )
+
+
+def _program(solution: object, signature: str) -> str | None:
+    """Return a known solution as a program's text."""
+    if not isinstance(solution, str) or not solution.strip():
+        return None
+    return assemble(f"```python\n{solution}\n```", signature, "v2").completion
 
 
 def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]:
@@ -72,6 +88,7 @@ def _task(row: Row, columns: ExecutionColumns, signature: str, tests: str) -> Co
         signature_text=signature,
         tests=tests,
         signature=read_signature(signature),
+        solution=_program(row.get(columns.solution or ""), signature),
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from grader.sandbox.answer import Answers, Evidence
 from grader.sandbox.interface import Limits
 from grader.scorers.execution import jobs, tasks
-from grader.scorers.execution.declaration import ExecutionProtocol
+from grader.scorers.execution.calls import Calls, Unrecordable
+from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 
 SIGNATURE = "class Node:\n    v = 0\n\ndef solution(a):"
 TASK = tasks.make("q1", SIGNATURE, "assert solution(1) == 3\n", {})
-WORDS = jobs.texts("v2", ExecutionProtocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"), 2.0)
+WORDS = jobs.texts("v2", Protocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"), 2.0)
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=20.0, memory_bytes=1 << 30)
 
 
@@ -28,56 +32,59 @@ COMMON = {
 }
 
 
-SPLIT = {
-    "signature": f"{SIGNATURE}\n    pass\n",
-    "source": "def solution(a):\n    return a + 2",
-    "classes": ["Node"],
-    "stubs": ["solution"],
-}
-
-
-def test_the_confirming_job_gates_and_runs_a_program_apart_from_its_tests_with_a_quarter_more_time() -> None:
-    code = SPLIT["source"]
-    assert jobs.confirm_job(attempt(f"```python\n{code}\n```"), WORDS, LIMITS) == COMMON | {
-        "head": f"{SIGNATURE}\n    pass\n\n{code}\n\n",
-        "cpu": 1.25,
-        "lint": True,
-        "run": False,
-        "split": SPLIT,
-    }
+CODE = "def solution(a):\n    return a + 2"
+DECLARED = {"signature": f"{SIGNATURE}\n    pass\n", "classes": ("Node",), "stubs": ("solution",)}
+CALLS = Calls(calls=('{"f": 1}',), names=("N",), reads=("x",))
+EVIDENCE = Evidence(stopped=None, status=None, cpu=0.1, wall=0.2, waited=0.0, oom=False)
 
 
 @pytest.mark.parametrize("gated", [True, False])
 def test_the_official_job_runs_a_program_with_its_tests_and_gates_what_was_not(gated: bool) -> None:
-    code = SPLIT["source"]
-    assert jobs.run_job(attempt(f"```python\n{code}\n```"), WORDS, LIMITS, gated=gated) == COMMON | {
-        "head": f"{SIGNATURE}\n    pass\n\n{code}\n\n",
+    assert jobs.run_job(attempt(f"```python\n{CODE}\n```"), WORDS, LIMITS, gated=gated) == COMMON | {
+        "head": f"{SIGNATURE}\n    pass\n\n{CODE}\n\n",
         "lint": not gated,
         "run": True,
-        "split": None,
     }
 
 
-def test_the_recovery_job_only_tries_the_kept_code_against_the_tests() -> None:
-    code = "N = 2\ndef solution(a):\n    return a + N"
-    job = jobs.recovery_job(attempt(f"```python\n{code}\n```"), WORDS, LIMITS)
-    assert (job["lint"], job["run"]) == (False, False)
-    assert job["split"] == {
-        "signature": f"{SIGNATURE}\n    pass\n",
-        "source": code,
-        "classes": ["Node"],
-        "stubs": ["solution"],
-    }
+def test_the_gating_job_runs_nothing() -> None:
+    job = jobs.lint_job(attempt(f"```python\n{CODE}\n```"), WORDS, LIMITS)
+    assert job == COMMON | {"head": f"{SIGNATURE}\n    pass\n\n{CODE}\n\n", "lint": True}
 
 
-def test_the_candidates_source_never_holds_the_tests() -> None:
-    job = jobs.confirm_job(attempt("```python\ndef solution(a):\n    return 3\n```"), WORDS, LIMITS)
-    split = job["split"]
-    assert isinstance(split, dict)
-    assert "assert solution" not in split["source"] + split["signature"]
+def test_the_job_that_answers_has_the_candidate_and_the_calls_and_nothing_of_the_tests() -> None:
+    job = jobs.answer_job(TASK, CODE, CALLS, LIMITS)
+    assert job["answer"] == {**DECLARED, "source": CODE, "names": ("N",), "reads": ("x",), "calls": ('{"f": 1}',)}
+    assert TASK.tests not in json.dumps(job)
+    assert (job["cpu"], job["wall"]) == (2.5, 20.0)
+
+
+def test_the_job_that_judges_has_the_tests_and_the_answers_and_nothing_else_of_the_candidate() -> None:
+    given = Answers(evidence=EVIDENCE, hello="{}", replies=["[]"])
+    job = jobs.judge_job(TASK, CALLS, given, LIMITS)
+    assert job["judge"] == {
+        **DECLARED, "test": TASK.tests, "names": ("N",), "calls": ('{"f": 1}',), "hello": "{}", "replies": ["[]"],
+    }  # fmt: skip
+
+
+def test_the_job_that_records_has_no_candidate() -> None:
+    assert jobs.record_job(TASK, LIMITS)["record"] == {**DECLARED, "test": TASK.tests}
+
+
+def test_a_candidate_that_is_alive_with_its_tests_may_use_half_of_the_time_in_each_process() -> None:
+    job = jobs.split_job(TASK, CODE, Unrecordable(why="", names=("N",)), LIMITS)
+    assert job["split"] == {**DECLARED, "test": TASK.tests, "source": CODE, "names": ("N",), "reads": ()}
+    assert job["cpu"] == 1.25
+
+
+@pytest.mark.parametrize("solution", ["    return a + 2", "def solution(a):\n    return a + 2"])
+def test_a_known_solution_may_be_a_body_or_a_program(solution: str) -> None:
+    made = tasks.make("q1", SIGNATURE, "", {}, solution).solution
+    assert made is not None
+    assert made.endswith(CODE)
 
 
 def test_samples_are_numbered_within_their_task() -> None:
-    both = {"q1": TASK, "q2": tasks.make("q2", SIGNATURE, "", {"task_type": "A"})}
-    made = [(a.task.id, a.sample) for a in jobs.attempts(both, {"q2": ["", ""], "q1": [""]}, WORDS)]
+    known = {"q1": TASK, "q2": tasks.make("q2", SIGNATURE, "", {"task_type": "A"})}
+    made = [(a.task.id, a.sample) for a in jobs.attempts(known, {"q2": ["", ""], "q1": [""]}, WORDS)]
     assert made == [("q2", 0), ("q2", 1), ("q1", 0)]

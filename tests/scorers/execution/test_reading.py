@@ -15,16 +15,12 @@ from grader.results import Outcome, Reading, SampleResult
 from grader.sandbox.answer import Evidence, Executed, Lint, Run, Split, understand
 from grader.sandbox.channel import Channel
 from grader.scorers.execution import jobs, tasks
-from grader.scorers.execution.declaration import ExecutionProtocol
-from grader.scorers.execution.facts import SampleFacts, facts_of
+from grader.scorers.execution.confirming import Apart, Confirmed
+from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from grader.scorers.execution.reading import official_result, sample_result
 
-V1 = jobs.texts(
-    "v1", ExecutionProtocol(timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"), 2.0
-)
-V2 = jobs.texts(
-    "v2", ExecutionProtocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint failed:\n"), 2.0
-)
+V1 = jobs.texts("v1", Protocol(timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"), 2.0)
+V2 = jobs.texts("v2", Protocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint failed:\n"), 2.0)
 TASK = tasks.make("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type": "A"})
 
 
@@ -36,13 +32,21 @@ def evidence(**facts: Any) -> Evidence:
     return Evidence(**{"stopped": None, "status": None, "cpu": 0.01, "wall": 0.02, "waited": 0.0, "oom": False} | facts)
 
 
-def ran(result: str | None, kind: str = "", split: Split | None = None, **facts: Any) -> Executed:
-    return Executed(lint=Lint(), run=Run(evidence=evidence(**facts), result=result, kind=kind), split=split)
+def ran(result: str | None, kind: str = "", **facts: Any) -> Executed:
+    return Executed(lint=Lint(), run=Run(evidence=evidence(**facts), result=result, kind=kind))
 
 
-def read(executed: Executed | None, recovery: Split | None = None, code: str | None = None) -> SampleResult:
+def read(
+    executed: Executed | None,
+    recovery: Split | None = None,
+    code: str | None = None,
+    confirmed: Confirmed | None = None,
+) -> SampleResult:
     made = attempt(code) if code is not None else attempt()
-    return sample_result(made, executed, recovery, "the supervisor was lost", V2)
+    recovered = Confirmed(split=recovery) if recovery is not None else None
+    return sample_result(
+        made, executed, Apart(completion=confirmed or Confirmed(), written=recovered), "the supervisor was lost", V2
+    )
 
 
 def failed(outcome: Outcome, detail: str, rule: str = "execution") -> Reading:
@@ -53,7 +57,7 @@ CONFIRMED = Split(evidence=evidence(), confirmed=True)
 
 
 def test_a_confirmed_pass_is_credited_in_both_readings() -> None:
-    assert read(ran("passed", split=CONFIRMED)) == SampleResult(
+    assert read(ran("passed"), confirmed=Confirmed(split=CONFIRMED)) == SampleResult(
         qid="q1",
         sample=0,
         seconds=0.01,
@@ -69,7 +73,6 @@ APART = "passes in the tests' own process, not apart from them: "
 @pytest.mark.parametrize(
     ("split", "detail"),
     [
-        (None, "passed, and was not run again"),
         (Split(evidence=evidence(), reason="a test fails", kind="assertion"), f"{APART}a test fails"),
         (
             Split(evidence=evidence(stopped="cpu", cpu=4.0)),
@@ -85,10 +88,15 @@ APART = "passes in the tests' own process, not apart from them: "
         ),
     ],
 )
-def test_a_pass_that_is_not_confirmed_is_suspect_and_says_why(split: Split | None, detail: str) -> None:
-    result = read(ran("passed", split=split))
+def test_a_pass_that_is_not_confirmed_is_suspect_and_says_why(split: Split, detail: str) -> None:
+    result = read(ran("passed"), confirmed=Confirmed(split=split))
     assert result.official == Reading(outcome=Outcome.PASSED, credit=1)
     assert result.careful == failed(Outcome.SUSPECT, detail, "split")
+
+
+def test_a_pass_whose_confirmation_infrastructure_lost_is_unscored() -> None:
+    result = read(ran("passed"), confirmed=Confirmed(lost="the sandbox died"))
+    assert result.careful == failed(Outcome.UNSCORED, "the sandbox died", "infrastructure")
 
 
 FAILURES = [
@@ -141,7 +149,7 @@ def test_a_program_stopped_by_the_gate_did_not_run(lint: Lint, detail: str) -> N
 
 def test_the_v1_prefix_is_in_the_result_not_in_the_detail() -> None:
     executed = ran("failed: boom", "ValueError")
-    result = sample_result(attempt(), executed, None, "", V1)
+    result = sample_result(attempt(), executed, Apart(), "", V1)
     assert official_result(executed, V1) == "failed: boom"
     assert result.official.detail == "ValueError: boom"
 
@@ -162,6 +170,29 @@ def test_a_program_that_fails_with_its_dropped_code_as_well_stays_what_it_was() 
         ran("no N", "NameError"), Split(evidence=evidence(), reason="a test fails"), "N = 3\ndef solution(a): pass"
     )
     assert result.careful == result.official
+
+
+REBINDS = "def solution(a):\n    return 0\nsolution = lambda a: a"
+WRONG = Split(evidence=evidence(), reason="a test fails")
+
+
+@pytest.mark.parametrize(
+    ("official", "written", "outcome"),
+    [
+        ("passed", CONFIRMED, Outcome.PASSED),
+        ("passed", WRONG, Outcome.SUSPECT),
+        ("no", CONFIRMED, Outcome.PASSED),
+        ("no", WRONG, Outcome.ERROR),
+    ],
+)
+def test_where_dropped_code_rebinds_a_name_only_the_text_as_written_is_judged(
+    official: str, written: Split, outcome: Outcome
+) -> None:
+    """Whatever becomes of the completion: the better of two programs is not one program."""
+    kind = "" if official == "passed" else "NameError"
+    for completion in (CONFIRMED, WRONG):
+        result = read(ran(official, kind), written, REBINDS, Confirmed(split=completion))
+        assert result.careful.outcome is outcome
 
 
 def test_a_program_that_silenced_the_linter_but_does_not_parse_is_carefully_a_lint_failure() -> None:
@@ -204,9 +235,10 @@ def test_half_a_character_in_an_exceptions_message_can_be_read_and_written() -> 
 # --- the test that failed -----------------------------------------------------------------------------------------
 
 
-def _failing(lines: str) -> SampleResult:
+def _failing(lines: str) -> object:
     run = Run(evidence=evidence(), result="", kind="AssertionError", lines=lines)
-    return read(Executed(lint=Lint(), run=run))
+    facts = read(Executed(lint=Lint(), run=run)).facts
+    return msgspec.json.decode(facts) if isinstance(facts, msgspec.Raw) else facts
 
 
 def _line_of_the_assertion() -> int:
@@ -216,12 +248,12 @@ def _line_of_the_assertion() -> int:
 
 def test_the_test_that_failed_is_the_last_of_the_tests_lines_that_the_exception_came_by() -> None:
     number = _line_of_the_assertion()
-    told = SampleFacts(failed_test="assert solution(1) == 1", failed_line=number)
-    assert facts_of(_failing(f"{number}")) == told
-    assert facts_of(_failing(f"{number},2,2")) == told
-    assert facts_of(_failing(f"{number},2,{number + 1}")) == told
+    told = {"failed_test": "assert solution(1) == 1", "failed_line": number}
+    assert _failing(f"{number}") == told
+    assert _failing(f"{number},2,2") == told
+    assert _failing(f"{number},2,{number + 1}") == told
 
 
 @pytest.mark.parametrize("lines", ["", "1", "2,9", "-3", "9999999", "99999999999999999999", "\u0663", "x", "1,,"])
 def test_what_a_program_says_of_its_lines_is_never_an_error(lines: str) -> None:
-    assert _failing(lines).facts is msgspec.UNSET
+    assert _failing(lines) is msgspec.UNSET

@@ -1,0 +1,93 @@
+"""The calls of a task's tests: which of two recordings is right, or why the task cannot be graded calls first."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.sandbox.answer import Recorded, Recording
+
+DIFFERENT = "the calls depend on the answers"
+
+
+class Calls(msgspec.Struct, frozen=True, kw_only=True):
+    """The calls that every candidate of a task gets, in order."""
+
+    calls: tuple[str, ...]
+    """JSON texts; see sandbox_image/recording.py."""
+    names: tuple[str, ...]
+    """Global names that the tests read and nobody but the candidate defines."""
+    reads: tuple[str, ...]
+    """Attributes of answers that the tests read."""
+
+
+class Unrecordable(msgspec.Struct, frozen=True, kw_only=True):
+    """A task whose calls are not known before there is an answer."""
+
+    why: str
+    names: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+
+
+def agreed(recording: Recording) -> Calls | None:
+    """Return the calls where both recordings are the same."""
+    truthy, falsy = recording.truthy, recording.falsy
+    if truthy.calls is None or falsy.calls is None:
+        return None
+    if list(map(_without_given_up, truthy.calls)) != list(map(_without_given_up, falsy.calls)):
+        return None
+    calls = tuple(_given_up_by_both(one, other) for one, other in zip(truthy.calls, falsy.calls, strict=True))
+    return Calls(calls=calls, names=tuple(truthy.names), reads=tuple(sorted({*truthy.reads, *falsy.reads})))
+
+
+def settle(recording: Recording, passes: Callable[[Calls], bool | None] | None) -> Calls | Unrecordable:
+    """Return a task's calls, or why there are none.
+
+    `passes`: whether a reference solution passes when its answers to these calls are judged (None: it makes other calls
+    than these); no reference, no function. A reference decides between two recordings; it never is the source of one.
+    """
+    both = agreed(recording)
+    if both is not None:
+        if passes is not None and passes(both) is None:
+            return _unrecordable(recording, "the reference solution is called in another way")
+        return both
+    for recorded in (recording.truthy, recording.falsy):
+        calls = _calls(recorded)
+        if calls is not None and passes is not None and passes(calls):
+            return calls
+    return _unrecordable(recording, DIFFERENT)
+
+
+def _unrecordable(recording: Recording, why: str) -> Unrecordable:
+    truthy = recording.truthy
+    refused = truthy.refused or recording.falsy.refused
+    return Unrecordable(why=refused or why, names=tuple(truthy.names), reads=tuple(truthy.reads))
+
+
+def _calls(recorded: Recorded) -> Calls | None:
+    if recorded.calls is None:
+        return None
+    return Calls(calls=tuple(recorded.calls), names=tuple(recorded.names), reads=tuple(recorded.reads))
+
+
+def _without_given_up(call: str) -> object:
+    message = json.loads(call)
+    message.pop("d", None)
+    return json.dumps(message, sort_keys=True)
+
+
+def _given_up_by_both(one: str, other: str) -> str:
+    """Return a call that gives up only those objects that nobody sees any more in either recording."""
+    if one == other:
+        return one
+    message, second = json.loads(one), json.loads(other)
+    if "d" in message and "d" in second:
+        message["d"] = sorted(set(message["d"]) & set(second["d"]))
+    else:
+        message.pop("d", None)
+    return json.dumps(message, separators=(",", ":"))

@@ -1,0 +1,230 @@
+"""The careful verdict: calls first, judged later. No test runs while a candidate lives whose verdict is still open.
+
+Once a task the calls of its tests are recorded (no candidate is alive); every candidate answers them (no test is
+there); then the tests judge all answers (no candidate is there). Tasks whose calls cannot be recorded come last, with
+candidate and tests alive at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.sandbox.answer import Answers, Executed, Recording, Split
+from grader.scorers.execution import jobs
+from grader.scorers.execution.calls import Calls, Unrecordable, settle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from grader.sandbox.interface import Job, Limits
+    from grader.scorers.execution.settling import Settler
+    from grader.scorers.execution.spool import Spool
+    from grader.scorers.execution.tasks import CodeTask
+
+DIVERGED = "the tests make other calls than those recorded without it"
+"""What a judging process says of answers that the recorded calls are not right for (sandbox_image/replay.py)."""
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A program without its tests."""
+
+    qid: str
+    source: str
+
+
+class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
+    """What the tests made of a candidate; with neither, nothing is known, for the reason `lost`."""
+
+    split: Split | None = None
+    lost: str = ""
+
+
+class Apart(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a sample apart from its tests."""
+
+    completion: Confirmed = Confirmed()
+    """Of the official completion."""
+    written: Confirmed | None = None
+    """Of the text as written, where the official completion has lost something of it."""
+
+
+class Confirmation:
+    """Finds the careful verdicts of a run's candidates, phase by phase."""
+
+    def __init__(self, tasks: Mapping[str, CodeTask], settler: Settler, spool: Spool, limits: Limits) -> None:
+        self._tasks, self._settler, self._spool, self._limits = tasks, settler, spool, limits
+        self._calls: dict[str, Calls | Unrecordable] = {}
+        self._answers: dict[Candidate, str] = {}
+        """The key of what a candidate answered."""
+        self._judged: dict[str, Split] = {}
+        self._verdicts: dict[Candidate, Confirmed] = {}
+
+    def verdicts(self, candidates: Iterable[Candidate]) -> dict[Candidate, Confirmed]:
+        """Return every candidate's verdict."""
+        all_ = list(dict.fromkeys(candidates))
+        self._record(dict.fromkeys(candidate.qid for candidate in all_))
+        first = [c for c in all_ if isinstance(self._calls.get(c.qid), Calls)]
+        self._answer("answering", [(c, self._recorded(c)) for c in first])
+        self._judge("judging", first)
+        self._alive([c for c in all_ if isinstance(self._calls.get(c.qid), Unrecordable)])
+        return self._verdicts
+
+    @property
+    def unrecordable(self) -> dict[str, str]:
+        """Tasks whose calls could not be recorded, and why."""
+        return {qid: calls.why for qid, calls in self._calls.items() if isinstance(calls, Unrecordable)}
+
+    def _recorded(self, candidate: Candidate) -> Calls:
+        calls = self._calls[candidate.qid]
+        assert isinstance(calls, Calls)
+        return calls
+
+    # --- recording ---
+
+    def _record(self, qids: Iterable[str]) -> None:
+        recordings: dict[str, Recording | None] = {}
+
+        def take(key: str, seen: Executed) -> bool:
+            recordings[key] = seen.record.recorded if seen.record is not None else None
+            return False
+
+        keys = {qid: self._settler.key(jobs.record_job(self._tasks[qid], self._limits)) for qid in qids}
+        items = [(key, self._tasks[qid]) for qid, key in keys.items()]
+        lost = self._settler.settle("recording calls", items, lambda task: jobs.record_job(task, self._limits), take)
+        found = {qid: recordings.get(key) for qid, key in keys.items()}
+        references = self._references({qid: r for qid, r in found.items() if r is not None})
+        for qid, key in keys.items():
+            recording = found[qid]
+            if key in lost:
+                self._calls[qid] = Unrecordable(why=f"the calls were not recorded: {lost[key]}")
+            elif recording is None:
+                self._calls[qid] = Unrecordable(why="the recording did not finish")
+            else:
+                self._calls[qid] = self._settled(qid, recording, references)
+
+    def _settled(
+        self, qid: str, recording: Recording, references: dict[tuple[str, Calls], bool | None]
+    ) -> Calls | Unrecordable:
+        if self._tasks[qid].solution is None:
+            return settle(recording, None)
+        return settle(recording, lambda calls: references.get((qid, calls), False))
+
+    def _references(self, recordings: dict[str, Recording]) -> dict[tuple[str, Calls], bool | None]:
+        """Return whether a task's known solution passes with these calls; None: it is called in another way."""
+        wanted = {
+            Candidate(qid=qid, source=f"{self._tasks[qid].solution}\n#{number}"): calls
+            for qid, recording in recordings.items()
+            if self._tasks[qid].solution is not None
+            for number, calls in enumerate(possible(recording))
+        }
+        self._answer("checking calls", list(wanted.items()))
+        self._judge("checking calls", wanted, wanted)
+        return {(c.qid, calls): _passes(self._verdicts.pop(c, None)) for c, calls in wanted.items()}
+
+    # --- answering ---
+
+    def _answer(self, phase: str, wanted: list[tuple[Candidate, Calls]]) -> None:
+        """Have candidates answer recorded calls. No outcome is known to anybody yet."""
+
+        def take(key: str, seen: Executed) -> bool:
+            if seen.answer is not None:
+                self._spool.put(key, seen.answer)
+            return False
+
+        def job(item: tuple[Candidate, Calls]) -> Job:
+            candidate, calls = item
+            return jobs.answer_job(self._tasks[candidate.qid], candidate.source, calls, self._limits)
+
+        if not wanted:
+            return
+        items = [(self._settler.key(job(item)), item) for item in wanted]
+        lost = self._settler.settle(phase, items, job, take)
+        for key, (candidate, _) in items:
+            self._answers[candidate] = key
+            if key in lost:
+                self._verdicts[candidate] = Confirmed(lost=lost[key])
+
+    # --- judging ---
+
+    def _judge(self, phase: str, candidates: Iterable[Candidate], calls: dict[Candidate, Calls] | None = None) -> None:
+        """Judge what candidates answered: answers that are the same once."""
+
+        def take(key: str, seen: Executed) -> bool:
+            if seen.judge is not None:
+                self._judged[key] = seen.judge
+            return seen.judge is not None and seen.judge.confirmed
+
+        def job(candidate: Candidate) -> Job:
+            answers = self._spool.get(self._answers[candidate])
+            assert answers is not None
+            recorded = self._recorded(candidate) if calls is None else calls[candidate]
+            return jobs.judge_job(self._tasks[candidate.qid], recorded, answers, self._limits)
+
+        open_ = [c for c in candidates if c not in self._verdicts]
+        if not open_:
+            return
+        items = [(self._settler.key(job(candidate)), candidate) for candidate in open_]
+        new = [(key, candidate) for key, candidate in items if key not in self._judged]
+        lost = self._settler.settle(phase, new, job, take) if new else {}
+        for key, candidate in items:
+            if key in self._judged:
+                answers = self._spool.get(self._answers[candidate])
+                assert answers is not None
+                self._verdicts[candidate] = Confirmed(split=_split(self._judged[key], answers))
+            else:
+                self._verdicts[candidate] = Confirmed(lost=lost.get(key, "it was not judged"))
+
+    # --- candidate and tests alive at once ---
+
+    def _alive(self, candidates: list[Candidate]) -> None:
+        seen: dict[str, Split] = {}
+
+        def take(key: str, executed: Executed) -> bool:
+            if executed.split is not None:
+                seen[key] = executed.split
+            return executed.split is not None and executed.split.confirmed
+
+        def job(candidate: Candidate) -> Job:
+            calls = self._calls[candidate.qid]
+            return jobs.split_job(self._tasks[candidate.qid], candidate.source, calls, self._limits)
+
+        if not candidates:
+            return
+        items = [(self._settler.key(job(candidate)), candidate) for candidate in candidates]
+        lost = self._settler.settle("judging while answering", items, job, take)
+        for key, candidate in items:
+            split, why = seen.get(key), lost.get(key, "")
+            self._verdicts[candidate] = Confirmed(split=split, lost=why)
+
+
+def possible(recording: Recording) -> list[Calls]:
+    """Return the lists of calls that may be right: one where both recordings agree."""
+    found: list[Calls] = []
+
+    def note(calls: Calls) -> bool:
+        found.append(calls)
+        return False
+
+    settle(recording, note)
+    return found
+
+
+def _passes(confirmed: Confirmed | None) -> bool | None:
+    if confirmed is None or confirmed.split is None:
+        return False
+    if confirmed.split.confirmed:
+        return True
+    return None if confirmed.split.reason == DIVERGED else False
+
+
+def _split(judged: Split, answers: Answers) -> Split:
+    """Return a verdict with what was seen of the candidate: why its process ended, what it used."""
+    if judged.confirmed:
+        return msgspec.structs.replace(judged, evidence=answers.evidence)
+    if judged.evidence.stopped is not None:
+        return msgspec.structs.replace(judged, reason="judging its answers did not finish", kind="unconfirmed")
+    if answers.evidence.stopped is not None and judged.kind in {"unconfirmed", "ended"}:
+        return Split(evidence=answers.evidence)
+    return msgspec.structs.replace(judged, evidence=answers.evidence)

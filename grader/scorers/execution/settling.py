@@ -1,0 +1,99 @@
+"""Jobs and what came of them: identical ones once, from the cache where it has them, else by the pool."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from grader.sandbox import verdict_cache as verdicts
+from grader.sandbox.answer import Executed, understand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from grader.observer import Observer
+    from grader.sandbox.interface import Answer, Job, Limits
+    from grader.sandbox.pool import Pool
+
+Item = TypeVar("Item")
+
+MAX_CACHED_CHARACTERS = 256 << 10
+"""What is larger is not kept: answers of megabytes are rare, and made again sooner than they are read."""
+
+
+class Settler:
+    """Settles phases of a run one after the other."""
+
+    def __init__(
+        self, cache: verdicts.VerdictCache, pool: Pool, identity: str, limits: Limits, observer: Observer
+    ) -> None:
+        self._cache, self._pool, self._identity, self._limits = cache, pool, identity, limits
+        self._observer = observer
+        self.cached = Counter[str]()
+        """Phase -> how many were settled by the cache."""
+
+    def key(self, job: Job) -> str:
+        """Return the name of what comes of a job."""
+        return verdicts.key(job, self._identity, self._limits)
+
+    def has(self, key: str) -> bool:
+        """Whether the cache settles this key."""
+        return self._cache.has(key)
+
+    def settle(
+        self,
+        phase: str,
+        items: Iterable[tuple[str, Item]],
+        job: Callable[[Item], Job],
+        take: Callable[[str, Executed], bool],
+    ) -> dict[str, str]:
+        """Have every item's job done; return key -> why nothing came of it.
+
+        `items`: pairs of a key and what `job` makes the job of, when it is needed. `take` is given what came of a key,
+        once, and tells whether that is a success.
+        """
+        pairs = list(items)
+        times = Counter(key for key, _ in pairs)
+        self._observer.phase(phase, len(pairs))
+        todo: dict[str, Item] = {}
+        for key, item in dict(pairs).items():
+            answer = self._cache.get(key)
+            if answer is None or not self._take(key, answer, times[key], take):
+                todo[key] = item
+            else:
+                self.cached[phase] += times[key]
+        return dict(self._run(todo, times, job, take))
+
+    def _run(
+        self,
+        todo: dict[str, Item],
+        times: Counter[str],
+        job: Callable[[Item], Job],
+        take: Callable[[str, Executed], bool],
+    ) -> Iterator[tuple[str, str]]:
+        if not todo:
+            return
+        for verdict in self._pool.run((key, job(item)) for key, item in todo.items()):
+            if verdict.answer is not None and self._take(verdict.key, verdict.answer, times[verdict.key], take):
+                if _length(verdict.answer) <= MAX_CACHED_CHARACTERS:
+                    self._cache.put(verdict.key, verdict.answer)
+            else:
+                yield verdict.key, verdict.reason or "the supervisor's answer could not be understood"
+                self._observer.advance(times[verdict.key])
+
+    def _take(self, key: str, answer: Answer, times: int, take: Callable[[str, Executed], bool]) -> bool:
+        """Hand over an answer; False where it is none."""
+        try:
+            seen = understand(answer)
+        except msgspec.ValidationError:
+            return False
+        self._observer.advance(times, passed=times * take(key, seen))
+        return True
+
+
+def _length(answer: Answer) -> int:
+    """Return about how many characters an answer has, of those that may be many."""
+    part = answer.get("answer")
+    return sum(map(len, part.get("replies", ()))) if isinstance(part, dict) else 0

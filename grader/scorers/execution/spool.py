@@ -1,0 +1,43 @@
+"""What candidates answered, on disk until it is judged: a run of any length keeps the grader's memory flat."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import zlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.sandbox.answer import Answers
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+class Spool:
+    """Answers by key, in a temporary file that nobody else sees. Use as a context manager."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="grade-answers-")  # noqa: SIM115 - closed by __exit__
+        self._places: dict[str, tuple[int, int]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def put(self, key: str, answers: Answers) -> None:
+        """Keep answers."""
+        data = zlib.compress(json.dumps(msgspec.to_builtins(answers), separators=(",", ":")).encode(), 1)
+        self._places[key] = self._file.seek(0, 2), len(data)
+        self._file.write(data)
+
+    def get(self, key: str) -> Answers | None:
+        """Return what was kept."""
+        if key not in self._places:
+            return None
+        start, length = self._places[key]
+        self._file.seek(start)
+        return msgspec.convert(json.loads(zlib.decompress(self._file.read(length))), Answers)

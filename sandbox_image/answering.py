@@ -1,0 +1,157 @@
+"""The process of a candidate: it executes the candidate's code and answers calls, one after the other.
+
+Neither the tests nor an expected value is in here. The next call is not sent before the last one is answered.
+"""
+
+import contextlib
+import socket
+import sys
+
+import crossing
+import instances
+import receiving
+import sending
+import standing_in
+import streams
+import surroundings
+import wire
+from heap import Heap
+from standing_in import FORGOTTEN
+
+
+def candidate(spec, channel_fd):
+    """Execute a candidate's code, say what it defines, and answer calls until the channel closes."""
+    channel = socket.socket(fileno=channel_fd)
+
+    def send(data):
+        wire.send_bytes(channel.send, data)
+
+    streams.swallow()
+    printed = sys.stdout = streams.WriteOnlyStringIO()
+    namespace = {}
+    try:
+        exec(compile(spec["signature"], "<signature>", "exec"), namespace)
+        originals = instances.declared(spec["classes"], namespace)
+        exec(compile(spec["source"], "<candidate>", "exec"), namespace)
+    except BaseException as error:
+        send(crossing.dumps({"failed": streams.clip(f"{type(error).__name__}: {error}")}))
+        return
+    answerer = _Answerer(spec, namespace, originals, surroundings.Entered(printed))
+    send(answerer.hello())
+    while True:
+        try:
+            call = crossing.loads(wire.receive_bytes(channel.recv, crossing.MAX_BYTES))
+        except (wire.ClosedError, OSError):
+            return
+        send(answerer.answer(call))
+
+
+class _Answerer:
+    """What a candidate's process keeps between calls."""
+
+    def __init__(self, spec, namespace, originals, entered):
+        self._namespace, self._entered = namespace, entered
+        self._names, self._reads = spec["names"], spec["reads"]
+        self._wanted = {*spec["names"], *spec["stubs"]}
+        self._classes = originals | instances.declared(spec["classes"], namespace)
+        self._labels = {kind: name for table in (originals, self._classes) for name, kind in table.items()}
+        self._theirs, self._ours = Heap("t", by_value=True), Heap("a", by_value=False)
+        self._answers = []
+        self._makers = _Makers(self._value_of)
+
+    def hello(self):
+        """Return what the candidate's code defines, of what the tests may name."""
+        space = self._namespace
+        encoder = self._encoder()
+        values, errors = {}, {}
+        for name in self._names:
+            value = space.get(name)
+            if isinstance(value, type) and issubclass(value, Exception):
+                errors[name] = encoder.exception(value.__new__(value))[1]
+            elif name in space and not callable(value) and type(value) is not type(sys):
+                with contextlib.suppress(crossing.UncrossableError):
+                    values[name] = encoder.encode(value)
+        self._ours.add(encoder.values, encoder.nodes)
+        return crossing.dumps(
+            {
+                "functions": [n for n, v in space.items() if callable(v) and n in self._wanted],
+                "modules": [n for n, v in space.items() if type(v) is type(sys) and n in self._wanted],
+                "errors": errors,
+                "values": values,
+                "n": encoder.nodes,
+            }
+        )
+
+    def _encoder(self):
+        tables = self._ours.atoms, self._theirs.atoms
+        return sending.Encoder(self._labels, tables, reads=self._reads, functions=True)
+
+    def answer(self, call):
+        """Return the reply to one call, as bytes."""
+        expected = len(self._theirs.objects) + len(call["n"])
+        outcome = {}
+        try:
+            target, args, kwargs = self._take(call)
+        except Exception as error:
+            self._theirs.objects += [FORGOTTEN] * (expected - len(self._theirs.objects))
+            self._answers.append(FORGOTTEN)
+            return crossing.dumps({"u": f"something else than the call is about ({type(error).__name__})"})
+        self._entered.enter(call)
+        try:
+            outcome = {"v": target(*args, **kwargs)}
+        except Exception as error:
+            outcome = {"e": error}
+        self._answers.append(outcome.get("v", FORGOTTEN))
+        try:
+            return self._reply(outcome, call)
+        except crossing.UncrossableError as error:
+            why = str(error)
+        except Exception as error:
+            why = f"{crossing.type_name(outcome.get('v'))} ({type(error).__name__} while it was read)"
+        return crossing.dumps({"u": why})
+
+    def _take(self, call):
+        """Take in what a call brings; return the function to call and its arguments."""
+        if "d" in call:
+            self._ours.forget_all()
+            self._answers = [FORGOTTEN] * len(self._answers)
+            self._theirs.forget(call["d"])
+        known = {"t": self._theirs.objects, "a": self._ours.objects}
+        decoder = receiving.Decoder(call["n"], self._classes, known, self._makers)
+        decoder.decode_all()
+        self._theirs.add(decoder.built, call["n"])
+        for tag, number, node in call["m"]:
+            heap = self._theirs if tag == "t" else self._ours
+            decoder.fill(heap.objects[number], node)
+            heap.look(number)
+        kwargs = {key: decoder.value(atom) for key, atom in call["k"]}
+        return decoder.value(call["f"]), decoder.values(call["v"]), kwargs
+
+    def _reply(self, outcome, call):
+        encoder = self._encoder()
+        reply = {key: encoder.encode(value) for key, value in outcome.items()}
+        reply["m"] = [
+            [heap.tag, number, encoder.node(heap.objects[number])]
+            for heap in (self._theirs, self._ours)
+            for number in heap.changed()
+        ]
+        encoder.finish()
+        reply["n"] = encoder.nodes
+        data = crossing.dumps(reply | self._entered.left(call))
+        self._ours.add(encoder.values, encoder.nodes)
+        return data
+
+    def _value_of(self, expression):
+        """Return what an expression over earlier answers gives here; see placeholder.py."""
+        kind, *rest = expression
+        if kind == "name":
+            return self._namespace[rest[0]]
+        if kind == "ans":
+            return self._answers[rest[0]]
+        return standing_in.part(kind, self._value_of(rest[0]), rest[1])
+
+
+class _Makers(standing_in.Makers):
+    def __init__(self, evaluate):
+        super().__init__()
+        self.evaluate = evaluate

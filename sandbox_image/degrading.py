@@ -1,0 +1,200 @@
+"""What a candidate's own types are sent as: the nearest plain data, where their class does not override comparison.
+
+Nothing here decides a verdict: whatever is sent is data, and the tests compare data. It is about honest programs that
+return a list of a class of their own, and are to keep the credit for what is in it.
+"""
+
+import array
+import collections
+import contextlib
+import enum
+import functools
+import re
+import sys
+import types
+
+from crossing import MUTABLE, type_name
+from instances import UncrossableError, attributes
+
+SCALARS = (int, float, complex, str, bytes)
+_COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
+# Modules with classes that no attribute of theirs names, or that say they are in another one.
+_LIBRARIES = {"itertools", "functools", "collections", "types", "random", "json", "io", "socket"}
+_HEAP_TYPE = 1 << 9
+_CALLABLE = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType,
+    types.BuiltinMethodType, types.WrapperDescriptorType, types.MethodWrapperType, functools.partial,
+)  # fmt: skip
+BUILTIN_MODULES = ("builtins", "math", "cmath", "operator", "statistics", "numpy")
+_REFUSED = {
+    "eval", "exec", "compile", "open", "input", "breakpoint", "__import__", "globals", "locals", "vars", "exit", "quit",
+    "help", "getattr", "setattr", "delattr",
+}  # fmt: skip
+
+
+def overrides(kind, base, more=()):
+    """Whether a class compares its instances in another way than `base` does."""
+    return any(_found(kind, name) is not _found(base, name) for name in (*_COMPARING, *more))
+
+
+def _found(kind, name):
+    return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
+
+
+def is_own(kind):
+    """Whether a class is a program's own and not a library's."""
+    made_by_a_class_statement = kind.__flags__ & _HEAP_TYPE
+    known = getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
+    return bool(made_by_a_class_statement) and not known and kind.__module__ not in _LIBRARIES
+
+
+def scalar(value):
+    """Return the plain number or text of an instance of a subclass of one; None where there is none."""
+    kind = type(value)
+    if not is_own(kind):
+        return None
+    for base, plain in _PLAIN_SCALARS.items():
+        if isinstance(value, base):
+            if overrides(kind, base):
+                raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
+            return plain(value)
+    return None
+
+
+_PLAIN_SCALARS = {
+    int: int.__pos__,
+    float: float.__pos__,
+    complex: complex.__pos__,
+    str: str.__str__,
+    bytes: lambda value: bytes.__getitem__(value, slice(None)),
+}
+_PLAIN_CONTAINERS = {
+    collections.OrderedDict: lambda v: collections.OrderedDict(dict.items(v)),
+    collections.Counter: lambda v: collections.Counter(dict(dict.items(v))),
+    collections.defaultdict: lambda v: collections.defaultdict(v.default_factory, dict.items(v)),
+    collections.deque: lambda v: collections.deque(collections.deque.__iter__(v), v.maxlen),
+    dict: dict.copy,
+    list: lambda v: list.__getitem__(v, slice(None)),
+    tuple: lambda v: tuple.__getitem__(v, slice(None)),
+    set: lambda v: set(set.__iter__(v)),
+    frozenset: lambda v: frozenset(frozenset.__iter__(v)),
+    bytearray: lambda v: bytearray(bytearray.__getitem__(v, slice(None))),
+}
+_WRAPPERS = {
+    collections.UserList: "userlist",
+    collections.UserDict: "userdict",
+    collections.UserString: "userstring",
+}
+
+
+def node(encoder, value):
+    """Return a node for what is not plain data itself; None where nothing may stand for it."""
+    kind = type(value)
+    if kind is array.array:
+        return ["typed", value.typecode, value.tobytes().decode("latin-1")]
+    if kind is memoryview:
+        return ["memory", value.format, value.tobytes().decode("latin-1")] if value.ndim == 1 else None
+    if kind is re.Match:
+        return _match(encoder, value)
+    if kind is types.SimpleNamespace:
+        return ["namespace", encoder.pairs(vars(value))]
+    if kind is types.MappingProxyType:
+        return ["mappingproxy", encoder.atom(dict(value))]
+    if kind is collections.ChainMap:
+        return ["chainmap", encoder.atoms(value.maps)]
+    for base, name in _WRAPPERS.items():
+        if isinstance(value, base) and not overrides(kind, base):
+            return [name, encoder.atom(value.data)]
+    if isinstance(value, (*_CALLABLE, type)) or type_name(value) == "numpy.ufunc":
+        return _callable(encoder, value)
+    return _own(encoder, value, kind) if is_own(kind) else None
+
+
+def _own(encoder, value, kind):
+    for base, plain in _PLAIN_CONTAINERS.items():
+        if isinstance(value, base):
+            return _container(encoder, value, kind, base, plain)
+    for base in kind.__mro__:
+        if base in encoder.classes:
+            return _descendant(encoder, value, kind, base)
+    if hasattr(kind, "__next__") and hasattr(kind, "__iter__"):
+        return encoder.iterator(value)
+    if callable(value) and encoder.functions:
+        return ["function", kind.__name__]
+    return _tree(encoder, value, kind)
+
+
+def _container(encoder, value, kind, base, plain):
+    if overrides(kind, base):
+        raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
+    fields = getattr(kind, "_fields", None)
+    if base is tuple and isinstance(fields, tuple) and all(type(name) is str for name in fields):
+        return ["record", kind.__name__, list(fields), encoder.atoms(plain(value))]
+    return encoder.node(plain(value))
+
+
+def _descendant(encoder, value, kind, base):
+    """An instance of a class that derives from one of the signature's is sent as an instance of that."""
+    if overrides(kind, base) or isinstance(value, (enum.Enum, tuple, list, dict, set, str, int, float, bytes)):
+        raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
+    return ["instance", encoder.classes[base], encoder.pairs(attributes(value))]
+
+
+def _tree(encoder, value, kind):
+    """An object of the candidate's own class as its attributes, and as what a test may ask of it without comparing."""
+    held = attributes(value)
+    if isinstance(value, enum.Enum):
+        held = {"name": value.name, "value": value.value}
+    for name in encoder.reads:
+        if name not in held and hasattr(kind, name):
+            with contextlib.suppress(Exception):
+                held[name] = getattr(value, name)
+    facts = {}
+    for name, ask in _FACTS.items():
+        if _found(kind, name) is not None and _found(kind, name) is not _found(object, name):
+            with contextlib.suppress(Exception):
+                facts[name] = ask(encoder, value)
+    sendable = [(name, item) for name, item in held.items() if type(name) is str and not name.startswith("__")]
+    return ["tree", kind.__name__, overrides(kind, object), encoder.pairs(dict(sendable)), encoder.pairs(facts)]
+
+
+_FACTS = {
+    "__bool__": lambda e, v: bool(v),
+    "__len__": lambda e, v: len(v),
+    "__str__": lambda e, v: str(v),
+    "__repr__": lambda e, v: repr(v),
+    "__iter__": lambda e, v: iter(v),
+}
+
+
+def _match(encoder, value):
+    spans = [list(value.span(number)) for number in range(len(value.groups()) + 1)]
+    names = [part for pair in value.re.groupindex.items() for part in pair]
+    return ["match", encoder.atoms([value.group(), *value.groups()]), spans, names, encoder.atom(value.string)]
+
+
+def _callable(encoder, value):
+    """A function: to be called back where the candidate sends it, else only one of those that have a known name."""
+    name = getattr(value, "__name__", type(value).__name__)
+    if encoder.functions:
+        return ["function", name if type(name) is str else type(value).__name__]
+    qualified = getattr(value, "__qualname__", name)
+    for module in BUILTIN_MODULES:
+        if find_builtin(module, qualified) is value:
+            return ["builtin", module, qualified]
+    return None
+
+
+def find_builtin(module, qualified):
+    """Return a built-in function, type or method by its name, or None."""
+    found = sys.modules.get(module)
+    if type(qualified) is not str or module not in BUILTIN_MODULES or qualified in _REFUSED or "__" in qualified:
+        return None
+    for part in qualified.split("."):
+        found = getattr(found, part, None)
+    return found if callable(found) else None
+
+
+def is_mutable(node):
+    """Whether the contents of this node's object can change."""
+    return node[0] in MUTABLE

@@ -1,0 +1,107 @@
+"""Objects that one side has sent to the other, numbered, for as long as a sample lives.
+
+Both sides keep two of these: what the tests have sent (`t`) and what the candidate has sent (`a`). A message names an
+object that is there already by its number, and tells what has changed in it since; so a list that the candidate has
+returned and goes on filling is one list for the tests as well.
+"""
+
+import collections
+import operator
+
+from crossing import MUTABLE
+from instances import MalformedError, attributes
+from standing_in import FORGOTTEN
+
+
+class Heap:
+    """The objects of one direction. `by_value`: what cannot change is sent again each time, not referred to."""
+
+    def __init__(self, tag, *, by_value):
+        self.tag, self.by_value = tag, by_value
+        self.objects = []
+        self.atoms = {}
+        """id -> atom, of the objects that may be referred to."""
+        self.kinds = {}
+        """Number -> the node's first parts (kind, class), of objects that can change."""
+        self._seen = {}
+
+    def add(self, values, nodes):
+        """Take in what a message brought: objects and the nodes they were made from."""
+        for value, node in zip(values, nodes, strict=True):
+            number = len(self.objects)
+            mutable = node[0] in MUTABLE
+            if self.by_value and not mutable:
+                self.objects.append(FORGOTTEN)
+                continue
+            self.objects.append(value)
+            self.atoms[id(value)] = {self.tag: number}
+            if mutable:
+                self.kinds[number] = node[:2] if node[0] in {"instance", "tree"} else node[:1]
+                self._seen[number] = _contents(value)
+
+    def changed(self):
+        """Return the numbers of the objects that have changed since they were last looked at, and look at them."""
+        found = []
+        for number, before in self._seen.items():
+            now = _contents(self.objects[number])
+            if not _same(before, now):
+                found.append(number)
+                self._seen[number] = now
+        return found
+
+    def look(self, number):
+        """Take what an object holds now as known to the other side."""
+        if number in self._seen:
+            self._seen[number] = _contents(self.objects[number])
+
+    def mutable(self):
+        """Return the numbers of the objects that can change, in the order they were sent."""
+        return list(self._seen)
+
+    def forget(self, numbers):
+        """Give objects up: the other side cannot see them any more."""
+        for number in numbers:
+            value = self.objects[number]
+            if value is not FORGOTTEN and self.atoms.get(id(value)) == {self.tag: number}:
+                del self.atoms[id(value)]
+            self.objects[number] = FORGOTTEN
+            self.kinds.pop(number, None)
+            self._seen.pop(number, None)
+
+    def forget_all(self):
+        """Give up every object."""
+        self.objects = [FORGOTTEN] * len(self.objects)
+        for table in (self.atoms, self.kinds, self._seen):
+            table.clear()
+
+    def check_change(self, number, node):
+        """Raise MalformedError unless `node` may be the new content of object `number`."""
+        if not (type(number) is int and number in self.kinds and isinstance(node, list)):
+            raise MalformedError("a change of nothing")
+        if node[: len(self.kinds[number])] != self.kinds[number]:
+            raise MalformedError("a change of what an object is")
+        parameters = getattr(type(self.objects[number]), "__dataclass_params__", None)
+        if node[0] == "instance" and parameters is not None and parameters.frozen:
+            raise MalformedError("a change of an instance that does not change")
+
+
+def _contents(value):
+    """Return what an object holds, cheap to compare with what it holds later."""
+    if isinstance(value, (list, collections.deque)):
+        return list(value)
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, set):
+        return [*value]
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if hasattr(value, "tobytes"):
+        return (value.shape, value.tobytes() if value.dtype != object else list(value.flat))
+    held = attributes(value)
+    return [*held.keys(), *held.values()]
+
+
+def _same(before, now):
+    if type(now) is list:
+        return len(before) == len(now) and all(map(operator.is_, before, now))
+    return before == now

@@ -1,0 +1,147 @@
+"""The tests of a task whose calls cannot be recorded: they run while the candidate answers, in a process of its own.
+
+Such a task is judged after all others. The tests go on after a failure (patience.py), so that the calls tell nothing.
+"""
+
+import os
+import socket
+
+import crossing
+import lending
+import patience
+import recording
+import replies
+import sending
+import streams
+import surroundings
+import vacuous
+import wire
+from instances import MalformedError
+from judging import reason_of
+from replies import Proxy, Replies, delivered
+
+
+def tests(spec, channel_fd, result_fd):
+    """Run the task's tests against the candidate's functions; report whether they confirm it."""
+    streams.swallow()
+
+    def tell(reason, kind, *, final=True):
+        said = {"confirmed": not reason, "reason": streams.clip(reason), "kind": kind}
+        # What has failed has failed, whatever becomes of the rest: it is told at once.
+        wire.send(lambda data: os.write(result_fd, data), said if final else said | {"so_far": True})
+
+    tell(*_Tests(spec, socket.socket(fileno=channel_fd), tell).verdict())
+
+
+class _Tests:
+    """One run of a task's tests with a candidate that is alive."""
+
+    def __init__(self, spec, channel, tell):
+        self._spec, self._channel, self._tell = spec, channel, tell
+        self._broken = replies.Broken()
+        self._failure = ""
+        self._used = 0
+
+    def verdict(self):
+        """Return ("", "") where every test passed, else why not and of what kind."""
+        text = self._spec["signature"] + self._spec["test"]
+        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text)
+        why = "", ""
+        try:
+            hello = self._receive()
+        except (wire.ClosedError, OSError):
+            return "the candidate's process ended while its code was loading", "ended"
+        except MalformedError as error:
+            return reason_of(error, "")
+        try:
+            if "failed" in hello:
+                return f"the candidate's code does not load: {streams.clip(str(hello['failed']))}", "load"
+            recording.begin_randomness()
+            self._surroundings = surroundings.Surroundings(crossing.UnconfirmedError)
+            self._run(replies.hello_of(hello))
+        except BaseException as error:
+            why = reason_of(error, self._spec["test"])
+        if self._broken.error is not None:
+            return reason_of(self._broken.error, "")
+        if self._failure:
+            return self._failure, "assertion"
+        return why if why[0] or self._used else ("the tests pass without a call", "unconfirmed")
+
+    def _run(self, hello):
+        namespace = {}
+        exec(compile(self._spec["signature"], "<signature>", "exec"), namespace)
+        classes, stubs = lending.classes_and_stubs(self._spec, namespace)
+        self._replies = Replies(classes, self._broken, self._guard, self._called)
+        code = patience.compile_patient(self._spec["test"], namespace, self._failed)
+        names = lending.open_names(code, namespace | stubs)
+        functions = set(map(str, hello["functions"]))
+        namespace |= {name: Proxy(name, stub, self._called) for name, stub in stubs.items() if name in functions}
+        decoder = self._replies.decode(hello["n"])
+        proxy = lambda name: Proxy(name, None, self._called)  # noqa: E731
+        lending.lend(namespace, names, hello, decoder, self._replies.makers, proxy)
+        self._named = {id(value): name for name, value in namespace.items() if type(value) is Proxy}
+        self._used += len(hello["values"])
+        exec(code, namespace)
+
+    def _failed(self, text):
+        if not self._failure:
+            self._failure = f"a test fails: {text}"
+            self._tell(self._failure, "assertion", final=False)
+
+    def _called(self, proxy, args, kwargs):
+        if self._broken.error is not None:
+            raise self._broken.error
+        try:
+            return delivered(*self._exchange(proxy, args, kwargs))
+        except (crossing.UnconfirmedError, MalformedError) as error:
+            self._broken.note(error)
+            raise
+
+    def _exchange(self, proxy, args, kwargs):
+        understood = self._replies
+        told = self._surroundings.now()
+        encoder = _Encoder(understood, self._named)
+        try:
+            message = {
+                "f": encoder.encode(proxy),
+                "m": [
+                    [heap.tag, number, encoder.node(heap.objects[number])]
+                    for heap in (understood.ours, understood.theirs)
+                    for number in heap.changed()
+                ],
+                "v": [encoder.encode(value) for value in args],
+                "k": [[key, encoder.encode(value)] for key, value in kwargs.items()],
+                "n": encoder.nodes,
+            }
+            encoder.finish()
+            data = crossing.dumps(message | told)
+        except crossing.UncrossableError as error:
+            raise crossing.UnconfirmedError(
+                f"the tests pass a {error}, which cannot be serialized for the candidate"
+            ) from None
+        understood.ours.add(encoder.values, encoder.nodes)
+        self._used += 1
+        try:
+            wire.send_bytes(self._channel.send, data)
+            reply = self._receive()
+        except (wire.ClosedError, OSError):
+            raise crossing.UnconfirmedError("the candidate's process ended during a call") from None
+        outcome = understood.take(reply)
+        self._surroundings.after(reply)
+        return outcome
+
+    def _receive(self):
+        return crossing.loads(wire.receive_bytes(self._channel.recv, crossing.MAX_BYTES), self._guard.constant)
+
+
+class _Encoder(sending.Encoder):
+    """Sends the candidate's functions by their names, and those that it returned by their numbers."""
+
+    def __init__(self, understood, named):
+        super().__init__(understood.labels, (understood.ours.atoms, understood.theirs.atoms))
+        self._named = named
+
+    def atom(self, value):
+        if type(value) is Proxy and id(value) in self._named:
+            return {"x": ["name", self._named[id(value)]]}
+        return super().atom(value)

@@ -1,0 +1,125 @@
+"""Judging recorded answers: the tests, compiled once a task, run in a fork for each set of answers.
+
+There is no candidate here, only data that one gave. An answer can still be a bomb, so each fork has limits of its own
+(watch.py) and only the supervisor ends it.
+"""
+
+import json
+import os
+import signal
+import socket
+
+import confine
+import crossing
+import lending
+import patience
+import recording
+import replies
+import streams
+import vacuous
+import wire
+from replay import Replay
+
+
+def judge(spec, request_fd, result_fd):
+    """Compile a task's tests, then judge one request after the other until the channel closes."""
+    bench = _Bench(spec)
+    channel = socket.socket(fileno=request_fd)
+    wire.send(lambda data: os.write(result_fd, data), {"ready": True})
+    while True:
+        try:
+            request = wire.receive(channel.recv)
+        except (wire.ClosedError, OSError):
+            return
+        pid = os.fork()
+        if pid == 0:
+            _be_judge(bench, request, result_fd, channel)
+        _, status, usage = os.wait4(pid, 0)
+        said = {"ended": os.waitstatus_to_exitcode(status), "cpu": usage.ru_utime + usage.ru_stime}
+        wire.send(lambda data: os.write(result_fd, data), said)
+
+
+def _be_judge(bench, request, result_fd, channel):
+    try:
+        channel.close()
+        confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
+        confine.limit_cpu(request["cpu"])
+        folder = f"{os.getcwd()}/{os.getpid()}"
+        os.mkdir(folder)
+        os.chdir(folder)
+        reason, kind = bench.verdict(request["hello"], request["replies"])
+        said = {"confirmed": not reason, "reason": streams.clip(reason), "kind": kind}
+        wire.send(lambda data: os.write(result_fd, data), said)
+    finally:
+        os._exit(0)
+
+
+class _Bench:
+    """A task's tests, ready to be run."""
+
+    def __init__(self, spec):
+        self._spec = spec
+        self._broken = replies.Broken()
+        self._signature = compile(spec["signature"], "<signature>", "exec")
+        self._tests = patience.compile_strict(spec["test"])
+        self._calls = [json.loads(call) for call in spec["calls"]]
+        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, spec["signature"] + spec["test"])
+
+    def verdict(self, hello, answers):
+        """Return ("", "") where every test passes, else why not and of what kind."""
+        streams.swallow()
+        if hello is None:
+            return "the candidate's process ended while its code was loading", "ended"
+        why = "", ""
+        try:
+            message = crossing.loads(hello, self._guard.constant)
+            if "failed" in message:
+                return f"the candidate's code does not load: {streams.clip(str(message['failed']))}", "load"
+            if not self._run(replies.hello_of(message), answers).used:
+                why = "the tests pass without a call", "unconfirmed"
+        except BaseException as error:
+            why = reason_of(error, self._spec["test"])
+        return why if self._broken.error is None else reason_of(self._broken.error, "")
+
+    def _run(self, hello, answers):
+        recording.begin_randomness()
+        namespace = {}
+        exec(self._signature, namespace)
+        classes, stubs = lending.classes_and_stubs(self._spec, namespace)
+        replay = Replay(self._calls, answers, classes, self._broken, self._guard)
+        lent = {
+            name: replies.Proxy(name, stub, replay.called) for name, stub in stubs.items() if name in hello["functions"]
+        }
+        decoder = replay.understood.decode(hello["n"])
+        makers, proxy = replay.understood.makers, lambda name: replies.Proxy(name, None, replay.called)
+        lending.lend(lent, self._spec["names"], hello, decoder, makers, proxy)
+        replay.names |= lent
+        replay.used += len(hello["values"])
+        namespace |= lent
+        exec(self._tests, namespace)
+        return replay
+
+
+def reason_of(error, tests):
+    """Return why tests do not confirm a candidate, and of what kind that is."""
+    if isinstance(error, crossing.UnconfirmedError):
+        return str(error), "unconfirmed"
+    if isinstance(error, crossing.EndlessError):
+        return f"the tests ask for {error}", "unconfirmed"
+    if isinstance(error, crossing.MalformedError):
+        return f"the candidate sent a malformed value ({error})", "malformed"
+    if isinstance(error, AssertionError):
+        said = str(error) or _line_of(error, tests)
+        return f"a test fails: {said}" if said else "a test fails", "assertion"
+    return f"{type(error).__name__}: {error}", "error"
+
+
+def _line_of(error, tests):
+    """Return the line of the tests that an exception came by last."""
+    number, trace = 0, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<tests>":
+            number = trace.tb_lineno
+        trace = trace.tb_next
+    lines = tests.split("\n")
+    return lines[number - 1].strip() if 0 < number <= len(lines) else ""

@@ -1,0 +1,79 @@
+"""What the tests may name besides their own: the candidate's functions, its constants, and modules that it imported."""
+
+import builtins
+import dis
+
+import instances
+
+# Where a test may find a name that the task's signature forgot to import and the candidate did import.
+_TRUSTED = (
+    "math", "collections", "itertools", "functools", "typing", "copy", "random", "re", "string", "heapq", "bisect",
+    "operator", "datetime", "json", "cmath", "statistics", "fractions", "decimal", "time",
+)  # fmt: skip
+_ALIASES = {"np": "numpy", "pd": "pandas", "numpy": "numpy", "pandas": "pandas"} | {name: name for name in _TRUSTED}
+
+
+def open_names(code, namespace):
+    """Return the global names that tests read and that neither they nor the signature define."""
+    read, stored = set(), set()
+    _collect(code, read, stored, top=True)
+    return sorted(read - stored - namespace.keys() - set(dir(builtins)))
+
+
+def _collect(code, read, stored, *, top):
+    for step in dis.get_instructions(code):
+        if step.opname in {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}:
+            read.add(step.argval)
+        elif step.opname == "STORE_GLOBAL" or (top and step.opname == "STORE_NAME"):
+            stored.add(step.argval)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_consts"):
+            _collect(constant, read, stored, top=False)
+
+
+def read_attributes(code):
+    """Return the names of the attributes that tests read, of anything."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in {"LOAD_ATTR", "LOAD_METHOD"}}
+    for constant in code.co_consts:
+        if hasattr(constant, "co_consts"):
+            found.update(read_attributes(constant))
+    return sorted(found)
+
+
+def classes_and_stubs(spec, namespace):
+    """Take the stubs out of a signature's namespace; return the signature's classes, and the stubs by name."""
+    classes = instances.declared(spec["classes"], namespace)
+    return classes, {name: namespace.pop(name) for name in spec["stubs"] if name in namespace}
+
+
+def library(name):
+    """Return the module or library function that a candidate most likely means by this name, or None."""
+    if name in _ALIASES:
+        try:
+            return __import__(_ALIASES[name])
+        except ImportError:
+            return None
+    for module in map(__import__, _TRUSTED):
+        if hasattr(module, name):
+            return getattr(module, name)
+    return None
+
+
+def lend(namespace, names, hello, decoder, makers, proxy):
+    """Give the tests what a candidate has under these names.
+
+    Modules and library functions come from this process's own library: what the candidate calls `isclose` is of no
+    interest. `proxy(name)` makes what stands for a function.
+    """
+    functions = {name for name in hello["functions"] if isinstance(name, str)}
+    for name in names:
+        if name in _ALIASES:
+            if name in hello["modules"]:
+                namespace[name] = library(name)
+        elif name in hello["errors"]:
+            namespace[name] = makers.error_class(name, hello["errors"][name])
+        elif name in hello["values"]:
+            namespace[name] = decoder.value(hello["values"][name])
+        elif name in functions:
+            found = library(name)
+            namespace[name] = proxy(name) if found is None else found

@@ -1,0 +1,128 @@
+"""The linter as a process of its own: warm, and replaced when a source breaks it."""
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import time
+
+import confine
+import isolation
+import linter as _linter
+import watch
+import wire
+
+LINT_CPU_SECONDS = 10.0
+LINT_WALL_SECONDS = 60.0
+LINTS_BEFORE_COLLECTION = 64
+# What a linter may hold on to after a program: it shares the container's memory with the programs that follow.
+LINT_KEPT_BYTES = 192 << 20
+
+
+def _serve_lint(connection, folder):
+    """The linter's process; never returns."""
+    import gc
+
+    try:
+        linter = _linter.Linter(folder)
+        linter.warm()
+        wire.send(connection.send, {"ready": True})
+        count = 0
+        while True:
+            source = wire.receive(connection.recv)["source"]
+            try:
+                reply = {"messages": linter.messages(source)}
+            except (Exception, RecursionError) as error:
+                reply = {"broken": f"{type(error).__name__}: {str(error)[:500]}"}
+            reply["stained"] = linter.stained
+            wire.send(connection.send, reply)
+            count += 1
+            if count % LINTS_BEFORE_COLLECTION == 0:
+                gc.collect()
+    except (wire.ClosedError, OSError):
+        pass
+    finally:
+        os._exit(0)
+
+
+class LintProcess:
+    """A linter in a process of its own, begun when first asked at the latest, replaced when stuck, dead or confused."""
+
+    def __init__(self, isolation):
+        self.isolation = isolation
+        self.pid = None
+
+    def start(self):
+        """Fork the process; it says when it is ready."""
+        ours, theirs = socket.socketpair()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                ours.close()
+                confine.close_all_but({theirs.fileno()})
+                folder = self._become()
+                confine.restrict(memory_bytes=512 << 20, address_space=True)
+                os.chdir(folder)
+                _serve_lint(theirs, folder)
+            finally:
+                os._exit(1)
+        theirs.close()
+        self.socket = ours
+        self.fresh = True
+
+    def _become(self):
+        if isinstance(self.isolation, isolation.Uids):
+            uid = self.isolation.first_uid + isolation.LINTER_SLOT
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+        confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
+        confine.undumpable()
+        folder = f"{isolation.SCRATCH}/{isolation.LINT_FOLDER}"
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
+        os.environ.update(HOME=folder, PYLINTHOME=folder)
+        return folder
+
+    def stop(self):
+        """Kill and reap it."""
+        if self.pid is None:
+            return
+        self.socket.close()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+        self.pid = None
+
+    def lint(self, source):
+        """Return {"messages": [...]} or {"broken": why}."""
+        if self.pid is None:
+            self.start()
+        for _ in range(2):
+            # Whoever ended the linter the first time, it was the source if the next one goes the same way.
+            try:
+                if self.fresh:
+                    wire.receive(self.socket.recv)
+                    self.fresh = False
+                return self._ask(source)
+            except (wire.ClosedError, OSError):
+                self.stop()
+                self.start()
+        return {"broken": "the linter crashed on this source"}
+
+    def _ask(self, source):
+        wire.send(self.socket.send, {"source": source})
+        used = watch.cpu_seconds([self.pid])
+        deadline = time.monotonic() + LINT_WALL_SECONDS
+        while not select.select([self.socket], [], [], 0.2)[0]:
+            if watch.cpu_seconds([self.pid]) - used > LINT_CPU_SECONDS or time.monotonic() > deadline:
+                self.stop()
+                self.start()
+                return {"broken": f"the linter did not finish within {LINT_CPU_SECONDS:.0f} s of CPU time"}
+        reply = wire.receive(self.socket.recv)
+        if reply.pop("stained") or watch.own_anonymous_bytes(self.pid) > LINT_KEPT_BYTES:
+            self.stop()
+            self.start()
+        return reply

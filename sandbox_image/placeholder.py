@@ -1,0 +1,166 @@
+"""What a recorder answers a test's call with: something that goes through most of what a test does with an answer.
+
+It is told whether to be truthy or falsy. Whatever plain value it turns into (a number, a text, a length, a truth) is
+another one in either case: where such a value gets into a later call, the two recordings differ, and neither counts.
+An answer that is handed on as it is, or an item or an attribute of it, is known by an expression:
+
+    ["ans", k]   the answer to call k          ["name", n]   what the candidate calls n
+    ["item", expression, atom]                 ["nth", expression, i]   item i of an iteration
+    ["attr", expression, name]
+"""
+
+import collections
+import dis
+import sys
+
+_OWN_NAMES = ("_expression", "_recorder", "_holds")
+_UNPACK = {"UNPACK_SEQUENCE", "UNPACK_EX"}
+_LOCAL = frozenset(
+    name
+    for kind in (list, dict, set, str, int, float, complex, tuple, bytes, collections.deque, collections.Counter)
+    for name in dir(kind)
+)
+
+
+class UnrecordableError(BaseException):
+    """The calls of these tests cannot be known before there is an answer; the text says why."""
+
+
+class Placeholder:
+    """Stands for an answer, or for what a test made of one (then its expression is None)."""
+
+    __slots__ = (*_OWN_NAMES, "__weakref__")
+
+    def __init__(self, recorder, expression, holds=None):
+        object.__setattr__(self, "_recorder", recorder)
+        object.__setattr__(self, "_expression", expression)
+        object.__setattr__(self, "_holds", holds)
+        recorder.count()
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return self._recorder.attribute(self, name)
+
+    def __getitem__(self, key):
+        return self._recorder.item(self, key)
+
+    def __call__(self, *args, **kwargs):
+        return self._recorder.called(self, args, kwargs)
+
+    def __setattr__(self, name, value):
+        self._recorder.refuse("the tests change what the candidate returned")
+
+    def __setitem__(self, key, value):
+        self._recorder.refuse("the tests change what the candidate returned")
+
+    def __bool__(self):
+        return self._recorder.truthy
+
+    def __len__(self):
+        return int(self._recorder.truthy)
+
+    __int__ = __index__ = __len__
+
+    def __float__(self):
+        return float(self._recorder.truthy)
+
+    def __complex__(self):
+        return complex(self._recorder.truthy)
+
+    def __str__(self):
+        return str(int(self._recorder.truthy))
+
+    __repr__ = __str__
+
+    def __format__(self, spec):
+        return str(self)
+
+    def __bytes__(self):
+        return str(self).encode()
+
+    def __hash__(self):
+        return id(self)
+
+    def __iter__(self):
+        count = _wanted_items(sys._getframe(1))
+        if count is None:
+            count = 2 * self._recorder.truthy
+        return iter([self._recorder.nth(self, number) for number in range(count)])
+
+    __reversed__ = __iter__
+
+    def __next__(self):
+        return self._recorder.derived(self)
+
+    def __contains__(self, item):
+        return self._recorder.truthy
+
+    def __round__(self, digits=None):
+        return self._recorder.derived(self)
+
+    __trunc__ = __floor__ = __ceil__ = __round__
+
+    def __enter__(self):
+        return self._recorder.derived(self)
+
+    def __exit__(self, *error):
+        return False
+
+    def __array__(self, dtype=None, copy=None):
+        import numpy
+
+        return numpy.array(float(self._recorder.truthy), dtype=dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return self._recorder.derived(self)
+
+    def __array_function__(self, function, types, args, kwargs):
+        return self._recorder.derived(self)
+
+    def __copy__(self):
+        return self._recorder.derived(self)
+
+    def __deepcopy__(self, memo):
+        return self._recorder.derived(self)
+
+
+def _derive(self, *others):
+    return self._recorder.derived(self)
+
+
+for _name in (
+    "eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul",
+    "and", "or", "xor", "lshift", "rshift", "neg", "pos", "abs", "invert",
+):  # fmt: skip
+    setattr(Placeholder, f"__{_name}__", _derive)
+    setattr(Placeholder, f"__r{_name}__", _derive)
+
+
+def expression_of(value):
+    """Return a placeholder's expression; raises UnrecordableError where it has none."""
+    if value._expression is None:
+        raise UnrecordableError("the tests call with what they computed from an answer")
+    return value._expression
+
+
+def is_local(name, classes):
+    """Whether a method of this name is one of plain data, or of the signature's classes: no candidate is asked."""
+    return name in _LOCAL or name in _array_names() or any(hasattr(kind, name) for kind in classes)
+
+
+def _array_names():
+    numpy = sys.modules.get("numpy")
+    return dir(numpy.ndarray) if numpy is not None else ()
+
+
+def _wanted_items(frame):
+    """Return how many items the statement `a, b = placeholder` wants, where that is what asks."""
+    for step in dis.get_instructions(frame.f_code):
+        if step.offset == frame.f_lasti:
+            if step.opname == "UNPACK_SEQUENCE":
+                return step.arg
+            if step.opname == "UNPACK_EX":
+                return (step.arg & 0xFF) + (step.arg >> 8) + 1
+            return None
+    return None

@@ -1,0 +1,237 @@
+"""Recording the calls of a task's tests: they run against placeholders, and no candidate is alive.
+
+They run twice, against truthy and against falsy answers. Where both runs make the same calls, these are the calls that
+every candidate gets; where not, the grader may know which is right (a reference solution), else they are not recorded.
+"""
+
+import builtins
+import json
+import os
+import random
+import sys
+import weakref
+
+import crossing
+import lending
+import patience
+import placeholder
+import sending
+import streams
+import wire
+from heap import Heap
+from placeholder import Placeholder, UnrecordableError
+from replies import Proxy
+from surroundings import Surroundings
+
+MAX_CALLS = 20_000
+MAX_BYTES = 8 << 20
+MAX_PLACEHOLDERS = 200_000
+SEED = 20241
+
+
+def record(spec, result_fd):
+    """Record a task's calls with truthy and with falsy answers, in a process for each; report both."""
+    found = {}
+    for truthy in (True, False):
+        found["truthy" if truthy else "falsy"] = _apart(spec, truthy)
+    wire.send(lambda data: os.write(result_fd, data), {"recorded": found})
+
+
+def _apart(spec, truthy):
+    """Return what one recording says, made in a fork: the tests may change this process."""
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(read_end)
+            said = _recorded(spec, truthy)
+            wire.send(lambda data: os.write(write_end, data), said)
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as file:
+        try:
+            said = wire.receive(file.read)
+        except wire.ClosedError:
+            said = {"refused": "the recording did not end"}
+    os.waitpid(pid, 0)
+    return said
+
+
+def _recorded(spec, truthy):
+    """Return {"calls": [texts], "names": [...], "reads": [...]}, or {"refused": why}."""
+    streams.swallow()
+    begin_randomness()
+    recorder, open_ = None, {"names": [], "reads": []}
+    try:
+        namespace = {}
+        exec(compile(spec["signature"], "<signature>", "exec"), namespace)
+        classes, stubs = lending.classes_and_stubs(spec, namespace)
+        recorder = Recorder(classes, truthy)
+        namespace |= {name: Proxy(name, stub, recorder.proxied) for name, stub in stubs.items()}
+        code = patience.compile_patient(spec["test"], namespace, lambda text: None, recorder.identical)
+        names = lending.open_names(code, namespace)
+        open_ = {"names": names, "reads": lending.read_attributes(code)}
+        asked = [name for name in names if lending.library(name) is None]
+        namespace |= {name: lending.library(name) for name in names if name not in asked}
+        namespace |= {name: Placeholder(recorder, ["name", name]) for name in asked}
+        namespace["isinstance"] = recorder.is_instance
+        exec(code, namespace)
+    except UnrecordableError as error:
+        return {"refused": str(error), **open_}
+    except BaseException as error:
+        if recorder is None or recorder.refused is None:
+            why = f"{type(error).__name__} without a candidate: {str(error)[:200]}"
+            return {"refused": why, **open_}
+    return recorder.result(open_)
+
+
+def begin_randomness():
+    """Give every generator that this process may ask the same beginning, for recording and for judging."""
+    generator = random.Random(SEED)
+    # `secrets`, `SystemRandom` and NumPy's generators without a seed ask this one.
+    random._urandom = generator.randbytes
+    random.seed(SEED)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and "numpy.random" in sys.modules:
+        numpy.random.seed(SEED)
+
+
+class Recorder:
+    """Answers calls with placeholders and notes them."""
+
+    def __init__(self, classes, truthy):
+        self.truthy = truthy
+        self.refused = None
+        self._classes = classes
+        self._labels = {kind: name for name, kind in classes.items()}
+        self._heap = Heap("t", by_value=True)
+        self._surroundings = Surroundings(UnrecordableError)
+        self._calls = []
+        self._bytes = self._placeholders = 0
+        self._answers = []
+
+    def result(self, open_):
+        """Return what was recorded."""
+        if self.refused is not None:
+            return {"refused": self.refused, **open_}
+        if not self._calls and not open_["names"]:
+            return {"refused": "the tests call nothing", **open_}
+        return {"calls": self._calls, **open_}
+
+    def refuse(self, why):
+        """Give up: the calls cannot be known."""
+        self.refused = self.refused or why
+        raise UnrecordableError(why)
+
+    # --- what placeholders ask ---
+
+    def count(self):
+        """Take note of one more placeholder: `while node: node = node.next` never ends with truthy ones."""
+        self._placeholders += 1
+        if self._placeholders > MAX_PLACEHOLDERS:
+            self.refuse("a loop of the tests depends on the answers")
+
+    def derived(self, parent):
+        """Return a placeholder for something made of another."""
+        return Placeholder(self, None, parent)
+
+    def nth(self, parent, number):
+        """Return a placeholder for an item of an iteration."""
+        return self._part(parent, "nth", number)
+
+    def item(self, parent, key):
+        """Return a placeholder for an item."""
+        plain = key is None or type(key) in {bool, int, float, str}
+        return self._part(parent, "item", key) if plain else self.derived(parent)
+
+    def attribute(self, parent, name):
+        """Return a placeholder for an attribute."""
+        return self._part(parent, "attr", name)
+
+    def _part(self, parent, kind, key):
+        known = parent._expression
+        return Placeholder(self, None if known is None else [kind, known, key], parent)
+
+    def called(self, target, args, kwargs):
+        """Take in the call of an answer, unless it is of a method whose arguments could be what is expected."""
+        expression = target._expression
+        if expression is None:
+            return self.derived(target)
+        if expression[0] == "attr" and (args or kwargs or placeholder.is_local(expression[2], self._classes.values())):
+            return self.derived(target)
+        return self._call(expression, args, kwargs)
+
+    def identical(self, left, right):
+        """Decide `left is right`."""
+        if left is right:
+            return True
+        return self.truthy if Placeholder in {type(left), type(right)} else False
+
+    def is_instance(self, value, kinds):
+        """Stand for `isinstance`."""
+        return self.truthy if type(value) is Placeholder else builtins.isinstance(value, kinds)
+
+    # --- calls ---
+
+    def proxied(self, proxy, args, kwargs):
+        """Take in a call of one of the candidate's functions."""
+        return self._call(["name", proxy.__name__], args, kwargs)
+
+    def _call(self, target, args, kwargs):
+        if self.refused is not None:
+            raise UnrecordableError(self.refused)
+        try:
+            call = self._message(target, args, kwargs)
+        except crossing.UncrossableError as error:
+            self.refuse(f"the tests pass a {error}, which cannot be serialized")
+        except UnrecordableError as error:
+            self.refuse(str(error))
+        text = json.dumps(call, separators=(",", ":"))
+        self._bytes += len(text)
+        if len(self._calls) >= MAX_CALLS or self._bytes > MAX_BYTES:
+            self.refuse(f"more than {MAX_CALLS} calls or {MAX_BYTES >> 20} MB of arguments")
+        answer = Placeholder(self, ["ans", len(self._calls)])
+        self._calls.append(text)
+        self._answers.append(weakref.ref(answer))
+        return answer
+
+    def _message(self, target, args, kwargs):
+        told = self._surroundings.now()
+        given_up = self._given_up()
+        encoder = _Encoder(self._labels, (self._heap.atoms,))
+        changes = [["t", number, encoder.node(self._heap.objects[number])] for number in self._heap.changed()]
+        call = {
+            "f": {"x": target},
+            "m": changes,
+            "v": [encoder.encode(value) for value in args],
+            "k": [[key, encoder.encode(value)] for key, value in kwargs.items()],
+            "n": encoder.nodes,
+        }
+        encoder.finish()
+        self._heap.add(encoder.values, encoder.nodes)
+        return call | told | ({} if given_up is None else {"d": given_up})
+
+    def _given_up(self):
+        """Return the numbers of the tests' objects that nobody can see any more; None while an answer is held."""
+        self._answers = [answer for answer in self._answers if answer() is not None]
+        if self._answers:
+            return None
+        given_up = []
+        for number in self._heap.mutable():
+            # Held by the heap, by the expression here, and by the call that counts.
+            if sys.getrefcount(self._heap.objects[number]) <= 2:
+                given_up.append(number)
+                self._heap.forget([number])
+        return given_up
+
+
+class _Encoder(sending.Encoder):
+    """Sends placeholders as expressions, and the candidate's functions by their names."""
+
+    def atom(self, value):
+        if type(value) is Placeholder:
+            return {"x": placeholder.expression_of(value)}
+        if type(value) is Proxy:
+            return {"x": ["name", value.__name__]}
+        return super().atom(value)

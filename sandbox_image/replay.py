@@ -1,0 +1,183 @@
+"""Replaying a task's tests against recorded answers: every call must be the recorded one, and gets its answer."""
+
+import crossing
+import sending
+import standing_in
+from crossing import UnconfirmedError
+from instances import MalformedError
+from replies import Replies, delivered
+from standing_in import FORGOTTEN
+from surroundings import Surroundings
+
+
+class Divergence(UnconfirmedError):  # noqa: N818 - a reason why, not an error
+    """The tests make other calls than were recorded."""
+
+
+class Replay:
+    """Answers the tests' calls from a list of replies, for as long as they are the recorded calls.
+
+    `calls`: the recorded calls, decoded; `replies`: as many texts, or fewer where the candidate's process ended.
+    `names`: what the tests may name of the candidate, to be filled in.
+    """
+
+    def __init__(self, calls, replies, classes, broken, guard):
+        self.names = {}
+        self._calls, self._replies = calls, replies
+        self._broken = broken
+        self._replies_taken = Replies(classes, broken, guard, self.called)
+        self._surroundings = Surroundings(Divergence)
+        self._next = 0
+        self._answers = []
+        self.used = 0
+        """How many calls and names of the candidate's the tests have used."""
+
+    @property
+    def understood(self):
+        """What understands the replies."""
+        return self._replies_taken
+
+    def called(self, proxy, args, kwargs):
+        """Answer a call of the tests."""
+        if self._broken.error is not None:
+            raise self._broken.error
+        try:
+            return delivered(*self._answer(proxy, args, kwargs))
+        except (UnconfirmedError, MalformedError) as error:
+            self._broken.note(error)
+            raise
+
+    def _answer(self, proxy, args, kwargs):
+        told = self._surroundings.now()
+        while self._next < len(self._calls):
+            call = self._calls[self._next]
+            match = _Match(self, call)
+            if match.is_call(proxy, args, kwargs, told):
+                self._begin(call, match.values())
+                self.used += 1
+                return self._reply()
+            if call["f"]["x"][0] == "name":
+                break
+            # What was recorded is a call of an answer, which turned out to be something that the tests do not call.
+            self._begin(call, [FORGOTTEN] * len(call["n"]))
+            self._reply()
+        raise Divergence("the tests make other calls than those recorded without it")
+
+    def _begin(self, call, values):
+        heaps = self._replies_taken
+        if "d" in call:
+            heaps.forget(call["d"])
+            self._answers = [FORGOTTEN] * len(self._answers)
+        heaps.ours.add(values, call["n"])
+
+    def _reply(self):
+        number, self._next = self._next, self._next + 1
+        if number >= len(self._replies):
+            raise UnconfirmedError("the candidate's process ended during a call")
+        reply = self._replies_taken.load(self._replies[number])
+        how, result = self._replies_taken.take(reply)
+        self._answers.append(result if how == "v" else FORGOTTEN)
+        self._surroundings.after(reply)
+        return how, result
+
+    def value_of(self, expression):
+        """Return what an expression over earlier answers gives here."""
+        kind, *rest = expression
+        if kind == "ans":
+            return self._answers[rest[0]]
+        if kind == "name":
+            return self.names.get(rest[0], FORGOTTEN)
+        return standing_in.part(kind, self.value_of(rest[0]), rest[1])
+
+
+class _Held:
+    """A child of a node that is being compared."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+
+class _Holding(sending.Encoder):
+    """Makes nodes whose children are the objects themselves."""
+
+    def atom(self, value):
+        return _Held(value)
+
+
+class _Match:
+    """Whether a call is the recorded one: the same function, the same arguments, the same in what is one object."""
+
+    def __init__(self, replay, call):
+        self._replay, self._call = replay, call
+        self._ours = replay.understood.ours
+        self._labels = replay.understood.labels
+        self._holding = _Holding(self._labels)
+        self._bound = {}
+
+    def values(self):
+        """Return the objects that stand for the recorded call's new ones."""
+        return [self._bound.get(number, FORGOTTEN) for number in range(len(self._call["n"]))]
+
+    def is_call(self, proxy, args, kwargs, told):
+        """Compare; arguments first."""
+        call = self._call
+        if len(args) != len(call["v"]) or [key for key, _ in call["k"]] != list(kwargs):
+            return False
+        if any(call.get(name) != told.get(name) for name in ("p", "i", "s")):
+            return False
+        try:
+            if self._replay.value_of(call["f"]["x"]) is not proxy:
+                return False
+            pairs = [*zip(call["v"], map(_Held, args), strict=True)]
+            pairs += [(atom, _Held(kwargs[key])) for key, atom in call["k"]]
+            return self._same(pairs + self._changes())
+        except (LookupError, AttributeError, TypeError, ValueError, crossing.UncrossableError):
+            return False
+
+    def _changes(self):
+        """Return pairs to compare: what the tests changed in what they had sent before, and what is recorded of it."""
+        changed = set(self._ours.changed())
+        recorded = {number: node for _, number, node in self._call["m"]}
+        if changed - recorded.keys() - set(self._call.get("d", ())):
+            raise ValueError("a change that is not recorded")
+        return [(node, self._holding.node(self._ours.objects[number])) for number, node in recorded.items()]
+
+    def _same(self, pairs):
+        while pairs:
+            recorded, actual = pairs.pop()
+            if type(actual) is _Held:
+                if not self._same_atom(recorded, actual.value, pairs):
+                    return False
+            elif type(actual) is list:
+                if type(recorded) is not list or len(recorded) != len(actual):
+                    return False
+                pairs += zip(recorded, actual, strict=True)
+            elif type(recorded) is not type(actual) or recorded != actual:
+                return False
+        return True
+
+    def _same_atom(self, recorded, value, pairs):
+        tag, content = next(iter(recorded.items())) if isinstance(recorded, dict) else ("", None)
+        if tag == "x":
+            expected = self._replay.value_of(content)
+            return expected is value or self._plain(expected) == self._plain(value) != ""
+        if tag == "t":
+            return self._ours.objects[content] is value
+        if tag == "r":
+            if content in self._bound:
+                return self._bound[content] is value
+            self._bound[content] = value
+            pairs.append((self._call["n"][content], self._holding.node(value)))
+            return True
+        return repr(sending.Encoder(self._labels).atom(value)) == repr(recorded)
+
+    def _plain(self, value):
+        """Return a text for a value that has no identity; an empty one for any other."""
+        encoder = sending.Encoder(self._labels)
+        try:
+            atom = encoder.encode(value)
+        except crossing.UncrossableError:
+            return ""
+        return "" if any(node[0] in crossing.MUTABLE for node in encoder.nodes) else repr([atom, encoder.nodes])

@@ -1,0 +1,121 @@
+"""The tests' side of a call: what a candidate answered becomes a value or an exception, nothing else."""
+
+import crossing
+import instances
+import receiving
+import standing_in
+from heap import Heap
+from instances import MalformedError
+
+
+class Broken:
+    """Remembers the first reason why nothing can be confirmed any more: the tests' own handlers may swallow it."""
+
+    def __init__(self):
+        self.error = None
+
+    def note(self, error):
+        """Keep the first reason; return it."""
+        if self.error is None:
+            self.error = error
+        return self.error
+
+
+class Replies:
+    """Understands what one candidate answers, reply by reply."""
+
+    def __init__(self, classes, broken, guard, call_back):
+        """`classes`: name -> class of the signature. `guard`: of comparisons that are true of anything (vacuous.py).
+
+        `call_back(stub, args, kwargs)` calls a function that the candidate has returned.
+        """
+        self.classes = classes
+        self.labels = {kind: name for name, kind in classes.items()}
+        self.ours, self.theirs = Heap("t", by_value=True), Heap("a", by_value=False)
+        self.makers = _Makers(broken, guard, call_back)
+        self._guard = guard
+
+    def decode(self, nodes):
+        """Return a decoder of a reply's nodes; its objects count as sent."""
+        known = {"t": self.ours.objects, "a": self.theirs.objects}
+        decoder = receiving.Decoder(nodes, self.classes, known, self.makers)
+        decoder.decode_all()
+        self.theirs.add(decoder.built, nodes)
+        self._guard.examine(decoder.built)
+        return decoder
+
+    def load(self, data):
+        """Return a message of the candidate."""
+        return crossing.loads(data, self._guard.constant)
+
+    def take(self, reply):
+        """Apply what a call changed; return ("v", value) or ("e", exception)."""
+        if "u" in reply:
+            what = str(reply["u"])[:200]
+            raise crossing.UnconfirmedError(f"the candidate returned what cannot be serialized: {what}")
+        try:
+            decoder = self.decode(reply.get("n"))
+            how = "e" if "e" in reply else "v"
+            result = decoder.value(reply[how])
+            for tag, number, node in reply["m"]:
+                heap = {"t": self.ours, "a": self.theirs}[tag]
+                heap.check_change(number, node)
+                decoder.fill(heap.objects[number], node)
+                heap.look(number)
+                self._guard.examine([heap.objects[number]])
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+            raise MalformedError(str(error)[:200]) from None
+        return how, result
+
+    def forget(self, numbers):
+        """Give up what the tests cannot see any more: all that came, and these of their own objects."""
+        self.theirs.forget_all()
+        self.ours.forget(numbers)
+
+
+def delivered(how, result):
+    """Return an answer's value, or raise its exception."""
+    if how == "v":
+        return result
+    if not isinstance(result, Exception):
+        raise crossing.UnconfirmedError("the candidate ended its process")
+    if isinstance(result, (StopIteration, StopAsyncIteration)):
+        # Raised through a map or a zip of the tests, it would end them early and silently.
+        raise crossing.UnconfirmedError("the candidate raised StopIteration")
+    raise result
+
+
+def hello_of(message):
+    """Return a candidate's first message with all it must have; raises MalformedError."""
+    wanted = {"functions": list, "modules": list, "errors": dict, "values": dict, "n": list}
+    if not all(type(message.get(name)) is kind for name, kind in wanted.items()):
+        raise MalformedError("it does not say what it defines")
+    return message
+
+
+class Proxy:
+    """Stands in the tests' namespace for one function of the candidate."""
+
+    def __init__(self, name, stub, call):
+        """`call(proxy, args, kwargs)` has the call made."""
+        self.__name__ = self.__qualname__ = name
+        if stub is not None:
+            self.__doc__, self.__wrapped__ = stub.__doc__, stub
+        self._call = call
+
+    def __call__(self, *args, **kwargs):
+        return self._call(self, args, kwargs)
+
+
+class _Makers(standing_in.Makers):
+    """What the tests' side makes of what came: a function becomes a stub that has the candidate called again."""
+
+    def __init__(self, broken, guard, call_back):
+        super().__init__()
+        self.note, self.array = broken.note, guard
+        self._call_back = call_back
+
+    def function(self, node):
+        if node[0] != "function" or not isinstance(node[1], str):
+            raise instances.MalformedError("a function that is none")
+        return Proxy(node[1], None, self._call_back)

@@ -1,0 +1,273 @@
+"""The supervisor: runs jobs one after another, and leaves nothing of one to the next.
+
+A job is a message with an `id`, limits (`cpu` and `wall` in seconds; `alone`: no other job runs on this machine's other
+supervisors) and any of these, done in this order and answered under the same name:
+
+    "lint": true                          the linter's word on `head + test`; if it has one, nothing more is done
+    "record": {signature, classes, stubs, test}                                the calls of a task's tests
+    "answer": {signature, classes, stubs, source, names, reads, calls}         a candidate's answers to them
+    "judge": {signature, classes, stubs, test, names, calls, hello, replies}   what the tests make of such answers
+    "split": {signature, classes, stubs, source, test, names, reads}           candidate and tests, both alive
+    "run": true                           the official run of `head + test` (`timed_out`, `failed_prefix`: its words)
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import time
+
+import dialogue
+import isolation
+import watch
+from judge_process import JudgeProcess
+from lint_process import LintProcess
+from zygote import Zygote
+
+OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
+MAX_RECORD = 56 << 20
+_OFFICIAL = {"result": str, "kind": str, "lines": str}
+_CONFIRMED = {"confirmed": bool, "reason": str, "kind": str, "so_far": bool}
+
+
+class DamagedError(Exception):
+    """This supervisor can no longer vouch for what it says; the grader replaces it."""
+
+
+class Supervisor:
+    """Runs jobs; `settings`: see `_settings` in runner.py."""
+
+    def __init__(self, settings):
+        self.settings = settings
+        memory = settings["memory"]
+        root = os.getuid() == 0
+        self.isolation = isolation.Uids(settings["first_uid"], memory) if root else isolation.Namespaces(memory)
+        self.zygote = Zygote(self.isolation)
+        self.linter = LintProcess(self.isolation)
+        self.judge = JudgeProcess(self.zygote, TESTS_SLOT, nested=not root)
+        # Loading pylint takes longer than linting a hundred programs, and a supervisor may never be asked to.
+        if settings["lint"]:
+            self.linter.start()
+        self.retired = ""
+        self.counts_oom = watch.oom_kills() is not None and settings["cgroup"]
+        # The kernel's limit has room for the supervisor as well; a program's own is the same on every backend.
+        self.watched_memory = memory
+
+    def known(self):
+        """The pids that are ours."""
+        return {1, os.getpid(), self.zygote.pid, self.linter.pid, *self.judge.pids}
+
+    def handle(self, job):
+        """Do one job; return its answer."""
+        answer = {"id": job["id"]}
+        if job.get("lint"):
+            answer["lint"] = self.linter.lint(job["head"] + job["test"])
+            if answer["lint"].get("messages") != []:
+                return answer
+        else:
+            self.linter.stop()
+        if not job.get("judge"):
+            self._end_judge()
+        for name in ("record", "answer", "judge", "split", "run"):
+            if job.get(name):
+                answer[name] = self._undisturbed(job, getattr(self, f"_{name}"))
+        return answer
+
+    def _undisturbed(self, job, run):
+        """Run a program; where others fill the machine's memory even while it runs alone, once more with patience."""
+        seen = run(job)
+        if job.get("alone") and seen["evidence"]["stopped"] == "disturbed":
+            seen = run(job | {"patient": True})
+            if seen["evidence"]["stopped"] == "disturbed":
+                raise DamagedError("others are filling this machine's memory")
+        return seen
+
+    # --- kinds of jobs ---
+
+    def _run(self, job):
+        """The single-process run; see harness.py."""
+        spec = {
+            "program": job["head"] + job["test"],
+            "failed_prefix": job["failed_prefix"],
+            "timed_out": job["timed_out"],
+        }
+        with _pipe() as (read_end, handed_over):
+            pid = self.zygote.start("official", OFFICIAL_SLOT, spec, handed_over.fds, job["cpu"])
+            handed_over.close()
+            return self._watch(job, {pid: OFFICIAL_SLOT}, dialogue.OneResult(read_end, _OFFICIAL), alarm=True)
+
+    def _record(self, job):
+        """The calls of a task's tests; see recording.py."""
+        with _pipe() as (read_end, handed_over):
+            pid = self.zygote.start("record", TESTS_SLOT, job["record"], handed_over.fds, job["cpu"])
+            handed_over.close()
+            said = dialogue.OneResult(read_end, {"recorded": dict}, MAX_RECORD)
+            return self._watch(job, {pid: TESTS_SLOT}, said)
+
+    def _answer(self, job):
+        """A candidate's answers to recorded calls, one after the other; see answering.py."""
+        spec = {name: part for name, part in job["answer"].items() if name != "calls"}
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                pid = self.zygote.start("candidate", CANDIDATE_SLOT, spec, [theirs.fileno()], job["cpu"])
+            said = dialogue.LockStep(ours.fileno(), job["answer"]["calls"])
+            return self._watch(job, {pid: CANDIDATE_SLOT}, said)
+
+    def _judge(self, job):
+        """What the tests make of recorded answers; see judging.py."""
+        self.judge.prepare(job["judge"], self._end_judge)
+        said = dialogue.Judgement(self.judge.result_fd, _CONFIRMED)
+        observed = self._watched(job, self.judge.pid, said)
+        self.judge.ask(job["judge"], job["cpu"])
+        observed.wait()
+        self._kill_strangers()
+        ended = self.judge.wait_for_end(said)
+        evidence = self._evidence(observed, ended["ended"], ended["cpu"], oom=False)
+        return (observed.result or {}) | {"evidence": evidence}
+
+    def _split(self, job):
+        """A candidate and its tests, both alive; see answering.py and interactive.py."""
+        split = job["split"]
+        theirs, candidates = socket.socketpair()
+        with _pipe() as (read_end, handed_over):
+            with theirs, candidates:
+                spec = {name: split[name] for name in ("signature", "classes", "stubs", "source", "names", "reads")}
+                first = self.zygote.start("candidate", CANDIDATE_SLOT, spec, [candidates.fileno()], 2 * job["cpu"])
+                spec = {name: split[name] for name in ("signature", "classes", "stubs", "test")}
+                fds = [theirs.fileno(), *handed_over.fds]
+                second = self.zygote.start("tests", TESTS_SLOT, spec, fds, 2 * job["cpu"])
+            handed_over.close()
+            # Two processes take turns: each may have what the job allows.
+            said = dialogue.OneResult(read_end, _CONFIRMED)
+            slots = {second: TESTS_SLOT, first: CANDIDATE_SLOT}
+            return self._watch(job | {"cpu": 2 * job["cpu"]}, slots, said)
+
+    # --- watching ---
+
+    def _watched(self, job, pid, said, *, alarm=False):
+        return watch.Watch(
+            pid,
+            said,
+            watch.Limits(job["cpu"], job["wall"], self.watched_memory),
+            self.known(),
+            alarm=alarm,
+            nested=not isinstance(self.isolation, isolation.Uids),
+            # Two processes that wait for each other look asleep on a busy machine; alone they are given more patience.
+            grace=0.0 if alarm else 5.0 if job.get("alone") else 2.0,
+            baseline=self._baseline(),
+            shared_room=self._shared_room(patient=job.get("patient", False)),
+        )
+
+    def _watch(self, job, slots, said, *, alarm=False):
+        """Wait for a program, end it, and say what was seen. `slots`: pid -> slot, the program's first."""
+        oom_before = watch.oom_kills() if self.counts_oom else None
+        observed = self._watched(job, next(iter(slots)), said, alarm=alarm)
+        observed.wait()
+        shared = watch.machine_memory_bytes("Shmem")
+        ends = self._end(slots)
+        if observed.reason == "disturbed" and shared - watch.machine_memory_bytes("Shmem") > self.watched_memory // 2:
+            # It went with the program, so it was the program's.
+            observed.reason = "shared"
+        status = ends[0][0]
+        if not isinstance(self.isolation, isolation.Uids) and status is not None and status >= 128:
+            # The namespace's first process reports a signal as a byte; an exit code is below 128 there.
+            status = 128 - status
+        oom = self.counts_oom and watch.oom_kills() != oom_before
+        evidence = self._evidence(observed, status, sum(cpu for _, cpu in ends), oom=oom)
+        return (observed.result or said.so_far or {}) | {"evidence": evidence}
+
+    @staticmethod
+    def _evidence(observed, status, cpu, *, oom):
+        if observed.reason is None and status == 0 - signal.SIGKILL and observed.done:
+            status = None
+        return {
+            "stopped": observed.reason or (observed.alarmed if observed.result else None),
+            "status": status,
+            "cpu": round(cpu, 4),
+            "wall": round(observed.wall, 4),
+            "waited": round(observed.waited, 4),
+            "oom": oom,
+        }
+
+    def _shared_room(self, *, patient):
+        """Bytes that the machine's shared memory may grow by while a program runs; None: not to be looked at.
+
+        Pages that a program holds without mapping them count in no process. Where no cgroup counts them either, only
+        the machine's sum tells, and that is everybody's.
+        """
+        if self.counts_oom or not self.watched_memory:
+            return None
+        return self.watched_memory + (watch.machine_memory_bytes("MemAvailable") // 4 if patient else 0)
+
+    def _baseline(self):
+        if not self.watched_memory:
+            return 0
+        if not hasattr(self, "_baseline_bytes"):
+            self._baseline_bytes = watch.own_anonymous_bytes(self.zygote.pid)
+        return self._baseline_bytes
+
+    # --- ending ---
+
+    def _end(self, slots):
+        """Kill and reap a program and all it left; raises DamagedError where something stays."""
+        for pid in slots:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        ends = [self.zygote.reap(pid) for pid in slots]
+        self._kill_strangers()
+        if not self.isolation.clean(sorted(set(slots.values()))):
+            # What was seen of this program stands; no other may run where its files are.
+            self.retired = "files of a program cannot be removed"
+        return ends
+
+    def _end_judge(self):
+        """End the process that judges, if there is one."""
+        pid = self.judge.give_up()
+        if pid is not None:
+            self._end({pid: TESTS_SLOT})
+
+    def _kill_strangers(self):
+        deadline = time.monotonic() + 10
+        while strangers := self._strangers():
+            if time.monotonic() > deadline:
+                raise DamagedError(f"{len(strangers)} processes of a program do not end")
+            # The process that judges has a slot of its own kind: there the strangers are killed one by one.
+            self.isolation.kill_all(() if self.judge.pids else SLOTS, strangers)
+            time.sleep(0.001)
+
+    def _strangers(self):
+        """Pids that are neither ours nor dead. Orphans fall to process 1, which may be this one: reap them."""
+        known = self.known()
+        strangers = watch.processes(known)
+        if not strangers:
+            return []
+        if os.getpid() == 1:
+            for pid in strangers:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+            strangers = watch.processes(known)
+        return strangers
+
+
+class _HandedOver:
+    """Descriptors that a new process gets; to be closed here once it has them."""
+
+    def __init__(self, *fds):
+        self.fds = list(fds)
+
+    def close(self):
+        while self.fds:
+            os.close(self.fds.pop())
+
+
+@contextlib.contextmanager
+def _pipe():
+    """Yield the read end of a pipe and the write end that is to be handed over."""
+    read_end, write_end = os.pipe()
+    handed_over = _HandedOver(write_end)
+    try:
+        yield read_end, handed_over
+    finally:
+        handed_over.close()
+        os.close(read_end)

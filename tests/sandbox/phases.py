@@ -1,0 +1,177 @@
+"""The processes of a grading without a sandbox around them: record, answer, judge, and both sides alive."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from typing import Any
+
+import inside
+
+from grader.scorers.execution.assembly import read_signature
+
+confine = inside.load("confine")
+wire = inside.load("wire")
+zygote = inside.load("zygote")
+dialogue = inside.load("dialogue")
+
+SIGNATURE = "def solution(a):\n    pass\n"
+CONFIRMED = {"confirmed": True, "reason": "", "kind": ""}
+
+
+@dataclasses.dataclass
+class Process:
+    """A fork of this process that has become one of the sandbox's."""
+
+    pid: int
+    output: int
+    folder: str
+
+
+def start(kind: str, spec: dict[str, Any], *fds: int) -> Process:
+    """Start one kind of process, warm as in the sandbox."""
+    read_end, write_end = os.pipe()
+    folder = tempfile.mkdtemp()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.dup2(write_end, 1)
+            os.dup2(write_end, 2)
+            confine.close_all_but(fds)
+            os.chdir(folder)
+            # What is imported inside comes from the sandbox's folder, and nothing of pytest listens.
+            sys.path.insert(0, inside.FOLDER)
+            sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+            zygote.KINDS[kind](json.loads(json.dumps(spec)), *fds)
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    return Process(pid=pid, output=read_end, folder=folder)
+
+
+def finish(process: Process) -> bytes:
+    """Wait for a process; return what it printed."""
+    with os.fdopen(process.output, "rb") as file:
+        printed = file.read()
+    os.waitpid(process.pid, 0)
+    shutil.rmtree(process.folder, ignore_errors=True)
+    return printed
+
+
+def result_of(read_end: int) -> dict[str, Any] | None:
+    """Return the first message of a pipe."""
+    with os.fdopen(read_end, "rb") as file:
+        try:
+            return dict(wire.receive(file.read))
+        except wire.ClosedError:
+            return None
+
+
+def task(test: str, signature: str = SIGNATURE) -> dict[str, Any]:
+    """Return what a job says of a task."""
+    declared = read_signature(signature)
+    return {
+        "signature": declared.source,
+        "classes": list(declared.classes),
+        "stubs": list(declared.stubs),
+        "test": test,
+    }
+
+
+def record(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return both recordings of a task's calls."""
+    read_end, write_end = os.pipe()
+    process = start("record", spec, write_end)
+    os.close(write_end)
+    said = result_of(read_end)
+    printed = finish(process)
+    assert said is not None, printed
+    return dict(said["recorded"])
+
+
+def calls_of(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a task's calls, which both recordings must agree on."""
+    found = record(spec)
+    assert "refused" not in found["truthy"], found
+    strip = lambda calls: [{**json.loads(call), "d": None} for call in calls]  # noqa: E731
+    assert strip(found["truthy"]["calls"]) == strip(found["falsy"]["calls"]), found
+    return dict(found["truthy"])
+
+
+def answers(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
+    """Return a candidate's answers: {"hello": text or None, "replies": [texts]}."""
+    ours, theirs = socket.socketpair()
+    shared = {name: spec[name] for name in ("signature", "classes", "stubs")}
+    wanted = {name: recorded[name] for name in ("names", "reads")}
+    process = start("candidate", shared | wanted | {"source": source}, theirs.fileno())
+    theirs.close()
+    said = dialogue.LockStep(ours.fileno(), recorded["calls"])
+    with ours:
+        while True:
+            part = b""
+            with contextlib.suppress(ConnectionResetError):
+                part = ours.recv(1 << 16)
+            if not part or said.feed(part):
+                break
+            with contextlib.suppress(OSError):
+                while said.pending:
+                    said.send()
+    finish(process)
+    return said.result or {"hello": None, "replies": []}
+
+
+def judged(spec: dict[str, Any], recorded: dict[str, Any], given: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what the tests make of answers."""
+    ours, theirs = socket.socketpair()
+    read_end, write_end = os.pipe()
+    process = start("judge", spec | {name: recorded[name] for name in ("names", "calls")}, theirs.fileno(), write_end)
+    theirs.close()
+    os.close(write_end)
+    wire.send(ours.send, given | {"cpu": 10})
+    with os.fdopen(read_end, "rb") as file:
+        messages = []
+        with contextlib.suppress(wire.ClosedError):
+            while not messages or "ended" not in messages[-1]:
+                messages.append(wire.receive(file.read))
+        ours.close()
+    printed = finish(process)
+    found = next((message for message in messages if "confirmed" in message), None)
+    assert found is not None, (messages, printed)
+    return found
+
+
+def replayed(source: str, test: str, signature: str = SIGNATURE) -> dict[str, Any]:
+    """Record, answer, judge."""
+    spec = task(test, signature)
+    recorded = calls_of(spec)
+    found = judged(spec, recorded, answers(source, spec, recorded))
+    assert found is not None
+    return found
+
+
+def interactive(source: str, test: str, signature: str = SIGNATURE) -> dict[str, Any] | None:
+    """Run a candidate and its tests side by side; return the last that is said."""
+    spec = task(test, signature)
+    wanted = record(spec)["truthy"]
+    ours, theirs = socket.socketpair()
+    read_end, write_end = os.pipe()
+    shared = {name: spec[name] for name in ("signature", "classes", "stubs")}
+    shared |= {name: wanted[name] for name in ("names", "reads")}
+    first = start("candidate", shared | {"source": source}, theirs.fileno())
+    theirs.close()
+    second = start("tests", spec, ours.fileno(), write_end)
+    ours.close()
+    os.close(write_end)
+    said = dialogue.OneResult(read_end, {"confirmed": bool, "reason": str, "kind": str, "so_far": bool})
+    while (part := os.read(read_end, 1 << 16)) and not said.feed(part):
+        pass
+    os.close(read_end)
+    for process in (second, first):
+        finish(process)
+    return said.result

@@ -1,0 +1,593 @@
+"""Careful verdicts, both ways: recorded calls judged later, and candidate and tests alive at once."""
+
+# ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+from typing import TYPE_CHECKING, Any
+
+import phases
+import pytest
+from phases import CONFIRMED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WAYS = pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
+
+
+def reason(way: Callable[..., dict[str, Any] | None], *words: str) -> str:
+    """Return why a candidate is not confirmed."""
+    result = way(*words)
+    assert result is not None
+    assert result["confirmed"] is False
+    return str(result["reason"])
+
+
+@WAYS
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        ("def solution(a):\n    return sum(a)", "assert solution([1, 2]) == 3"),
+        ("def solution(a):\n    a.sort()", "x = [2, 1]\nassert solution(x) is None\nassert x == [1, 2]"),
+        ("def solution(a):\n    a['new'] = [1]\n    a.pop('old')", "x = {'old': 1}\nsolution(x)\nassert x == {'new': [1]}"),
+        ("def solution(a):\n    a[0].append(1)\n    return a[0]", "x = [[]]\ny = solution(x)\nassert y is x[0] and x == [[1]]"),
+        ("def solution(a):\n    return a", "x = [1]\nassert solution(x) is x"),
+        ("def solution(a):\n    a[:] = [a, a]", "x = []\nsolution(x)\nassert x[0] is x and x[1] is x"),
+        (
+            "def solution(a):\n    raise ValueError('no', a)",
+            "try:\n    solution(3)\nexcept ValueError as e:\n    assert e.args == ('no', 3)\nelse:\n    assert False",
+        ),
+        ("def solution(a, *, b=1):\n    return a - b", "assert solution(a=5, b=2) == 3 and solution(5) == 4"),
+        ("def solution(a):\n    yield from a", "assert list(solution([1, 2])) == [1, 2]"),
+        (
+            "N = 0\ndef solution(a):\n    global N\n    N += a\n    return N",
+            "assert [solution(1), solution(2)] == [1, 3]",
+        ),
+        ("import math\ndef solution(a):\n    return math.pi * a", "assert math.isclose(solution(2), 2 * math.pi)"),
+        ("def helper(a):\n    return a\ndef solution(a):\n    return helper(a)", "def test():\n    assert solution(2) == 2\ntest()"),
+        ("solution = lambda a: a + 1", "assert solution(1) == 2"),
+        ("def solution(a):\n    print('noise' * 1000)\n    return a", "assert solution(1) == 1"),
+    ],
+)  # fmt: skip
+def test_an_honest_solution_is_confirmed(way: Callable[..., dict[str, Any] | None], source: str, test: str) -> None:
+    assert way(source, test) == CONFIRMED
+
+
+TREE = "class Node:\n    def __init__(self, v, *c):\n        self.v, self.c = v, list(c)\n\ndef solution(a: Node):\n    pass\n"
+
+
+@WAYS
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def solution(a):\n    return Node(a.v, *a.c[::-1])",
+        "class Node:\n    def __init__(self, v, *c):\n        self.v, self.c = v, list(c)\n\ndef solution(a):\n    return Node(a.v, *a.c[::-1])",
+        "def solution(a):\n    a.c.reverse()\n    return a",
+    ],
+)
+def test_instances_of_the_signatures_class_are_the_tests_own(
+    way: Callable[..., dict[str, Any] | None], source: str
+) -> None:
+    test = "r = solution(Node(1, Node(2), Node(3)))\nassert type(r) is Node and [n.v for n in r.c] == [3, 2]"
+    assert way(source, test, TREE) == CONFIRMED
+
+
+@WAYS
+def test_a_changed_instance_is_changed_in_place(way: Callable[..., dict[str, Any] | None]) -> None:
+    test = "n = Node(1)\nsolution(n)\nassert n.v == 2 and n.c == [n] and not hasattr(n, 'gone')"
+    source = "def solution(a):\n    a.v += 1\n    a.c.append(a)\n    a.gone = 1\n    del a.gone"
+    assert way(source, test, TREE) == CONFIRMED
+
+
+LIAR = "class Liar:\n    __eq__ = lambda self, other: True\n    __hash__ = None\n"
+
+
+@WAYS
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("def solution(a):\n    return 4", "a test fails: assert solution(2) == 3"),
+        ("def solution(a):\n    return a.x", "AttributeError: 'int' object has no attribute 'x'"),
+        ("def solution(a):\n    raise SystemExit('passed')", "the candidate's process ended during a call"),
+        ("import os\ndef solution(a):\n    os._exit(0)", "the candidate's process ended during a call"),
+        ("import os\nos._exit(0)", "the candidate's process ended while its code was loading"),
+        ("raise SystemExit(0)", "the candidate's code does not load: SystemExit: 0"),
+        ("1 / 0", "the candidate's code does not load: ZeroDivisionError: division by zero"),
+        ("x = 1", "a test fails: assert solution(2) == 3"),  # the signature's own stub answers None
+        (
+            LIAR + "def solution(a):\n    return Liar()",
+            "the tests compare what the candidate returned, a Liar, whose class overrides comparison",
+        ),
+        (
+            "class Int(int):\n    __eq__ = lambda self, other: True\ndef solution(a):\n    return Int()",
+            "the candidate returned what cannot be serialized: Int, whose class overrides comparison",
+        ),
+        (
+            "import builtins\nbuiltins.AssertionError = Warning\ndef solution(a):\n    return 0",
+            "a test fails: assert solution(2) == 3",
+        ),
+        (
+            "import builtins\nbuiltins.check = lambda: None\ndef solution(a):\n    return 0",
+            "a test fails: assert solution(2) == 3",
+        ),
+        (
+            "def test():\n    pass\ndef check(*a):\n    return True\ndef solution(a):\n    return 0",
+            "a test fails: assert solution(2) == 3",
+        ),
+    ],
+)
+def test_what_is_not_right_is_not_confirmed_and_the_reason_is_said(
+    way: Callable[..., dict[str, Any] | None], source: str, expected: str
+) -> None:
+    assert expected in reason(way, source, "def test():\n    assert solution(2) == 3\ntest()")
+
+
+@WAYS
+def test_the_expected_values_are_nowhere_in_the_candidates_frames(way: Callable[..., dict[str, Any] | None]) -> None:
+    source = (
+        "import sys, gc\n"
+        "def solution(a):\n"
+        "    frame = sys._getframe(1)\n"
+        "    while frame:\n"
+        "        found = [c for c in frame.f_code.co_consts if c == 918273]\n"
+        "        if found or 918273 in frame.f_locals.values():\n"
+        "            return 918273\n"
+        "        frame = frame.f_back\n"
+        "    return 0\n"
+    )
+    assert reason(way, source, "def test():\n    assert solution(2) == 918273\ntest()").startswith("a test fails")
+
+
+@WAYS
+def test_a_function_that_the_signature_defines_stays_the_signatures(way: Callable[..., dict[str, Any] | None]) -> None:
+    signature = "def check(x):\n    return x == 3\n\ndef solution(a):\n    pass\n"
+    source = "def check(x):\n    return True\n\ndef solution(a):\n    return 0"
+    assert reason(way, source, "assert check(solution(2))", signature).startswith("a test fails")
+
+
+def test_an_argument_that_cannot_be_serialized_is_said_to_be_the_tests() -> None:
+    source, test = "def solution(a):\n    return a(1)", "assert solution(lambda x: x) == 1"
+    assert phases.record(phases.task(test))["truthy"]["refused"] == (
+        "the tests pass a function, which cannot be serialized"
+    )
+    assert reason(phases.interactive, source, test) == (
+        "the tests pass a function, which cannot be serialized for the candidate"
+    )
+
+
+@WAYS
+@pytest.mark.parametrize("handler", ["except:", "except Exception:", "except BaseException:"])
+@pytest.mark.parametrize("end", ["return os", "raise SystemExit", "raise StopIteration", "os._exit(0)"])
+def test_no_handler_of_the_tests_swallows_that_a_candidate_cannot_be_confirmed(
+    way: Callable[..., dict[str, Any] | None], end: str, handler: str
+) -> None:
+    test = f"try:\n    solution(1)\n{handler}\n    pass"
+    said = reason(way, f"import os\ndef solution(a):\n    {end}", test)
+    assert said.startswith(("the candidate returned", "the candidate's process ended", "the candidate raised"))
+
+
+@WAYS
+def test_what_it_prints_reaches_tests_that_listen(way: Callable[..., dict[str, Any] | None]) -> None:
+    test = "import io, sys\nsys.stdout = io.StringIO()\nsolution(2)\nassert sys.stdout.getvalue() == 'got 2\\n'"
+    assert way("def solution(a):\n    print('got', a)", test) == CONFIRMED
+
+
+@WAYS
+def test_an_error_of_the_system_that_it_raises_is_its_own(way: Callable[..., dict[str, Any] | None]) -> None:
+    assert reason(way, "def solution(a):\n    raise OSError('none')", "solution(1)") == "OSError: none"
+
+
+@WAYS
+@pytest.mark.parametrize(
+    "raw", ["b'[]'", "b'not json'", 'b\'{"v": ["r", 9], "n": [], "m": []}\'', 'b\'{"v": 3, "n": 5, "m": []}\'',
+            'b\'{"v": 3, "n": [], "m": [[7, ["list", []]]]}\'', 'b\'{"v": 3, "n": []}\'', "b'[' * 50000"]
+)  # fmt: skip
+def test_a_candidate_that_writes_to_the_channel_itself_is_not_confirmed(
+    way: Callable[..., dict[str, Any] | None], raw: str
+) -> None:
+    """It finds the socket among its own frames and answers the call with what no honest side sends."""
+    source = (
+        "import struct, sys\n"
+        "def solution(a):\n"
+        "    frame = sys._getframe(2)\n"
+        "    channel = frame.f_locals['channel']\n"
+        f"    data = {raw}\n"
+        "    channel.socket.sendall(struct.pack('>I', len(data)) + data)\n"
+        "    return 0\n"
+    )
+    assert reason(way, source, "assert solution(2) == 3")
+
+
+# --- the calls are the same whatever the answers are -------------------------------------------------------------------
+
+
+def recorded(test: str, signature: str = phases.SIGNATURE) -> list[list[Any]]:
+    """Return the plain arguments of the calls that both recordings agree on."""
+    return [json.loads(call)["v"] for call in phases.calls_of(phases.task(test, signature))["calls"]]
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert solution(1) is False\nassert solution(2) is False\nassert solution(3) is False",
+        "def test():\n    for n in (1, 2, 3):\n        assert solution(n) is False, 'no'\ntest()",
+        "import numpy as np\nfor n in (1, 2, 3):\n    np.testing.assert_equal(solution(n), False)",
+        "assert solution(1) == 1 and solution(2) == 2 and solution(3) == 3",
+        "assert all(solution(n) == n for n in (1, 2, 3))",
+        "assert solution(1) == 2, solution(9)\nassert solution(2) == 3, f'{solution(9)}'\nassert abs(solution(3) - 2) < 1",
+        "for n in (1, 2, 3):\n    a, b = solution(n)\n    assert a < b",
+        "for n in (1, 2, 3):\n    try:\n        solution(n)\n    except ValueError:\n        pass\n    else:\n        assert False",
+        "import math\nassert isinstance(solution(1), int)\nassert math.isclose(solution(2), 1.5)\nassert sorted(solution(3)) == [1]",
+        "r = solution(1)\nassert r[0] == 1 and len(r) == 2 and r.shape == (1,)\nassert solution(2).sum() == 3\nassert set(solution(3)) == {1}",
+        "import numpy as np\nassert np.allclose(solution(1), [1.0])\nassert np.array_equal(solution(2), [1])\nassert (np.array(solution(3)) == 1).all()",
+        "assert solution(1) is None\nassert solution(2) is not None\nassert not solution(3)",
+        "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as out:\n    solution(1)\n    assert out.getvalue() == 'x'\nassert solution(2) == 1\nassert solution(3) == 1",
+        "assert str(solution(1)) == '1'\nassert solution(2) in (1, 2)\nassert solution(3) + 1 == 2",
+        "if True:\n    assert solution(1).upper().strip() == 'X'\nassert {**{1: solution(2)}} == {1: 2}\nassert [*map(solution, [3])] == [1]",
+    ],
+)
+def test_calls_are_recorded_without_a_candidate(test: str) -> None:
+    assert recorded(test) == [[1], [2], [3]]
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "if solution(1) == 2:\n    solution(2)",
+        "n = 0\nwhile solution(n):\n    n += 1",
+        "x = solution(1)\nwhile x:\n    x = x.next",
+        "for x in solution(3):\n    solution(4)",
+        "solution(len(solution(1)))",
+        "solution(int(solution(1)))",
+        "solution(str(solution(1)) + 'x')",
+        "assert solution(1) == 2 or solution(2) == 3",
+        "x = solution(1)\nx.value = 3\nsolution(2)",
+        "solution(lambda: 1)",
+        "solution(solution(1) + 1)",
+        "import json\njson.loads(solution(1))\nsolution(2)",
+        "pass",
+    ],
+)
+def test_calls_that_hang_on_the_answers_are_not_recorded(test: str) -> None:
+    found = phases.record(phases.task(test))
+    calls = [found[kind].get("calls") for kind in ("truthy", "falsy")]
+    assert None in calls or calls[0] != calls[1]
+
+
+def test_an_answer_that_is_handed_on_is_recorded_as_that_answer() -> None:
+    test = "x = solution(1)\nsolution([x, x[0]])\nf = solution(2)\nf(3)\na, b = solution(x.left)\nassert solution(b)"
+    calls = [json.loads(call) for call in phases.calls_of(phases.task(test))["calls"]]
+    assert calls[1]["n"] == [["list", [{"x": ["ans", 0]}, {"x": ["item", ["ans", 0], 0]}]]]
+    assert calls[3]["f"] == {"x": ["ans", 2]}
+    assert calls[4]["v"] == [{"x": ["attr", ["ans", 0], "left"]}]
+    assert calls[5]["v"] == [{"x": ["nth", ["ans", 4], 1]}]
+
+
+def test_no_comparison_is_recorded_and_no_method_with_an_argument() -> None:
+    """What is expected would be among the arguments."""
+    test = "r = solution(1)\nassert r == 'secret' and r.equals('secret') and r.index('secret') == 0 and 'secret' in r\nassert r.area() == 'secret'"
+    calls = phases.calls_of(phases.task(test))["calls"]
+    assert "secret" not in "".join(calls)
+    assert [json.loads(call)["f"]["x"] for call in calls] == [["name", "solution"], ["attr", ["ans", 0], "area"]]
+
+
+def test_arguments_are_recorded_as_passed_and_defaults_stay_unfilled() -> None:
+    signature = "def solution(a, b=[], *, c=3):\n    pass\n"
+    (call,) = map(json.loads, phases.calls_of(phases.task("solution(1, c=2)", signature))["calls"])
+    assert (call["v"], call["k"]) == ([1], [["c", 2]])
+
+
+def test_helpers_of_the_signature_call_the_recorder() -> None:
+    signature = "def both(a):\n    return solution(a) == solution(-a)\n\ndef solution(a):\n    pass\n"
+    assert recorded("assert both(4)", signature) == [[4], [-4]]
+
+
+def test_two_recordings_draw_the_same_random_numbers() -> None:
+    test = "import random, secrets, numpy as np\nassert solution(random.random()) == 1\nassert solution(secrets.token_hex()) == 1\nassert solution(float(np.random.default_rng().random())) == 1\nassert solution(np.random.rand()) == 1\nassert solution(''.join({'a', 'b', 'c', 'd'}))"
+    assert recorded(test) == recorded(test)
+
+
+# --- one at a time -------------------------------------------------------------------------------------------------
+
+
+def test_a_candidate_sees_no_call_before_it_has_answered_the_ones_before() -> None:
+    """With the list in hand, a later argument can be the answer to an earlier call."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        said = phases.dialogue.LockStep(ours.fileno(), ['{"first": 1}', '{"second": 2}'])
+        assert said.pending == b""
+        say = lambda text: struct.pack(">I", len(text)) + text  # noqa: E731
+        assert said.feed(say(b"hello")) is False
+        said.send()
+        assert theirs.recv(999) == struct.pack(">I", 12) + b'{"first": 1}'
+        assert said.feed(b"\0\0") is False
+        assert said.pending == b""
+        assert said.feed(b"\0\3one") is False
+        said.send()
+        assert theirs.recv(999) == struct.pack(">I", 13) + b'{"second": 2}'
+        assert said.feed(say(b"two")) is True
+        assert said.result == {"hello": "hello", "replies": ["one", "two"]}
+
+
+def test_a_candidate_that_answers_too_much_is_garbage() -> None:
+    said = phases.dialogue.LockStep(-1, ["{}"] * 100)
+    part = struct.pack(">I", 1 << 20) + b"x" * (1 << 20)
+    for _ in range(24):
+        said.feed(part)
+    with pytest.raises(phases.dialogue.GarbageError):
+        said.feed(part)
+
+
+# --- judging -------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_failure_ends_the_judgement_and_its_message_calls_nothing() -> None:
+    test = "assert solution(1) == 2, solution(7)\nassert solution(2) == 2"
+    found = phases.replayed("def solution(a):\n    return a", test)
+    assert found["reason"] == "a test fails: assert solution(1) == 2, solution(7)"
+    spec = phases.task(test)
+    recording = phases.calls_of(spec)
+    given = phases.answers("def solution(a):\n    return 2", spec, recording)
+    assert phases.judged(spec, recording, given) == CONFIRMED
+    # Of the second answer nothing is read where the first is wrong.
+    wrong = phases.answers("def solution(a):\n    return a", spec, recording)
+    assert phases.judged(spec, recording, {**wrong, "replies": [wrong["replies"][0], "not read"]}) == found
+
+
+def test_assertions_that_the_tests_catch_stay_as_they_are_when_judged() -> None:
+    test = "found = 0\ndef check(n):\n    assert solution(n) == 1\nfor n in (1, 2):\n    try:\n        check(n)\n    except AssertionError:\n        found += 1\nassert found == 1"
+    assert phases.replayed("def solution(a):\n    return a", test) == CONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        ("def solution(a):\n    return a", "x = solution([1])\nx.append(2)\nassert solution(x[:1]) == [1]"),
+        ("def solution(a):\n    a.append(1)", "x = []\nsolution(x)\nsolution(len(x))"),
+    ],
+)
+def test_a_candidate_that_makes_the_tests_call_otherwise_is_not_confirmed(source: str, test: str) -> None:
+    """It is suspect; nothing gives it the tests as a living partner."""
+    spec = phases.task(test)
+    found = phases.record(spec)["truthy"]
+    if "refused" in found:
+        found = {
+            "calls": [json.dumps({"f": {"x": ["name", "solution"]}, "m": [], "v": [9], "k": [], "n": []})],
+            "names": [],
+            "reads": [],
+        }
+    said = phases.judged(spec, found, phases.answers(source, spec, found))
+    assert said is not None
+    assert (said["confirmed"], said["reason"]) == (False, "the tests make other calls than those recorded without it")
+
+
+@WAYS
+def test_a_pass_without_a_call_is_not_confirmed(way: Callable[..., dict[str, Any] | None]) -> None:
+    if way is phases.interactive:
+        assert reason(way, "x = 1", "assert True") == "the tests pass without a call"
+        return
+    spec = phases.task("assert True")
+    none = {"calls": [], "names": [], "reads": []}
+    said = phases.judged(spec, none, phases.answers("x = 1", spec, none))
+    assert said is not None
+    assert said["reason"] == "the tests pass without a call"
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "not json", '{"v": {"r": 9}, "n": [], "m": []}', '{"v": 3, "n": 5, "m": []}', '{"v": 3, "n": [], "m": [["t", 7, ["list", []]]]}', '{"v": 3, "n": []}', "[" * 50_000, '{"v": {"x": ["ans", 0]}, "n": [], "m": []}', '{"v": {"r": 0}, "n": [["builtin", "builtins", "bool"]], "m": []}'])  # fmt: skip
+def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> None:
+    spec = phases.task("assert solution(2) == 3")
+    recording = phases.calls_of(spec)
+    given = phases.answers("def solution(a):\n    return 3", spec, recording)
+    said = phases.judged(spec, recording, {**given, "replies": [text]})
+    assert said is not None
+    assert (said["confirmed"], said["kind"]) == (False, "malformed")
+
+
+@pytest.mark.parametrize("hello", ["{}", "[]", "x", '{"functions": ["solution"], "modules": [], "errors": {"print": "int"}, "values": {}, "n": []}'])  # fmt: skip
+def test_a_first_message_that_no_honest_process_sends_is_not_confirmed(hello: str) -> None:
+    spec = phases.task("assert solution(2) == 3")
+    said = phases.judged(spec, phases.calls_of(spec), {"hello": hello, "replies": []})
+    assert said is not None
+    assert said["confirmed"] is False
+
+
+# --- one heap a sample ---------------------------------------------------------------------------------------------
+
+KEPT = "def solution(a, seen=[]):\n    seen.append(a)\n    return seen\n"
+
+
+@WAYS
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        (KEPT, "x = solution(1)\nassert x == [1]\ny = solution(2)\nassert x == [1, 2] and y is x"),
+        (KEPT, "assert solution(1) == [1]\nassert solution(2) == [1, 2]"),
+        (
+            "ONE = (1, [])\ndef solution(a):\n    return ONE",
+            "x = solution(1)\nassert x is solution(2) and x[1] is solution(3)[1]",
+        ),
+        ("def solution(a):\n    return ()", "assert solution(()) == () and solution(()) == ()"),
+        (
+            "def solution(a):\n    a.append(1)\n    raise ValueError",
+            "x = []\ntry:\n    solution(x)\nexcept ValueError:\n    assert x == [1]\nelse:\n    assert False",
+        ),
+        (
+            "def solution(a):\n    return a",
+            "x = [1]\nassert solution(x) is x\nx.append(2)\nassert solution(x) == [1, 2]",
+        ),
+        (
+            "held = []\ndef solution(a):\n    held.append(a)\n    return held[0]",
+            "x, y = [1], [2]\nassert solution(x) is x\nassert solution(y) is x",
+        ),
+        (
+            "def solution(a):\n    if a == 0:\n        return 1\n    return a * solution(a - 1)",
+            "assert solution(5) == 120",
+        ),
+        (
+            "def solution(a):\n    return {'a': a}",
+            "x = solution(1)\ny = solution(x)\nassert y == {'a': {'a': 1}} and y['a'] is x",
+        ),
+        ("def solution(a):\n    return [a, a + 1]", "x, y = solution(1)\nassert solution(y) == [2, 3]"),
+        (
+            "def solution(a):\n    return list(a)",
+            "assert solution(iter([1, 2])) == [1, 2]\nassert solution(n for n in (3,)) == [3]",
+        ),
+        (
+            "def solution(a):\n    while True:\n        yield a",
+            "import itertools\nassert list(itertools.islice(solution(3), 2)) == [3, 3]",
+        ),
+        (
+            "def solution(a):\n    def add(b):\n        return a + b\n    return add",
+            "f = solution(1)\nassert f(2) == 3 and f(b=4) == 5\nassert list(map(solution(10), [1, 2])) == [11, 12]",
+        ),
+        (
+            "import functools\ndef solution(a):\n    return {'go': functools.partial(pow, a)}",
+            "assert solution(2)['go'](5) == 32",
+        ),
+        ("def solution(a):\n    return len", "assert solution(0)([1, 2]) == 2"),
+        (
+            "class P:\n    def __init__(self, a):\n        self.x = a\n    @property\n    def y(self):\n        return self.x + 1\n    def price(self):\n        return self.x * 10\ndef solution(a):\n    return P(a)",
+            "p = solution(3)\nassert p.x == 3 and p.price() == 30",
+        ),
+        (
+            "class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')",
+            "try:\n    solution(1)\nexcept Exception as e:\n    assert type(e).__name__ == 'Bad' and isinstance(e, ValueError)\nelse:\n    assert False",
+        ),
+        (
+            "class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')",
+            "try:\n    solution(1)\nexcept Bad:\n    pass\nelse:\n    assert False",
+        ),
+        ("LIMIT = 7\ndef solution(a):\n    return a < LIMIT", "assert LIMIT == 7\nassert solution(6) is True"),
+        (
+            "import random\ndef solution(a):\n    return random.randint(0, 10**9)",
+            "import random\nrandom.seed(5)\nx = solution(0)\nrandom.seed(5)\nassert random.randint(0, 10**9) == x",
+        ),
+        (
+            "import numpy as np\ndef solution(a):\n    return float(np.random.rand())",
+            "import numpy as np\nnp.random.seed(5)\nx = solution(0)\nnp.random.seed(5)\nassert np.random.rand() == x",
+        ),
+        (
+            "def solution(a):\n    return [a(x) for x in 'ab']",
+            "assert solution(ord) == [97, 98]\nassert solution(str.upper) == ['A', 'B']",
+        ),
+        (
+            "def solution(a=0):\n    return int(input()) + int(input())",
+            "import io, sys\nsys.stdin = io.StringIO('3\\n4\\n5\\n6\\n')\nassert solution() == 7\nassert sys.stdin.readline() == '5\\n'",
+        ),
+        ("def solution(a):\n    return __name__", "assert solution(1) == __name__"),
+    ],
+)
+def test_what_an_honest_program_does_with_what_lasts_is_confirmed(way: Callable[..., dict[str, Any] | None], source: str, test: str) -> None:  # fmt: skip
+    assert way(source, test) == CONFIRMED
+
+
+# --- what a living candidate could make of the tests ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "for n in range(3):\n    assert solution(n) is False",
+        "for n in range(3):\n    assert solution(n) is False, solution('no')",
+        "for n in range(3):\n    assert solution(n).missing",
+        "import numpy as np\nfor n in range(3):\n    np.testing.assert_equal(solution(n), False)",
+        "assert all(solution(n) is False for n in range(3))",
+        "assert solution(0) is False and solution(1) is False and solution(2) is False",
+    ],
+)
+def test_a_wrong_answer_is_followed_by_the_same_calls_as_a_right_one(test: str) -> None:
+    """Else the call that does not come would tell a candidate which of its answers was wrong."""
+    last = test + "\nassert solution('count') == 4, 'it was called less often'\nassert solution('count') == 5"
+    count = "calls = []\ndef solution(a):\n    calls.append(a)\n    if a == 'count' and len(calls) not in (4, 5):\n        raise SystemExit\n    return len(calls) if a == 'count' else 7\n"
+    said = phases.interactive(count, last)
+    assert said is not None
+    assert (said["confirmed"], said["kind"]) == (False, "assertion")
+
+
+def test_what_has_failed_for_good_is_told_before_the_tests_go_on() -> None:
+    """Whoever fails and then pretends to be starved has failed."""
+    spec = phases.task("assert solution(1) == 2\nimport os\nos._exit(1)")
+    ours, theirs = socket.socketpair()
+    read_end, write_end = os.pipe()
+    source = {name: spec[name] for name in ("signature", "classes", "stubs")} | {"names": [], "reads": []}
+    first = phases.start("candidate", source | {"source": "def solution(a):\n    return 1"}, theirs.fileno())
+    theirs.close()
+    second = phases.start("tests", spec, ours.fileno(), write_end)
+    ours.close()
+    os.close(write_end)
+    assert phases.result_of(read_end) == {
+        "confirmed": False, "reason": "a test fails: assert solution(1) == 2", "kind": "assertion", "so_far": True,
+    }  # fmt: skip
+    phases.finish(second)
+    phases.finish(first)
+
+
+def test_assertions_that_the_tests_catch_stay_as_they_are_with_a_living_candidate() -> None:
+    test = """
+try:
+    assert solution(1) == 3
+    raise SystemError("the assertion let it through")
+except AssertionError:
+    pass
+with __import__("contextlib").suppress(AssertionError):
+    assert solution(1) == 3
+    raise SystemError("the assertion let it through")
+"""
+    assert phases.interactive("def solution(a):\n    return 2", test) == CONFIRMED
+
+
+EMPTY = "import numpy as np\ndef solution(a):\n    return np.empty((0, 1))\n"
+LISTED = "def solution(a):\n    return []\n"
+
+
+@WAYS
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        (EMPTY, "assert (solution(3) == np.array([1, 2, 3])).all()"),
+        (EMPTY, "assert all(solution(3) == np.array([1, 2, 3]))"),
+        (EMPTY, "assert np.all(np.abs(solution(3) - np.array([1.5, 2, 3])) < 1e-6)"),
+        (EMPTY, "assert np.linalg.norm(solution(3) - np.array([1.5, 2, 3])) < 1e-6"),
+        (EMPTY, "np.testing.assert_allclose(solution(3), 3.25)"),
+        (EMPTY, "np.testing.assert_array_equal(solution(3), 7)"),
+        (EMPTY, "assert np.array_equiv(solution(3), [1, 2, 3])"),
+        (LISTED, "assert np.all(np.abs(np.array(solution(3)) - 3.25) < 1e-6)"),
+        (LISTED, "assert (np.array(solution(3)) == np.array([[1], [2], [3]])).all()"),
+        (LISTED, "np.testing.assert_almost_equal(solution(3), 3.25)"),
+    ],
+)
+def test_nothing_is_not_equal_to_something(way: Callable[..., dict[str, Any] | None], source: str, test: str) -> None:
+    test = f"import numpy as np\n{test}"
+    assert (run := reason(way, source, test)).startswith("an array without items is compared"), run
+
+
+@WAYS
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert (solution(0) == np.array([])).all() and solution(0).size == 0",
+        "assert np.allclose(solution(0), []) and solution(0).shape == (0,)",
+        "np.testing.assert_array_equal(solution(0), np.array([]))",
+        "assert isinstance(solution(0), np.ndarray) and solution(0).tolist() == []",
+        "assert solution(solution(0)).size == 0 and len(np.concatenate([solution(0), [1.0]])) == 1",
+        "assert (solution(0) * 2 + 1).sum() == 0",
+    ],
+)
+def test_nothing_is_equal_to_nothing(way: Callable[..., dict[str, Any] | None], test: str) -> None:
+    source = "import numpy as np\ndef solution(a):\n    return np.array([])\n"
+    assert way(source, f"import numpy as np\n{test}") == CONFIRMED
+
+
+@WAYS
+@pytest.mark.parametrize("handler", ["except:", "except BaseException:"])
+def test_an_iterator_without_end_is_not_confirmed_by_who_swallows_it(
+    way: Callable[..., dict[str, Any] | None], handler: str
+) -> None:
+    test = f"ok = 0\ntry:\n    list(solution(3))\n{handler}\n    ok = 1\nassert ok"
+    said = reason(way, "def solution(a):\n    while True:\n        yield a\n", test)
+    assert said.startswith("the tests ask for more than the first 1000 items")

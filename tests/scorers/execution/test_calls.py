@@ -1,0 +1,59 @@
+"""Which calls of a task count: where both recordings agree, or where a known solution decides."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from grader.sandbox.answer import Recorded, Recording
+from grader.scorers.execution.calls import Calls, Unrecordable, settle
+
+
+def call(number: int, **more: Any) -> str:
+    return json.dumps({"f": {"x": ["name", "solution"]}, "v": [number], **more}, separators=(",", ":"))
+
+
+def recording(truthy: list[str] | None, falsy: list[str] | None, refused: str = "") -> Recording:
+    return Recording(
+        truthy=Recorded(calls=truthy, names=["N"], reads=["x"], refused=refused),
+        falsy=Recorded(calls=falsy, names=["N"], reads=["y"]),
+    )
+
+
+def test_calls_that_both_recordings_agree_on_count() -> None:
+    found = settle(recording([call(1)], [call(1)]), None)
+    assert found == Calls(calls=(call(1),), names=("N",), reads=("x", "y"))
+
+
+def test_an_object_is_given_up_only_where_it_is_in_both_recordings() -> None:
+    found = settle(recording([call(1, d=[0, 2]), call(2, d=[])], [call(1, d=[2, 3]), call(2)]), None)
+    assert isinstance(found, Calls)
+    assert [json.loads(text).get("d") for text in found.calls] == [[2], None]
+
+
+def test_without_a_known_solution_two_different_recordings_are_none() -> None:
+    found = settle(recording([call(1), call(2)], [call(1)]), None)
+    assert found == Unrecordable(why="the calls depend on the answers", names=("N",), reads=("x",))
+
+
+def test_a_known_solution_decides_between_two_recordings() -> None:
+    both = recording([call(1), call(2)], [call(1)])
+    for right in ([call(1), call(2)], [call(1)]):
+        found = settle(both, lambda calls, right=right: list(calls.calls) == right)  # type: ignore[misc]
+        assert isinstance(found, Calls)
+        assert list(found.calls) == right
+    assert isinstance(settle(both, lambda _: False), Unrecordable)
+
+
+def test_calls_that_a_known_solution_is_not_called_with_do_not_count() -> None:
+    """Both recordings may have taken the same wrong turn."""
+    agreed = recording([call(1)], [call(1)])
+    assert isinstance(settle(agreed, lambda _: None), Unrecordable)
+    # One that fails its own tests says nothing about the calls.
+    assert isinstance(settle(agreed, lambda _: False), Calls)
+
+
+def test_a_refusal_is_the_reason() -> None:
+    found = settle(recording(None, [call(1)], "the tests pass a function"), None)
+    assert isinstance(found, Unrecordable)
+    assert found.why == "the tests pass a function"

@@ -1,0 +1,146 @@
+"""The order in which a run's jobs are done, and what is made of their answers. A scripted pool stands for sandboxes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.observer import Silent
+from grader.sandbox.interface import Limits
+from grader.sandbox.pool import Verdict
+from grader.sandbox.verdict_cache import VerdictCache
+from grader.scorers.execution import jobs, tasks
+from grader.scorers.execution.confirming import DIVERGED, Candidate, Confirmation
+from grader.scorers.execution.declaration import ExecutionProtocol
+from grader.scorers.execution.phases import Phases
+from grader.scorers.execution.settling import Settler
+from grader.scorers.execution.spool import Spool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+EVIDENCE = {"stopped": None, "status": None, "cpu": 0.1, "wall": 0.2, "waited": 0.0, "oom": False}
+WORDS = jobs.texts("v2", ExecutionProtocol(timed_out="out of time"), 2.0)
+LIMITS = Limits()
+TASKS = {
+    "plain": tasks.make("plain", "def solution(a):", "assert solution(1) == 1", {}),
+    "odd": tasks.make("odd", "def solution(a):", "solution(lambda: 1)", {}),
+}
+
+
+class Scripted:
+    """A pool that notes the jobs it is given and answers each as the fields below say."""
+
+    def __init__(self) -> None:
+        self.jobs: list[tuple[str, dict[str, Any]]] = []
+        self.lost: set[str] = set()
+        self.reason = ""
+
+    def begin(self) -> None:
+        """Nothing to start."""
+
+    def run(self, batch: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Verdict]:
+        for key, job in batch:
+            kind = next(name for name in ("lint", "record", "answer", "judge", "split", "run") if job.get(name))
+            self.jobs.append((kind, job))
+            answer = None if kind in self.lost else {"id": 0, kind: self.answer(kind, job)}
+            yield Verdict(key=key, answer=answer, reason="the sandbox died")
+
+    def answer(self, kind: str, job: dict[str, Any]) -> dict[str, Any]:
+        if kind == "lint":
+            return {"messages": []}
+        if kind == "record":
+            refused = {"refused": "the tests pass a function", "names": [], "reads": []}
+            calls = {"calls": ['{"v": [1]}'], "names": [], "reads": []}
+            one = refused if "lambda" in job["record"]["test"] else calls
+            return {"evidence": EVIDENCE, "recorded": {"truthy": one, "falsy": one}}
+        if kind == "answer":
+            return {"evidence": EVIDENCE, "hello": "{}", "replies": [json.dumps(len(job["answer"]["source"]))]}
+        if kind == "run":
+            return {"evidence": EVIDENCE, "result": "passed"}
+        return {"evidence": EVIDENCE, "confirmed": not self.reason, "reason": self.reason, "kind": ""}
+
+    @property
+    def kinds(self) -> list[str]:
+        return [kind for kind, _ in self.jobs]
+
+
+@pytest.fixture
+def pool() -> Scripted:
+    return Scripted()
+
+
+def settler(pool: Scripted) -> Settler:
+    return Settler(VerdictCache(None), pool, "scripted", LIMITS, Silent())  # type: ignore[arg-type]
+
+
+def program(body: str) -> str:
+    return f"```python\ndef solution(a):\n    return {body}\n```"
+
+
+def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Scripted) -> None:
+    """Then the tasks whose calls cannot be recorded, and the official runs when every verdict is there."""
+    answers = {"plain": [program("a"), program("a + 1"), program("a")], "odd": [program("a"), program("2")]}
+    settling = settler(pool)
+    with Spool() as spool:
+        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS), WORDS, LIMITS, settling, pool)  # type: ignore[arg-type]
+        samples = phases.all(jobs.attempts(TASKS, answers, WORDS))
+    order = dict.fromkeys(pool.kinds)
+    assert list(order) == ["lint", "record", "answer", "judge", "split", "run"]
+    assert [kind for kind in pool.kinds if kind in order] == sorted(pool.kinds, key=list(order).index)
+    assert pool.kinds.count("answer") == 2
+    assert all(sample.apart.completion.split.confirmed for sample in samples if sample.apart.completion.split)
+    assert phases.unrecordable == {"odd": "the tests pass a function"}
+    for kind, job in pool.jobs:
+        if kind == "answer":
+            assert "assert" not in json.dumps(job)
+        if kind == "judge":
+            assert "source" not in job["judge"]
+
+
+def confirm(pool: Scripted, *sources: str, solution: str | None = None) -> tuple[Confirmation, Any]:
+    task = tasks.make("plain", "def solution(a):", "assert solution(1) == 1", {}, solution)
+    with Spool() as spool:
+        confirmation = Confirmation({"plain": task}, settler(pool), spool, LIMITS)
+        candidates = [Candidate(qid="plain", source=source) for source in sources]
+        found = confirmation.verdicts(candidates)
+        return confirmation, [found[candidate] for candidate in candidates]
+
+
+def test_the_same_answers_to_the_same_task_are_judged_once(pool: Scripted) -> None:
+    confirm(pool, "aaa", "bbb", "cc")
+    assert pool.kinds == ["record", "answer", "answer", "answer", "judge", "judge"]
+
+
+def test_a_replay_that_diverges_is_not_given_the_tests_as_a_partner(pool: Scripted) -> None:
+    pool.reason = DIVERGED
+    _, (found,) = confirm(pool, "aaa")
+    assert (found.split.confirmed, found.split.reason) == (False, DIVERGED)
+    assert "split" not in pool.kinds
+
+
+def test_a_known_solution_that_is_called_in_another_way_sends_the_task_to_the_other_way(pool: Scripted) -> None:
+    pool.reason = DIVERGED
+    confirmation, _ = confirm(pool, "aaa", solution="def solution(a):\n    return a")
+    assert confirmation.unrecordable == {"plain": "the reference solution is called in another way"}
+    assert pool.kinds == ["record", "answer", "judge", "split"]
+
+
+@pytest.mark.parametrize("kind", ["answer", "judge"])
+def test_what_infrastructure_lost_is_lost_and_not_failed(pool: Scripted, kind: str) -> None:
+    pool.lost = {kind}
+    _, (found,) = confirm(pool, "aaa")
+    assert (found.split, found.lost) == (None, "the sandbox died")
+
+
+def test_answers_wait_on_disk_and_come_back_as_they_were() -> None:
+    from grader.sandbox.answer import Answers, Evidence
+
+    given = [Answers(evidence=Evidence(**EVIDENCE), hello="{}", replies=["\ud800 x", str(n)]) for n in range(3)]
+    with Spool() as spool:
+        for number, answers in enumerate(given):
+            spool.put(f"k{number}", answers)
+        assert [spool.get(f"k{number}") for number in (2, 0, 1)] == [given[2], given[0], given[1]]
+        assert spool.get("other") is None
