@@ -158,8 +158,8 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
         return []
     return [
         f"† Programs ran on Python {sandbox.python}; the official environment of this protocol has "
-        f"{sandbox.official_python}, so single official verdicts may differ. `grade image build` looks for a base "
-        "with that version again; under bubblewrap, install that Python."
+        f"{sandbox.official_python}, so single official verdicts may differ. `grade image build "
+        f"--python {sandbox.official_python}` looks for a base with it again; under bubblewrap, install that Python."
     ]
 
 
