@@ -60,7 +60,7 @@ class Pool:
         """`fresh`: every program gets a supervisor, and so a sandbox, that has run nothing before."""
         self._backend = backend
         self.fresh = fresh
-        self._workers = workers
+        self.workers = workers
         self._answer_seconds = answer_seconds
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -85,7 +85,7 @@ class Pool:
 
     def begin(self) -> None:
         """Start the next `run`'s supervisors in the background; that one fails shows when it is needed."""
-        for index in range(self._workers):
+        for index in range(self.workers):
             self._started_or_starting(index)
 
     def _all(self) -> list[Future[Supervisor]]:
@@ -117,7 +117,7 @@ class Pool:
         """
         starved: list[_Ticket] = []
         tickets = (_Ticket(key, job) for key, job in jobs)
-        yield from self._round(tickets, self._workers, starved)
+        yield from self._round(tickets, self.workers, starved)
         if starved:
             # A program that used its wall time but not its CPU time may have been waiting for a busy machine.
             for ticket in starved:
