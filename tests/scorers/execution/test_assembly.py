@@ -147,3 +147,23 @@ def test_a_solution_that_the_official_extraction_does_not_find_is_found(predicti
 def test_no_text_breaks_the_assembly(prediction: str, rules: str) -> None:
     made = assemble(prediction, SIGNATURE, rules)  # type: ignore[arg-type]
     assert made.head.startswith(STUB)
+
+
+@pytest.mark.parametrize(
+    ("code", "rebinds"),
+    [
+        ("def solution(a):\n    return 0\nsolution = lambda a: a", True),
+        ("def solution(a):\n    return 0\nif True:\n    solution = print", True),
+        ("import math\nmath = 3\ndef solution(a):\n    return math", True),
+        ("class Node:\n    pass\nNode.x, Node = 1, dict\ndef solution(a):\n    return Node", True),
+        ("def solution(a):\n    return 0\nfor solution in [len]:\n    x = 1", True),
+        ("N = 3\ndef solution(a):\n    return N", False),
+        ("def solution(a):\n    solution = 3\n    return solution\nN = 2", False),
+        ("def solution(a):\n    return 0\nif __name__ == '__main__':\n    solution = print", False),
+    ],
+)
+def test_dropped_code_that_rebinds_a_kept_name_is_noticed(code: str, rebinds: bool) -> None:
+    program = assemble(f"```python\n{code}\n```", "def solution(a):", "v2")
+    assert program.rebinds is rebinds
+    if rebinds:
+        assert program.recovered is not None
