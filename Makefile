@@ -3,10 +3,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
 .DEFAULT_GOAL := help
-.PHONY: help demo test attack lint package bench image clean sandbox
+.PHONY: help demo test test-python attack lint package bench image clean sandbox
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -38,6 +38,9 @@ demo: $(VENV)/.ready sandbox ## Grade the bundled HumanEval-V sample in a sandbo
 test: $(VENV)/.dev sandbox ## Run the tests
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
+test-python: ## Run the tests on another Python, in an environment of its own (PYTHON=python3.13)
+	@$(MAKE) test VENV=.venv-$(notdir $(PYTHON))
+
 attack: $(VENV)/.dev sandbox ## Run the containment suite: some 230 hostile programs on every sandbox (eight minutes; ONLY=words for a part)
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m hostile $(if $(ONLY),-k "$(ONLY)")
 
@@ -59,4 +62,4 @@ image: $(VENV)/.ready ## Build the sandbox image
 	$(BIN)/grade image build
 
 clean: ## Remove what the targets above made here
-	rm -rf demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(VENV)
+	rm -rf demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .venv-* $(VENV)

@@ -1,5 +1,7 @@
 """What a program is allowed: limits, system calls, descriptors."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import errno
@@ -8,6 +10,10 @@ import platform
 import resource
 import signal
 import struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 MAX_FILE_BYTES = 16 << 20
 MAX_PROCESSES = 64
@@ -18,7 +24,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 
 
-def check(result, what):
+def check(result: int, what: str) -> int:
     """Return a system call's result; raises OSError naming `what` where it failed."""
     if result < 0:
         code = ctypes.get_errno()
@@ -26,12 +32,12 @@ def check(result, what):
     return result
 
 
-def prctl(option, value):
+def prctl(option: int, value: int) -> None:
     """Set a process attribute; raises OSError."""
     check(libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl {option}")
 
 
-def undumpable():
+def undumpable() -> None:
     """Hide this process's memory, descriptors and environment from every other process of the same user."""
     prctl(PR_SET_DUMPABLE, 0)
 
@@ -91,7 +97,7 @@ _FCNTL_COMMANDS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)
 _AF_UNIX = 1
 
 
-def seccomp_program(machine):
+def seccomp_program(machine: str) -> bytes | None:
     """Return the BPF program (bytes) that refuses dangerous calls with EPERM, or None for an unknown machine.
 
     Layout of its input: struct seccomp_data of linux/seccomp.h (nr at 0, arch at 4, args from 16).
@@ -139,7 +145,7 @@ class _Filter(ctypes.Structure):
 SECCOMP = seccomp_program(platform.machine())
 
 
-def refuse_system_calls():
+def refuse_system_calls() -> None:
     """Install the filter on this process and all it will start; needs no privilege after no_new_privs."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     if SECCOMP is None:
@@ -151,7 +157,7 @@ def refuse_system_calls():
 # --- limits -----------------------------------------------------------------------------------------------------
 
 
-def limit_resources(*, memory_bytes, address_space):
+def limit_resources(*, memory_bytes: int, address_space: bool) -> None:
     """Set the hard limits every program has; the supervisor's own watch is tighter than these."""
     limits = [
         (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
@@ -171,13 +177,13 @@ def limit_resources(*, memory_bytes, address_space):
         resource.setrlimit(which, (value, value))
 
 
-def limit_cpu(seconds):
+def limit_cpu(seconds: float) -> None:
     """Let the kernel end this process some seconds after the watch should have."""
     bound = int(4 * seconds) + 3
     resource.setrlimit(resource.RLIMIT_CPU, (bound, bound))
 
 
-def restrict(*, memory_bytes, address_space):
+def restrict(*, memory_bytes: int, address_space: bool) -> None:
     """Take from this process, and all it will start, what no program may have. There is no way back."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD, signal.SIGUSR1):
         signal.signal(number, signal.SIG_DFL)
@@ -187,7 +193,7 @@ def restrict(*, memory_bytes, address_space):
     refuse_system_calls()
 
 
-def prefer_for_oom():
+def prefer_for_oom() -> None:
     """Make the kernel's out-of-memory killer choose this program before what it was forked from and its supervisor.
 
     To be called before the change of user: an undumpable process cannot write to its own files in /proc.
@@ -196,7 +202,7 @@ def prefer_for_oom():
         file.write("1000")
 
 
-def close_all_but(keep):
+def close_all_but(keep: Collection[int]) -> None:
     """Close every descriptor from 3 up that is not in `keep`."""
     previous = 2
     for fd in sorted(keep):
@@ -205,7 +211,7 @@ def close_all_but(keep):
     os.closerange(previous + 1, 1 << 20)
 
 
-def silence_standard_streams():
+def silence_standard_streams() -> None:
     """Point the standard descriptors to nowhere."""
     null = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):

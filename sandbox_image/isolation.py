@@ -7,6 +7,8 @@ Two ways to that:
   and IPC namespace of its own, in which the supervisor does not exist.
 """
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import os
@@ -19,6 +21,11 @@ import struct
 import time
 
 import confine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import NoReturn
 
 SCRATCH = "/scratch"
 SHM = "/dev/shm"
@@ -34,13 +41,13 @@ CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 0x4000, 0x40000
 
 
-def _enter_scratch(path):
+def _enter_scratch(path: str) -> None:
     os.mkdir(path, 0o700)
     os.chdir(path)
     os.environ["HOME"] = os.environ["TMPDIR"] = path
 
 
-def _left(linter_uid):
+def _left(linter_uid: int) -> list[str]:
     """Names in the writable places, but for the linter's own folder."""
     names = os.listdir(SHM)
     for name in os.listdir(SCRATCH):
@@ -56,16 +63,16 @@ class Uids:
 
     name = "uid"
 
-    def __init__(self, first_uid, memory_bytes):
+    def __init__(self, first_uid: int, memory_bytes: int) -> None:
         self.first_uid = first_uid
         self.memory_bytes = memory_bytes
 
-    def prepare(self):
+    def prepare(self) -> None:
         """Restrict the zygote itself: it changes user and forks, nothing more, and its forks inherit the rest."""
         os.setgroups([])
         confine.restrict(memory_bytes=self.memory_bytes, address_space=False)
 
-    def start(self, slot, body):
+    def start(self, slot: int, body: Callable[[], object]) -> int:
         """Fork a process that becomes program number `slot` of this moment and calls `body()`; return its pid."""
         pid = os.fork()
         if pid == 0:
@@ -73,30 +80,30 @@ class Uids:
             _run_body(lambda: self._become(slot), body)
         return pid
 
-    def _become(self, slot):
+    def _become(self, slot: int) -> None:
         # The change of user also makes the process undumpable: its memory is closed to all others.
         uid = self.first_uid + slot
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
         _enter_scratch(f"{SCRATCH}/{uid}")
 
-    def clean(self, slots):
+    def clean(self, slots: Iterable[int]) -> bool:
         """Remove the files that programs in `slots` left. Returns False where something stays."""
         for slot in slots:
             self._remove_scratch(slot)
         linter_uid = self.first_uid + LINTER_SLOT
         if _left(linter_uid):
             for slot in slots:
-                self._as_user(self.first_uid + slot, lambda: (_empty(SCRATCH), _empty(SHM)))
+                self._as_user(self.first_uid + slot, _empty_all)
                 self._remove_scratch(slot)
         return not _left(linter_uid)
 
-    def _remove_scratch(self, slot):
+    def _remove_scratch(self, slot: int) -> None:
         # An empty directory is the ordinary case; what is in one may need its owner's own uid.
         with contextlib.suppress(OSError):
             os.rmdir(f"{SCRATCH}/{self.first_uid + slot}")
 
-    def kill_all(self, slots, strangers):
+    def kill_all(self, slots: Iterable[int], strangers: Iterable[int]) -> None:
         """Kill every process of these slots. kill(-1) as that user cannot miss a process that is forking."""
         # One by one first: a program that keeps stopping all of its user's processes would stop the next step too.
         for pid in strangers:
@@ -106,7 +113,7 @@ class Uids:
             self._as_user(self.first_uid + slot, lambda: os.kill(-1, signal.SIGKILL))
 
     @staticmethod
-    def _as_user(uid, action):
+    def _as_user(uid: int, action: Callable[[], object]) -> None:
         pid = os.fork()
         if pid == 0:
             with contextlib.suppress(BaseException):
@@ -131,15 +138,15 @@ class Namespaces:
 
     name = "namespaces"
 
-    def __init__(self, memory_bytes):
+    def __init__(self, memory_bytes: int) -> None:
         self.memory_bytes = memory_bytes
         self.scratch_bytes = min(memory_bytes // 4, 64 << 20)
         self.uid, self.gid = os.getuid(), os.getgid()
 
-    def prepare(self):
+    def prepare(self) -> None:
         """Nothing: a zygote that makes namespaces needs the calls that programs are refused."""
 
-    def start(self, slot, body):
+    def start(self, slot: int, body: Callable[[], object]) -> int:
         """As `Uids.start`; the pid is that of the namespace's first process, which reports the program's end."""
         flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET | signal.SIGCHLD
         number = {"x86_64": 56, "aarch64": 220}[platform.machine()]
@@ -148,7 +155,7 @@ class Namespaces:
             self._first_process(slot, body)
         return pid
 
-    def _first_process(self, slot, body):
+    def _first_process(self, slot: int, body: Callable[[], object]) -> NoReturn:
         status = 125
         with contextlib.suppress(BaseException):
             confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -165,7 +172,7 @@ class Namespaces:
             status = _wait_as_init(program)
         os._exit(status)
 
-    def _map_user(self, inside):
+    def _map_user(self, inside: int) -> None:
         for path, text in (
             ("/proc/self/setgroups", "deny"),
             ("/proc/self/uid_map", f"{inside} {self.uid} 1"),
@@ -174,7 +181,7 @@ class Namespaces:
             with open(path, "w") as file:
                 file.write(text)
 
-    def _mount(self):
+    def _mount(self) -> None:
         _mount(None, "/", None, MS_REC | MS_PRIVATE, None)
         options = f"size={self.scratch_bytes},nr_inodes=4096,mode=0700"
         for target in (SCRATCH, SHM):
@@ -185,33 +192,35 @@ class Namespaces:
             # Where the outer /proc is partly hidden a new one may not be mounted; none is safer than the outer one.
             _mount("tmpfs", "/proc", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=0555")
 
-    def _become(self):
+    def _become(self) -> None:
         confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
         _drop_capabilities()
         # There is no memory cgroup of ours here: the address space is bounded instead.
         confine.restrict(memory_bytes=self.memory_bytes, address_space=True)
         _enter_scratch(f"{SCRATCH}/program")
 
-    def clean(self, slots):
+    def clean(self, slots: Iterable[int]) -> bool:
         """Nothing can stay: files, shared memory and processes went with their namespaces."""
         return True
 
-    def kill_all(self, slots, strangers):
+    def kill_all(self, slots: Iterable[int], strangers: Iterable[int]) -> None:
         """Kill the first process of each namespace, and with it all the others."""
         for pid in strangers:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
 
-def _mount(source, target, kind, flags, options):
-    encode = lambda text: text.encode() if text is not None else None  # noqa: E731
+def _mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None) -> None:
+    def encode(text: str | None) -> bytes | None:
+        return text.encode() if text is not None else None
+
     confine.check(
         confine.libc.mount(encode(source), encode(target), encode(kind), ctypes.c_ulong(flags), encode(options)),
         f"mount {target}",
     )
 
 
-def _drop_capabilities():
+def _drop_capabilities() -> None:
     """Empty the bounding, permitted, effective and inheritable sets."""
     for capability in range(64):
         if confine.libc.prctl(24, ctypes.c_ulong(capability), 0, 0, 0) < 0:  # PR_CAPBSET_DROP
@@ -220,7 +229,7 @@ def _drop_capabilities():
     confine.check(confine.libc.capset(header, struct.pack("6I", *[0] * 6)), "capset")
 
 
-def _wait_as_init(program):
+def _wait_as_init(program: int) -> int:
     """Reap until `program` ends; return its status as one byte: exit code below 128, or 128 + signal."""
     while True:
         pid, status = os.wait()
@@ -229,7 +238,7 @@ def _wait_as_init(program):
             return 128 - code if code < 0 else min(code, 127)
 
 
-def _run_body(become, body):
+def _run_body(become: Callable[[], object], body: Callable[[], object]) -> NoReturn:
     """Turn a fresh fork into the program; never returns."""
     try:
         # Its own session: a signal to its process group must not reach the zygote.
@@ -240,10 +249,15 @@ def _run_body(become, body):
         os._exit(126)
 
 
-def _empty(directory):
+def _empty_all() -> None:
+    for directory in (SCRATCH, SHM):
+        _empty(directory)
+
+
+def _empty(directory: str) -> None:
     """Remove all inside `directory` that this user may remove, permissions and depth notwithstanding."""
 
-    def open_up(function, path, _error):
+    def open_up(function: Callable[[str], object], path: str, _error: object) -> None:
         with contextlib.suppress(OSError):
             os.chmod(os.path.dirname(path), stat.S_IRWXU)
             if os.path.isdir(path) and not os.path.islink(path):

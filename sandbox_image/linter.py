@@ -4,11 +4,21 @@ Confirmed against the official evaluator's messages by tests/sandbox/test_linter
 nothing of what it reads; it is replaced when a source makes it hang, grow or crash.
 """
 
+from __future__ import annotations
+
 import contextlib
 import gc
 import io
 import os
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    Assigned = list[tuple[Any, list[Any]]]
+    """Assignments to attributes, each with what astroid takes the owner of the attribute to be."""
 
 NAME = "program"
 MAX_MESSAGE, MAX_TEXT = 10_000, 100_000
@@ -17,7 +27,7 @@ MAX_MESSAGE, MAX_TEXT = 10_000, 100_000
 class Linter:
     """`messages(source)` returns the texts of pylint's error and fatal messages, `function-redefined` left out."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: str) -> None:
         from astroid import MANAGER
         from astroid.builder import AstroidBuilder
         from pylint.lint import PyLinter
@@ -35,13 +45,13 @@ class Linter:
         self.linter.set_reporter(self.reporter)
         # The same checkers every time: sorting them anew is a sixth of the cost of a program.
         checkers = self.linter.prepare_checkers()
-        self.linter.prepare_checkers = lambda: checkers
+        self.linter.prepare_checkers = lambda: checkers  # type: ignore[method-assign]
         _walk_alike(self.linter)
-        self.assigned = []
+        self.assigned: Assigned = []
         self.stained = False
         _remember(AstroidBuilder, self.assigned)
 
-    def messages(self, source):
+    def messages(self, source: str) -> list[str]:
         """Lint one program."""
         with open(self.path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
             file.write(source)
@@ -65,7 +75,7 @@ class Linter:
             if message.category in {"error", "fatal"} and message.symbol != "function-redefined"
         )
 
-    def warm(self):
+    def warm(self) -> None:
         """Load the parts that pylint loads on first use, then keep the garbage collector away from them.
 
         NumPy's are loaded by the first program that imports it: a benchmark may have none.
@@ -76,28 +86,29 @@ class Linter:
         gc.disable()
 
 
-def _walk_alike(linter):
+def _walk_alike(linter: Any) -> None:
     """Give every program the same walker: which checker sees which node is an eighth of the cost of a program."""
     from pylint.lint import pylinter
 
-    walker = pylinter.ASTWalker(linter)
+    module: Any = pylinter
+    walker: Any = module.ASTWalker(linter)
     known = set()
     add_checker = walker.add_checker
 
-    def add_once(checker):
+    def add_once(checker: Any) -> None:
         if id(checker) not in known:
             known.add(id(checker))
             add_checker(checker)
 
-    def anew(_):
+    def anew(_: Any) -> Any:
         walker.nbstatements, walker.exception_msg = 0, False
         return walker
 
     walker.add_checker = add_once
-    pylinter.ASTWalker = anew
+    module.ASTWalker = anew
 
 
-def _bounded(messages):
+def _bounded(messages: Iterable[str]) -> list[str]:
     """Return the messages, each and together of bounded length; an honest program's are a line each."""
     kept, room = [], MAX_TEXT
     for message in messages:
@@ -110,13 +121,13 @@ def _bounded(messages):
     return kept
 
 
-def _remember(builder, assigned):
+def _remember(builder: Any, assigned: Assigned) -> None:
     """Note the program's assignments to attributes: they are entered at what they assign to, a library module even."""
     from astroid.exceptions import AstroidError
 
     enter = builder.delayed_assattr
 
-    def delayed_assattr(self, node):
+    def delayed_assattr(self: Any, node: Any) -> Any:
         if node.root().name == NAME:
             owners = []
             with contextlib.suppress(AstroidError, RecursionError):
@@ -127,7 +138,7 @@ def _remember(builder, assigned):
     builder.delayed_assattr = delayed_assattr
 
 
-def _forget(assigned):
+def _forget(assigned: Assigned) -> bool:
     """Take the program's assignments back from modules and classes that the next program will see; the last first.
 
     Returns whether there were any.
@@ -136,13 +147,14 @@ def _forget(assigned):
     while assigned:
         node, owners = assigned.pop()
         for inferred in owners:
-            for owner in (inferred, getattr(inferred, "_proxied", None)):
+            both: tuple[Any, Any] = (inferred, getattr(inferred, "_proxied", None))
+            for owner in both:
                 for table in (getattr(owner, "locals", None), getattr(owner, "instance_attrs", None)):
                     stained |= _remove(table, node) and owner.root().name != NAME
     return stained
 
 
-def _remove(table, node):
+def _remove(table: Any, node: Any) -> bool:
     """Take a node out of a table; returns whether it was there."""
     values = table.get(node.attrname) if isinstance(table, dict) else None
     if values and any(value is node for value in values):

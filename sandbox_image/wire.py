@@ -1,7 +1,19 @@
 """Messages between processes: a length of four bytes, then JSON in ASCII."""
 
+from __future__ import annotations
+
 import json
 import struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Write = Callable[[bytes | memoryview], int]
+    """Sends bytes; returns how many it took."""
+    Read = Callable[[int], bytes]
+    """Returns so many bytes or fewer; none at the end."""
 
 MAX_FRAME = 64 << 20
 
@@ -10,20 +22,20 @@ class ClosedError(Exception):
     """The other side is gone, or sent what is no message."""
 
 
-def send(write, message):
+def send(write: Write, message: object) -> None:
     """Send one message through `write(bytes) -> count`."""
     data = json.dumps(message, separators=(",", ":")).encode()
     send_bytes(write, data)
 
 
-def send_bytes(write, data):
+def send_bytes(write: Write, data: bytes) -> None:
     """Send an encoded message."""
     view = memoryview(struct.pack(">I", len(data)) + data)
     while view:
         view = view[write(view) :]
 
 
-def receive_bytes(read, limit=MAX_FRAME):
+def receive_bytes(read: Read, limit: int = MAX_FRAME) -> bytes:
     """Return the next message's bytes from `read(count) -> bytes`; raises ClosedError at the end of the stream."""
     (length,) = struct.unpack(">I", _exactly(read, 4))
     if length > limit:
@@ -31,7 +43,7 @@ def receive_bytes(read, limit=MAX_FRAME):
     return _exactly(read, length)
 
 
-def receive(read, limit=MAX_FRAME):
+def receive(read: Read, limit: int = MAX_FRAME) -> Any:
     """Return the next message."""
     try:
         return json.loads(receive_bytes(read, limit))
@@ -39,7 +51,7 @@ def receive(read, limit=MAX_FRAME):
         raise ClosedError(f"not a message: {error}") from None
 
 
-def _exactly(read, count):
+def _exactly(read: Read, count: int) -> bytes:
     parts = []
     while count:
         part = read(min(count, 1 << 20))

@@ -84,5 +84,6 @@ def test_it_grades_the_sample_it_carries(wheel, tmp_path, sample):
         env=environment, capture_output=True, text=True, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
-    results = json.loads(path.with_name("predictions_results.json").read_text())
+    (written,) = path.parent.glob("predictions_part-*_results.json")
+    results = json.loads(written.read_text())
     assert {row["qid"] for row in results["samples"]} == {"q1"}

@@ -269,7 +269,8 @@ def test_a_circular_question_shows_every_pass_with_its_own_verdicts(watch, grade
     ]
     assert page.locator(".verdicts .badge").all_inner_texts() == ["✕\nwrong", "✕\nwrong"]
     assert page.locator("figure img").count() == 1
-    assert passes.nth(1).locator(".options li.gold").inner_text().split()[0] == by_qid["1000013"].extra["gold"]
+    facts = msgspec.json.decode(by_qid["1000013"].facts)
+    assert passes.nth(1).locator(".options li.gold").inner_text().split()[0] == facts["gold"]
 
 
 def test_a_mr_ben_row_shows_what_was_judged_and_its_sisters(watch, graded_page) -> None:
