@@ -232,6 +232,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         sandbox=scored.sandbox,
         judge=scored.judge,
         settings=dict(opened.settings),
+        inference=_inference(opened.file),
     )
     return Report(
         benchmark=opened.benchmark.id,
@@ -257,6 +258,13 @@ def _model(file: PredictionFile) -> str | None:
     named = {record.fields.get("model") for record in file.records}
     (only,) = named if len(named) == 1 else (None,)
     return only if isinstance(only, str) and only else None
+
+
+def _inference(file: PredictionFile) -> dict[str, Any]:
+    """Return the settings that all predictions were asked for with, as the file says; else nothing."""
+    settings = file.records[0].fields.get("settings") if file.records else None
+    same = all(record.fields.get("settings") == settings for record in file.records)
+    return settings if isinstance(settings, dict) and same else {}
 
 
 # --- scoring again ----------------------------------------------------------------------------------------------

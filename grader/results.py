@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -218,6 +218,8 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the tasks came with the predictions."""
     predictions: str = ""
     """Name of the prediction file."""
+    inference: dict[str, Any] = {}
+    """Settings that the predictions were asked for with, where the prediction file has them."""
     predictions_digest: str | None = None
     intervals: IntervalMethod | None = None
     settings: dict[str, str] = {}

@@ -26,6 +26,8 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     prediction: str
     prompt: str
     finish_reason: str
+    settings: dict[str, Any]
+    """Those of its last request."""
 
 
 def write(path: Path, plan: Plan, replies: Mapping[Key, Kept]) -> int:
@@ -70,6 +72,7 @@ def _finished(conversation: Conversation, replies: Mapping[Key, Kept]) -> Sample
         prediction=last.text(reply.content),
         prompt=plain_text(last.build(texts)),
         finish_reason=reply.finish_reason,
+        settings=last.recorded_settings(),
     )
 
 
@@ -90,6 +93,7 @@ def _record(samples: list[Sample], plan: Plan) -> dict[str, Any]:
         "predictions": [sample.prediction for sample in samples],
         "model": plan.models["model"],
         **coder,
+        "settings": {name: value for name, value in samples[0].settings.items() if name != "seed"},
         "finish_reasons": [sample.finish_reason for sample in samples],
         "samples": [sample.sample for sample in samples],
     }

@@ -85,7 +85,9 @@ def test_a_model_that_answers_as_the_bundled_predictions_gets_their_scores(bench
         said = grade("infer", *shared, *words, "--model", "m", "--base-url", server.url, "-o", "m.json", "--grade")
     assert said.returncode == 0, said.stderr
     assert metrics(tmp_path / "m_results.json") == metrics(tmp_path / "direct_results.json")
-    assert json.loads((tmp_path / "m_results.json").read_text())["model"] == "m"
+    results = json.loads((tmp_path / "m_results.json").read_text())
+    assert results["model"] == "m"
+    assert "temperature" in results["provenance"]["inference"]
 
 
 def test_a_private_benchmark_is_asked_with_its_own_template_and_graded(tmp_path: Path) -> None:

@@ -39,11 +39,14 @@ def test_a_record_a_task_holds_its_samples_in_order_and_what_belongs_to_them(tmp
             "prompt": f"ask q{task}",
             "predictions": ["sample 0", "sample 1", "sample 2"],
             "model": "m",
+            "settings": records[task]["settings"],
             "finish_reasons": ["stop", "length", "stop"],
             "samples": [0, 1, 2],
         }
         for task in range(2)
     ]
+    assert records[0]["settings"] == records[1]["settings"]
+    assert "seed" not in records[0]["settings"]
 
 
 def test_a_failed_sample_is_left_out_and_a_task_without_any_has_no_record(tmp_path: Path) -> None:
