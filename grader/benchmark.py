@@ -96,6 +96,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     unit: str = "question"
     """What one id is called in messages."""
     inference: Inference = Inference()
+    also_named: dict[str, str] = {}
+    """Column -> another name that copies of the data have for it."""
     abbreviations: dict[str, str] = {}
     """Group value -> official abbreviation."""
     folder: str = ""

@@ -100,7 +100,7 @@ def grade(
     _check_options(options, declared, scorer)
     if options.score_only:
         return _rescore(source, options, declared, scorer, destination)
-    opened = _open(source, options, declared, scorer, stdin)
+    opened = _open(read_predictions(source, stdin=stdin, observer=observer), options, declared, scorer)
     stem = stem_in(options.output_dir, opened.file.path, opened.part)
     if destination is not None:
         replies = options.judge_model or options.judge_replies or opened.file.judge_replies
@@ -127,7 +127,7 @@ def grade(
 def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None) -> list[str]:
     """Return what there is to say of a prediction file; raises InputError with every problem."""
     declared = declarations.load(options.benchmark)
-    opened = _open(source, options, declared, registry.scorer(declared.scoring), stdin)
+    opened = _open(read_predictions(source, stdin=stdin), options, declared, registry.scorer(declared.scoring))
     file = opened.file
     counts = sorted({len(texts) for texts in opened.predictions.values()})
     samples = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
@@ -168,13 +168,10 @@ def _settings(options: Options, declared: Benchmark, scorer: AnyScorer) -> msgsp
         raise UsageError(f"--set: {error}") from None
 
 
-def _open(
-    source: str | Path, options: Options, declared: Benchmark, scorer: AnyScorer, stdin: BinaryIO | None
-) -> Opened:
-    """Read the predictions and the data, and choose what is graded."""
+def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: AnyScorer) -> Opened:
+    """Read the data, and choose what is graded."""
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
-    file = read_predictions(source, stdin=stdin)
     rows = _rows(declared, split, protocol, file, options)
     if not rows.rows:
         raise InputError([f"{rows.origin}: no rows"])
@@ -281,7 +278,8 @@ def _rescore(
         raise UsageError("--score-only reads the files of an earlier run; name the prediction file.")
     part = None
     if options.limit is not None or options.ids:
-        part = _open(source, msgspec.structs.replace(options, missing="wrong"), declared, scorer, None).part
+        everything = msgspec.structs.replace(options, missing="wrong")
+        part = _open(read_predictions(path), everything, declared, scorer).part
     stem, target = _earlier_stem(path, options, part), stem_in(options.output_dir, path, part)
     report = _earlier_report(stem, declared, split, protocol)
     if report is not None:

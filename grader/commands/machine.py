@@ -64,15 +64,17 @@ def image_group() -> None:
 @image_group.command("build")
 @click.option("--base", type=click.Choice(["auto", "official", "debian"]), default="auto", show_default=True,
               help="The pinned official Python image, or one made from a Debian mirror.")  # fmt: skip
+@click.option("--python", type=click.Choice(["3.10", "3.12"]),
+              help="Build the image of the protocols with this official Python.")  # fmt: skip
 @_SANDBOX
-def image_build(base: Any, sandbox: str) -> None:
+def image_build(base: Any, python: str | None, sandbox: str) -> None:
     """Build the sandbox image now (grading does it on first use)."""
     from grader.commands.progress import Lines
     from grader.sandbox import choice, docker, image, packages
 
     observer = Lines(quiet=False)
     if choice.choose(sandbox) == "docker":
-        image.build(docker.connect(), observer, base)
+        image.build(docker.connect(), observer, base, python)
     else:
         folder = packages.prepare((sys.version_info[0], sys.version_info[1]), observer)
         say(f"Ready: {folder.name}")

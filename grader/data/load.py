@@ -57,13 +57,24 @@ def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, co
     `columns` limits what is read where the format allows it (None: all but the image). What else is missing is the
     caller's to judge.
     """
-    wanted = Wanted(columns, benchmark.columns.image)
+    others = {other: name for name, other in benchmark.also_named.items()}
+    wanted = Wanted(None if columns is None else [*columns, *others], benchmark.columns.image)
     table, origin, place = _found(benchmark, split, protocol, given, wanted)
+    table = _renamed(table, {other: name for other, name in others.items() if name not in table.columns})
     kept = [{key: value for key, value in row.items() if key in wanted} for row in table.rows]
     digest = _digest(kept, benchmark.columns.without_weight())
     rows = Rows(rows=kept, origin=origin, digest=digest, place=place, lines=table.lines)
     data_checks.check(rows, table.columns, benchmark, split)
     return rows
+
+
+def _renamed(table: Table, names: dict[str, str]) -> Table:
+    """Return a table with the columns called as the declaration calls them."""
+    found = {other: name for other, name in names.items() if other in table.columns}
+    if not found:
+        return table
+    rows = [{found.get(key, key): value for key, value in row.items()} for row in table.rows]
+    return Table(rows=rows, columns=[found.get(name, name) for name in table.columns], lines=table.lines)
 
 
 def _digest(rows: list[Row], without_weight: tuple[str, ...]) -> str:

@@ -112,7 +112,8 @@ def _ubuntu(client: Any, observer: Observer, wanted: Base, python: str) -> bool:
     if program is None or mirror is None or not UBUNTU_KEYRING.is_file():
         observer.message(
             f"No base with Python {python} can be made here: that needs debootstrap and Ubuntu's keys "
-            "(`apt-get install debootstrap ubuntu-keyring`, then `grade image build`)"
+            "(`apt-get install debootstrap ubuntu-keyring` where your distribution has them, then "
+            f"`grade image build --python {python}`)"
         )
         return False
     observer.message(f"Making an Ubuntu {wanted.ubuntu} base with Python {python} (some minutes)")

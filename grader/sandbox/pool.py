@@ -48,9 +48,13 @@ class _Ticket:
         """It has been given to a supervisor before."""
 
     @property
-    def must_be_first(self) -> bool:
-        """Whether it is a second run of a candidate: what the first one left where nobody cleans, it must not find."""
-        return self.tried and any(self.job.get(kind) for kind in CANDIDATES)
+    def task(self) -> int | None:
+        """A hash of the task whose candidate it runs; None: it runs none."""
+        for kind in CANDIDATES:
+            part = self.job.get(kind)
+            if isinstance(part, dict):
+                return hash((kind, part.get("signature"), part.get("test"), tuple(part.get("calls", ()))))
+        return None
 
 
 class Pool:
@@ -60,14 +64,14 @@ class Pool:
         """`fresh`: every program gets a supervisor, and so a sandbox, that has run nothing before."""
         self._backend = backend
         self.fresh = fresh
-        self._workers = workers
+        self.workers = workers
         self._answer_seconds = answer_seconds
         self._stop = threading.Event()
         self._lock = threading.Lock()
         # A child that dies with its parent dies with the parent's thread: those that start supervisors stay.
         self._starters = ThreadPoolExecutor(workers, "starter")
         self._supervisors: dict[int, Future[Supervisor]] = {}
-        self._used = set[int]()
+        self._tasks: dict[int, set[int]] = {}
         self._started = 0
 
     def __enter__(self) -> Pool:
@@ -85,7 +89,7 @@ class Pool:
 
     def begin(self) -> None:
         """Start the next `run`'s supervisors in the background; that one fails shows when it is needed."""
-        for index in range(self._workers):
+        for index in range(self.workers):
             self._started_or_starting(index)
 
     def _all(self) -> list[Future[Supervisor]]:
@@ -93,7 +97,7 @@ class Pool:
         with self._lock:
             supervisors = list(self._supervisors.values())
             self._supervisors.clear()
-            self._used.clear()
+            self._tasks.clear()
         return supervisors
 
     @staticmethod
@@ -117,7 +121,7 @@ class Pool:
         """
         starved: list[_Ticket] = []
         tickets = (_Ticket(key, job) for key, job in jobs)
-        yield from self._round(tickets, self._workers, starved)
+        yield from self._round(tickets, self.workers, starved)
         if starved:
             # A program that used its wall time but not its CPU time may have been waiting for a busy machine.
             for ticket in starved:
@@ -184,19 +188,20 @@ class Pool:
                 self._started += 1
             return self._supervisors[index]
 
-    def has_run(self, index: int) -> bool:
-        """Whether worker `index`'s supervisor has been given a job."""
-        return index in self._used
+    def has_run(self, index: int, task: int | None) -> bool:
+        """Whether worker `index`'s supervisor has been given a candidate of this task."""
+        return task is not None and task in self._tasks.get(index, ())
 
-    def note_run(self, index: int) -> None:
-        """Worker `index`'s supervisor is given a job."""
-        self._used.add(index)
+    def note_run(self, index: int, task: int | None) -> None:
+        """Worker `index`'s supervisor is given a job; of a candidate of this task, if it is one."""
+        if task is not None:
+            self._tasks.setdefault(index, set()).add(task)
 
     def discard(self, index: int) -> None:
         """End worker `index`'s supervisor; the next job gets a new one."""
         with self._lock:
             supervisor = self._supervisors.pop(index, None)
-            self._used.discard(index)
+            self._tasks.pop(index, None)
         if supervisor is not None:
             self._end([supervisor])
 
@@ -260,14 +265,15 @@ class _Worker:
             ticket = self._source.next()
             if ticket is None:
                 break
-            if ticket.must_be_first and self._pool.has_run(self._index):
+            # What a first run left where nobody cleans, a second one of a candidate must not find.
+            if ticket.tried and self._pool.has_run(self._index, ticket.task):
                 if self._outstanding:
                     self._source.again([ticket])
                     break
                 self._pool.discard(self._index)
             self._outstanding.append(ticket)
             supervisor = self._pool.supervisor(self._index)
-            self._pool.note_run(self._index)
+            self._pool.note_run(self._index, ticket.task)
             supervisor.send(ticket.job)
         return bool(self._outstanding)
 

@@ -19,14 +19,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from grader import benchmark
 from grader.data import load as data
+from grader.executors.local import Local
 from grader.observer import Silent
 from grader.options import Options
 from grader.predictions.read import read_predictions
 from grader.sandbox import choice, pool
-from grader.sandbox.interface import Limits
+from grader.sandbox.interface import Backend, Limits
 from grader.sandbox.verdict_cache import VerdictCache
+from grader.scorers import declarations
 from grader.scorers.execution import jobs
 from grader.scorers.execution import phases as execution
 from grader.scorers.execution.confirming import Confirmation
@@ -56,12 +57,12 @@ class Timer:
 
 def corpus(folder: Path, protocol: str) -> list[jobs.Attempt]:
     """Assemble every prediction of a folder with tasks.jsonl and predictions.json."""
-    declared = benchmark.load("humaneval-v")
+    declared = declarations.load("humaneval-v")
     rows = data.load(declared, "test", protocol, folder / "tasks.jsonl", ["qid", "function_signature", "test_script"])
     tasks = execution.tasks_from(rows, declared)
     files = [p for p in sorted(folder.glob("*.json")) if not p.stem.endswith(("_results", "_executed", "expected"))]
     predictions = {r.qid: r.predictions for r in read_predictions(files[0]).records}
-    words = jobs.texts(protocol, declared.protocols[protocol], 2.0)
+    words = jobs.texts(declared.protocols[protocol], 2.0)
     return list(jobs.attempts(tasks, predictions, words))
 
 
@@ -85,13 +86,13 @@ def run(
 ) -> Timer:
     """Run the distinct programs among the attempts; nothing is taken from a cache."""
     limits = Limits()
-    declared = benchmark.load("humaneval-v")
-    words = jobs.texts("v1", declared.protocols["v1"], 2.0)
+    declared = declarations.load("humaneval-v")
+    words = jobs.texts(declared.protocols["v1"], 2.0)
     opened = choice.open_backend(Options(sandbox=backend), limits, Silent())  # type: ignore[arg-type]
     programs = {attempt.program.head + attempt.task.tests: attempt for attempt in attempts}
     with Timer() as timer, pool.Pool(opened, workers, 300, fresh=fresh) as supervisors:
         if confirm:
-            lost = _graded(list(programs.values()), opened.identity, supervisors, words, limits)
+            lost = _graded(list(programs.values()), opened, supervisors, words, limits)
         else:
             batch = ((key, jobs.run_job(a, words, limits, gated=False)) for key, a in programs.items())
             lost = sum(verdict.answer is None for verdict in supervisors.run(batch))
@@ -100,13 +101,13 @@ def run(
 
 
 def _graded(
-    attempts: list[jobs.Attempt], identity: str, supervisors: pool.Pool, words: jobs.Texts, limits: Limits
+    attempts: list[jobs.Attempt], backend: Backend, supervisors: pool.Pool, words: jobs.Texts, limits: Limits
 ) -> int:
     """Grade as a run does, without a cache; return how many were lost."""
     tasks = {attempt.task.id: attempt.task for attempt in attempts}
     with Spool() as spool:
-        settler = Settler(VerdictCache(None), supervisors, identity, limits, Silent())
-        graded = execution.Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler, supervisors)
+        settler = Settler(Local(backend, supervisors, VerdictCache(None), limits), Silent())
+        graded = execution.Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler)
         samples = graded.all(attempts)
     return sum(sample.executed is None or bool(sample.apart.completion.lost) for sample in samples)
 

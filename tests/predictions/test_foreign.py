@@ -25,7 +25,7 @@ from grader.predictions.tables import EXCEL_CELL_LIMIT
 from grader.scorers.execution.assembly import assemble
 
 if TYPE_CHECKING:
-    from grader.scorers.execution.extraction import Protocol
+    from grader.scorers.execution.extraction import Rules
 
 
 @pytest.fixture(autouse=True)
@@ -287,12 +287,12 @@ def test_samples_of_evalplus_are_programs_in_a_code_block() -> None:
     assert (file.format, file.merged) == ("evalplus", {"HumanEval/0": 2})
 
 
-@pytest.mark.parametrize("protocol", ["v1", "v2"])
+@pytest.mark.parametrize("rules", ["humaneval-v-v1", "humaneval-v-v2", "plain"])
 @pytest.mark.parametrize("code", ["    return x + 1\n", "def solution(x):\n    return x + 1\n"])
-def test_a_sample_of_evalplus_becomes_the_program_that_it_is(code: str, protocol: Protocol) -> None:
+def test_a_sample_of_evalplus_becomes_the_program_that_it_is(code: str, rules: Rules) -> None:
     file = read(lines({"task_id": "q1", "completion": code}), "samples.jsonl")
-    program = assemble(file.records[0].predictions[0], "def solution(x):\n", protocol)
-    assert program.completion == "def solution(x):\n    return x + 1"
+    program = assemble(file.records[0].predictions[0], "def solution(x):\n", rules)
+    assert program.completion.strip() == "def solution(x):\n    return x + 1"
 
 
 def test_samples_of_evalplus_that_are_wrong_are_named() -> None:

@@ -56,8 +56,8 @@ def mr_ben(gold: reading.GoldRow) -> Callable[[str], None]:
 
 
 def execution(text: str) -> None:
-    for protocol in ("v1", "v2"):
-        assemble(text, "def solution(x):\n", protocol)  # type: ignore[arg-type]
+    for rules in ("humaneval-v-v1", "humaneval-v-v2", "plain"):
+        assemble(text, "def solution(x):\n", rules)  # type: ignore[arg-type]
     extract_careful(text, ("solution",))
 
 

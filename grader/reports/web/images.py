@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import io
-import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from grader import resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +50,7 @@ def thumbnails(pictures: Mapping[str, Picture], budget: int = BUDGET) -> list[Th
     from PIL import Image
 
     share = min(_SHARE, budget // len(pictures))
-    with warnings.catch_warnings(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with warnings.catch_warnings(), ThreadPoolExecutor(resources.usable_cores()) as pool:
         # What Pillow only warns of, an image that would fill the memory, is not opened.
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         return list(pool.map(lambda item: _thumbnail(item[0], item[1], share), pictures.items()))

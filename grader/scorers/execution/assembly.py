@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from grader.scorers.execution.extraction import NOTHING, Protocol, extract, extract_careful, parse
+from grader.scorers.execution.extraction import NOTHING, Rules, extract, extract_careful, extract_plain, parse
 
 _Scope: TypeAlias = ast.FunctionDef | ast.ClassDef
 
@@ -64,10 +64,12 @@ def _says_nothing(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def assemble(prediction: str, signature_text: str, protocol: Protocol) -> Program:
-    """Assemble one prediction as the official evaluator does, and note what that loses."""
+def assemble(prediction: str, signature_text: str, rules: Rules) -> Program:
+    """Assemble one prediction by these rules, and note what they lose."""
     signature = _terminated(signature_text)
-    block = extract(prediction, protocol)
+    if rules == "plain":
+        return _plain(prediction, signature)
+    block = extract(prediction, rules)
     content = _with_signature(block, signature)
     completion = official_completion(content)
     recovered, lost = _recover(prediction, content, completion, read_signature(signature_text), empty=block == NOTHING)
@@ -79,6 +81,12 @@ def assemble(prediction: str, signature_text: str, protocol: Protocol) -> Progra
         lost=lost,
         rebinds=rebinds,
     )
+
+
+def _plain(prediction: str, signature: str) -> Program:
+    """Take the code block as it is written: nothing of it is lost."""
+    completion = _with_signature(extract_plain(prediction, read_signature(signature).stubs), signature)
+    return Program(completion=completion, head=f"{signature}{NOTHING}\n\n{completion}\n\n", recovered=None, lost="")
 
 
 def _terminated(signature: str) -> str:

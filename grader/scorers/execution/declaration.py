@@ -6,12 +6,18 @@ from collections.abc import Mapping
 from typing import Literal
 
 from grader.benchmark import Benchmark, Columns, Protocol
+from grader.scorers.execution.extraction import Rules
 
 
 class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Names of the data's columns."""
+    """Names of the data's columns: either `signature` and `tests`, or `prompt`, `entry_point` and `tests`."""
 
     signature: str | None = None
+    prompt: str | None = None
+    """Source that a model continues: imports, helpers, and the signature of the function to write."""
+    entry_point: str | None = None
+    """Name of that function: the tests define `check(candidate)`, which is called with it. A row without it has tests
+    that run by themselves."""
     tests: str | None = None
     solution: str | None = None
     description: str | None = None
@@ -25,6 +31,12 @@ class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields
 class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One version of an official evaluator."""
 
+    assembly: Rules = "plain"
+    """How a prediction becomes a program."""
+    executed_layout: Literal["v1", "v2"] = "v2"
+    """Layout of the `_executed.json`: that of HumanEval-V's evaluator in one of its versions."""
+    lint: bool = True
+    """Whether a program that pylint finds an error in is not run."""
     k: int = 1
     """pass@k of several samples."""
     python: str = ""

@@ -30,9 +30,9 @@ def record(
     for number, (passed, text) in enumerate(results):
         lint_failed = text.startswith(words.lint_prefix)
         row: Record = {"task_id": number, "passed": 0 if lint_failed else passed, "result": text}
-        rows.append({"qid": source.qid, **row} if words.name == "v2" else row)
+        rows.append({"qid": source.qid, **row} if words.executed_layout == "v2" else row)
     made = {"processed_predictions": completions, "concatenated_predictions": programs}
-    if words.name == "v2":
+    if words.executed_layout == "v2":
         prompts = source.prompts or [None] * len(source.predictions)
         return {"qid": source.qid, "prompts": prompts, "predictions": source.predictions, **made, "results": rows}
     fields = {key: value for key, value in source.fields.items() if key not in {*made, "results"}}

@@ -7,7 +7,8 @@ import re
 import warnings
 from typing import Literal
 
-Protocol = Literal["v1", "v2"]
+Rules = Literal["humaneval-v-v1", "humaneval-v-v2", "plain"]
+"""How a prediction becomes a program: as in a version of HumanEval-V's evaluator, or the code block as written."""
 FENCE, PYTHON_FENCE, SPACED_FENCE = "```", "```python", "``` python"
 NOTHING = "    pass"
 MAX_SOURCE = 200_000
@@ -15,14 +16,14 @@ MAX_SOURCE = 200_000
 2 s and 150 MB at the worst."""
 
 
-def extract(prediction: str, protocol: Protocol) -> str:
-    """Return the official code block of a prediction; the first rule that applies decides."""
+def extract(prediction: str, rules: Rules) -> str:
+    """Return HumanEval-V's official code block of a prediction; the first rule that applies decides."""
     if PYTHON_FENCE in prediction:
         pieces = prediction.split(PYTHON_FENCE)
         if len(pieces) == 2:
             return pieces[1].split(FENCE)[0]
         closed = [piece for piece in pieces if piece.count(FENCE) == 1]
-        return "".join(map(_block, closed)) if protocol == "v1" else _last_solution(closed)
+        return "".join(map(_block, closed)) if rules == "humaneval-v-v1" else _last_solution(closed)
     if SPACED_FENCE in prediction:
         return prediction.split(SPACED_FENCE)[1].split(FENCE, maxsplit=1)[0]
     fences = prediction.count(FENCE)
@@ -48,6 +49,19 @@ def _last_solution(pieces: list[str]) -> str:
 
 _BLOCK = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n`]*+\n(.*?)(?:^[ \t]*+\1[`~]*+[ \t]*+$|\Z)", re.MULTILINE | re.DOTALL)
 """A fenced block. Every repetition is possessive: a line of 200,000 tildes would otherwise take minutes."""
+
+
+def extract_plain(prediction: str, stubs: tuple[str, ...]) -> str:
+    """Return a prediction's code block as it is written; the whole text where it has none.
+
+    Of several blocks it is the last one that defines one of `stubs`, else the first.
+    """
+    if len(prediction) > MAX_SOURCE:
+        return prediction
+    blocks = [match[2] for match in _BLOCK.finditer(prediction)]
+    if not blocks:
+        return prediction
+    return next((block for block in reversed(blocks) if _defines(block, stubs)), blocks[0])
 
 
 def extract_careful(prediction: str, stubs: tuple[str, ...]) -> str | None:

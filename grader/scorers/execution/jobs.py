@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from grader.scorers.execution.assembly import Program, assemble
+from grader.scorers.execution.extraction import Rules
 from grader.scorers.execution.tasks import CodeTask
 
 if TYPE_CHECKING:
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
     from grader.scorers.execution.calls import Calls, Unrecordable
     from grader.scorers.execution.declaration import ExecutionProtocol
 
-ProtocolName = Literal["v1", "v2"]
-
 
 class Texts(msgspec.Struct, frozen=True, kw_only=True):
     """The official evaluator's words under one protocol."""
 
-    name: ProtocolName
+    assembly: Rules
+    executed_layout: Literal["v1", "v2"]
+    lint: bool
     timed_out: str
     failed_prefix: str
     lint_prefix: str
@@ -31,11 +32,13 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     """Version of Python in its environment; empty: not known."""
 
 
-def texts(name: str, protocol: ExecutionProtocol, timeout: float) -> Texts:
+def texts(protocol: ExecutionProtocol, timeout: float) -> Texts:
     """Return the words of a protocol for a time limit in seconds."""
     seconds = int(timeout) if timeout == int(timeout) else timeout
     return Texts(
-        name="v1" if name == "v1" else "v2",
+        assembly=protocol.assembly,
+        executed_layout=protocol.executed_layout,
+        lint=protocol.lint,
         timed_out=protocol.timed_out.replace("{timeout}", str(seconds)),
         failed_prefix=protocol.failed_prefix,
         lint_prefix=protocol.lint_prefix,
@@ -55,7 +58,7 @@ def attempts(tasks: Mapping[str, CodeTask], predictions: Mapping[str, list[str]]
     """Assemble every prediction, lazily."""
     for qid, texts_ in predictions.items():
         for number, text in enumerate(texts_):
-            program = assemble(text, tasks[qid].signature_text, words.name)
+            program = assemble(text, tasks[qid].signature_text, words.assembly)
             yield Attempt(task=tasks[qid], sample=number, program=program)
 
 

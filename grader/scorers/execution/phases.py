@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader import resources
 from grader.errors import UsageError
+from grader.executors.choice import open_executor
 from grader.results import Outcome, SampleResult, SandboxProvenance
-from grader.sandbox import choice
-from grader.sandbox import verdict_cache as verdicts
 from grader.sandbox.answer import Executed, Lint
 from grader.sandbox.interface import Limits
-from grader.sandbox.pool import Pool
 from grader.scorers.execution import jobs
 from grader.scorers.execution.confirming import Apart, Candidate, Confirmation, Confirmed
 from grader.scorers.execution.reading import official_result, sample_result
@@ -25,12 +22,9 @@ if TYPE_CHECKING:
 
     from grader.observer import Observer
     from grader.options import Options
-    from grader.sandbox.interface import Backend, Job
+    from grader.sandbox.interface import Job
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.tasks import CodeTask
-
-ANSWER_SECONDS = 180.0
-"""No job takes longer: lint, official run and confirmation each have a wall limit well below this."""
 
 CHECKING = "checking"
 NAMED_TASKS = 10
@@ -74,60 +68,27 @@ def execute(
     limits = Limits(
         cpu_seconds=options.timeout, wall_seconds=max(20.0, 10 * options.timeout), memory_bytes=options.memory
     )
-    if options.cache and resources.cache_is_temporary():
-        observer.message(
-            f"Verdicts are kept in {resources.cache_folder()}, which may be gone tomorrow: your cache folder cannot be "
-            "written (name another with XDG_CACHE_HOME)"
-        )
-    backend = choice.open_backend(options, limits, observer, words.python or None)
-    with _cache(options) as cache, _pool(backend, options, limits) as pool, Spool() as spool:
-        settler = Settler(cache, pool, backend.identity, limits, observer)
-        run = Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler, pool)
+    with open_executor(options, limits, observer, words.python or None) as executor, Spool() as spool:
+        settler = Settler(executor, observer)
+        run = Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler)
         samples = run.all(jobs.attempts(tasks, predictions, words))
         made = _collect(samples, words)
-    made.notes = _notes(run.unrecordable)
-    made.sandbox = msgspec.structs.replace(
-        backend.describe(),
-        official_python=words.python,
-        workers=options.worker_count,
-        cpu_seconds=limits.cpu_seconds,
-        memory_bytes=limits.memory_bytes,
-        programs=len(samples),
-        distinct_programs=len({sample.key for sample in samples}),
-        verdicts_from_cache=settler.cached[CHECKING],
-    )
+        made.notes = _notes(run.unrecordable)
+        made.sandbox = msgspec.structs.replace(
+            executor.describe(),
+            official_python=words.python,
+            programs=len(samples),
+            distinct_programs=len({sample.key for sample in samples}),
+            verdicts_from_cache=settler.cached[CHECKING],
+        )
     return made
-
-
-class _closing:  # noqa: N801 - a context manager, used like contextlib.closing
-    """Closes the verdict cache, interrupted or not: what is finished is what the next run resumes from."""
-
-    def __init__(self, cache: verdicts.VerdictCache) -> None:
-        self._cache = cache
-
-    def __enter__(self) -> verdicts.VerdictCache:
-        return self._cache
-
-    def __exit__(self, *_: object) -> None:
-        self._cache.close()
-
-
-def _cache(options: Options) -> _closing:
-    return _closing(verdicts.VerdictCache(verdicts.default_path() if options.cache else None))
-
-
-def _pool(backend: Backend, options: Options, limits: Limits) -> Pool:
-    seconds = ANSWER_SECONDS + 4 * limits.wall_seconds
-    return Pool(backend, options.worker_count, seconds, fresh=options.isolation == "container")
 
 
 class Phases:
     """One execution of many attempts, phase by phase."""
 
-    def __init__(
-        self, confirmation: Confirmation, words: jobs.Texts, limits: Limits, settler: Settler, pool: Pool
-    ) -> None:
-        self._words, self._limits, self._settler, self._pool = words, limits, settler, pool
+    def __init__(self, confirmation: Confirmation, words: jobs.Texts, limits: Limits, settler: Settler) -> None:
+        self._words, self._limits, self._settler = words, limits, settler
         self._confirmation = confirmation
 
     def all(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
@@ -163,7 +124,7 @@ class Phases:
             samples.append(sample)
             if not needed and not self._settler.has(sample.key):
                 needed = True
-                self._pool.begin()
+                self._settler.begin()
         return samples
 
     def _linting(self, attempt: jobs.Attempt) -> Job:
@@ -173,7 +134,11 @@ class Phases:
         return jobs.run_job(sample.attempt, self._words, self._limits, gated=sample.lint is not None)
 
     def _lint(self, samples: list[Sample]) -> None:
-        """Gate every program."""
+        """Gate every program, where the protocol has a gate."""
+        if not self._words.lint:
+            for sample in samples:
+                sample.lint = Lint()
+            return
         seen: dict[str, Lint | None] = {}
 
         def take(key: str, executed: Executed) -> bool:

@@ -14,7 +14,7 @@ from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.curve import curve
 from grader.scorers.execution.declaration import ExecutionBenchmark
 from grader.scorers.execution.facts import facts_of
-from grader.scorers.execution.tasks import CodeTask, tasks_from
+from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from
 from grader.scorers.interface import Marks, OwnFile, Scored, Scorer, Summary, in_group, missing_reading
 from grader.scorers.oddities import marked
 
@@ -40,12 +40,16 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     modes: ClassVar[Mapping[str, str]] = prompts.MODES
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
+    def check_declaration(self, declared: ExecutionBenchmark) -> str:
+        """Return what is wrong with the declared columns; empty: nothing."""
+        return columns_problem(declared.columns)
+
     def columns(self, declared: ExecutionBenchmark, split: str) -> list[str] | None:
         """Return the columns that assembling and executing need."""
         del split
         columns = declared.columns
-        names = (columns.id, columns.question, columns.split, columns.signature, columns.tests, columns.solution)
-        return [*filter(None, names), *columns.groups]
+        program = (columns.signature, columns.prompt, columns.entry_point, columns.tests, columns.solution)
+        return [*filter(None, (columns.id, columns.question, columns.split, *program)), *columns.groups]
 
     def tasks(self, declared: ExecutionBenchmark, split: str, rows: Rows) -> dict[str, CodeTask]:
         """Turn rows into tasks; raises InputError naming every row that is wrong."""
@@ -86,7 +90,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         version = run.benchmark.protocols[run.protocol]
         samples_each = max(map(len, run.predictions.values()), default=0)
         ks = phases.wanted_k(run.options.k, [len(p) or samples_each for p in run.predictions.values()], version)
-        words = jobs.texts(run.protocol, version, run.options.timeout)
+        words = jobs.texts(version, run.options.timeout)
         made = phases.execute(run.tasks, run.predictions, words, run.options, run.observer)
         absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
         samples = marked(made.samples, run.oddities)
@@ -158,8 +162,8 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
         return []
     return [
         f"† Programs ran on Python {sandbox.python}; the official environment of this protocol has "
-        f"{sandbox.official_python}, so single official verdicts may differ. `grade image build` looks for a base "
-        "with that version again; under bubblewrap, install that Python."
+        f"{sandbox.official_python}, so single official verdicts may differ. `grade image build "
+        f"--python {sandbox.official_python}` looks for a base with it again; under bubblewrap, install that Python."
     ]
 
 
@@ -190,7 +194,7 @@ def _from_executed(earlier: Earlier[ExecutionBenchmark]) -> list[SampleResult]:
             f"--score-only: there is neither {stem.name}_results.json nor {beside.name} beside {path.name}; "
             "grade it once without --score-only."
         )
-    words = jobs.texts(earlier.protocol, earlier.benchmark.protocols[earlier.protocol], earlier.options.timeout)
+    words = jobs.texts(earlier.benchmark.protocols[earlier.protocol], earlier.options.timeout)
     try:
         samples = executed.samples_of(json.loads(beside.read_bytes()), words)
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Jobs and what came of them: identical ones once, from the cache where it has them, else by the pool."""
+"""Jobs and what came of them: identical ones once, from earlier runs where they were kept."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from grader.sandbox import verdict_cache as verdicts
 from grader.sandbox.answer import Executed, understand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from grader.executors.interface import Executor
     from grader.observer import Observer
-    from grader.sandbox.interface import Answer, Job, Limits
-    from grader.sandbox.pool import Pool
+    from grader.sandbox.interface import Answer, Job
 
 Item = TypeVar("Item")
 
@@ -26,21 +25,22 @@ MAX_CACHED_CHARACTERS = 256 << 10
 class Settler:
     """Settles phases of a run one after the other."""
 
-    def __init__(
-        self, cache: verdicts.VerdictCache, pool: Pool, identity: str, limits: Limits, observer: Observer
-    ) -> None:
-        self._cache, self._pool, self._identity, self._limits = cache, pool, identity, limits
-        self._observer = observer
+    def __init__(self, executor: Executor, observer: Observer) -> None:
+        self._executor, self._observer = executor, observer
         self.cached = Counter[str]()
         """Phase -> how many were settled by the cache."""
 
     def key(self, job: Job) -> str:
         """Return the name of what comes of a job."""
-        return verdicts.key(job, self._identity, self._limits)
+        return self._executor.key(job)
+
+    def begin(self) -> None:
+        """Let what runs jobs start: the first will come soon."""
+        self._executor.begin()
 
     def has(self, key: str) -> bool:
         """Whether the cache settles this key."""
-        return self._cache.has(key)
+        return self._executor.has(key)
 
     def settle(
         self,
@@ -59,7 +59,7 @@ class Settler:
         self._observer.phase(phase, len(pairs))
         todo: dict[str, Item] = {}
         for key, item in dict(pairs).items():
-            answer = self._cache.get(key)
+            answer = self._executor.kept(key)
             if answer is None or not self._take(key, answer, times[key], take):
                 todo[key] = item
             else:
@@ -75,10 +75,10 @@ class Settler:
     ) -> Iterator[tuple[str, str]]:
         if not todo:
             return
-        for verdict in self._pool.run((key, job(item)) for key, item in todo.items()):
+        for verdict in self._executor.run((key, job(item)) for key, item in todo.items()):
             if verdict.answer is not None and self._take(verdict.key, verdict.answer, times[verdict.key], take):
                 if _length(verdict.answer) <= MAX_CACHED_CHARACTERS:
-                    self._cache.put(verdict.key, verdict.answer)
+                    self._executor.keep(verdict.key, verdict.answer)
             else:
                 yield verdict.key, verdict.reason or "the supervisor's answer could not be understood"
                 self._observer.advance(times[verdict.key])

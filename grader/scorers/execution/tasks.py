@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import InputError
 from grader.files.json_text import quoted
+from grader.files.problems import shown
 from grader.scorers.execution.assembly import Signature, assemble, read_signature
 from grader.task import Block, Task
 
@@ -45,40 +46,51 @@ def _program(solution: object, signature: str) -> str | None:
     """Return a known solution as a program's text."""
     if not isinstance(solution, str) or not solution.strip():
         return None
-    return assemble(f"```python\n{solution}\n```", signature, "v2").completion
+    return assemble(f"```python\n{solution}\n```", signature, "humaneval-v-v2").completion
+
+
+def columns_problem(columns: ExecutionColumns) -> str:
+    """Return what is wrong with the declared columns; empty: nothing."""
+    if columns.tests is None:
+        return "[columns] needs `tests`: the column with the tests of a task"
+    if (columns.signature is None) == (columns.prompt is None):
+        return "[columns] needs either `signature`, or `prompt` with `entry_point`"
+    if (columns.prompt is None) != (columns.entry_point is None):
+        return "[columns]: `prompt` and `entry_point` belong together: `check(candidate)` is called with that function"
+    return ""
 
 
 def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]:
     """Turn rows into tasks; raises InputError naming every row that is wrong."""
     columns = benchmark.columns
-    if columns.signature is None or columns.tests is None:
-        raise InputError(
-            [f"{benchmark.id}/benchmark.toml: scoring by execution needs columns.signature and columns.tests"]
-        )
+    if problem := columns_problem(columns):
+        raise InputError([f"{benchmark.id}/benchmark.toml: {problem}"])
     tasks: dict[str, CodeTask] = {}
     problems = []
+    needed = list(filter(None, (columns.id, columns.signature, columns.prompt, columns.tests)))
     for number, row in enumerate(rows.rows, 1):
         where = rows.where(number)
-        missing = [
-            name for name in (columns.id, columns.signature, columns.tests) if not isinstance(row.get(name), str)
-        ]
+        missing = [name for name in needed if not isinstance(row.get(name), str)]
         if missing:
             problems.append(f"{where}: no text in {', '.join(missing)}")
             continue
-        qid = row[columns.id]
-        if qid in tasks:
-            problems.append(f"{where}: task {qid!r} is a duplicate: an earlier row has it")
-        if fault := _fault(row[columns.tests]):
-            problems.append(
-                f"{where}: task {quoted(qid)}: {columns.tests} is invalid Python, so every program would fail: {fault}"
-            )
-        tasks[qid] = _task(row, columns, row[columns.signature], row[columns.tests])
+        task = _task(row, columns)
+        if task.id in tasks:
+            problems.append(f"{where}: task {task.id!r} is a duplicate: an earlier row has it")
+        if fault := _fault(task.tests):
+            why = f"{columns.tests} is invalid Python, so every program would fail: {fault}"
+            problems.append(f"{where}: task {quoted(task.id)}: {why}")
+        tasks[task.id] = task
     if problems:
-        raise InputError(problems[:50])
+        raise InputError(shown(problems))
     return tasks
 
 
-def _task(row: Row, columns: ExecutionColumns, signature: str, tests: str) -> CodeTask:
+def _task(row: Row, columns: ExecutionColumns) -> CodeTask:
+    signature = str(row[columns.signature or columns.prompt or ""])
+    tests = str(row[columns.tests or ""])
+    if (function := row.get(columns.entry_point or "")) is not None:
+        tests = f"{tests.rstrip()}\n\n\ncheck({str(function).strip()})\n"
     return CodeTask(
         id=row[columns.id],
         text=str(row.get(columns.question or "") or ""),
@@ -93,7 +105,11 @@ def _task(row: Row, columns: ExecutionColumns, signature: str, tests: str) -> Co
 
 
 def _blocks(row: Row, columns: ExecutionColumns) -> Iterator[Block]:
-    named = (("Signature", columns.signature), ("Tests", columns.tests), ("Reference solution", columns.solution))
+    named = (
+        ("Signature", columns.signature or columns.prompt),
+        ("Tests", columns.tests),
+        ("Reference solution", columns.solution),
+    )
     for title, name in named:
         if name and isinstance(row.get(name), str):
             yield Block(kind="code", title=title, content=row[name], is_open=title == "Signature")

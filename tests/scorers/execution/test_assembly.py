@@ -53,7 +53,9 @@ def test_any_block_has_a_completion(content: str) -> None:
 
 
 def test_the_program_is_signature_pass_completion_and_tests() -> None:
-    made = assemble(fenced("import math\nX = 1\ndef solution(a):\n    return math.fsum(a)"), SIGNATURE.rstrip(), "v2")
+    made = assemble(
+        fenced("import math\nX = 1\ndef solution(a):\n    return math.fsum(a)"), SIGNATURE.rstrip(), "humaneval-v-v2"
+    )
     completion = "import math\ndef solution(a):\n    return math.fsum(a)"
     assert made.completion == completion
     assert made.head == f"{STUB}\n\n{completion}\n\n"
@@ -61,17 +63,19 @@ def test_the_program_is_signature_pass_completion_and_tests() -> None:
 
 @pytest.mark.parametrize("block", ["    return sum(a)", "\n    return sum(a)\n"])
 def test_a_body_alone_gets_the_signature(block: str) -> None:
-    made = assemble(f"```{block}```", SIGNATURE, "v1")
+    made = assemble(f"```{block}```", SIGNATURE, "humaneval-v-v1")
     assert made.completion == 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n    return sum(a)'
     assert ast.parse(made.head)
 
 
 def test_a_body_that_does_not_fit_the_signature_stays_as_it_is() -> None:
-    assert assemble("```\n  return sum(a)```", SIGNATURE, "v1").completion == f"{SIGNATURE}\n  return sum(a)"
+    assert (
+        assemble("```\n  return sum(a)```", SIGNATURE, "humaneval-v-v1").completion == f"{SIGNATURE}\n  return sum(a)"
+    )
 
 
 def test_a_text_without_code_becomes_the_stub() -> None:
-    made = assemble("I cannot help with that.", SIGNATURE, "v2")
+    made = assemble("I cannot help with that.", SIGNATURE, "humaneval-v-v2")
     assert made.completion == STUB
     assert (made.recovered, made.lost) == (None, "")
 
@@ -118,7 +122,7 @@ USES_N = "def solution(a):\n    return N * a"
     ],
 )  # fmt: skip
 def test_what_the_assembly_drops_is_kept_aside_and_named(code: str, recovered: str | None, lost: str) -> None:
-    made = assemble(fenced(code), SIGNATURE, "v2")
+    made = assemble(fenced(code), SIGNATURE, "humaneval-v-v2")
     assert (made.recovered, made.lost) == (recovered, lost)
 
 
@@ -133,13 +137,33 @@ def test_what_the_assembly_drops_is_kept_aside_and_named(code: str, recovered: s
     ids=["bare", "tildes", "second block", "never closed"],
 )
 def test_a_solution_that_the_official_extraction_does_not_find_is_found(prediction: str) -> None:
-    made = assemble(prediction, SIGNATURE, "v2")
+    made = assemble(prediction, SIGNATURE, "humaneval-v-v2")
     assert made.recovered == "def solution(a):\n    return a"
     assert made.lost == "the code block, which the official extraction does not find"
 
 
-@pytest.mark.parametrize("protocol", ["v1", "v2"])
+@pytest.mark.parametrize("rules", ["humaneval-v-v1", "humaneval-v-v2", "plain"])
 @pytest.mark.parametrize("prediction", ["", "```", "\x00", "```python\n(((", "\ud800", "# " * 10_000, "``` python"])
-def test_no_text_breaks_the_assembly(prediction: str, protocol: str) -> None:
-    made = assemble(prediction, SIGNATURE, protocol)  # type: ignore[arg-type]
+def test_no_text_breaks_the_assembly(prediction: str, rules: str) -> None:
+    made = assemble(prediction, SIGNATURE, rules)  # type: ignore[arg-type]
     assert made.head.startswith(STUB)
+
+
+@pytest.mark.parametrize(
+    ("code", "rebinds"),
+    [
+        ("def solution(a):\n    return 0\nsolution = lambda a: a", True),
+        ("def solution(a):\n    return 0\nif True:\n    solution = print", True),
+        ("import math\nmath = 3\ndef solution(a):\n    return math", True),
+        ("class Node:\n    pass\nNode.x, Node = 1, dict\ndef solution(a):\n    return Node", True),
+        ("def solution(a):\n    return 0\nfor solution in [len]:\n    x = 1", True),
+        ("N = 3\ndef solution(a):\n    return N", False),
+        ("def solution(a):\n    solution = 3\n    return solution\nN = 2", False),
+        ("def solution(a):\n    return 0\nif __name__ == '__main__':\n    solution = print", False),
+    ],
+)
+def test_dropped_code_that_rebinds_a_kept_name_is_noticed(code: str, rebinds: bool) -> None:
+    program = assemble(f"```python\n{code}\n```", "def solution(a):", "v2")
+    assert program.rebinds is rebinds
+    if rebinds:
+        assert program.recovered is not None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from grader.executors.local import Local
 from grader.observer import Silent
 from grader.sandbox.interface import Limits
 from grader.sandbox.pool import Verdict
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 EVIDENCE = {"stopped": None, "status": None, "cpu": 0.1, "wall": 0.2, "waited": 0.0, "oom": False}
-WORDS = jobs.texts("v2", ExecutionProtocol(timed_out="out of time"), 2.0)
+WORDS = jobs.texts(ExecutionProtocol(assembly="humaneval-v-v2", timed_out="out of time"), 2.0)
 LIMITS = Limits()
 TASKS = {
     "plain": tasks.make("plain", "def solution(a):", "assert solution(1) == 1", {}),
@@ -72,8 +73,14 @@ def pool() -> Scripted:
     return Scripted()
 
 
+class Named:
+    """A backend of which only the identity is asked."""
+
+    identity = "scripted"
+
+
 def settler(pool: Scripted) -> Settler:
-    return Settler(VerdictCache(None), pool, "scripted", LIMITS, Silent())  # type: ignore[arg-type]
+    return Settler(Local(Named(), pool, VerdictCache(None), LIMITS), Silent())  # type: ignore[arg-type]
 
 
 def program(body: str) -> str:
@@ -85,7 +92,7 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
     answers = {"plain": [program("a"), program("a + 1"), program("a")], "odd": [program("a"), program("2")]}
     settling = settler(pool)
     with Spool() as spool:
-        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS), WORDS, LIMITS, settling, pool)  # type: ignore[arg-type]
+        phases = Phases(Confirmation(TASKS, settling, spool, LIMITS), WORDS, LIMITS, settling)
         samples = phases.all(jobs.attempts(TASKS, answers, WORDS))
     order = dict.fromkeys(pool.kinds)
     assert list(order) == ["lint", "record", "answer", "judge", "split", "run"]

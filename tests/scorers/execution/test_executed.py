@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def words(protocol: str, timeout: float = 2.0) -> jobs.Texts:
     declared: Any = declarations.load("humaneval-v")
-    return jobs.texts(protocol, declared.protocols[protocol], timeout)
+    return jobs.texts(declared.protocols[protocol], timeout)
 
 
 # One task as the official evaluator of each version writes it (field order included).

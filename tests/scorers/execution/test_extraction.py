@@ -54,8 +54,8 @@ def block(code: str, fence: str = "```python") -> str:
     ],
 )
 def test_the_official_rules_in_their_order(prediction: str, v1: str, v2: str) -> None:
-    assert extract(prediction, "v1") == v1
-    assert extract(prediction, "v2") == v2
+    assert extract(prediction, "humaneval-v-v1") == v1
+    assert extract(prediction, "humaneval-v-v2") == v2
 
 
 FRAGMENTS = st.sampled_from(["```", "```python", "``` python", "\n", "def solution(a):\n    return 1\n", "text ", "  "])
@@ -65,17 +65,17 @@ TEXTS = st.lists(FRAGMENTS, max_size=10).map("".join)
 @given(TEXTS | st.text())
 @example("```python```python```")
 def test_every_text_has_a_code_block_and_it_is_the_texts_own(prediction: str) -> None:
-    for protocol in ("v1", "v2"):
-        content = extract(prediction, protocol)
+    for rules in ("humaneval-v-v1", "humaneval-v-v2"):
+        content = extract(prediction, rules)
         assert content == NOTHING or "```" not in content
-        if protocol == "v2":
+        if rules == "humaneval-v-v2":
             assert content == NOTHING or content in prediction
 
 
 @given(TEXTS)
 def test_the_versions_differ_only_where_there_are_several_python_blocks(prediction: str) -> None:
     if prediction.count("```python") < 2:
-        assert extract(prediction, "v1") == extract(prediction, "v2")
+        assert extract(prediction, "humaneval-v-v1") == extract(prediction, "humaneval-v-v2")
 
 
 STUBS = ("solution",)
@@ -137,6 +137,6 @@ def test_a_warning_of_the_parser_reaches_nobody() -> None:
 def test_v2_looks_for_the_solution_in_the_prose_behind_a_block_too() -> None:
     """Found by comparing with the official code on random texts: the whole piece is searched, not the block alone."""
     text = "```python\na = 1\n``` and def solution follows ```python"
-    assert extract(text, "v2") == "\na = 1\n"
+    assert extract(text, "humaneval-v-v2") == "\na = 1\n"
     text = "```python\nfirst = 1\n``` x\n```python\nsecond = 2\n``` as def solution says\n```python\n"
-    assert extract(text, "v2") == "\nsecond = 2\n"
+    assert extract(text, "humaneval-v-v2") == "\nsecond = 2\n"

@@ -14,7 +14,9 @@ from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 
 SIGNATURE = "class Node:\n    v = 0\n\ndef solution(a):"
 TASK = tasks.make("q1", SIGNATURE, "assert solution(1) == 3\n", {})
-WORDS = jobs.texts("v2", Protocol(timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"), 2.0)
+WORDS = jobs.texts(
+    Protocol(assembly="humaneval-v-v2", timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"), 2.0
+)
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=20.0, memory_bytes=1 << 30)
 
 

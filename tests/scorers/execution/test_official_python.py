@@ -16,7 +16,7 @@ from grader.scorers.execution.scorer import _python_notes
 @pytest.mark.parametrize(("protocol", "python"), [("v1", "3.10"), ("v2", "3.12")])
 def test_the_official_environments_are_declared(protocol: str, python: str) -> None:
     declared = declarations.load("humaneval-v").protocols[protocol]
-    assert jobs.texts(protocol, declared, 2.0).python == python  # type: ignore[arg-type]
+    assert jobs.texts(declared, 2.0).python == python  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

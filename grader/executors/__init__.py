@@ -1,0 +1,1 @@
+"""What runs programs: sandboxes, a pool of them, and the cache of verdicts, behind one interface."""

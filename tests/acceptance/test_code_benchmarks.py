@@ -1,0 +1,115 @@
+"""Code benchmarks by a TOML file alone: HumanEval, and one of somebody's own; no Python."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.acceptance.command import grade
+
+pytestmark = pytest.mark.bubblewrap
+
+OWN = """
+id = "doubling"
+name = "Doubling"
+scoring = "execution"
+unit = "task"
+default_split = "test"
+default_protocol = "ours"
+
+[columns]
+id = "name"
+signature = "stub"
+tests = "asserts"
+groups = ["level"]
+
+[splits.test]
+data = "tasks.jsonl"
+
+[protocols.ours]
+timed_out = "too slow"
+"""
+TASKS = [
+    {"name": "twice", "stub": "def twice(x):\n", "asserts": "assert twice(2) == 4 and twice('a') == 'aa'\n", "level": "easy"},
+    {"name": "half", "stub": "def half(x):\n", "asserts": "assert half(4) == 2\n", "level": "hard"},
+]  # fmt: skip
+PREDICTIONS = [
+    {"qid": "twice", "predictions": ["```python\ndef twice(x):\n    return x + x\n```", "    return 4\n"]},
+    {"qid": "half", "predictions": ["HALF = 2\n\ndef half(x):\n    return x // HALF\n", "I do not know."]},
+]
+
+
+def outcomes(path, reading):
+    """Return the outcomes of a results file by task."""
+    found: dict[str, list[str]] = {}
+    for row in json.loads(path.with_name(f"{path.stem}_results.json").read_text())["samples"]:
+        found.setdefault(row["qid"], []).append(row[reading]["outcome"])
+    return found
+
+
+def test_the_humaneval_sample_gives_the_figures_worked_out_by_hand(sample):
+    path, folder = sample("humaneval")
+    words = ("-b", "humaneval", "--data", folder / "tasks.jsonl", "-k", "1,2", "--sandbox", "bubblewrap", "--no-cache")
+    done = grade(path, *words)
+    assert done.returncode == 0, done.stderr
+    expected = json.loads((folder / "expected.json").read_text())
+    results = json.loads(path.with_name("predictions_results.json").read_text())
+    for reading in ("official", "careful"):
+        assert outcomes(path, reading) == expected["outcomes"][reading]
+        for name, value in expected["metrics"][reading].items():
+            (row,) = [m for m in results["metrics"] if (m["name"], m["reading"], m["group"]) == (name, reading, None)]
+            assert row["value"] == pytest.approx(value)
+
+
+def test_humaneval_reads_its_tasks_written_like_those_of_humaneval_v(sample, tmp_path):
+    path, folder = sample("humaneval")
+    rows = [json.loads(line) for line in (folder / "tasks.jsonl").read_text().splitlines()]
+    with (tmp_path / "ours.jsonl").open("w") as file:
+        for row in rows:
+            tests = f"{row['test']}\n\ncheck({row['entry_point']})\n"
+            ours = {"qid": row["task_id"], "function_signature": row["prompt"], "test_script": tests}
+            file.write(json.dumps(ours) + "\n")
+    done = grade(path, "-b", "humaneval", "--data", tmp_path / "ours.jsonl", "--sandbox", "bubblewrap", "--no-cache")
+    assert done.returncode == 0, done.stderr
+    expected = json.loads((folder / "expected.json").read_text())
+    assert outcomes(path, "official") == expected["outcomes"]["official"]
+
+
+@pytest.fixture
+def own(tmp_path):
+    """Write a benchmark and predictions of somebody's own."""
+    folder = tmp_path / "doubling"
+    folder.mkdir()
+    (folder / "benchmark.toml").write_text(OWN)
+    (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in TASKS))
+    (tmp_path / "p.json").write_text(json.dumps(PREDICTIONS))
+    return folder
+
+
+def test_a_benchmark_of_ones_own_needs_a_toml_file_and_data(own, tmp_path):
+    done = grade(tmp_path / "p.json", "-b", own, "--sandbox", "bubblewrap", "--no-cache", "-k", "1,2")
+    assert done.returncode == 0, done.stderr
+    assert outcomes(tmp_path / "p.json", "careful") == {
+        "twice": ["passed", "failed"],
+        "half": ["passed", "lint_failed"],
+    }
+    assert "level=easy" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('tests = "asserts"\n', "", "[columns] needs `tests`"),
+        ('signature = "stub"\n', "", "[columns] needs either `signature`, or `prompt` with `entry_point`"),
+        ('signature = "stub"', 'prompt = "stub"', "`prompt` and `entry_point` belong together"),
+        ('timed_out = "too slow"', 'assembly = "v2"', "Invalid enum value 'v2' - at `$.protocols[...].assembly`"),
+        ('scoring = "execution"', 'scoring = "mcq"', "there are execution, multiple_choice, circular, mr_score"),
+    ],
+)
+def test_a_declaration_that_is_wrong_is_answered_with_what_is_allowed(own, tmp_path, before, after, said):
+    path = own / "benchmark.toml"
+    path.write_text(path.read_text().replace(before, after))
+    done = grade(tmp_path / "p.json", "-b", own, "--sandbox", "bubblewrap")
+    assert done.returncode == 2
+    assert said in done.stderr
