@@ -31,8 +31,7 @@ data = "tasks.jsonl"
 timed_out = "too slow"
 """
 TASKS = [
-    {"name": "twice", "stub": "def twice(x):\n", "asserts": "assert twice(2) == 4 and twice('a') == 'aa'\n",
-     "level": "easy"},
+    {"name": "twice", "stub": "def twice(x):\n", "asserts": "assert twice(3) == 6\n", "level": "easy"},
     {"name": "half", "stub": "def half(x):\n", "asserts": "assert half(4) == 2\n", "level": "hard"},
 ]  # fmt: skip
 PREDICTIONS = [

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.benchmark import Split
 from grader.errors import InputError, UsageError
+from grader.models.prompt import Asking
+from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns, ExecutionProtocol
 from grader.scorers.execution.prompts import SAMPLING, turns
+from grader.scorers.execution.scorer import Execution
+from grader.scorers.execution.tasks import make
 
 if TYPE_CHECKING:
     from grader.models.prompt import Turn
@@ -70,3 +75,34 @@ def test_a_mode_or_a_description_that_is_not_there_is_refused() -> None:
 def test_one_sample_is_greedy_and_several_are_sampled() -> None:
     assert SAMPLING.settings(1).fields() == {"temperature": 0.0, "top_p": 0.95, "max_tokens": 2048}
     assert SAMPLING.settings(6).fields() == {"temperature": 0.8, "top_p": 0.95, "max_tokens": 2048}
+
+
+def own(prompts: str = "") -> ExecutionBenchmark:
+    return ExecutionBenchmark(
+        id="own",
+        name="Own",
+        scoring="execution",
+        columns=ExecutionColumns(id="id", signature="sig", tests="tests"),
+        splits={"test": Split()},
+        protocols={"p": ExecutionProtocol(prompts=prompts)},
+        default_split="test",
+        default_protocol="p",
+    )
+
+
+def test_a_benchmark_without_published_prompts_is_asked_plainly_or_with_a_template() -> None:
+    task = make("q", SIGNATURE, "assert True", {})
+    (plain,) = Execution().turns(own(), task, Asking(protocol="p", mode="v2c"))
+    assert plain.text({}).endswith(f"code block.\n\n```python\n{SIGNATURE}\n```\n")
+    asking = Asking(protocol="p", mode="v2c", template="Finish:\n{{ signature }}", template_name="t")
+    (turn,) = Execution().turns(own(), task, asking)
+    assert turn.text({}) == f"Finish:\n{SIGNATURE}"
+    with pytest.raises(UsageError, match="own has no modes"):
+        Execution().turns(own(), task, Asking(protocol="p", mode="t2c"))
+
+
+def test_a_template_does_not_replace_several_requests() -> None:
+    task = make("q", SIGNATURE, "assert True", {})
+    asking = Asking(protocol="p", mode="v2t2c", template="x", template_name="t")
+    with pytest.raises(UsageError, match="a template replaces a single one"):
+        Execution().turns(own("humaneval-v-v2"), task, asking)
