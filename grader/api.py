@@ -115,6 +115,7 @@ def _records(predictions: Mapping[str, Sequence[str]]) -> bytes:
     import msgspec
 
     from grader.errors import InputError
+    from grader.files.problems import shown
 
     if not isinstance(predictions, Mapping):
         raise TypeError(f"grade() takes a file's path or {{qid: [raw output, ...]}}, not {type(predictions).__name__}")
@@ -129,7 +130,7 @@ def _records(predictions: Mapping[str, Sequence[str]]) -> bytes:
             problems.append(f"{qid!r}: half of a surrogate pair is no character; replace it")
         records.append({"qid": str(qid), "predictions": given})
     if problems or not records:
-        raise InputError(problems[:50] or ["there are no predictions; expected {qid: [raw output, ...]}"])
+        raise InputError(shown(problems) or ["there are no predictions; expected {qid: [raw output, ...]}"])
     return msgspec.json.encode(records)
 
 

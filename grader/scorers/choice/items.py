@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import InputError, UsageError
+from grader.files.problems import shown
 from grader.results import Outcome, Reading, SampleResult, write_facts
 from grader.scorers.choice.facts import SampleFacts
 from grader.scorers.choice.reading import ChoiceReading
@@ -47,8 +48,7 @@ def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, 
         items[item.id] = item
     problems += _answer_problems(items, rows, benchmark, split)
     if problems:
-        hidden = [f"... and {len(problems) - 50} more problems"] if len(problems) > 50 else []
-        raise InputError(problems[:50] + hidden)
+        raise InputError(shown(problems))
     return items
 
 

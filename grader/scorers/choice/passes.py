@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import InputError
+from grader.files.problems import shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -128,7 +129,7 @@ def check_rounds(
         if len(set(passes.values())) > 1
     ]
     if problems:
-        raise InputError(problems[:50])
+        raise InputError(shown(problems))
     several = sum(max(passes.values()) > 1 for passes in counts.values())
     if several:
         notes.append(f"Questions with several predictions a pass: {several}; each round of passes counts as one trial.")

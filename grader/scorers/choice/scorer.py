@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.errors import InputError, UsageError
+from grader.files.problems import shown
 from grader.models.prompt import Sampling, Turn, render
 from grader.results import Metric, Outcome, SampleResult, read_facts, write_facts
 from grader.scorers.choice import items as choice_items
@@ -262,7 +263,7 @@ def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
         f"{qid}: a submission has one prediction a row, not {len(p)}" for qid, p in run.predictions.items() if p[1:]
     ]
     if several:
-        raise InputError(several[:50])
+        raise InputError(shown(several))
     columns = run.benchmark.columns
 
     def write(stem: Path) -> Path:

@@ -12,6 +12,7 @@ from grader.data import fetch
 from grader.data.rows import Row, Rows
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.json_records import JsonText, Problems
+from grader.files.problems import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +39,7 @@ def load(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Rows:
         digest.update(path.name.encode() + b"\0" + data)
         rows += _rows(path, data, problems)
     if problems:
-        raise InputError(problems[:50])
+        raise InputError(shown(problems))
     return Rows(rows=rows, origin=_origin(benchmark, split, place, given), digest=digest.hexdigest()[:16])
 
 
@@ -74,7 +75,7 @@ def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows
         for number, row in enumerate(table)
     ]
     if problems:
-        raise InputError(problems[:50])
+        raise InputError(shown(problems))
     digest = hashlib.sha256(msgspec.json.encode(rows)).hexdigest()[:16]
     return Rows(rows=rows, origin=origin, digest=digest, is_carried=True)
 

@@ -93,7 +93,7 @@ def test_a_place_without_subjects_is_said_to_be(tmp_path: Path) -> None:
         (
             None,
             DataUnavailableError,
-            "Give the folder of its subject files (biology.json, math.json, physics.json, ...)",
+            "give the folder of its subject files (biology.json, math.json, physics.json, ...)",
         ),
     ):
         with pytest.raises(GradeError) as caught:
