@@ -64,7 +64,7 @@ def test_a_benchmark_that_does_not_exist_is_named_with_those_that_do(tmp_path):
     said = grade(path, "-b", "nonsense")
     assert said.returncode == 2
     assert "There is no benchmark 'nonsense'" in said.stderr
-    assert "humaneval-v, mmbench, mr-ben, vstar" in said.stderr
+    assert "humaneval, humaneval-v, mmbench, mr-ben, vstar" in said.stderr
 
 
 def test_all_problems_of_a_file_are_reported_at_once_with_their_places(tmp_path):
@@ -89,7 +89,7 @@ def test_list_shows_the_benchmarks():
     said = grade("list")
     assert said.returncode == 0
     bundled = said.stdout.partition("\n\n")[0]
-    assert [line.split()[0] for line in bundled.splitlines()] == ["humaneval-v", "mmbench", "mr-ben", "vstar"]
+    assert [line.split()[0] for line in bundled.splitlines()] == ["humaneval", "humaneval-v", "mmbench", "mr-ben", "vstar"]
 
 
 def test_without_a_network_the_error_names_the_option_to_use(tmp_path, monkeypatch):
@@ -125,7 +125,7 @@ def test_a_judge_is_refused_where_none_is_asked(sample, option):
     path, folder = sample("humaneval-v")
     said = grade(path, "--data", folder / "tasks.jsonl", option, "x")
     assert said.returncode == 2
-    assert f"{option}: humaneval-v asks no judge; leave it out." in said.stderr
+    assert f"{option}: humaneval-v does not use it; leave it out." in said.stderr
 
 
 def test_a_link_that_leads_nowhere_is_called_that(tmp_path):
@@ -136,7 +136,7 @@ def test_a_link_that_leads_nowhere_is_called_that(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"), [(["-k", "1"], "has no pass@k"), (["--weight", "step=1"], "no MR-Score")]
+    ("words", "message"), [(["-k", "1"], "-k: vstar does not use it; leave it out."), (["--weight", "step=1"], "--weight: vstar does not use it; leave it out.")]
 )
 def test_an_option_that_means_nothing_for_the_benchmark_is_refused(sample, words, message):
     path, folder = sample("vstar")

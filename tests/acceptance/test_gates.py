@@ -191,6 +191,7 @@ def test_a_run_of_a_part_says_so_also_where_it_is_scored_again(vstar):
     words, path, _ = vstar
     part = "Only a part: --limit or --id leaves 3 of 10 qids."
     assert part in grade(*words, "--limit", "3").stderr
-    assert part in grade(*words, "--score-only").stderr
-    assert part in json.loads(path.with_name("predictions_results.json").read_text())["notes"]
+    assert part in grade(*words, "--limit", "3", "--score-only").stderr
+    (results,) = path.parent.glob("predictions_part-*_results.json")
+    assert part in json.loads(results.read_text())["notes"]
     assert "Only a part" not in grade(*words).stderr

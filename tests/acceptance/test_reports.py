@@ -91,7 +91,6 @@ def test_a_named_file_that_is_not_what_was_graded_is_said_on_the_terminal(run, q
         ("none/x.md", "none; make it first"),
         ("folder.md", "is a folder; name a file in it"),
         ("predictions.json", "this run reads or writes that file itself"),
-        ("predictions_executed.json", "this run reads or writes that file itself"),
     ],
 )
 def test_an_output_that_cannot_be_is_refused_before_anything_runs(vstar, name, message):
@@ -101,6 +100,13 @@ def test_an_output_that_cannot_be_is_refused_before_anything_runs(vstar, name, m
     assert said.returncode == 2
     assert message in said.stderr
     assert [p.name for p in path.parent.iterdir() if p.is_file()] == ["predictions.json"]
+
+
+def test_an_output_does_not_replace_the_executed_file_that_the_run_writes(sample):
+    path, folder = sample("humaneval-v")
+    said = grade(path, "--data", folder / "tasks.jsonl", "-o", path.with_name("predictions_executed.json"))
+    assert said.returncode == 2
+    assert "this run reads or writes that file itself" in said.stderr
 
 
 def test_what_is_no_results_file_is_named(vstar, tmp_path):

@@ -72,7 +72,7 @@ def test_names_are_relative_to_the_given_data_or_to_the_declared(tmp_path: Path)
     assert folder_of(declared, declared.default_split, given) == tmp_path
     assert folder_of(declared, declared.default_split, tmp_path) == tmp_path
     (tmp_path / "benchmark.toml").write_text(
-        'id = "own"\nname = "Own"\nscoring = "execution"\ndefault_split = "a"\ndefault_protocol = "p"\n'
+        'id = "own"\nname = "Own"\nscoring = "multiple_choice"\ndefault_split = "a"\ndefault_protocol = "p"\n'
         '[columns]\nid = "qid"\n[splits.a]\ndata = "data/t.jsonl"\n[splits.b]\nhub = "x/y"\n[protocols.p]\n'
     )
     own = declarations.load(str(tmp_path))

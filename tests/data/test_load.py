@@ -352,7 +352,7 @@ def test_a_hub_with_another_number_of_rows_is_not_the_benchmark(monkeypatch: pyt
 def test_a_benchmarks_own_file_is_found_beside_its_declaration(tmp_path: Path) -> None:
     (tmp_path / "rows.json").write_text(json.dumps(ROWS))
     (tmp_path / "benchmark.toml").write_text(
-        'id = "own"\nname = "Own"\nscoring = "execution"\ndefault_split = "s"\ndefault_protocol = "p"\n'
+        'id = "own"\nname = "Own"\nscoring = "multiple_choice"\ndefault_split = "s"\ndefault_protocol = "p"\n'
         '[columns]\nid = "qid"\n[splits.s]\ndata = "rows.json"\n[splits.empty]\n[protocols.p]\n'
     )
     own = declarations.load(str(tmp_path))

@@ -154,7 +154,7 @@ def test_gates_come_first_then_figures_then_what_differs_then_what_to_know() -> 
 
 ### 1 of 4 samples are unscored
 
-Infrastructure failed on them; they are in no figure. With all of them wrong, and with all of them right:
+Why: infrastructure failed. They are excluded from all metrics. With all of them wrong, and with all of them right:
 
 - `accuracy` (official): 50.0 to 75.0
 - `accuracy` (careful): 25.0 to 50.0
