@@ -165,6 +165,6 @@ class _Answerer:
 
 
 class _Makers(standing_in.Makers):
-    def __init__(self, evaluate: "Callable[[list[Any]], Any]") -> None:
+    def __init__(self, evaluate: "Callable[..., Any]") -> None:
         super().__init__()
         self.evaluate = evaluate  # type: ignore[method-assign]
