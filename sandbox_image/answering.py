@@ -18,17 +18,23 @@ import wire
 from heap import Heap
 from standing_in import FORGOTTEN
 
+# No `from __future__ import annotations` here: `compile` and `exec` would hand it on to the candidate's code.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-def candidate(spec, channel_fd):
+
+def candidate(spec: "dict[str, Any]", channel_fd: int) -> None:
     """Execute a candidate's code, say what it defines, and answer calls until the channel closes."""
     channel = socket.socket(fileno=channel_fd)
 
-    def send(data):
+    def send(data: bytes) -> None:
         wire.send_bytes(channel.send, data)
 
     streams.swallow()
     printed = sys.stdout = streams.WriteOnlyStringIO()
-    namespace = {}
+    namespace: dict[str, Any] = {}
     try:
         exec(compile(spec["signature"], "<signature>", "exec"), namespace)
         originals = instances.declared(spec["classes"], namespace)
@@ -49,27 +55,34 @@ def candidate(spec, channel_fd):
 class _Answerer:
     """What a candidate's process keeps between calls."""
 
-    def __init__(self, spec, namespace, originals, entered):
+    def __init__(
+        self,
+        spec: "dict[str, Any]",
+        namespace: "dict[str, Any]",
+        originals: "dict[str, type[Any]]",
+        entered: surroundings.Entered,
+    ) -> None:
         self._namespace, self._entered = namespace, entered
         self._names, self._reads = spec["names"], spec["reads"]
         self._wanted = {*spec["names"], *spec["stubs"]}
         self._classes = originals | instances.declared(spec["classes"], namespace)
         self._labels = {kind: name for table in (originals, self._classes) for name, kind in table.items()}
         self._theirs, self._ours = Heap("t", by_value=True), Heap("a", by_value=False)
-        self._answers = []
+        self._answers: list[Any] = []
         self._makers = _Makers(self._value_of)
 
-    def hello(self):
+    def hello(self) -> bytes:
         """Return what the candidate's code defines, of what the tests may name."""
         space = self._namespace
         encoder = self._encoder()
-        values, errors = {}, {}
+        values: dict[str, Any] = {}
+        errors: dict[str, Any] = {}
         for name in self._names:
             value = space.get(name)
             if isinstance(value, type) and issubclass(value, Exception):
                 errors[name] = encoder.exception(value.__new__(value))[1]
             elif name in space and not callable(value) and type(value) is not type(sys):
-                with contextlib.suppress(crossing.UncrossableError):
+                with contextlib.suppress(instances.UncrossableError):
                     values[name] = encoder.encode(value)
         self._ours.add(encoder.values, encoder.nodes)
         return crossing.dumps(
@@ -82,14 +95,14 @@ class _Answerer:
             }
         )
 
-    def _encoder(self):
+    def _encoder(self) -> sending.Encoder:
         tables = self._ours.atoms, self._theirs.atoms
         return sending.Encoder(self._labels, tables, reads=self._reads, functions=True)
 
-    def answer(self, call):
+    def answer(self, call: "dict[str, Any]") -> bytes:
         """Return the reply to one call, as bytes."""
         expected = len(self._theirs.objects) + len(call["n"])
-        outcome = {}
+        outcome: dict[str, Any] = {}
         try:
             target, args, kwargs = self._take(call)
         except Exception as error:
@@ -104,13 +117,13 @@ class _Answerer:
         self._answers.append(outcome.get("v", FORGOTTEN))
         try:
             return self._reply(outcome, call)
-        except crossing.UncrossableError as error:
+        except instances.UncrossableError as error:
             why = str(error)
         except Exception as error:
             why = f"{crossing.type_name(outcome.get('v'))} ({type(error).__name__} while it was read)"
         return crossing.dumps({"u": why})
 
-    def _take(self, call):
+    def _take(self, call: "dict[str, Any]") -> "tuple[Any, list[Any], dict[str, Any]]":
         """Take in what a call brings; return the function to call and its arguments."""
         if "d" in call:
             self._ours.forget_all()
@@ -127,9 +140,9 @@ class _Answerer:
         kwargs = {key: decoder.value(atom) for key, atom in call["k"]}
         return decoder.value(call["f"]), decoder.values(call["v"]), kwargs
 
-    def _reply(self, outcome, call):
+    def _reply(self, outcome: "dict[str, Any]", call: "dict[str, Any]") -> bytes:
         encoder = self._encoder()
-        reply = {key: encoder.encode(value) for key, value in outcome.items()}
+        reply: dict[str, Any] = {key: encoder.encode(value) for key, value in outcome.items()}
         reply["m"] = [
             [heap.tag, number, encoder.node(heap.objects[number])]
             for heap in (self._theirs, self._ours)
@@ -141,7 +154,7 @@ class _Answerer:
         self._ours.add(encoder.values, encoder.nodes)
         return data
 
-    def _value_of(self, expression):
+    def _value_of(self, expression: "list[Any]") -> "Any":
         """Return what an expression over earlier answers gives here; see placeholder.py."""
         kind, *rest = expression
         if kind == "name":
@@ -152,6 +165,6 @@ class _Answerer:
 
 
 class _Makers(standing_in.Makers):
-    def __init__(self, evaluate):
+    def __init__(self, evaluate: "Callable[..., Any]") -> None:
         super().__init__()
-        self.evaluate = evaluate
+        self.evaluate = evaluate  # type: ignore[method-assign]

@@ -3,9 +3,19 @@
 Nothing that comes is taken for more than bytes, or for one of the few messages that our own processes send.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    Fields = dict[str, type[Any]]
+    """Name -> type of what a message may have."""
 
 # A clipped text with every character escaped, twice where it takes a pair of surrogates, and its frame.
 MAX_RESULT = 256 << 10
@@ -19,10 +29,10 @@ class GarbageError(Exception):
 class _Frames:
     """Cuts a stream into messages."""
 
-    def __init__(self, limit):
+    def __init__(self, limit: int) -> None:
         self._buffer, self._limit = bytearray(), limit
 
-    def add(self, part):
+    def add(self, part: bytes) -> list[bytes]:
         """Return the messages that are whole now, as bytes."""
         self._buffer += part
         found = []
@@ -40,15 +50,16 @@ class _Frames:
 class OneResult:
     """Waits for one result; `fields`: name -> type of what it may have."""
 
-    def __init__(self, fd, fields, limit=MAX_RESULT):
-        self.fd, self.result = fd, None
-        self.so_far = None
+    def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT) -> None:
+        self.fd = fd
+        self.result: dict[str, Any] | None = None
+        self.so_far: dict[str, Any] | None = None
         """What is decided although the program has not ended; it may say so before its result."""
         self._fields, self._frames = fields, _Frames(limit)
 
     pending = b""
 
-    def feed(self, part):
+    def feed(self, part: bytes) -> bool:
         """Take in what came; True once there is a result. Raises GarbageError."""
         for data in self._frames.add(part):
             message = _message(data, self._fields)
@@ -59,15 +70,18 @@ class OneResult:
                 return True
         return False
 
+    def send(self) -> None:
+        """Nothing: there is never anything pending."""
+
 
 class Judgement(OneResult):
     """Waits for the end of one judging process, and keeps the result that it may have sent before."""
 
-    def __init__(self, fd, fields):
+    def __init__(self, fd: int, fields: Fields) -> None:
         super().__init__(fd, fields | {"ended": int, "cpu": float})
-        self.ended = None
+        self.ended: dict[str, Any] | None = None
 
-    def feed(self, part):
+    def feed(self, part: bytes) -> bool:
         for data in self._frames.add(part):
             message = _message(data, self._fields)
             if "ended" in message:
@@ -80,20 +94,21 @@ class Judgement(OneResult):
 class LockStep:
     """Sends calls one after the other: the next one only when the last one is answered."""
 
-    def __init__(self, fd, calls):
+    def __init__(self, fd: int, calls: Iterable[str]) -> None:
         self.fd = fd
-        self.hello, self.replies = None, []
+        self.hello: str | None = None
+        self.replies: list[str] = []
         self.pending = b""
-        self.so_far = None
+        self.so_far: dict[str, Any] | None = None
         self._calls = iter(calls)
         self._frames, self._bytes = _Frames(MAX_REPLIES), 0
 
     @property
-    def result(self):
+    def result(self) -> dict[str, Any] | None:
         """What has come, once something has."""
         return None if self.hello is None else {"hello": self.hello, "replies": self.replies}
 
-    def feed(self, part):
+    def feed(self, part: bytes) -> bool:
         """Take in what came; True once every call is answered."""
         for data in self._frames.add(part):
             self._bytes += len(data)
@@ -111,13 +126,13 @@ class LockStep:
             self.pending += struct.pack(">I", len(call.encode())) + call.encode()
         return False
 
-    def send(self):
+    def send(self) -> None:
         """Send what can be sent now."""
         count = os.write(self.fd, self.pending[: 1 << 16])
         self.pending = self.pending[count:]
 
 
-def _message(data, fields):
+def _message(data: bytes, fields: Fields) -> dict[str, Any]:
     try:
         message = json.loads(data)
     except (ValueError, RecursionError):

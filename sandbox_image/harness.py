@@ -10,6 +10,11 @@ import signal
 import streams
 import wire
 
+# No `from __future__ import annotations` here: `compile` and `exec` would hand it on to the program.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
 MAX_NAME = 200
 MAX_LINES = 8
 
@@ -21,30 +26,30 @@ class TimeoutException(Exception):  # noqa: N818 - the official name: a program 
 class _Result:
     """The official evaluator's list of results; what is appended first counts, and is sent at once."""
 
-    def __init__(self, fd):
+    def __init__(self, fd: int) -> None:
         self._fd = fd
 
-    def append(self, text, kind="", lines=""):
+    def append(self, text: object, kind: str = "", lines: str = "") -> None:
         message = {"result": streams.clip(str(text)), "kind": kind[:MAX_NAME]} | ({"lines": lines} if lines else {})
         wire.send(lambda data: os.write(self._fd, data), message)
 
 
-def _on_alarm(_number, _frame):
+def _on_alarm(_number: int, _frame: object) -> "NoReturn":
     raise TimeoutException("Timed out!")
 
 
-def official(spec, result_fd):
+def official(spec: "dict[str, Any]", result_fd: int) -> None:
     """Run program and tests in one process; report the official result text."""
     result = _Result(result_fd)
     unsafe_execute(spec["program"], result, spec["failed_prefix"], spec["timed_out"])
 
 
-def unsafe_execute(check_program, result, prefix, timed_out):
+def unsafe_execute(check_program: str, result: _Result, prefix: str, timed_out: str) -> None:
     """Mirror the official function of this name; programs that search their callers find `result` here as there."""
     try:
         streams.swallow()
         signal.signal(signal.SIGALRM, _on_alarm)
-        exec_globals = {}
+        exec_globals: dict[str, Any] = {}
         exec(check_program, exec_globals)
         result.append("passed")
     except TimeoutException:
@@ -53,9 +58,9 @@ def unsafe_execute(check_program, result, prefix, timed_out):
         result.append(f"{prefix}{e}", type(e).__name__, _lines(e))
 
 
-def _lines(error):
+def _lines(error: BaseException) -> str:
     """Return where in the program an exception came by, outermost first: line numbers, for people only."""
-    lines = []
+    lines: list[str] = []
     with contextlib.suppress(BaseException):
         trace = error.__traceback__
         while trace is not None and len(lines) < MAX_LINES:

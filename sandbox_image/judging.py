@@ -18,10 +18,16 @@ import replies
 import streams
 import vacuous
 import wire
+from instances import MalformedError
 from replay import Replay
 
+# No `from __future__ import annotations` here: `compile` and `exec` would hand it on to the signature.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
-def judge(spec, request_fd, result_fd):
+
+def judge(spec: "dict[str, Any]", request_fd: int, result_fd: int) -> None:
     """Compile a task's tests, then judge one request after the other until the channel closes."""
     bench = _Bench(spec)
     channel = socket.socket(fileno=request_fd)
@@ -39,7 +45,7 @@ def judge(spec, request_fd, result_fd):
         wire.send(lambda data: os.write(result_fd, data), said)
 
 
-def _be_judge(bench, request, result_fd, channel):
+def _be_judge(bench: "_Bench", request: "dict[str, Any]", result_fd: int, channel: socket.socket) -> "NoReturn":
     try:
         channel.close()
         confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -57,7 +63,7 @@ def _be_judge(bench, request, result_fd, channel):
 class _Bench:
     """A task's tests, ready to be run."""
 
-    def __init__(self, spec):
+    def __init__(self, spec: "dict[str, Any]") -> None:
         self._spec = spec
         self._broken = replies.Broken()
         self._signature = compile(spec["signature"], "<signature>", "exec")
@@ -65,7 +71,7 @@ class _Bench:
         self._calls = [json.loads(call) for call in spec["calls"]]
         self._guard = vacuous.refuse_empty_comparisons(self._broken.note, spec["signature"] + spec["test"])
 
-    def verdict(self, hello, answers):
+    def verdict(self, hello: str | None, answers: list[str]) -> tuple[str, str]:
         """Return ("", "") where every test passes, else why not and of what kind."""
         streams.swallow()
         if hello is None:
@@ -81,9 +87,9 @@ class _Bench:
             why = reason_of(error, self._spec["test"])
         return why if self._broken.error is None else reason_of(self._broken.error, "")
 
-    def _run(self, hello, answers):
+    def _run(self, hello: "dict[str, Any]", answers: list[str]) -> Replay:
         recording.begin_randomness()
-        namespace = {}
+        namespace: dict[str, Any] = {}
         exec(self._signature, namespace)
         classes, stubs = lending.classes_and_stubs(self._spec, namespace)
         replay = Replay(self._calls, answers, classes, self._broken, self._guard)
@@ -100,13 +106,13 @@ class _Bench:
         return replay
 
 
-def reason_of(error, tests):
+def reason_of(error: BaseException, tests: str) -> tuple[str, str]:
     """Return why tests do not confirm a candidate, and of what kind that is."""
     if isinstance(error, crossing.UnconfirmedError):
         return str(error), "unconfirmed"
     if isinstance(error, crossing.EndlessError):
         return f"the tests ask for {error}", "unconfirmed"
-    if isinstance(error, crossing.MalformedError):
+    if isinstance(error, MalformedError):
         return f"the candidate sent a malformed value ({error})", "malformed"
     if isinstance(error, AssertionError):
         said = str(error) or _line_of(error, tests)
@@ -114,7 +120,7 @@ def reason_of(error, tests):
     return f"{type(error).__name__}: {error}", "error"
 
 
-def _line_of(error, tests):
+def _line_of(error: BaseException, tests: str) -> str:
     """Return the line of the tests that an exception came by last."""
     number, trace = 0, error.__traceback__
     while trace is not None:

@@ -1,5 +1,7 @@
 """The linter as a process of its own: warm, and replaced when a source breaks it."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import select
@@ -13,6 +15,10 @@ import linter as _linter
 import watch
 import wire
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
 LINT_CPU_SECONDS = 10.0
 LINT_WALL_SECONDS = 60.0
 LINTS_BEFORE_COLLECTION = 64
@@ -20,7 +26,7 @@ LINTS_BEFORE_COLLECTION = 64
 LINT_KEPT_BYTES = 192 << 20
 
 
-def _serve_lint(connection, folder):
+def _serve_lint(connection: socket.socket, folder: str) -> NoReturn:
     """The linter's process; never returns."""
     import gc
 
@@ -32,7 +38,7 @@ def _serve_lint(connection, folder):
         while True:
             source = wire.receive(connection.recv)["source"]
             try:
-                reply = {"messages": linter.messages(source)}
+                reply: dict[str, Any] = {"messages": linter.messages(source)}
             except (Exception, RecursionError) as error:
                 reply = {"broken": f"{type(error).__name__}: {str(error)[:500]}"}
             reply["stained"] = linter.stained
@@ -49,11 +55,11 @@ def _serve_lint(connection, folder):
 class LintProcess:
     """A linter in a process of its own, begun when first asked at the latest, replaced when stuck, dead or confused."""
 
-    def __init__(self, isolation):
+    def __init__(self, isolation: isolation.Uids | isolation.Namespaces) -> None:
         self.isolation = isolation
-        self.pid = None
+        self.pid: int | None = None
 
-    def start(self):
+    def start(self) -> None:
         """Fork the process; it says when it is ready."""
         ours, theirs = socket.socketpair()
         self.pid = os.fork()
@@ -71,7 +77,7 @@ class LintProcess:
         self.socket = ours
         self.fresh = True
 
-    def _become(self):
+    def _become(self) -> str:
         if isinstance(self.isolation, isolation.Uids):
             uid = self.isolation.first_uid + isolation.LINTER_SLOT
             os.setgroups([])
@@ -85,7 +91,7 @@ class LintProcess:
         os.environ.update(HOME=folder, PYLINTHOME=folder)
         return folder
 
-    def stop(self):
+    def stop(self) -> None:
         """Kill and reap it."""
         if self.pid is None:
             return
@@ -96,7 +102,7 @@ class LintProcess:
             os.waitpid(self.pid, 0)
         self.pid = None
 
-    def lint(self, source):
+    def lint(self, source: str) -> dict[str, Any]:
         """Return {"messages": [...]} or {"broken": why}."""
         if self.pid is None:
             self.start()
@@ -112,7 +118,8 @@ class LintProcess:
                 self.start()
         return {"broken": "the linter crashed on this source"}
 
-    def _ask(self, source):
+    def _ask(self, source: str) -> dict[str, Any]:
+        assert self.pid is not None
         wire.send(self.socket.send, {"source": source})
         used = watch.cpu_seconds([self.pid])
         deadline = time.monotonic() + LINT_WALL_SECONDS
@@ -121,7 +128,7 @@ class LintProcess:
                 self.stop()
                 self.start()
                 return {"broken": f"the linter did not finish within {LINT_CPU_SECONDS:.0f} s of CPU time"}
-        reply = wire.receive(self.socket.recv)
+        reply: dict[str, Any] = wire.receive(self.socket.recv)
         if reply.pop("stained") or watch.own_anonymous_bytes(self.pid) > LINT_KEPT_BYTES:
             self.stop()
             self.start()

@@ -7,12 +7,26 @@ while its tests run, since the call that does not come would tell it which of it
 import ast
 import sys
 
+# No `from __future__ import annotations` here: `compile` and `exec` would hand it on to the tests.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import CodeType
+    from typing import Any, TypeVar
+
+    New = TypeVar("New", bound=ast.AST)
+
 _FAILED, _EVERY = "__failed_assertion__", "__every_one__"
 _IDENTICAL = "__is_the_same__"
 _CATCHES = {"AssertionError", "Exception", "BaseException"}
 
 
-def compile_patient(source, namespace, failed, identical=None):
+def compile_patient(
+    source: str,
+    namespace: "dict[str, Any]",
+    failed: "Callable[[str], object]",
+    identical: "Callable[[Any, Any], bool] | None" = None,
+) -> "CodeType":
     """Return the code of a test script in which a failed assertion is told to `failed(text)`, and the tests go on.
 
     An exception within an assertion is a failure as well. What a failed assertion would say is not evaluated: it may
@@ -30,13 +44,13 @@ def compile_patient(source, namespace, failed, identical=None):
     return compile(tree, "<tests>", "exec")
 
 
-def _text(node, error):
+def _text(node: ast.stmt, error: BaseException | None) -> str:
     """Return what failed, for people."""
     text = ast.unparse(node)
     return text if error is None or isinstance(error, AssertionError) else f"{text} ({type(error).__name__}: {error})"
 
 
-def compile_strict(source):
+def compile_strict(source: str) -> "CodeType":
     """Return the code of a test script as it is, but for messages of assertions that call something."""
     tree = ast.parse(source, "<tests>")
     for node in ast.walk(tree):
@@ -45,20 +59,20 @@ def compile_strict(source):
     return compile(tree, "<tests>", "exec")
 
 
-def _calls(node):
+def _calls(node: ast.AST) -> bool:
     return any(isinstance(part, (ast.Call, ast.Await, ast.Yield, ast.YieldFrom)) for part in ast.walk(node))
 
 
 class _Patient:
     """Rewrites statements; only statements are looked at: it is quick."""
 
-    def __init__(self):
-        self.assertions = []
+    def __init__(self) -> None:
+        self.assertions: list[ast.stmt] = []
 
-    def statements(self, nodes):
+    def statements(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
         return [self.rewritten(one) for node in nodes for one in _apart(node)]
 
-    def rewritten(self, node):
+    def rewritten(self, node: "Any") -> "Any":
         kind = type(node)
         if kind is ast.Assert:
             checked = _at(node, ast.If(_exhaustive(node.test), [_at(node, ast.Pass())], [self._telling(node)]))
@@ -82,11 +96,11 @@ class _Patient:
             handler.body = self.statements(handler.body)
         return node
 
-    def _guarded(self, statement, node):
+    def _guarded(self, statement: ast.stmt, node: ast.stmt) -> ast.stmt:
         caught = ast.ExceptHandler(_at(node, ast.Name("Exception", ast.Load())), None, [self._telling(node)])
         return _at(node, ast.Try([statement], [_at(node, caught)], [], []))
 
-    def _telling(self, node):
+    def _telling(self, node: ast.stmt) -> ast.stmt:
         self.assertions.append(node)
         number = _at(node, ast.Constant(len(self.assertions) - 1))
         return _at(node, ast.Expr(_at(node, ast.Call(_at(node, ast.Name(_FAILED, ast.Load())), [number], []))))
@@ -95,7 +109,7 @@ class _Patient:
 class _Identity(ast.NodeTransformer):
     """Turns `a is b` and `a is not b` into calls."""
 
-    def visit_Compare(self, node):
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
         if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             return node
@@ -104,35 +118,35 @@ class _Identity(ast.NodeTransformer):
         return ast.copy_location(made, node)
 
 
-def _apart(node):
+def _apart(node: ast.stmt) -> list[ast.stmt]:
     """Return `assert a and b` as two assertions: to pass, it must come by both."""
     if type(node) is ast.Assert and type(node.test) is ast.BoolOp and type(node.test.op) is ast.And:
         return [one for part in node.test.values for one in _apart(_at(node, ast.Assert(part, None)))]
     return [node]
 
 
-def _exhaustive(test):
+def _exhaustive(test: ast.expr) -> ast.expr:
     """Return `all(...)` as what does not stop at the first that is false: to pass, it must come by all."""
     if isinstance(test, ast.Call) and _name(test.func) == "all" and len(test.args) == 1 and not test.keywords:
         return _at(test, ast.Call(_at(test, ast.Name(_EVERY, ast.Load())), test.args, []))
     return test
 
 
-def _at(node, new):
+def _at(node: ast.AST, new: "New") -> "New":
     return ast.copy_location(new, node)
 
 
-def _may_suppress(item):
+def _may_suppress(item: ast.withitem) -> bool:
     """Whether a context manager may be there to catch what an assertion raises."""
     call = item.context_expr
     name = _name(call.func).lower() if isinstance(call, ast.Call) else _name(call)
     return "suppress" in name or "raises" in name or not name
 
 
-def _may_catch(kind):
-    names = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+def _may_catch(kind: ast.expr | None) -> bool:
+    names: Sequence[ast.expr | None] = kind.elts if isinstance(kind, ast.Tuple) else [kind]
     return any(name is None or _name(name) in _CATCHES for name in names)
 
 
-def _name(node):
+def _name(node: ast.AST | None) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

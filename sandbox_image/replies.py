@@ -1,5 +1,7 @@
 """The tests' side of a call: what a candidate answered becomes a value or an exception, nothing else."""
 
+from __future__ import annotations
+
 import crossing
 import instances
 import receiving
@@ -7,14 +9,24 @@ import standing_in
 from heap import Heap
 from instances import MalformedError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from vacuous import Guard
+
+    CallBack = Callable[["Proxy", tuple[Any, ...], dict[str, Any]], Any]
+    """Has a function of the candidate called."""
+
 
 class Broken:
     """Remembers the first reason why nothing can be confirmed any more: the tests' own handlers may swallow it."""
 
-    def __init__(self):
-        self.error = None
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
 
-    def note(self, error):
+    def note(self, error: BaseException) -> BaseException:
         """Keep the first reason; return it."""
         if self.error is None:
             self.error = error
@@ -24,7 +36,7 @@ class Broken:
 class Replies:
     """Understands what one candidate answers, reply by reply."""
 
-    def __init__(self, classes, broken, guard, call_back):
+    def __init__(self, classes: dict[str, type[Any]], broken: Broken, guard: Guard, call_back: CallBack) -> None:
         """`classes`: name -> class of the signature. `guard`: of comparisons that are true of anything (vacuous.py).
 
         `call_back(stub, args, kwargs)` calls a function that the candidate has returned.
@@ -35,7 +47,7 @@ class Replies:
         self.makers = _Makers(broken, guard, call_back)
         self._guard = guard
 
-    def decode(self, nodes):
+    def decode(self, nodes: Any) -> receiving.Decoder:
         """Return a decoder of a reply's nodes; its objects count as sent."""
         known = {"t": self.ours.objects, "a": self.theirs.objects}
         decoder = receiving.Decoder(nodes, self.classes, known, self.makers)
@@ -44,11 +56,11 @@ class Replies:
         self._guard.examine(decoder.built)
         return decoder
 
-    def load(self, data):
+    def load(self, data: str | bytes) -> dict[str, Any]:
         """Return a message of the candidate."""
         return crossing.loads(data, self._guard.constant)
 
-    def take(self, reply):
+    def take(self, reply: dict[str, Any]) -> tuple[str, Any]:
         """Apply what a call changed; return ("v", value) or ("e", exception)."""
         if "u" in reply:
             what = str(reply["u"])[:200]
@@ -67,13 +79,13 @@ class Replies:
             raise MalformedError(str(error)[:200]) from None
         return how, result
 
-    def forget(self, numbers):
+    def forget(self, numbers: Iterable[int]) -> None:
         """Give up what the tests cannot see any more: all that came, and these of their own objects."""
         self.theirs.forget_all()
         self.ours.forget(numbers)
 
 
-def delivered(how, result):
+def delivered(how: str, result: Any) -> Any:
     """Return an answer's value, or raise its exception."""
     if how == "v":
         return result
@@ -85,7 +97,7 @@ def delivered(how, result):
     raise result
 
 
-def hello_of(message):
+def hello_of(message: dict[str, Any]) -> dict[str, Any]:
     """Return a candidate's first message with all it must have; raises MalformedError."""
     wanted = {"functions": list, "modules": list, "errors": dict, "values": dict, "n": list}
     if not all(type(message.get(name)) is kind for name, kind in wanted.items()):
@@ -96,26 +108,26 @@ def hello_of(message):
 class Proxy:
     """Stands in the tests' namespace for one function of the candidate."""
 
-    def __init__(self, name, stub, call):
+    def __init__(self, name: str, stub: Any, call: CallBack) -> None:
         """`call(proxy, args, kwargs)` has the call made."""
         self.__name__ = self.__qualname__ = name
         if stub is not None:
             self.__doc__, self.__wrapped__ = stub.__doc__, stub
         self._call = call
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(self, args, kwargs)
 
 
 class _Makers(standing_in.Makers):
     """What the tests' side makes of what came: a function becomes a stub that has the candidate called again."""
 
-    def __init__(self, broken, guard, call_back):
+    def __init__(self, broken: Broken, guard: Guard, call_back: CallBack) -> None:
         super().__init__()
-        self.note, self.array = broken.note, guard
+        self.note, self.array = broken.note, guard  # type: ignore[method-assign]
         self._call_back = call_back
 
-    def function(self, node):
+    def function(self, node: list[Any]) -> Any:
         if node[0] != "function" or not isinstance(node[1], str):
             raise instances.MalformedError("a function that is none")
         return Proxy(node[1], None, self._call_back)

@@ -4,6 +4,8 @@ Protocol (messages of wire.py on standard input and output): the first message o
 one answer, in order. What a job may ask for is in supervisor.py.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import platform
@@ -17,6 +19,10 @@ import confine
 import wire
 from supervisor import Supervisor
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
 # What a program, or the linter, may find when it imports: the standard library and the locked packages. Neither this
 # code nor what else is installed with the interpreter, which differs from one machine to the next.
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -26,9 +32,9 @@ VERSION = 1
 LEASE_SECONDS = 900
 
 
-def _settings():
+def _settings() -> dict[str, Any]:
     """Take the supervisor's settings from the environment, then empty it."""
-    settings = json.loads(os.environ["GRADE_SETTINGS"])
+    settings: dict[str, Any] = json.loads(os.environ["GRADE_SETTINGS"])
     path = os.environ.get("PYTHONPATH", "")
     os.environ.clear()
     os.environ.update(
@@ -44,7 +50,7 @@ def _settings():
     return settings
 
 
-def _channel():
+def _channel() -> tuple[int, int]:
     """Move the channel away from the standard descriptors, which every fork inherits in some form."""
     source, sink = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
@@ -56,7 +62,7 @@ def _channel():
     return source, sink
 
 
-def main():
+def main() -> NoReturn:
     """Serve until the channel closes, the lease ends, or this supervisor is damaged."""
     settings = _settings()
     source, sink = _channel()

@@ -11,6 +11,8 @@ supervisors) and any of these, done in this order and answered under the same na
     "run": true                           the official run of `head + test` (`timed_out`, `failed_prefix`: its words)
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import signal
@@ -23,6 +25,11 @@ import watch
 from judge_process import JudgeProcess
 from lint_process import LintProcess
 from zygote import Zygote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
 MAX_RECORD = 56 << 20
@@ -37,11 +44,13 @@ class DamagedError(Exception):
 class Supervisor:
     """Runs jobs; `settings`: see `_settings` in runner.py."""
 
-    def __init__(self, settings):
+    def __init__(self, settings: dict[str, Any]) -> None:
         self.settings = settings
         memory = settings["memory"]
         root = os.getuid() == 0
-        self.isolation = isolation.Uids(settings["first_uid"], memory) if root else isolation.Namespaces(memory)
+        self.isolation: isolation.Uids | isolation.Namespaces = (
+            isolation.Uids(settings["first_uid"], memory) if root else isolation.Namespaces(memory)
+        )
         self.zygote = Zygote(self.isolation)
         self.linter = LintProcess(self.isolation)
         self.judge = JudgeProcess(self.zygote, TESTS_SLOT, nested=not root)
@@ -49,17 +58,17 @@ class Supervisor:
         if settings["lint"]:
             self.linter.start()
         self.retired = ""
-        self.counts_oom = watch.oom_kills() is not None and settings["cgroup"]
+        self.counts_oom: bool = watch.oom_kills() is not None and settings["cgroup"]
         # The kernel's limit has room for the supervisor as well; a program's own is the same on every backend.
-        self.watched_memory = memory
+        self.watched_memory: int = memory
 
-    def known(self):
+    def known(self) -> set[int | None]:
         """The pids that are ours."""
         return {1, os.getpid(), self.zygote.pid, self.linter.pid, *self.judge.pids}
 
-    def handle(self, job):
+    def handle(self, job: dict[str, Any]) -> dict[str, Any]:
         """Do one job; return its answer."""
-        answer = {"id": job["id"]}
+        answer: dict[str, Any] = {"id": job["id"]}
         if job.get("lint"):
             answer["lint"] = self.linter.lint(job["head"] + job["test"])
             if answer["lint"].get("messages") != []:
@@ -73,7 +82,7 @@ class Supervisor:
                 answer[name] = self._undisturbed(job, getattr(self, f"_{name}"))
         return answer
 
-    def _undisturbed(self, job, run):
+    def _undisturbed(self, job: dict[str, Any], run: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
         """Run a program; where others fill the machine's memory even while it runs alone, once more with patience."""
         seen = run(job)
         if job.get("alone") and seen["evidence"]["stopped"] == "disturbed":
@@ -84,7 +93,7 @@ class Supervisor:
 
     # --- kinds of jobs ---
 
-    def _run(self, job):
+    def _run(self, job: dict[str, Any]) -> dict[str, Any]:
         """The single-process run; see harness.py."""
         spec = {
             "program": job["head"] + job["test"],
@@ -96,7 +105,7 @@ class Supervisor:
             handed_over.close()
             return self._watch(job, {pid: OFFICIAL_SLOT}, dialogue.OneResult(read_end, _OFFICIAL), alarm=True)
 
-    def _record(self, job):
+    def _record(self, job: dict[str, Any]) -> dict[str, Any]:
         """The calls of a task's tests; see recording.py."""
         with _pipe() as (read_end, handed_over):
             pid = self.zygote.start("record", TESTS_SLOT, job["record"], handed_over.fds, job["cpu"])
@@ -104,7 +113,7 @@ class Supervisor:
             said = dialogue.OneResult(read_end, {"recorded": dict}, MAX_RECORD)
             return self._watch(job, {pid: TESTS_SLOT}, said)
 
-    def _answer(self, job):
+    def _answer(self, job: dict[str, Any]) -> dict[str, Any]:
         """A candidate's answers to recorded calls, one after the other; see answering.py."""
         spec = {name: part for name, part in job["answer"].items() if name != "calls"}
         ours, theirs = socket.socketpair()
@@ -114,9 +123,11 @@ class Supervisor:
             said = dialogue.LockStep(ours.fileno(), job["answer"]["calls"])
             return self._watch(job, {pid: CANDIDATE_SLOT}, said)
 
-    def _judge(self, job):
+    def _judge(self, job: dict[str, Any]) -> dict[str, Any]:
         """What the tests make of recorded answers; see judging.py."""
         self.judge.prepare(job["judge"], self._end_judge)
+        assert self.judge.pid is not None
+        assert self.judge.result_fd is not None
         said = dialogue.Judgement(self.judge.result_fd, _CONFIRMED)
         observed = self._watched(job, self.judge.pid, said)
         self.judge.ask(job["judge"], job["cpu"])
@@ -126,7 +137,7 @@ class Supervisor:
         evidence = self._evidence(observed, ended["ended"], ended["cpu"], oom=False)
         return (observed.result or {}) | {"evidence": evidence}
 
-    def _split(self, job):
+    def _split(self, job: dict[str, Any]) -> dict[str, Any]:
         """A candidate and its tests, both alive; see answering.py and interactive.py."""
         split = job["split"]
         theirs, candidates = socket.socketpair()
@@ -145,7 +156,7 @@ class Supervisor:
 
     # --- watching ---
 
-    def _watched(self, job, pid, said, *, alarm=False):
+    def _watched(self, job: dict[str, Any], pid: int, said: watch.Dialogue, *, alarm: bool = False) -> watch.Watch:
         return watch.Watch(
             pid,
             said,
@@ -159,7 +170,9 @@ class Supervisor:
             shared_room=self._shared_room(patient=job.get("patient", False)),
         )
 
-    def _watch(self, job, slots, said, *, alarm=False):
+    def _watch(
+        self, job: dict[str, Any], slots: dict[int, int], said: watch.Dialogue, *, alarm: bool = False
+    ) -> dict[str, Any]:
         """Wait for a program, end it, and say what was seen. `slots`: pid -> slot, the program's first."""
         oom_before = watch.oom_kills() if self.counts_oom else None
         observed = self._watched(job, next(iter(slots)), said, alarm=alarm)
@@ -178,7 +191,7 @@ class Supervisor:
         return (observed.result or said.so_far or {}) | {"evidence": evidence}
 
     @staticmethod
-    def _evidence(observed, status, cpu, *, oom):
+    def _evidence(observed: watch.Watch, status: int | None, cpu: float, *, oom: bool) -> dict[str, Any]:
         if observed.reason is None and status == 0 - signal.SIGKILL and observed.done:
             status = None
         return {
@@ -190,7 +203,7 @@ class Supervisor:
             "oom": oom,
         }
 
-    def _shared_room(self, *, patient):
+    def _shared_room(self, *, patient: bool) -> int | None:
         """Bytes that the machine's shared memory may grow by while a program runs; None: not to be looked at.
 
         Pages that a program holds without mapping them count in no process. Where no cgroup counts them either, only
@@ -200,7 +213,7 @@ class Supervisor:
             return None
         return self.watched_memory + (watch.machine_memory_bytes("MemAvailable") // 4 if patient else 0)
 
-    def _baseline(self):
+    def _baseline(self) -> int:
         if not self.watched_memory:
             return 0
         if not hasattr(self, "_baseline_bytes"):
@@ -209,7 +222,7 @@ class Supervisor:
 
     # --- ending ---
 
-    def _end(self, slots):
+    def _end(self, slots: dict[int, int]) -> list[tuple[int | None, float]]:
         """Kill and reap a program and all it left; raises DamagedError where something stays."""
         for pid in slots:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -221,13 +234,13 @@ class Supervisor:
             self.retired = "files of a program cannot be removed"
         return ends
 
-    def _end_judge(self):
+    def _end_judge(self) -> None:
         """End the process that judges, if there is one."""
         pid = self.judge.give_up()
         if pid is not None:
             self._end({pid: TESTS_SLOT})
 
-    def _kill_strangers(self):
+    def _kill_strangers(self) -> None:
         deadline = time.monotonic() + 10
         while strangers := self._strangers():
             if time.monotonic() > deadline:
@@ -236,7 +249,7 @@ class Supervisor:
             self.isolation.kill_all(() if self.judge.pids else SLOTS, strangers)
             time.sleep(0.001)
 
-    def _strangers(self):
+    def _strangers(self) -> list[int]:
         """Pids that are neither ours nor dead. Orphans fall to process 1, which may be this one: reap them."""
         known = self.known()
         strangers = watch.processes(known)
@@ -253,16 +266,16 @@ class Supervisor:
 class _HandedOver:
     """Descriptors that a new process gets; to be closed here once it has them."""
 
-    def __init__(self, *fds):
+    def __init__(self, *fds: int) -> None:
         self.fds = list(fds)
 
-    def close(self):
+    def close(self) -> None:
         while self.fds:
             os.close(self.fds.pop())
 
 
 @contextlib.contextmanager
-def _pipe():
+def _pipe() -> Iterator[tuple[int, _HandedOver]]:
     """Yield the read end of a pipe and the write end that is to be handed over."""
     read_end, write_end = os.pipe()
     handed_over = _HandedOver(write_end)

@@ -1,33 +1,40 @@
 """What of a process's state belongs to a call: whether the tests listen, what they set as input, what they seeded."""
 
+from __future__ import annotations
+
 import io
 import random
 import sys
 
 from instances import MalformedError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
 
 class Surroundings:
     """The tests' side: what is to be told with a call, and what a call leaves behind."""
 
-    def __init__(self, unusual):
+    def __init__(self, unusual: Callable[[str], BaseException]) -> None:
         """`unusual`: makes the exception for an input that cannot be told."""
         self._output, self._input = sys.stdout, sys.stdin
         self._unusual = unusual
-        self._told_input = None
-        self._seeded = set()
-        self._told = {}
+        self._told_input: str | None = None
+        self._seeded: set[str] = set()
+        self._told: dict[str, list[Any]] = {}
         self._listen_to_seeds()
 
-    def _listen_to_seeds(self):
+    def _listen_to_seeds(self) -> None:
         _wrap(random, ("seed", "setstate"), lambda: self._seeded.add("p"))
         numpy = sys.modules.get("numpy")
         if numpy is not None and "numpy.random" in sys.modules:
             _wrap(numpy.random, ("seed", "set_state"), lambda: self._seeded.add("n"))
 
-    def now(self):
+    def now(self) -> dict[str, Any]:
         """Return what a call is to be told, as entries of its message."""
-        found = {}
+        found: dict[str, Any] = {}
         if sys.stdout is not self._output:
             found["p"] = True
         given = None
@@ -45,7 +52,7 @@ class Surroundings:
             found["s"] = changed
         return found
 
-    def after(self, reply):
+    def after(self, reply: dict[str, Any]) -> None:
         """Take in what a call printed and what it read."""
         printed, consumed = reply.get("p", ""), reply.get("i", 0)
         if not isinstance(printed, str) or not isinstance(consumed, int):
@@ -57,23 +64,23 @@ class Surroundings:
             self._told_input = sys.stdin.getvalue()[sys.stdin.tell() :]
 
 
-def _wrap(module, names, tell):
+def _wrap(module: Any, names: Iterable[str], tell: Callable[[], object]) -> None:
     for name in names:
         original = getattr(module, name)
 
-        def told(*args, _original=original, **kwargs):
+        def told(*args: Any, _original: Callable[..., Any] = original, **kwargs: Any) -> Any:
             tell()
             return _original(*args, **kwargs)
 
         setattr(module, name, told)
 
 
-def _python_state():
+def _python_state() -> list[Any]:
     version, internal, gauss = random.getstate()
     return [version, list(internal), gauss]
 
 
-def _numpy_state():
+def _numpy_state() -> list[Any]:
     name, keys, position, has_gauss, gauss = sys.modules["numpy"].random.get_state()
     return [name, keys.tolist(), int(position), int(has_gauss), float(gauss)]
 
@@ -84,11 +91,12 @@ _STATES = {"p": _python_state, "n": _numpy_state}
 class Entered:
     """The candidate's side: enters what a call was told, and says what is left behind."""
 
-    def __init__(self, printed):
+    def __init__(self, printed: io.StringIO) -> None:
         self._printed, self._input = printed, sys.stdin
-        self._given, self._start = None, 0
+        self._given: io.StringIO | None = None
+        self._start = 0
 
-    def enter(self, call):
+    def enter(self, call: dict[str, Any]) -> None:
         """Make this process what the call expects."""
         self._printed.seek(0)
         self._printed.truncate()
@@ -104,9 +112,9 @@ class Entered:
 
                 numpy.random.set_state((state[0], numpy.array(state[1], dtype=numpy.uint32), *state[2:]))
 
-    def left(self, call):
+    def left(self, call: dict[str, Any]) -> dict[str, Any]:
         """Return what the call leaves behind, as entries of its answer."""
-        found = {"p": self._printed.getvalue()} if call.get("p") else {}
+        found: dict[str, Any] = {"p": self._printed.getvalue()} if call.get("p") else {}
         if self._given is not None and not self._given.closed:
             found["i"] = self._given.tell() - self._start
         return found

@@ -1,5 +1,7 @@
 """Watching a program from outside: what the kernel says of its time, its memory and its end."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import select
@@ -7,6 +9,15 @@ import signal
 import time
 
 from dialogue import GarbageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+    from typing import Any
+
+    from dialogue import LockStep, OneResult
+
+    Dialogue = OneResult | LockStep
 
 TICK = 0.05
 FIRST_TICK = 0.02
@@ -17,12 +28,12 @@ SOCKET_BYTES = 320 << 10
 OUR_SOCKETS = 32
 
 
-def processes(known):
+def processes(known: Container[int | None]) -> list[int]:
     """Return the pids of all processes but the known ones: while a program runs, they are the program's."""
     return [pid for name in os.listdir("/proc") if name.isdigit() and (pid := int(name)) not in known]
 
 
-def _stat(pid):
+def _stat(pid: int) -> list[bytes] | None:
     """Return the fields of /proc/<pid>/stat from the third on, or None."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -32,15 +43,15 @@ def _stat(pid):
     return data[data.rindex(b")") + 2 :].split()
 
 
-def parent(pid):
+def parent(pid: int) -> int:
     """Return a process's parent pid, or 0."""
     fields = _stat(pid)
     return int(fields[1]) if fields else 0
 
 
-def cpu_times(pids):
+def cpu_times(pids: Iterable[int]) -> dict[int, tuple[float, float, float]]:
     """Return pid -> seconds (user of its own, user with ended children, kernel on their behalf) of those there are."""
-    times = {}
+    times: dict[int, tuple[float, float, float]] = {}
     for pid in pids:
         fields = _stat(pid)
         if fields:
@@ -49,14 +60,14 @@ def cpu_times(pids):
     return times
 
 
-def cpu_seconds(pids):
+def cpu_seconds(pids: Iterable[int]) -> float:
     """Return the CPU seconds of these processes and of their children that have ended."""
     return sum(user + system for _, user, system in cpu_times(pids).values())
 
 
-def waited_seconds(pid):
+def waited_seconds(pid: int) -> dict[int, float]:
     """Return thread -> how long it has been ready to run and was not let (schedstat's run delay); empty if unknown."""
-    waited = {}
+    waited: dict[int, float] = {}
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with (
@@ -67,7 +78,7 @@ def waited_seconds(pid):
     return waited
 
 
-def memory_bytes(pids, baseline):
+def memory_bytes(pids: Iterable[int], baseline: int) -> int:
     """Return the memory these processes hold beyond what each inherited (`baseline` bytes), page tables included."""
     total = 0
     for pid in pids:
@@ -84,7 +95,7 @@ def memory_bytes(pids, baseline):
     return total
 
 
-def socket_bytes(pids):
+def socket_bytes(pids: Iterable[int]) -> int:
     """Return what the sockets of these processes' networks may hold unread: it counts in no process.
 
     The kernel counts the sockets of a network, not what is in them; programs share one network or have one each.
@@ -96,7 +107,7 @@ def socket_bytes(pids):
     return max(0, most - OUR_SOCKETS) * SOCKET_BYTES
 
 
-def machine_memory_bytes(field):
+def machine_memory_bytes(field: str) -> int:
     """Return a field of the machine's /proc/meminfo, e.g. `Shmem`; 0 where there is none."""
     with contextlib.suppress(OSError, ValueError), open("/proc/meminfo", "rb") as file:
         for line in file:
@@ -105,12 +116,12 @@ def machine_memory_bytes(field):
     return 0
 
 
-def own_anonymous_bytes(pid):
+def own_anonymous_bytes(pid: int) -> int:
     """Return a process's anonymous resident memory."""
     return memory_bytes([pid], 0)
 
 
-def oom_kills():
+def oom_kills() -> int | None:
     """Return how often the kernel has killed for memory in this container, or None where there is no such counter."""
     for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
         with contextlib.suppress(OSError, ValueError), open(path) as file:
@@ -124,7 +135,7 @@ def oom_kills():
 class Limits:
     """Limits of one run. `cpu`: seconds; `wall`: seconds no run may pass; `memory`: bytes."""
 
-    def __init__(self, cpu, wall, memory):
+    def __init__(self, cpu: float, wall: float, memory: int) -> None:
         self.cpu, self.wall, self.memory = cpu, wall, memory
 
 
@@ -136,27 +147,39 @@ class Watch:
     `shared_room`: bytes that the machine's shared memory may grow by meanwhile; None: not looked at.
     """
 
-    def __init__(self, pid, dialogue, limits, known, *, alarm, nested, baseline, grace=0.0, shared_room=None):
+    def __init__(
+        self,
+        pid: int,
+        dialogue: Dialogue,
+        limits: Limits,
+        known: Container[int | None],
+        *,
+        alarm: bool,
+        nested: bool,
+        baseline: int,
+        grace: float = 0.0,
+        shared_room: int | None = None,
+    ) -> None:
         self.pid, self.dialogue, self.limits, self.known = pid, dialogue, limits, known
         self.alarm, self.nested, self.baseline, self.grace = alarm, nested, baseline, grace
         self.shared_limit = None if shared_room is None else machine_memory_bytes("Shmem") + shared_room
-        self.reason = None
-        self.alarmed = None
+        self.reason: str | None = None
+        self.alarmed: str | None = None
         self.done = False
         """Whether all was said that was to be said."""
         self.cpu = self.wall = self.waited = 0.0
         self._open = True
-        self._delays = {}
-        self._used = {}
+        self._delays: dict[int, float] = {}
+        self._used: dict[int, float] = {}
         self._looked = 0.0
         os.set_blocking(dialogue.fd, False)
 
     @property
-    def result(self):
+    def result(self) -> dict[str, Any] | None:
         """What the program said; None for nothing, or for what is no result."""
         return None if self.reason == "garbage" else self.dialogue.result
 
-    def wait(self):
+    def wait(self) -> None:
         """Return when there is a result, when the process has ended, or when a limit is passed."""
         start = time.monotonic()
         handle = os.pidfd_open(self.pid)
@@ -178,7 +201,7 @@ class Watch:
         finally:
             os.close(handle)
 
-    def _listen(self, poll):
+    def _listen(self, poll: select.poll) -> None:
         if self._open:
             poll.register(self.dialogue.fd, select.POLLIN | (select.POLLOUT if self.dialogue.pending else 0))
         else:
@@ -186,7 +209,7 @@ class Watch:
             with contextlib.suppress(KeyError):
                 poll.unregister(self.dialogue.fd)
 
-    def _talk(self):
+    def _talk(self) -> None:
         """Take in what there is, and send what is next."""
         try:
             while self._open and not self.done:
@@ -202,7 +225,7 @@ class Watch:
         except OSError:
             self._open = False
 
-    def _send_more(self):
+    def _send_more(self) -> None:
         try:
             while self.dialogue.pending:
                 self.dialogue.send()
@@ -211,7 +234,7 @@ class Watch:
         except OSError:
             self.dialogue.pending = b""
 
-    def _look(self):
+    def _look(self) -> None:
         """Compare what the program has used with its limits."""
         pids = processes(self.known)
         times = cpu_times(pids)
@@ -247,7 +270,7 @@ class Watch:
         elif self.cpu - self._rung[0] >= 1.0 or self.wall - self.waited - self._rung[1] >= 1.0:
             self.reason = self.alarmed
 
-    def _note_waiting(self, pids):
+    def _note_waiting(self, pids: Iterable[int]) -> None:
         """Add the time since the last look in which some thread was ready to run and none was let.
 
         A thread that waits for another is asleep while that one is kept waiting, and what has ended has waited too.
@@ -260,7 +283,7 @@ class Watch:
         self.waited += min(self.wall - self._looked, kept)
         self._looked = self.wall
 
-    def _ring(self, pids, over):
+    def _ring(self, pids: Iterable[int], over: str) -> None:
         """Tell the program its time is up, as the official evaluator's alarm does; it has a second to end."""
         self.alarmed = over
         self._rung = (self.cpu, self.wall - self.waited)

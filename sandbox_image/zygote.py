@@ -4,6 +4,8 @@ It learns only which kind of process to fork, for which slot, and hands on descr
 reads its own task. So nothing that a candidate could look for is in the memory it starts with.
 """
 
+from __future__ import annotations
+
 import array
 import contextlib
 import gc
@@ -22,12 +24,21 @@ import judging
 import recording
 import wire
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from isolation import Namespaces, Uids
+
+    Isolation = Uids | Namespaces
+
 PRELOAD = (
     "bisect", "calendar", "cmath", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
     "functools", "heapq", "inspect", "itertools", "json", "math", "operator", "queue", "random", "re", "statistics",
     "string", "textwrap", "threading", "time", "typing", "numpy", "numpy.random",
 )  # fmt: skip
-KINDS = {
+KINDS: dict[str, Callable[..., object]] = {
     "official": harness.official,
     "record": recording.record,
     "candidate": answering.candidate,
@@ -36,7 +47,7 @@ KINDS = {
 }
 
 
-def serve(connection, isolation):
+def serve(connection: socket.socket, isolation: Isolation) -> None:
     """Fork and reap on request until the supervisor is gone; never returns."""
     try:
         confine.undumpable()
@@ -58,7 +69,7 @@ def serve(connection, isolation):
         os._exit(0)
 
 
-def _fork(request, fds, isolation):
+def _fork(request: dict[str, Any], fds: list[int], isolation: Isolation) -> dict[str, Any]:
     kind, cpu = request["kind"], request["cpu"]
     try:
         pid = isolation.start(request["slot"], lambda: _be(kind, fds, cpu))
@@ -70,7 +81,7 @@ def _fork(request, fds, isolation):
     return {"pid": pid}
 
 
-def _be(kind, fds, cpu):
+def _be(kind: str, fds: list[int], cpu: float) -> None:
     """Become one of the processes that run programs or tests: in the fork, already another user."""
     confine.close_all_but(fds)
     with os.fdopen(fds[0], "rb") as file:
@@ -81,7 +92,7 @@ def _be(kind, fds, cpu):
     KINDS[kind](spec, *fds[1:])
 
 
-def _reap(request):
+def _reap(request: dict[str, Any]) -> dict[str, Any]:
     """Wait for a process that has ended or has been killed; report how."""
     try:
         _, status, usage = os.wait4(request["reap"], 0)
@@ -93,7 +104,7 @@ def _reap(request):
 class Zygote:
     """The supervisor's end."""
 
-    def __init__(self, isolation):
+    def __init__(self, isolation: Isolation) -> None:
         self.isolation = isolation
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.pid = os.fork()
@@ -104,7 +115,7 @@ class Zygote:
         theirs.close()
         self._socket = ours
 
-    def _ask(self, request, fds=()):
+    def _ask(self, request: dict[str, Any], fds: Sequence[int] = ()) -> Any:
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
         self._socket.sendmsg([json.dumps(request).encode()], ancillary)
         reply = self._socket.recv(4096)
@@ -112,7 +123,7 @@ class Zygote:
             raise wire.ClosedError("the zygote is gone")
         return json.loads(reply)
 
-    def start(self, kind, slot, spec, fds, cpu):
+    def start(self, kind: str, slot: int, spec: dict[str, Any], fds: Iterable[int], cpu: float) -> int:
         """Fork a `kind` process and give it its task; `fds` are handed over (and stay open here)."""
         read_end, write_end = os.pipe()
         try:
@@ -124,9 +135,10 @@ class Zygote:
             raise OSError(reply["error"])
         with contextlib.suppress(BrokenPipeError), os.fdopen(write_end, "wb", buffering=0) as file:
             wire.send(file.write, spec)
-        return reply["pid"]
+        pid: int = reply["pid"]
+        return pid
 
-    def reap(self, pid):
+    def reap(self, pid: int) -> tuple[int | None, float]:
         """Return (exit code or negative signal, CPU seconds) of a process that has ended or was killed."""
         reply = self._ask({"reap": pid})
         return reply["status"], reply["cpu"]

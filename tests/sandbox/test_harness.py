@@ -27,6 +27,7 @@ def official(program: str, prefix: str = "", timed_out: str = "timed out") -> tu
     ("program", "prefix", "text", "kind"),
     [
         ("x = 1", "failed: ", "passed", ""),
+        ("class A:\n    x: int\nassert A.__annotations__['x'] is int", "failed: ", "passed", ""),
         ("assert 1 == 2", "failed: ", "failed: ", "AssertionError"),
         ("assert 1 == 2, 'not so'", "", "not so", "AssertionError"),
         ("1 / 0", "failed: ", "failed: division by zero", "ZeroDivisionError"),

@@ -58,6 +58,14 @@ def test_an_honest_solution_is_confirmed(way: Callable[..., dict[str, Any] | Non
     assert way(source, test) == CONFIRMED
 
 
+@WAYS
+def test_annotations_are_evaluated_as_in_any_program(way: Callable[..., dict[str, Any] | None]) -> None:
+    signature = f"class Point:\n    x: int\n\n{phases.SIGNATURE}"
+    source = "class Mine:\n    x: int\ndef solution(a):\n    return Mine.__annotations__['x'] is int"
+    test = "class Own:\n    x: int\nif Point.__annotations__['x'] is Own.__annotations__['x'] is int:\n    assert solution(1) is True"
+    assert way(source, test, signature) == CONFIRMED
+
+
 TREE = "class Node:\n    def __init__(self, v, *c):\n        self.v, self.c = v, list(c)\n\ndef solution(a: Node):\n    pass\n"
 
 
