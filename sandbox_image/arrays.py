@@ -1,5 +1,7 @@
 """NumPy's arrays and scalars as nodes, and back: dtype, shape and bytes. Also `array.array` and `memoryview`."""
 
+from __future__ import annotations
+
 import array
 import base64
 import sys
@@ -8,10 +10,17 @@ import degrading
 from crossing import NUMPY_KINDS
 from instances import MalformedError, UncrossableError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from receiving import Decoder
+    from sending import Encoder
+
 _COMPARING = ("__array_ufunc__", "__array_function__")
 
 
-def node(encoder, numpy, value):
+def node(encoder: Encoder, numpy: Any, value: Any) -> list[Any] | None:
     """Return the node of an array or scalar; None for anything else. Raises UncrossableError."""
     kind = type(value)
     if isinstance(value, numpy.ma.MaskedArray):
@@ -24,7 +33,7 @@ def node(encoder, numpy, value):
     return None
 
 
-def _array(encoder, numpy, value, kind):
+def _array(encoder: Encoder, numpy: Any, value: Any, kind: type[Any]) -> list[Any] | None:
     guise = {numpy.matrix: "matrix", numpy.recarray: "recarray"}.get(kind, "")
     # What guards an array on the tests' side (vacuous.py) is an array to the other side.
     if not guise and kind is not numpy.ndarray and getattr(kind, "crosses_as_array", False) is not True:
@@ -38,14 +47,14 @@ def _array(encoder, numpy, value, kind):
     return ["array", dtype, list(value.shape), data, guise]
 
 
-def _masked(encoder, numpy, value):
+def _masked(encoder: Encoder, numpy: Any, value: Any) -> list[Any] | None:
     if value is numpy.ma.masked or type(value) is not numpy.ma.MaskedArray:
         return ["masked constant"] if value is numpy.ma.masked else None
     mask = numpy.ma.getmaskarray(value)
     return ["masked", encoder.atom(numpy.array(value.data)), encoder.atom(numpy.array(mask))]
 
 
-def _described(dtype, what):
+def _described(dtype: Any, what: str) -> Any:
     """Return a dtype as text; a structured one as [[name, text, shape]...]."""
     if dtype.names is None:
         if dtype.kind not in NUMPY_KINDS:
@@ -64,7 +73,7 @@ def _described(dtype, what):
     return fields
 
 
-def read_dtype(numpy, described):
+def read_dtype(numpy: Any, described: Any) -> Any:
     """Return the dtype that `described` names; raises MalformedError."""
     if isinstance(described, list):
         return numpy.dtype([(name, read_dtype(numpy, text), tuple(shape)) for name, text, shape in described])
@@ -74,13 +83,13 @@ def read_dtype(numpy, described):
     return dtype
 
 
-def _shape(node):
+def _shape(node: list[Any]) -> Any:
     if not all(type(n) is int and n >= 0 for n in node[2]) or len(node[2]) > 32:
         raise MalformedError("an array without a shape")
     return node[2]
 
 
-def empty(node):
+def empty(node: list[Any]) -> Any:
     """Return an array of a node's type and shape, its contents to be filled in."""
     import numpy
 
@@ -99,7 +108,7 @@ def empty(node):
     return made.view({"": numpy.ndarray, "matrix": numpy.matrix, "recarray": numpy.recarray}[guise])
 
 
-def fill(decoder, target, node):
+def fill(decoder: Decoder, target: Any, node: list[Any]) -> None:
     """Give an array the contents of `node`."""
     import numpy
 
@@ -116,7 +125,7 @@ def fill(decoder, target, node):
         target[...] = numpy.frombuffer(base64.b64decode(data), dtype=read_dtype(numpy, dtype)).reshape(shape)
 
 
-def scalar(node):
+def scalar(node: list[Any]) -> Any:
     """Return the scalar of a node."""
     import numpy
 
@@ -126,7 +135,7 @@ def scalar(node):
     return numpy.frombuffer(base64.b64decode(node[2], validate=True), dtype=dtype, count=1)[0]
 
 
-def masked(data, mask):
+def masked(data: Any, mask: Any) -> Any:
     """Return a masked array."""
     import numpy
 
@@ -135,19 +144,19 @@ def masked(data, mask):
     return numpy.ma.MaskedArray(data, mask)
 
 
-def masked_constant():
+def masked_constant() -> Any:
     """Return `numpy.ma.masked`."""
     import numpy
 
     return numpy.ma.masked
 
 
-def typed(code, text):
+def typed(code: Any, text: str) -> array.array[Any]:
     """Return an `array.array`."""
     return array.array(code, text.encode("latin-1"))
 
 
-def memory(code, text):
+def memory(code: Any, text: str) -> memoryview[Any]:
     """Return a `memoryview` of its own bytes."""
     view = memoryview(text.encode("latin-1"))
     return view if code == "B" else view.cast(code)

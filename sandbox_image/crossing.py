@@ -13,13 +13,21 @@ A node is ``[kind, payload...]``. Lists in it are structure, never atoms: data c
 This module holds what both sides must agree on; sending.py and receiving.py are the sides.
 """
 
+from __future__ import annotations
+
 import json
 
-from instances import MalformedError, UncrossableError
+from instances import MalformedError as MalformedError  # noqa: PLC0414 - exported here as well
+from instances import UncrossableError as UncrossableError  # noqa: PLC0414
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 MAX_BYTES = 32 << 20
 MAX_NODES = 2_000_000
-BUILTIN_TYPES = {
+BUILTIN_TYPES: dict[str, type[Any]] = {
     t.__name__: t
     for t in (int, float, str, bool, list, dict, set, tuple, frozenset, bytes, complex, type(None), object, range)
 }
@@ -39,14 +47,14 @@ class EndlessError(BaseException):
     """More was asked of an iterator than the other side could send; the text says how much it did."""
 
 
-def type_name(value):
+def type_name(value: object) -> str:
     """Name a type for people: `module.Name` without `builtins`."""
     kind = type(value)
     module = kind.__module__
     return kind.__qualname__ if module in {"builtins", None} else f"{module}.{kind.__qualname__}"
 
 
-def dumps(message):
+def dumps(message: object) -> bytes:
     """Return the bytes of a message; raises UncrossableError where it is too large."""
     data = json.dumps(message, separators=(",", ":")).encode()
     if len(data) > MAX_BYTES:
@@ -54,7 +62,7 @@ def dumps(message):
     return data
 
 
-def loads(data, constant=float):
+def loads(data: bytes | str, constant: Callable[[str], Any] = float) -> dict[str, Any]:
     """Return a message; raises MalformedError. `constant` makes a value of `NaN`, `Infinity` and `-Infinity`."""
     try:
         message = json.loads(data, parse_constant=constant)

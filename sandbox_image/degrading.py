@@ -4,6 +4,8 @@ Nothing here decides a verdict: whatever is sent is data, and the tests compare 
 return a list of a class of their own, and are to keep the credit for what is in it.
 """
 
+from __future__ import annotations
+
 import array
 import collections
 import contextlib
@@ -16,12 +18,19 @@ import types
 from crossing import MUTABLE, type_name
 from instances import UncrossableError, attributes
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from sending import Encoder
+
 SCALARS = (int, float, complex, str, bytes)
 _COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
 # Modules with classes that no attribute of theirs names, or that say they are in another one.
 _LIBRARIES = {"itertools", "functools", "collections", "types", "random", "json", "io", "socket"}
 _HEAP_TYPE = 1 << 9
-_CALLABLE = (
+_CALLABLE: tuple[type[Any], ...] = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType,
     types.BuiltinMethodType, types.WrapperDescriptorType, types.MethodWrapperType, functools.partial,
 )  # fmt: skip
@@ -32,23 +41,23 @@ _REFUSED = {
 }  # fmt: skip
 
 
-def overrides(kind, base, more=()):
+def overrides(kind: type[Any], base: type[Any], more: Iterable[str] = ()) -> bool:
     """Whether a class compares its instances in another way than `base` does."""
     return any(_found(kind, name) is not _found(base, name) for name in (*_COMPARING, *more))
 
 
-def _found(kind, name):
+def _found(kind: type[Any], name: str) -> Any:
     return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
 
 
-def is_own(kind):
+def is_own(kind: type[Any]) -> bool:
     """Whether a class is a program's own and not a library's."""
     made_by_a_class_statement = kind.__flags__ & _HEAP_TYPE
     known = getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
     return bool(made_by_a_class_statement) and not known and kind.__module__ not in _LIBRARIES
 
 
-def scalar(value):
+def scalar(value: Any) -> Any:
     """Return the plain number or text of an instance of a subclass of one; None where there is none."""
     kind = type(value)
     if not is_own(kind):
@@ -61,14 +70,14 @@ def scalar(value):
     return None
 
 
-_PLAIN_SCALARS = {
+_PLAIN_SCALARS: dict[type[Any], Callable[[Any], Any]] = {
     int: int.__pos__,
     float: float.__pos__,
     complex: complex.__pos__,
     str: str.__str__,
     bytes: lambda value: bytes.__getitem__(value, slice(None)),
 }
-_PLAIN_CONTAINERS = {
+_PLAIN_CONTAINERS: dict[type[Any], Callable[[Any], Any]] = {
     collections.OrderedDict: lambda v: collections.OrderedDict(dict.items(v)),
     collections.Counter: lambda v: collections.Counter(dict(dict.items(v))),
     collections.defaultdict: lambda v: collections.defaultdict(v.default_factory, dict.items(v)),
@@ -80,14 +89,14 @@ _PLAIN_CONTAINERS = {
     frozenset: lambda v: frozenset(frozenset.__iter__(v)),
     bytearray: lambda v: bytearray(bytearray.__getitem__(v, slice(None))),
 }
-_WRAPPERS = {
+_WRAPPERS: dict[type[Any], str] = {
     collections.UserList: "userlist",
     collections.UserDict: "userdict",
     collections.UserString: "userstring",
 }
 
 
-def node(encoder, value):
+def node(encoder: Encoder, value: Any) -> list[Any] | None:
     """Return a node for what is not plain data itself; None where nothing may stand for it."""
     kind = type(value)
     if kind is array.array:
@@ -110,7 +119,7 @@ def node(encoder, value):
     return _own(encoder, value, kind) if is_own(kind) else None
 
 
-def _own(encoder, value, kind):
+def _own(encoder: Encoder, value: Any, kind: type[Any]) -> list[Any]:
     for base, plain in _PLAIN_CONTAINERS.items():
         if isinstance(value, base):
             return _container(encoder, value, kind, base, plain)
@@ -124,7 +133,9 @@ def _own(encoder, value, kind):
     return _tree(encoder, value, kind)
 
 
-def _container(encoder, value, kind, base, plain):
+def _container(
+    encoder: Encoder, value: Any, kind: type[Any], base: type[Any], plain: Callable[[Any], Any]
+) -> list[Any]:
     if overrides(kind, base):
         raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
     fields = getattr(kind, "_fields", None)
@@ -133,14 +144,14 @@ def _container(encoder, value, kind, base, plain):
     return encoder.node(plain(value))
 
 
-def _descendant(encoder, value, kind, base):
+def _descendant(encoder: Encoder, value: Any, kind: type[Any], base: type[Any]) -> list[Any]:
     """An instance of a class that derives from one of the signature's is sent as an instance of that."""
     if overrides(kind, base) or isinstance(value, (enum.Enum, tuple, list, dict, set, str, int, float, bytes)):
         raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
     return ["instance", encoder.classes[base], encoder.pairs(attributes(value))]
 
 
-def _tree(encoder, value, kind):
+def _tree(encoder: Encoder, value: Any, kind: type[Any]) -> list[Any]:
     """An object of the candidate's own class as its attributes, and as what a test may ask of it without comparing."""
     held = attributes(value)
     if isinstance(value, enum.Enum):
@@ -158,7 +169,7 @@ def _tree(encoder, value, kind):
     return ["tree", kind.__name__, overrides(kind, object), encoder.pairs(dict(sendable)), encoder.pairs(facts)]
 
 
-_FACTS = {
+_FACTS: dict[str, Callable[[Encoder, Any], Any]] = {
     "__bool__": lambda e, v: bool(v),
     "__len__": lambda e, v: len(v),
     "__str__": lambda e, v: str(v),
@@ -167,13 +178,13 @@ _FACTS = {
 }
 
 
-def _match(encoder, value):
+def _match(encoder: Encoder, value: re.Match[Any]) -> list[Any]:
     spans = [list(value.span(number)) for number in range(len(value.groups()) + 1)]
     names = [part for pair in value.re.groupindex.items() for part in pair]
     return ["match", encoder.atoms([value.group(), *value.groups()]), spans, names, encoder.atom(value.string)]
 
 
-def _callable(encoder, value):
+def _callable(encoder: Encoder, value: Any) -> list[Any] | None:
     """A function: to be called back where the candidate sends it, else only one of those that have a known name."""
     name = getattr(value, "__name__", type(value).__name__)
     if encoder.functions:
@@ -185,9 +196,9 @@ def _callable(encoder, value):
     return None
 
 
-def find_builtin(module, qualified):
+def find_builtin(module: Any, qualified: Any) -> Any:
     """Return a built-in function, type or method by its name, or None."""
-    found = sys.modules.get(module)
+    found: Any = sys.modules.get(module)
     if type(qualified) is not str or module not in BUILTIN_MODULES or qualified in _REFUSED or "__" in qualified:
         return None
     for part in qualified.split("."):
@@ -195,6 +206,6 @@ def find_builtin(module, qualified):
     return found if callable(found) else None
 
 
-def is_mutable(node):
+def is_mutable(node: list[Any]) -> bool:
     """Whether the contents of this node's object can change."""
     return node[0] in MUTABLE

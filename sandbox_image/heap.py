@@ -5,6 +5,8 @@ object that is there already by its number, and tells what has changed in it sin
 returned and goes on filling is one list for the tests as well.
 """
 
+from __future__ import annotations
+
 import collections
 import operator
 
@@ -12,20 +14,27 @@ from crossing import MUTABLE
 from instances import MalformedError, attributes
 from standing_in import FORGOTTEN
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    _Contents = list[Any] | bytes | tuple[Any, Any]
+
 
 class Heap:
     """The objects of one direction. `by_value`: what cannot change is sent again each time, not referred to."""
 
-    def __init__(self, tag, *, by_value):
+    def __init__(self, tag: str, *, by_value: bool) -> None:
         self.tag, self.by_value = tag, by_value
-        self.objects = []
-        self.atoms = {}
+        self.objects: list[Any] = []
+        self.atoms: dict[int, dict[str, int]] = {}
         """id -> atom, of the objects that may be referred to."""
-        self.kinds = {}
+        self.kinds: dict[int, list[Any]] = {}
         """Number -> the node's first parts (kind, class), of objects that can change."""
-        self._seen = {}
+        self._seen: dict[int, _Contents] = {}
 
-    def add(self, values, nodes):
+    def add(self, values: Iterable[Any], nodes: Iterable[list[Any]]) -> None:
         """Take in what a message brought: objects and the nodes they were made from."""
         for value, node in zip(values, nodes, strict=True):
             number = len(self.objects)
@@ -39,7 +48,7 @@ class Heap:
                 self.kinds[number] = node[:2] if node[0] in {"instance", "tree"} else node[:1]
                 self._seen[number] = _contents(value)
 
-    def changed(self):
+    def changed(self) -> list[int]:
         """Return the numbers of the objects that have changed since they were last looked at, and look at them."""
         found = []
         for number, before in self._seen.items():
@@ -49,16 +58,16 @@ class Heap:
                 self._seen[number] = now
         return found
 
-    def look(self, number):
+    def look(self, number: int) -> None:
         """Take what an object holds now as known to the other side."""
         if number in self._seen:
             self._seen[number] = _contents(self.objects[number])
 
-    def mutable(self):
+    def mutable(self) -> list[int]:
         """Return the numbers of the objects that can change, in the order they were sent."""
         return list(self._seen)
 
-    def forget(self, numbers):
+    def forget(self, numbers: Iterable[int]) -> None:
         """Give objects up: the other side cannot see them any more."""
         for number in numbers:
             value = self.objects[number]
@@ -68,13 +77,13 @@ class Heap:
             self.kinds.pop(number, None)
             self._seen.pop(number, None)
 
-    def forget_all(self):
+    def forget_all(self) -> None:
         """Give up every object."""
         self.objects = [FORGOTTEN] * len(self.objects)
         for table in (self.atoms, self.kinds, self._seen):
             table.clear()
 
-    def check_change(self, number, node):
+    def check_change(self, number: Any, node: Any) -> None:
         """Raise MalformedError unless `node` may be the new content of object `number`."""
         if not (type(number) is int and number in self.kinds and isinstance(node, list)):
             raise MalformedError("a change of nothing")
@@ -85,7 +94,7 @@ class Heap:
             raise MalformedError("a change of an instance that does not change")
 
 
-def _contents(value):
+def _contents(value: Any) -> _Contents:
     """Return what an object holds, cheap to compare with what it holds later."""
     if isinstance(value, (list, collections.deque)):
         return list(value)
@@ -101,7 +110,7 @@ def _contents(value):
     return [*held.keys(), *held.values()]
 
 
-def _same(before, now):
+def _same(before: _Contents, now: _Contents) -> bool:
     if type(now) is list:
         return len(before) == len(now) and all(map(operator.is_, before, now))
     return before == now

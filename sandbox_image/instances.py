@@ -4,11 +4,18 @@ The receiving side has these classes out of the signature's text. Only data come
 may stand in for what a class computes.
 """
 
+from __future__ import annotations
+
 import builtins
 import dis
 import functools
 import sys
 import types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
 
 class UncrossableError(Exception):
@@ -19,7 +26,7 @@ class MalformedError(Exception):
     """The other side sent what no honest encoder produces."""
 
 
-def declared(names, namespace):
+def declared(names: Iterable[str], namespace: Mapping[str, Any]) -> dict[str, type[Any]]:
     """Return name -> class for those of `names` (`Outer.Inner` for a nested one) that are no library's classes."""
     found = {}
     for name in names:
@@ -32,7 +39,7 @@ def declared(names, namespace):
     return found
 
 
-def attributes(value):
+def attributes(value: Any) -> dict[Any, Any]:
     """Return an instance's own attributes, `__slots__` included; names that Python reserves are not the class's."""
     found = dict(getattr(value, "__dict__", {}))
     for kind in type(value).__mro__:
@@ -43,11 +50,11 @@ def attributes(value):
     return {key: item for key, item in found.items() if not _reserved(key)}
 
 
-def _reserved(name):
+def _reserved(name: object) -> bool:
     return isinstance(name, str) and name.startswith("__") and name.endswith("__")
 
 
-def set_attributes(target, wanted):
+def set_attributes(target: Any, wanted: Mapping[Any, Any]) -> None:
     """Make `wanted` all the attributes that `target` has of its own."""
     own = getattr(target, "__dict__", None)
     for key in attributes(target).keys() - wanted.keys():
@@ -73,17 +80,17 @@ def set_attributes(target, wanted):
             own[key] = item
 
 
-def _of_class(kind, name):
+def _of_class(kind: type[Any], name: str) -> Any:
     """Return what a class or its bases hold under a name, as it stands there."""
     return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
 
 
-def _is_method(known):
+def _is_method(known: Any) -> bool:
     """Whether calls would go elsewhere if an instance had something else under this name."""
     return isinstance(known, (classmethod, staticmethod)) or (callable(known) and not isinstance(known, type))
 
 
-def _is_constant(kind, name, known):
+def _is_constant(kind: type[Any], name: str, known: Any) -> bool:
     """Whether a class holds a value under this name that its methods read from `self` and never write there."""
     if known is None or isinstance(known, type) or hasattr(type(known), "__get__"):
         return False
@@ -94,7 +101,7 @@ def _is_constant(kind, name, known):
 
 
 @functools.cache
-def _attribute_steps(kind):
+def _attribute_steps(kind: type[Any]) -> set[tuple[str, Any]]:
     """Return (instruction, name) for every attribute that a class's own functions read or write."""
     found = set()
     for value in kind.__dict__.values():
@@ -105,13 +112,13 @@ def _attribute_steps(kind):
     return found
 
 
-def _is_computed(known):
+def _is_computed(known: Any) -> bool:
     """A value that the class computes and an instance keeps, as `functools.cached_property` does."""
     kind = type(known)
     return hasattr(kind, "__get__") and not hasattr(kind, "__set__") and not hasattr(kind, "__delete__")
 
 
-def make_error(kind, arguments, wanted):
+def make_error(kind: Any, arguments: Iterable[Any], wanted: Mapping[Any, Any]) -> Exception:
     """Return an instance of an exception class of the signature."""
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         raise MalformedError("an exception that is none")
@@ -120,7 +127,12 @@ def make_error(kind, arguments, wanted):
     return error
 
 
-def make_builtin_error(name, parts, own=None, wanted=None):
+def make_builtin_error(
+    name: str,
+    parts: Iterable[Any],
+    own: type[BaseException] | None = None,
+    wanted: Mapping[Any, Any] | None = None,
+) -> BaseException:
     """Return an instance of a built-in exception class.
 
     `own`: a class that derives from it, to be used instead; `wanted`: attributes of the instance.

@@ -3,6 +3,8 @@
 Such a task is judged after all others. The tests go on after a failure (patience.py), so that the calls tell nothing.
 """
 
+from __future__ import annotations
+
 import os
 import socket
 
@@ -20,12 +22,17 @@ from instances import MalformedError
 from judging import reason_of
 from replies import Proxy, Replies, delivered
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-def tests(spec, channel_fd, result_fd):
+
+def tests(spec: dict[str, Any], channel_fd: int, result_fd: int) -> None:
     """Run the task's tests against the candidate's functions; report whether they confirm it."""
     streams.swallow()
 
-    def tell(reason, kind, *, final=True):
+    def tell(reason: str, kind: str, *, final: bool = True) -> None:
         said = {"confirmed": not reason, "reason": streams.clip(reason), "kind": kind}
         # What has failed has failed, whatever becomes of the rest: it is told at once.
         wire.send(lambda data: os.write(result_fd, data), said if final else said | {"so_far": True})
@@ -36,13 +43,13 @@ def tests(spec, channel_fd, result_fd):
 class _Tests:
     """One run of a task's tests with a candidate that is alive."""
 
-    def __init__(self, spec, channel, tell):
+    def __init__(self, spec: dict[str, Any], channel: socket.socket, tell: Callable[..., None]) -> None:
         self._spec, self._channel, self._tell = spec, channel, tell
         self._broken = replies.Broken()
         self._failure = ""
         self._used = 0
 
-    def verdict(self):
+    def verdict(self) -> tuple[str, str]:
         """Return ("", "") where every test passed, else why not and of what kind."""
         text = self._spec["signature"] + self._spec["test"]
         self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text)
@@ -67,9 +74,10 @@ class _Tests:
             return self._failure, "assertion"
         return why if why[0] or self._used else ("the tests pass without a call", "unconfirmed")
 
-    def _run(self, hello):
-        namespace = {}
-        exec(compile(self._spec["signature"], "<signature>", "exec"), namespace)
+    def _run(self, hello: dict[str, Any]) -> None:
+        namespace: dict[str, Any] = {}
+        # The future import of this file must not reach the signature: it would change annotations to texts.
+        exec(compile(self._spec["signature"], "<signature>", "exec", dont_inherit=True), namespace)
         classes, stubs = lending.classes_and_stubs(self._spec, namespace)
         self._replies = Replies(classes, self._broken, self._guard, self._called)
         code = patience.compile_patient(self._spec["test"], namespace, self._failed)
@@ -83,12 +91,12 @@ class _Tests:
         self._used += len(hello["values"])
         exec(code, namespace)
 
-    def _failed(self, text):
+    def _failed(self, text: str) -> None:
         if not self._failure:
             self._failure = f"a test fails: {text}"
             self._tell(self._failure, "assertion", final=False)
 
-    def _called(self, proxy, args, kwargs):
+    def _called(self, proxy: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._broken.error is not None:
             raise self._broken.error
         try:
@@ -97,7 +105,7 @@ class _Tests:
             self._broken.note(error)
             raise
 
-    def _exchange(self, proxy, args, kwargs):
+    def _exchange(self, proxy: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         understood = self._replies
         told = self._surroundings.now()
         encoder = _Encoder(understood, self._named)
@@ -130,18 +138,18 @@ class _Tests:
         self._surroundings.after(reply)
         return outcome
 
-    def _receive(self):
+    def _receive(self) -> dict[str, Any]:
         return crossing.loads(wire.receive_bytes(self._channel.recv, crossing.MAX_BYTES), self._guard.constant)
 
 
 class _Encoder(sending.Encoder):
     """Sends the candidate's functions by their names, and those that it returned by their numbers."""
 
-    def __init__(self, understood, named):
+    def __init__(self, understood: Replies, named: dict[int, str]) -> None:
         super().__init__(understood.labels, (understood.ours.atoms, understood.theirs.atoms))
         self._named = named
 
-    def atom(self, value):
+    def atom(self, value: Any) -> Any:
         if type(value) is Proxy and id(value) in self._named:
             return {"x": ["name", self._named[id(value)]]}
         return super().atom(value)

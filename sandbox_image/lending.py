@@ -1,9 +1,20 @@
 """What the tests may name besides their own: the candidate's functions, its constants, and modules that it imported."""
 
+from __future__ import annotations
+
 import builtins
 import dis
 
 import instances
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import CodeType
+    from typing import Any
+
+    from receiving import Decoder
+    from standing_in import Makers
 
 # Where a test may find a name that the task's signature forgot to import and the candidate did import.
 _TRUSTED = (
@@ -13,14 +24,16 @@ _TRUSTED = (
 _ALIASES = {"np": "numpy", "pd": "pandas", "numpy": "numpy", "pandas": "pandas"} | {name: name for name in _TRUSTED}
 
 
-def open_names(code, namespace):
+def open_names(code: CodeType, namespace: dict[str, Any]) -> list[str]:
     """Return the global names that tests read and that neither they nor the signature define."""
+    read: set[str]
+    stored: set[str]
     read, stored = set(), set()
     _collect(code, read, stored, top=True)
     return sorted(read - stored - namespace.keys() - set(dir(builtins)))
 
 
-def _collect(code, read, stored, *, top):
+def _collect(code: CodeType, read: set[str], stored: set[str], *, top: bool) -> None:
     for step in dis.get_instructions(code):
         if step.opname in {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}:
             read.add(step.argval)
@@ -31,7 +44,7 @@ def _collect(code, read, stored, *, top):
             _collect(constant, read, stored, top=False)
 
 
-def read_attributes(code):
+def read_attributes(code: CodeType) -> list[str]:
     """Return the names of the attributes that tests read, of anything."""
     found = {step.argval for step in dis.get_instructions(code) if step.opname in {"LOAD_ATTR", "LOAD_METHOD"}}
     for constant in code.co_consts:
@@ -40,13 +53,13 @@ def read_attributes(code):
     return sorted(found)
 
 
-def classes_and_stubs(spec, namespace):
+def classes_and_stubs(spec: dict[str, Any], namespace: dict[str, Any]) -> tuple[dict[str, type[Any]], dict[str, Any]]:
     """Take the stubs out of a signature's namespace; return the signature's classes, and the stubs by name."""
     classes = instances.declared(spec["classes"], namespace)
     return classes, {name: namespace.pop(name) for name in spec["stubs"] if name in namespace}
 
 
-def library(name):
+def library(name: str) -> Any:
     """Return the module or library function that a candidate most likely means by this name, or None."""
     if name in _ALIASES:
         try:
@@ -59,7 +72,14 @@ def library(name):
     return None
 
 
-def lend(namespace, names, hello, decoder, makers, proxy):
+def lend(
+    namespace: dict[str, Any],
+    names: Iterable[str],
+    hello: dict[str, Any],
+    decoder: Decoder,
+    makers: Makers,
+    proxy: Callable[[str], object],
+) -> None:
     """Give the tests what a candidate has under these names.
 
     Modules and library functions come from this process's own library: what the candidate calls `isclose` is of no

@@ -9,9 +9,19 @@ An answer that is handed on as it is, or an item or an attribute of it, is known
     ["attr", expression, name]
 """
 
+from __future__ import annotations
+
 import collections
 import dis
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from types import FrameType
+    from typing import Any, Literal
+
+    from recording import Recorder
 
 _OWN_NAMES = ("_expression", "_recorder", "_holds")
 _UNPACK = {"UNPACK_SEQUENCE", "UNPACK_EX"}
@@ -31,58 +41,59 @@ class Placeholder:
 
     __slots__ = (*_OWN_NAMES, "__weakref__")
 
-    def __init__(self, recorder, expression, holds=None):
+    def __init__(self, recorder: Recorder, expression: list[Any] | None, holds: Any = None) -> None:
         object.__setattr__(self, "_recorder", recorder)
         object.__setattr__(self, "_expression", expression)
         object.__setattr__(self, "_holds", holds)
         recorder.count()
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         return self._recorder.attribute(self, name)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         return self._recorder.item(self, key)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._recorder.called(self, args, kwargs)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         self._recorder.refuse("the tests change what the candidate returned")
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: Any, value: Any) -> None:
         self._recorder.refuse("the tests change what the candidate returned")
 
-    def __bool__(self):
-        return self._recorder.truthy
+    def __bool__(self) -> bool:
+        truthy: bool = self._recorder.truthy
+        return truthy
 
-    def __len__(self):
+    def __len__(self) -> int:
         return int(self._recorder.truthy)
 
     __int__ = __index__ = __len__
 
-    def __float__(self):
+    def __float__(self) -> float:
         return float(self._recorder.truthy)
 
-    def __complex__(self):
+    def __complex__(self) -> complex:
         return complex(self._recorder.truthy)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(int(self._recorder.truthy))
 
     __repr__ = __str__
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         return str(self)
 
-    def __bytes__(self):
+    def __bytes__(self) -> bytes:
         return str(self).encode()
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return id(self)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         count = _wanted_items(sys._getframe(1))
         if count is None:
             count = 2 * self._recorder.truthy
@@ -90,42 +101,43 @@ class Placeholder:
 
     __reversed__ = __iter__
 
-    def __next__(self):
+    def __next__(self) -> Any:
         return self._recorder.derived(self)
 
-    def __contains__(self, item):
-        return self._recorder.truthy
+    def __contains__(self, item: Any) -> bool:
+        truthy: bool = self._recorder.truthy
+        return truthy
 
-    def __round__(self, digits=None):
+    def __round__(self, digits: Any = None) -> Any:
         return self._recorder.derived(self)
 
     __trunc__ = __floor__ = __ceil__ = __round__
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         return self._recorder.derived(self)
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: Any) -> Literal[False]:
         return False
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         import numpy
 
         return numpy.array(float(self._recorder.truthy), dtype=dtype)
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return self._recorder.derived(self)
 
-    def __array_function__(self, function, types, args, kwargs):
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return self._recorder.derived(self)
 
-    def __copy__(self):
+    def __copy__(self) -> Any:
         return self._recorder.derived(self)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: Any) -> Any:
         return self._recorder.derived(self)
 
 
-def _derive(self, *others):
+def _derive(self: Placeholder, *others: Any) -> Any:
     return self._recorder.derived(self)
 
 
@@ -137,30 +149,30 @@ for _name in (
     setattr(Placeholder, f"__r{_name}__", _derive)
 
 
-def expression_of(value):
+def expression_of(value: Placeholder) -> Any:
     """Return a placeholder's expression; raises UnrecordableError where it has none."""
     if value._expression is None:
         raise UnrecordableError("the tests call with what they computed from an answer")
     return value._expression
 
 
-def is_local(name, classes):
+def is_local(name: str, classes: Iterable[type[Any]]) -> bool:
     """Whether a method of this name is one of plain data, or of the signature's classes: no candidate is asked."""
     return name in _LOCAL or name in _array_names() or any(hasattr(kind, name) for kind in classes)
 
 
-def _array_names():
+def _array_names() -> Collection[str]:
     numpy = sys.modules.get("numpy")
     return dir(numpy.ndarray) if numpy is not None else ()
 
 
-def _wanted_items(frame):
+def _wanted_items(frame: FrameType) -> int | None:
     """Return how many items the statement `a, b = placeholder` wants, where that is what asks."""
     for step in dis.get_instructions(frame.f_code):
         if step.offset == frame.f_lasti:
             if step.opname == "UNPACK_SEQUENCE":
                 return step.arg
             if step.opname == "UNPACK_EX":
-                return (step.arg & 0xFF) + (step.arg >> 8) + 1
+                return (step.arg & 0xFF) + (step.arg >> 8) + 1  # type: ignore[operator]
             return None
     return None

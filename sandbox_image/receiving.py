@@ -1,5 +1,7 @@
 """The receiving side: the same graph anew, from a table that anybody may have written (see crossing.py)."""
 
+from __future__ import annotations
+
 import collections
 import datetime
 import decimal
@@ -13,7 +15,16 @@ import standing_in
 from crossing import BUILTIN_TYPES, FACTORIES, MUTABLE, EndlessError
 from instances import MalformedError, make_builtin_error, make_error, set_attributes
 
-_DATETIME = {
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
+
+    from standing_in import Makers
+
+    _Known = Mapping[str, list[Any]]
+
+_DATETIME: dict[str, Callable[[str], Any]] = {
     "datetime": datetime.datetime.fromisoformat,
     "date": datetime.date.fromisoformat,
     "time": datetime.time.fromisoformat,
@@ -27,17 +38,19 @@ class Decoder:
     `makers` makes what differs between the two sides; see standing_in.py.
     """
 
-    def __init__(self, nodes, classes, known=None, makers=None):
+    def __init__(
+        self, nodes: Any, classes: Mapping[str, type[Any]], known: _Known | None = None, makers: Makers | None = None
+    ) -> None:
         if not isinstance(nodes, list):
             raise MalformedError("no table of nodes")
-        self.nodes = nodes
+        self.nodes: list[Any] = nodes
         self.classes = classes
         self.known = known if known is not None else {}
         self.makers = makers if makers is not None else standing_in.Makers()
-        self.built = [None] * len(nodes)
-        self._ready = [False] * len(nodes)
+        self.built: list[Any] = [None] * len(nodes)
+        self._ready: list[bool | str] = [False] * len(nodes)
 
-    def decode_all(self):
+    def decode_all(self) -> None:
         """Build every node: empty containers first, then what is immutable, then the contents."""
         try:
             for position, node in enumerate(self.nodes):
@@ -54,7 +67,7 @@ class Decoder:
         except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError, ArithmeticError) as error:
             raise MalformedError(f"{type(error).__name__}: {str(error)[:200]}") from None
 
-    def value(self, atom):
+    def value(self, atom: Any) -> Any:
         """Return the value of an atom, once `decode_all` is done (or of parts already built)."""
         if atom is None or isinstance(atom, (bool, int, float, str)):
             return atom
@@ -81,16 +94,16 @@ class Decoder:
             return self.makers.evaluate(content)
         raise MalformedError(f"unknown atom {str(tag)[:20]!r}")
 
-    def _earlier(self, tag, number):
+    def _earlier(self, tag: str, number: int) -> Any:
         found = self.known[tag][number]
         if found is standing_in.FORGOTTEN:
             raise MalformedError("a reference to what was given up")
         return found
 
-    def _immutable(self, start):
+    def _immutable(self, start: int) -> None:
         """Build node `start` and, before it, the immutable nodes it holds; a stack stands in for recursion."""
         stack = [start]
-        entered = set()
+        entered: set[int] = set()
         while stack:
             position = stack[-1]
             if self._ready[position]:
@@ -113,8 +126,9 @@ class Decoder:
             self._ready[position] = True
             stack.pop()
 
-    def _held(self, start):
+    def _held(self, start: int) -> set[int]:
         """Positions of all that node `start` holds, at any depth."""
+        found: set[int]
         found, stack = set(), [start]
         while stack:
             new = [p for p in _references(self.nodes[stack.pop()]) if p not in found]
@@ -122,22 +136,22 @@ class Decoder:
             stack.extend(new)
         return found
 
-    def _fill_instances(self, positions):
+    def _fill_instances(self, positions: Iterable[int]) -> None:
         """Give instances their attributes before a set that can not be filled later asks for their hashes."""
         for position in positions:
             node = self.nodes[position]
             if node[0] in {"instance", "tree"} and all(self._ready[p] for p in _references(node)):
                 self.fill(self.built[position], node)
 
-    def pairs(self, atoms):
+    def pairs(self, atoms: Iterable[Any]) -> dict[Any, Any]:
         """Return a mapping from keys and items by turns."""
         values = self.values(atoms)
         return dict(zip(values[::2], values[1::2], strict=True))
 
-    def values(self, atoms):
+    def values(self, atoms: Iterable[Any]) -> list[Any]:
         return [self.value(atom) for atom in atoms]
 
-    def shell(self, node):
+    def shell(self, node: list[Any]) -> Any:
         """Return an empty object of a mutable kind."""
         kind = node[0]
         if kind == "deque":
@@ -152,7 +166,7 @@ class Decoder:
             return self.makers.tree(node[1], node[2])
         return _SHELLS[kind]()
 
-    def fill(self, target, node):
+    def fill(self, target: Any, node: list[Any]) -> None:
         """Give a mutable object the contents of `node`, replacing those it has."""
         kind = node[0]
         if kind in {"list", "deque"}:
@@ -180,7 +194,7 @@ class Decoder:
             vars(target).clear()
             vars(target).update(held)
 
-    def immutable(self, node):
+    def immutable(self, node: list[Any]) -> Any:
         """Return the value of an immutable node whose parts are built."""
         kind = node[0]
         if kind in _PLAIN:
@@ -201,7 +215,7 @@ class Decoder:
             return self.makers.function(node)
         raise MalformedError(f"unknown kind {str(kind)[:20]!r}")
 
-    def _exception(self, node):
+    def _exception(self, node: list[Any]) -> BaseException:
         if len(node) == 3:
             return make_builtin_error(node[1], self.values(node[2]))
         own = self.makers.error_class(node[3], node[1]) if node[3] != node[1] else None
@@ -211,7 +225,7 @@ class Decoder:
         return error
 
 
-def _view(decoder, node):
+def _view(decoder: Decoder, node: list[Any]) -> Any:
     items = decoder.values(node[2])
     if node[1] == "items":
         return dict(items).items()
@@ -220,7 +234,7 @@ def _view(decoder, node):
     return dict(enumerate(items)).values()
 
 
-def _begun(items, end, told):
+def _begun(items: list[Any], end: Any, told: Callable[[BaseException], object]) -> Iterator[Any]:
     yield from items
     if isinstance(end, Exception):
         raise end
@@ -229,13 +243,13 @@ def _begun(items, end, told):
     raise error
 
 
-def _flag(kind, value):
+def _flag(kind: Any, value: Any) -> enum.Flag:
     if not (isinstance(kind, type) and issubclass(kind, enum.Flag) and type(value) is int):
         raise MalformedError("a flag that is none")
     return kind(value)
 
 
-_PLAIN = {
+_PLAIN: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "tuple": lambda d, n: tuple(d.values(n[1])),
     "frozenset": lambda d, n: frozenset(d.values(n[1])),
     "iterator": lambda d, n: iter(d.values(n[1])),
@@ -263,7 +277,7 @@ _PLAIN = {
     "ellipsis": lambda d, n: ...,
     "notimplemented": lambda d, n: NotImplemented,
 }
-_SHELLS = {
+_SHELLS: dict[str, Callable[[], Any]] = {
     "list": list,
     "dict": dict,
     "set": set,
@@ -277,16 +291,16 @@ _SHELLS = {
 _NOT_PLAIN = (enum.Enum, BaseException, tuple, list, dict, set, frozenset, str, int, float, bytes)
 
 
-def _plain_class(kind):
+def _plain_class(kind: Any) -> type[Any]:
     if not isinstance(kind, type) or issubclass(kind, _NOT_PLAIN):
         raise MalformedError("an instance of a class that has none of this kind")
     return kind
 
 
-def _references(node):
+def _references(node: list[Any]) -> list[int]:
     """Positions of the nodes that a node's own atoms name."""
     found = []
-    stack = [part for part in node[1:] if isinstance(part, (list, dict))]
+    stack: list[Any] = [part for part in node[1:] if isinstance(part, (list, dict))]
     while stack:
         part = stack.pop()
         if isinstance(part, list):

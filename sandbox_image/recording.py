@@ -4,6 +4,8 @@ They run twice, against truthy and against falsy answers. Where both runs make t
 every candidate gets; where not, the grader may know which is right (a reference solution), else they are not recorded.
 """
 
+from __future__ import annotations
+
 import builtins
 import json
 import os
@@ -23,13 +25,17 @@ from placeholder import Placeholder, UnrecordableError
 from replies import Proxy
 from surroundings import Surroundings
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
 MAX_CALLS = 20_000
 MAX_BYTES = 8 << 20
 MAX_PLACEHOLDERS = 200_000
 SEED = 20241
 
 
-def record(spec, result_fd):
+def record(spec: dict[str, Any], result_fd: int) -> None:
     """Record a task's calls with truthy and with falsy answers, in a process for each; report both."""
     found = {}
     for truthy in (True, False):
@@ -37,7 +43,7 @@ def record(spec, result_fd):
     wire.send(lambda data: os.write(result_fd, data), {"recorded": found})
 
 
-def _apart(spec, truthy):
+def _apart(spec: dict[str, Any], truthy: bool) -> dict[str, Any]:
     """Return what one recording says, made in a fork: the tests may change this process."""
     read_end, write_end = os.pipe()
     pid = os.fork()
@@ -58,14 +64,17 @@ def _apart(spec, truthy):
     return said
 
 
-def _recorded(spec, truthy):
+def _recorded(spec: dict[str, Any], truthy: bool) -> dict[str, Any]:
     """Return {"calls": [texts], "names": [...], "reads": [...]}, or {"refused": why}."""
     streams.swallow()
     begin_randomness()
+    recorder: Recorder | None
+    open_: dict[str, list[str]]
     recorder, open_ = None, {"names": [], "reads": []}
     try:
-        namespace = {}
-        exec(compile(spec["signature"], "<signature>", "exec"), namespace)
+        namespace: dict[str, Any] = {}
+        # The future import of this file must not reach the signature: it would change annotations to texts.
+        exec(compile(spec["signature"], "<signature>", "exec", dont_inherit=True), namespace)
         classes, stubs = lending.classes_and_stubs(spec, namespace)
         recorder = Recorder(classes, truthy)
         namespace |= {name: Proxy(name, stub, recorder.proxied) for name, stub in stubs.items()}
@@ -86,11 +95,11 @@ def _recorded(spec, truthy):
     return recorder.result(open_)
 
 
-def begin_randomness():
+def begin_randomness() -> None:
     """Give every generator that this process may ask the same beginning, for recording and for judging."""
     generator = random.Random(SEED)
     # `secrets`, `SystemRandom` and NumPy's generators without a seed ask this one.
-    random._urandom = generator.randbytes
+    random._urandom = generator.randbytes  # type: ignore[attr-defined]
     random.seed(SEED)
     numpy = sys.modules.get("numpy")
     if numpy is not None and "numpy.random" in sys.modules:
@@ -100,18 +109,18 @@ def begin_randomness():
 class Recorder:
     """Answers calls with placeholders and notes them."""
 
-    def __init__(self, classes, truthy):
+    def __init__(self, classes: dict[str, type[Any]], truthy: bool) -> None:
         self.truthy = truthy
-        self.refused = None
+        self.refused: str | None = None
         self._classes = classes
         self._labels = {kind: name for name, kind in classes.items()}
         self._heap = Heap("t", by_value=True)
         self._surroundings = Surroundings(UnrecordableError)
-        self._calls = []
+        self._calls: list[str] = []
         self._bytes = self._placeholders = 0
-        self._answers = []
+        self._answers: list[weakref.ref[Placeholder]] = []
 
-    def result(self, open_):
+    def result(self, open_: dict[str, list[str]]) -> dict[str, Any]:
         """Return what was recorded."""
         if self.refused is not None:
             return {"refused": self.refused, **open_}
@@ -119,41 +128,41 @@ class Recorder:
             return {"refused": "the tests call nothing", **open_}
         return {"calls": self._calls, **open_}
 
-    def refuse(self, why):
+    def refuse(self, why: str) -> NoReturn:
         """Give up: the calls cannot be known."""
         self.refused = self.refused or why
         raise UnrecordableError(why)
 
     # --- what placeholders ask ---
 
-    def count(self):
+    def count(self) -> None:
         """Take note of one more placeholder: `while node: node = node.next` never ends with truthy ones."""
         self._placeholders += 1
         if self._placeholders > MAX_PLACEHOLDERS:
             self.refuse("a loop of the tests depends on the answers")
 
-    def derived(self, parent):
+    def derived(self, parent: Placeholder) -> Placeholder:
         """Return a placeholder for something made of another."""
         return Placeholder(self, None, parent)
 
-    def nth(self, parent, number):
+    def nth(self, parent: Placeholder, number: int) -> Placeholder:
         """Return a placeholder for an item of an iteration."""
         return self._part(parent, "nth", number)
 
-    def item(self, parent, key):
+    def item(self, parent: Placeholder, key: Any) -> Placeholder:
         """Return a placeholder for an item."""
         plain = key is None or type(key) in {bool, int, float, str}
         return self._part(parent, "item", key) if plain else self.derived(parent)
 
-    def attribute(self, parent, name):
+    def attribute(self, parent: Placeholder, name: str) -> Placeholder:
         """Return a placeholder for an attribute."""
         return self._part(parent, "attr", name)
 
-    def _part(self, parent, kind, key):
+    def _part(self, parent: Placeholder, kind: str, key: Any) -> Placeholder:
         known = parent._expression
         return Placeholder(self, None if known is None else [kind, known, key], parent)
 
-    def called(self, target, args, kwargs):
+    def called(self, target: Placeholder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Placeholder:
         """Take in the call of an answer, unless it is of a method whose arguments could be what is expected."""
         expression = target._expression
         if expression is None:
@@ -162,23 +171,23 @@ class Recorder:
             return self.derived(target)
         return self._call(expression, args, kwargs)
 
-    def identical(self, left, right):
+    def identical(self, left: Any, right: Any) -> bool:
         """Decide `left is right`."""
         if left is right:
             return True
         return self.truthy if Placeholder in {type(left), type(right)} else False
 
-    def is_instance(self, value, kinds):
+    def is_instance(self, value: Any, kinds: Any) -> bool:
         """Stand for `isinstance`."""
         return self.truthy if type(value) is Placeholder else builtins.isinstance(value, kinds)
 
     # --- calls ---
 
-    def proxied(self, proxy, args, kwargs):
+    def proxied(self, proxy: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Placeholder:
         """Take in a call of one of the candidate's functions."""
         return self._call(["name", proxy.__name__], args, kwargs)
 
-    def _call(self, target, args, kwargs):
+    def _call(self, target: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Placeholder:
         if self.refused is not None:
             raise UnrecordableError(self.refused)
         try:
@@ -196,7 +205,7 @@ class Recorder:
         self._answers.append(weakref.ref(answer))
         return answer
 
-    def _message(self, target, args, kwargs):
+    def _message(self, target: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         told = self._surroundings.now()
         given_up = self._given_up()
         encoder = _Encoder(self._labels, (self._heap.atoms,))
@@ -212,12 +221,12 @@ class Recorder:
         self._heap.add(encoder.values, encoder.nodes)
         return call | told | ({} if given_up is None else {"d": given_up})
 
-    def _given_up(self):
+    def _given_up(self) -> list[int] | None:
         """Return the numbers of the tests' objects that nobody can see any more; None while an answer is held."""
         self._answers = [answer for answer in self._answers if answer() is not None]
         if self._answers:
             return None
-        given_up = []
+        given_up: list[int] = []
         for number in self._heap.mutable():
             # Held by the heap, by the expression here, and by the call that counts.
             if sys.getrefcount(self._heap.objects[number]) <= 2:
@@ -229,7 +238,7 @@ class Recorder:
 class _Encoder(sending.Encoder):
     """Sends placeholders as expressions, and the candidate's functions by their names."""
 
-    def atom(self, value):
+    def atom(self, value: Any) -> Any:
         if type(value) is Placeholder:
             return {"x": placeholder.expression_of(value)}
         if type(value) is Proxy:

@@ -1,5 +1,7 @@
 """Replaying a task's tests against recorded answers: every call must be the recorded one, and gets its answer."""
 
+from __future__ import annotations
+
 import crossing
 import sending
 import standing_in
@@ -8,6 +10,13 @@ from instances import MalformedError
 from replies import Replies, delivered
 from standing_in import FORGOTTEN
 from surroundings import Surroundings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from replies import Broken, Proxy
+    from vacuous import Guard
 
 
 class Divergence(UnconfirmedError):  # noqa: N818 - a reason why, not an error
@@ -21,23 +30,30 @@ class Replay:
     `names`: what the tests may name of the candidate, to be filled in.
     """
 
-    def __init__(self, calls, replies, classes, broken, guard):
-        self.names = {}
+    def __init__(
+        self,
+        calls: list[dict[str, Any]],
+        replies: list[str],
+        classes: dict[str, type[Any]],
+        broken: Broken,
+        guard: Guard,
+    ) -> None:
+        self.names: dict[str, Any] = {}
         self._calls, self._replies = calls, replies
         self._broken = broken
         self._replies_taken = Replies(classes, broken, guard, self.called)
         self._surroundings = Surroundings(Divergence)
         self._next = 0
-        self._answers = []
+        self._answers: list[Any] = []
         self.used = 0
         """How many calls and names of the candidate's the tests have used."""
 
     @property
-    def understood(self):
+    def understood(self) -> Replies:
         """What understands the replies."""
         return self._replies_taken
 
-    def called(self, proxy, args, kwargs):
+    def called(self, proxy: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Answer a call of the tests."""
         if self._broken.error is not None:
             raise self._broken.error
@@ -47,7 +63,7 @@ class Replay:
             self._broken.note(error)
             raise
 
-    def _answer(self, proxy, args, kwargs):
+    def _answer(self, proxy: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         told = self._surroundings.now()
         while self._next < len(self._calls):
             call = self._calls[self._next]
@@ -63,14 +79,14 @@ class Replay:
             self._reply()
         raise Divergence("the tests make other calls than those recorded without it")
 
-    def _begin(self, call, values):
+    def _begin(self, call: dict[str, Any], values: list[Any]) -> None:
         heaps = self._replies_taken
         if "d" in call:
             heaps.forget(call["d"])
             self._answers = [FORGOTTEN] * len(self._answers)
         heaps.ours.add(values, call["n"])
 
-    def _reply(self):
+    def _reply(self) -> tuple[str, Any]:
         number, self._next = self._next, self._next + 1
         if number >= len(self._replies):
             raise UnconfirmedError("the candidate's process ended during a call")
@@ -80,7 +96,7 @@ class Replay:
         self._surroundings.after(reply)
         return how, result
 
-    def value_of(self, expression):
+    def value_of(self, expression: list[Any]) -> Any:
         """Return what an expression over earlier answers gives here."""
         kind, *rest = expression
         if kind == "ans":
@@ -95,32 +111,32 @@ class _Held:
 
     __slots__ = ("value",)
 
-    def __init__(self, value):
+    def __init__(self, value: Any) -> None:
         self.value = value
 
 
 class _Holding(sending.Encoder):
     """Makes nodes whose children are the objects themselves."""
 
-    def atom(self, value):
+    def atom(self, value: Any) -> _Held:
         return _Held(value)
 
 
 class _Match:
     """Whether a call is the recorded one: the same function, the same arguments, the same in what is one object."""
 
-    def __init__(self, replay, call):
+    def __init__(self, replay: Replay, call: dict[str, Any]) -> None:
         self._replay, self._call = replay, call
         self._ours = replay.understood.ours
         self._labels = replay.understood.labels
         self._holding = _Holding(self._labels)
-        self._bound = {}
+        self._bound: dict[int, Any] = {}
 
-    def values(self):
+    def values(self) -> list[Any]:
         """Return the objects that stand for the recorded call's new ones."""
         return [self._bound.get(number, FORGOTTEN) for number in range(len(self._call["n"]))]
 
-    def is_call(self, proxy, args, kwargs, told):
+    def is_call(self, proxy: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any], told: dict[str, Any]) -> bool:
         """Compare; arguments first."""
         call = self._call
         if len(args) != len(call["v"]) or [key for key, _ in call["k"]] != list(kwargs):
@@ -130,13 +146,13 @@ class _Match:
         try:
             if self._replay.value_of(call["f"]["x"]) is not proxy:
                 return False
-            pairs = [*zip(call["v"], map(_Held, args), strict=True)]
+            pairs: list[tuple[Any, Any]] = [*zip(call["v"], map(_Held, args), strict=True)]
             pairs += [(atom, _Held(kwargs[key])) for key, atom in call["k"]]
             return self._same(pairs + self._changes())
         except (LookupError, AttributeError, TypeError, ValueError, crossing.UncrossableError):
             return False
 
-    def _changes(self):
+    def _changes(self) -> list[tuple[Any, Any]]:
         """Return pairs to compare: what the tests changed in what they had sent before, and what is recorded of it."""
         changed = set(self._ours.changed())
         recorded = {number: node for _, number, node in self._call["m"]}
@@ -144,7 +160,7 @@ class _Match:
             raise ValueError("a change that is not recorded")
         return [(node, self._holding.node(self._ours.objects[number])) for number, node in recorded.items()]
 
-    def _same(self, pairs):
+    def _same(self, pairs: list[tuple[Any, Any]]) -> bool:
         while pairs:
             recorded, actual = pairs.pop()
             if type(actual) is _Held:
@@ -158,7 +174,9 @@ class _Match:
                 return False
         return True
 
-    def _same_atom(self, recorded, value, pairs):
+    def _same_atom(self, recorded: Any, value: Any, pairs: list[tuple[Any, Any]]) -> bool:
+        tag: Any
+        content: Any
         tag, content = next(iter(recorded.items())) if isinstance(recorded, dict) else ("", None)
         if tag == "x":
             expected = self._replay.value_of(content)
@@ -173,7 +191,7 @@ class _Match:
             return True
         return repr(sending.Encoder(self._labels).atom(value)) == repr(recorded)
 
-    def _plain(self, value):
+    def _plain(self, value: Any) -> str:
         """Return a text for a value that has no identity; an empty one for any other."""
         encoder = sending.Encoder(self._labels)
         try:

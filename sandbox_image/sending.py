@@ -1,5 +1,7 @@
 """The sending side: a graph of objects becomes atoms and nodes (see crossing.py)."""
 
+from __future__ import annotations
+
 import builtins
 import collections
 import contextlib
@@ -18,19 +20,24 @@ import degrading
 from crossing import BUILTIN_TYPES, FACTORIES, MAX_NODES, type_name
 from instances import UncrossableError, attributes
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
 MAX_ITERATOR_ITEMS, MAX_ITERATOR_SECONDS = 100_000, 0.3
 ENDLESS_ITEMS = 1000
 _SMALL = 1 << 63
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
-_TEXTUAL = {
+_TEXTUAL: dict[type[Any], tuple[str, Callable[[Any], str]]] = {
     decimal.Decimal: ("decimal", str),
     fractions.Fraction: ("fraction", lambda x: f"{x.numerator}/{x.denominator}"),
     datetime.datetime: ("datetime", lambda x: x.isoformat()),
     datetime.date: ("date", lambda x: x.isoformat()),
     datetime.time: ("time", lambda x: x.isoformat()),
 }
-_ITERATORS = (
+_ITERATORS: tuple[type[Any], ...] = (
     types.GeneratorType,
     map,
     filter,
@@ -56,7 +63,7 @@ _ITERATORS = (
     itertools.filterfalse,
     itertools.groupby,
     type(itertools.tee(())[0]),
-    *(
+    *(  # type: ignore[var-annotated]
         type(iter(x))
         for x in (
             [],
@@ -74,9 +81,9 @@ _ITERATORS = (
             collections.deque(),
         )
     ),
-    *(type(reversed(x)) for x in ([], {}, {}.values(), {}.items(), range(1), collections.deque())),
+    *(type(reversed(x)) for x in ([], {}, {}.values(), {}.items(), range(1), collections.deque())),  # type: ignore[var-annotated]
 )
-_VIEWS = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
+_VIEWS: dict[type[Any], str] = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
 
 
 class Encoder:
@@ -87,29 +94,36 @@ class Encoder:
     function is sent as one to be called back (the candidate's side), else only named built-in ones are sent.
     """
 
-    def __init__(self, classes, known=(), *, reads=(), functions=False):
+    def __init__(
+        self,
+        classes: Mapping[type[Any], str],
+        known: Sequence[Mapping[int, dict[str, int]]] = (),
+        *,
+        reads: Sequence[str] = (),
+        functions: bool = False,
+    ) -> None:
         self.classes = classes
         self.known = known
         self.reads, self.functions = reads, functions
-        self.nodes = []
-        self.values = []
+        self.nodes: list[Any] = []
+        self.values: list[Any] = []
         """The object of each node; alive while its id() is in the index."""
-        self._index = {}
-        self._pending = collections.deque()
+        self._index: dict[int, dict[str, int]] = {}
+        self._pending: collections.deque[tuple[int, Any]] = collections.deque()
 
-    def encode(self, value):
+    def encode(self, value: Any) -> Any:
         """Return the atom for `value`; its nodes are in `self.nodes` afterwards."""
         atom = self.atom(value)
         self.finish()
         return atom
 
-    def finish(self):
+    def finish(self) -> None:
         """Make the nodes that atoms refer to and that are not made yet."""
         while self._pending:
             position, item = self._pending.popleft()
             self.nodes[position] = self.node(item)
 
-    def atom(self, value):
+    def atom(self, value: Any) -> Any:
         kind = type(value)
         if value is None or kind is bool or kind is float:
             return value
@@ -139,7 +153,7 @@ class Encoder:
         self._pending.append((reference["r"], value))
         return reference
 
-    def node(self, value):
+    def node(self, value: Any) -> list[Any]:
         """Return the node for one object, its children as atoms."""
         kind = type(value)
         make = _NODES.get(kind)
@@ -157,7 +171,7 @@ class Encoder:
         if kind in _VIEWS:
             return ["view", _VIEWS[kind], self.atoms(value)]
         if kind is type and BUILTIN_TYPES.get(value.__name__) is value:
-            return ["type", value.__name__]
+            return ["type", value.__name__]  # type: ignore[union-attr]
         if isinstance(value, BaseException):
             return self.exception(value)
         numpy = sys.modules.get("numpy")
@@ -170,14 +184,14 @@ class Encoder:
             raise UncrossableError(type_name(value))
         return node
 
-    def atoms(self, values):
+    def atoms(self, values: Iterable[Any]) -> list[Any]:
         return [self.atom(value) for value in values]
 
-    def pairs(self, mapping):
+    def pairs(self, mapping: Mapping[Any, Any]) -> list[Any]:
         """Return keys and items by turns."""
         return [self.atom(part) for pair in mapping.items() for part in pair]
 
-    def exception(self, error):
+    def exception(self, error: BaseException) -> list[Any]:
         """Return an exception as the nearest class that the other side has: the signature's, or a built-in one.
 
         One of the candidate's own keeps its name and what of its attributes is plain.
@@ -194,7 +208,7 @@ class Encoder:
         own = {key: item for key, item in attributes(error).items() if self._is_sendable(item)}
         return ["exception", kind.__name__, arguments, type(error).__name__, self.pairs(own), cause]
 
-    def _is_sendable(self, value):
+    def _is_sendable(self, value: Any) -> bool:
         """Whether a part of an exception can be sent; the rest of it is, all the same."""
         if value is None or type(value) in {bool, int, float, str}:
             return True
@@ -204,8 +218,10 @@ class Encoder:
             return False
         return not isinstance(value, (BaseException, *_ITERATORS))
 
-    def iterator(self, value):
+    def iterator(self, value: Any) -> list[Any]:
         """All that an iterator gives; of one that does not end, the beginning, and of one that fails, its exception."""
+        items: list[Any]
+        end: Exception | None
         items, end = [], None
         generator = type(value) is types.GeneratorType
         if type(value) is itertools.groupby:
@@ -224,7 +240,7 @@ class Encoder:
             return ["begun", self.atoms(items), self.atom(end)]
         return ["generator" if generator else "iterator", self.atoms(items)]
 
-    def _instance(self, value, name):
+    def _instance(self, value: Any, name: str) -> list[Any]:
         if isinstance(value, enum.Flag):
             return ["flag", name, value.value]
         if isinstance(value, enum.Enum):
@@ -238,7 +254,7 @@ class Encoder:
         return ["instance", name, self.pairs(attributes(value))]
 
 
-_NODES = {
+_NODES: dict[type[Any], Callable[[Encoder, Any], list[Any]]] = {
     list: lambda e, v: ["list", e.atoms(v)],
     tuple: lambda e, v: ["tuple", e.atoms(v)],
     set: lambda e, v: ["set", e.atoms(v)],
@@ -257,14 +273,14 @@ _NODES = {
 }
 
 
-def _plain_zone(zone):
+def _plain_zone(zone: datetime.tzinfo | None) -> bool:
     """Whether a time zone is all in the text of a time: an offset, without a name of its own."""
     if zone is None:
         return True
     return type(zone) is datetime.timezone and zone.tzname(None) == datetime.timezone(zone.utcoffset(None)).tzname(None)
 
 
-def _factory(value):
+def _factory(value: collections.defaultdict[Any, Any]) -> str | None:
     if value.default_factory is None:
         return None
     name = getattr(value.default_factory, "__name__", "")

@@ -1,11 +1,18 @@
 """What stands for a candidate's own objects where the tests run: data, which cannot be taught to lie."""
 
+from __future__ import annotations
+
 import builtins
 import collections
 
 import degrading
 from crossing import UnconfirmedError
 from instances import MalformedError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, NoReturn
 
 FORGOTTEN = object()
 """In place of an object whose number nobody may use any more."""
@@ -15,38 +22,38 @@ _HELD, _FACTS = "_held", "_facts"
 class Makers:
     """Makes what only one side has; this is the candidate's side, which is sent nothing of the kind but functions."""
 
-    def __init__(self):
-        self._classes = {}
+    def __init__(self) -> None:
+        self._classes: dict[tuple[Any, ...], type[Any]] = {}
 
-    def array(self, array):
+    def array(self, array: Any) -> Any:
         """Return an array as it is to be handed out."""
         return array
 
-    def evaluate(self, expression):
+    def evaluate(self, expression: Any) -> Any:
         """Return what an expression over earlier answers gives."""
         raise MalformedError("an expression")
 
-    def note(self, error):
+    def note(self, error: BaseException) -> BaseException:
         """Take in why nothing can be confirmed any more; return the error."""
         return error
 
-    def tree(self, name, compares):
+    def tree(self, name: Any, compares: Any) -> Tree:
         """Return an empty stand-in for an object of a class of this name."""
         key = name, bool(compares)
         if key not in self._classes:
             self._classes[key] = _tree_class(*key, self.note)
-        made = self._classes[key]()
+        made: Tree = self._classes[key]()
         fill_tree(made, {}, {})
         return made
 
-    def error_class(self, name, base):
+    def error_class(self, name: Any, base: Any) -> type[Exception]:
         """Return an exception class of this name."""
         key = name, "error", base
         if key not in self._classes:
             self._classes[key] = _error_class(name, base)
         return self._classes[key]
 
-    def function(self, node):
+    def function(self, node: list[Any]) -> Any:
         """Return a function."""
         found = degrading.find_builtin(*node[1:3]) if node[0] == "builtin" else None
         if found is None:
@@ -59,60 +66,60 @@ class Tree:
 
     __slots__ = (_FACTS, _HELD, "__weakref__")
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         try:
             return object.__getattribute__(self, _HELD)[name]
         except KeyError:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         facts = object.__getattribute__(self, _FACTS)
         return bool(facts.get("__bool__", facts.get("__len__", True)))
 
-    def __str__(self):
+    def __str__(self) -> str:
         facts = object.__getattribute__(self, _FACTS)
         return str(facts.get("__str__", facts.get("__repr__", object.__repr__(self))))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return str(object.__getattribute__(self, _FACTS).get("__repr__", object.__repr__(self)))
 
-    def __len__(self):
+    def __len__(self) -> Any:
         return self.__asked("__len__")
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.__asked("__iter__"))
 
-    def __asked(self, name):
+    def __asked(self, name: str) -> Any:
         facts = object.__getattribute__(self, _FACTS)
         if name not in facts:
             raise TypeError(f"{type(self).__name__!r} object has no {name}")
         return facts[name]
 
 
-def _refusing(name, note):
-    def refuse(self, other):
+def _refusing(name: Any, note: Callable[[BaseException], BaseException]) -> Callable[[Any, Any], Any]:
+    def refuse(self: Any, other: Any) -> NoReturn:
         why = f"the tests compare what the candidate returned, a {name}, whose class overrides comparison"
         raise note(UnconfirmedError(why))
 
     return refuse
 
 
-def _name(name):
+def _name(name: Any) -> str:
     if not isinstance(name, str) or not name.isidentifier():
         raise MalformedError("a class without a name")
     return name
 
 
-def _tree_class(name, compares, note):
+def _tree_class(name: Any, compares: bool, note: Callable[[BaseException], BaseException]) -> type[Tree]:
     """Return a Tree class of this name. `compares`: the candidate's has a comparison of its own, never used."""
-    members = {"__slots__": ()}
+    members: dict[str, Any] = {"__slots__": ()}
     if compares:
         members |= dict.fromkeys(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"), _refusing(name, note))
         members["__hash__"] = object.__hash__
     return type(_name(name), (Tree,), members)
 
 
-def fill_tree(tree, held, facts):
+def fill_tree(tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any]) -> None:
     """Give a Tree its contents."""
     if not isinstance(tree, Tree):
         raise MalformedError("a tree that is none")
@@ -122,7 +129,7 @@ def fill_tree(tree, held, facts):
     object.__setattr__(tree, _FACTS, facts)
 
 
-def _error_class(name, base):
+def _error_class(name: Any, base: Any) -> type[Exception]:
     """Return a new exception class."""
     kind = getattr(builtins, base)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
@@ -130,14 +137,14 @@ def _error_class(name, base):
     return type(_name(name), (kind,), {})
 
 
-def record(name, fields, values):
+def record(name: Any, fields: Any, values: Iterable[Any]) -> Any:
     """Return a tuple with names for its items."""
     if not (isinstance(fields, list) and all(isinstance(field, str) for field in fields)):
         raise MalformedError("a named tuple without names")
-    return collections.namedtuple(_name(name), fields, rename=True)._make(values)
+    return collections.namedtuple(_name(name), fields, rename=True)._make(values)  # type: ignore[attr-defined]
 
 
-def wrapper(kind, of, data):
+def wrapper(kind: Any, of: type[Any], data: Any) -> Any:
     """Return a UserList, UserDict or UserString around its data."""
     if not isinstance(data, of):
         raise MalformedError("a wrapper of something else")
@@ -149,51 +156,51 @@ def wrapper(kind, of, data):
 class Match:
     """What a match of a regular expression found."""
 
-    def __init__(self, found, spans, names, string):
+    def __init__(self, found: Sequence[Any], spans: Sequence[Any], names: Mapping[Any, Any], string: Any) -> None:
         if len(found) != len(spans) or not all(len(span) == 2 for span in spans):
             raise MalformedError("a match without groups")
         self._found, self._names = found, names
         self._spans = [tuple(map(int, span)) for span in spans]
         self.string = string
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return True
 
-    def _one(self, key):
+    def _one(self, key: Any) -> int:
         number = self._names.get(key, key) if isinstance(key, str) else key
         if not isinstance(number, int) or not 0 <= number < len(self._found):
             raise IndexError("no such group")
         return number
 
-    def group(self, *keys):
+    def group(self, *keys: Any) -> Any:
         """Return one group, or a tuple of several."""
         found = tuple(self._found[self._one(key)] for key in keys or (0,))
         return found[0] if len(found) == 1 else found
 
-    def groups(self, default=None):
+    def groups(self, default: Any = None) -> tuple[Any, ...]:
         """Return all groups but the first."""
         return tuple(default if text is None else text for text in self._found[1:])
 
-    def groupdict(self, default=None):
+    def groupdict(self, default: Any = None) -> dict[Any, Any]:
         """Return the groups that have names."""
         return {name: default if (text := self.group(name)) is None else text for name in self._names}
 
-    def span(self, key=0):
+    def span(self, key: Any = 0) -> tuple[int, ...]:
         """Return where a group starts and ends."""
         return self._spans[self._one(key)]
 
-    def start(self, key=0):
+    def start(self, key: Any = 0) -> int:
         """Return where a group starts."""
         return self.span(key)[0]
 
-    def end(self, key=0):
+    def end(self, key: Any = 0) -> int:
         """Return where a group ends."""
         return self.span(key)[1]
 
     __getitem__ = group
 
 
-def part(kind, value, key):
+def part(kind: Any, value: Any, key: Any) -> Any:
     """Return an item, an attribute, or an item of an iteration (`item`, `attr`, `nth`) of a value."""
     if kind == "attr":
         return getattr(value, key)

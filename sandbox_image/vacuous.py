@@ -5,12 +5,19 @@ tolerance, an infinity is within any relative one, a masked item is compared wit
 absolute value overflows is as near as it likes. Such a value counts only where the tests' own text speaks of its kind.
 """
 
+from __future__ import annotations
+
 import functools
 import math
 import re
 import sys
 
 import crossing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn
 
 EMPTY = "an array without items is compared with something that has some"
 OVERFLOW = "a complex number whose absolute value overflows is close to anything"
@@ -33,7 +40,7 @@ _EMPTY_VALUES = re.compile(r"\[\]|(?<!\w)\(\)|\{\}|\blen\b|\bsize\b|empty|not so
 _MAKING = ("array", "asarray", "asanyarray", "ravel", "concatenate")
 
 
-def refuse_empty_comparisons(note, text):
+def refuse_empty_comparisons(note: Callable[[BaseException], BaseException], text: str) -> Guard:
     """Return the guard of one run of tests: it refuses comparisons that are true of several expected values.
 
     `note` is told why nothing can be confirmed, and returns the exception to raise. `text` is all that the tests may
@@ -55,32 +62,32 @@ class Guard:
     Called with an array that came, it returns what the tests are given for it.
     """
 
-    def __init__(self, note, text):
+    def __init__(self, note: Callable[[BaseException], BaseException], text: str) -> None:
         self._note, self._text = note, text.lower()
         self._lists_matter = _NUMPY_SCALARS.search(self._text) and not _EMPTY_VALUES.search(self._text)
-        self._marked = None
+        self._marked: Any = None
         self.trusting = False
         """Whether NumPy is at work on two values that may be compared: what it does with them is its own affair."""
 
-    def __call__(self, array):
+    def __call__(self, array: Any) -> Any:
         if array.size:
             return array
         # Arrays can come although the tests do not name NumPy.
         self.prepare()
         return self.mark(array)
 
-    def refuse(self, why):
+    def refuse(self, why: str) -> NoReturn:
         """Raise the exception after which nothing counts any more."""
         raise self._note(crossing.UnconfirmedError(why))
 
     # --- what no test asks for unless it says so ---
 
-    def constant(self, name):
+    def constant(self, name: str) -> float:
         """Return NaN or an infinity of a message (as `json.loads` asks for it); refuse it where no test names one."""
         self._expect("nan" if name == "NaN" else "inf", name)
         return float(name)
 
-    def examine(self, objects):
+    def examine(self, objects: list[Any]) -> None:
         """Refuse what no test asks for in the objects of an answer: arrays, NumPy scalars, lists that hold nothing."""
         numpy = sys.modules.get("numpy")
         if numpy is None or not objects:
@@ -92,7 +99,7 @@ class Guard:
             if isinstance(value, (numpy.ndarray, numpy.generic)):
                 self._look_into(numpy, value)
 
-    def _look_into(self, numpy, value):
+    def _look_into(self, numpy: Any, value: Any) -> None:
         kind = value.dtype.kind
         if kind in "fc" and not numpy.isfinite(value).all():
             if numpy.isnan(value).any():
@@ -106,7 +113,7 @@ class Guard:
         if kind == "c" and _overflows(numpy, value):
             self.refuse(OVERFLOW)
 
-    def _expect(self, pattern, what):
+    def _expect(self, pattern: str, what: str) -> None:
         if not re.search(pattern, self._text):
             self.refuse(
                 f"the candidate returned {what}, which no test names: comparisons with it may be true of anything"
@@ -114,7 +121,7 @@ class Guard:
 
     # --- NumPy ---
 
-    def prepare(self):
+    def prepare(self) -> None:
         """Replace what compares and what makes arrays; NumPy is imported if it is not there yet."""
         if self._marked is not None:
             return
@@ -134,18 +141,18 @@ class Guard:
         for name in _MAKING:
             setattr(numpy, name, self._marking(getattr(numpy, name)))
 
-    def mark(self, value):
+    def mark(self, value: Any) -> Any:
         """Return an array that notices what it is combined with, where that could be something without items."""
         numpy = sys.modules["numpy"]
         if type(value) is numpy.ndarray and (value.size == 0 or value.ndim == 0 or 1 in value.shape):
             return value.view(self._marked)
         return value
 
-    def _marking(self, make):
+    def _marking(self, make: Callable[..., Any]) -> Callable[..., Any]:
         make = _unguarded(make)
 
         @functools.wraps(make)
-        def made(*args, **kwargs):
+        def made(*args: Any, **kwargs: Any) -> Any:
             array = make(*args, **kwargs)
             if self.trusting:
                 return array
@@ -153,10 +160,10 @@ class Guard:
                 self.refuse(OVERFLOW)
             return self.mark(array)
 
-        made.unguarded = make
+        made.unguarded = make  # type: ignore[attr-defined]
         return made
 
-    def checked(self, compare, *, near=False):
+    def checked(self, compare: Callable[..., Any], *, near: bool = False) -> Callable[..., Any]:
         """Return a comparison of two values that refuses what it would be true of in any case.
 
         `near`: what it finds equal must be near each other by another measure too (differences of unsigned integers
@@ -165,7 +172,7 @@ class Guard:
         compare = _unguarded(compare)
 
         @functools.wraps(compare)
-        def check(a, b, *args, **kwargs):
+        def check(a: Any, b: Any, *args: Any, **kwargs: Any) -> Any:
             if self.trusting:
                 return compare(a, b, *args, **kwargs)
             self.trusting = True
@@ -178,10 +185,10 @@ class Guard:
                 self.trusting = False
             return found
 
-        check.unguarded = compare
+        check.unguarded = compare  # type: ignore[attr-defined]
         return check
 
-    def _compare(self, numpy, a, b):
+    def _compare(self, numpy: Any, a: Any, b: Any) -> None:
         """Refuse two values of which any comparison may be true."""
         if _overflows(numpy, a) or _overflows(numpy, b):
             self.refuse(OVERFLOW)
@@ -191,21 +198,21 @@ class Guard:
             if not numpy.array_equal(_mask(numpy, a), _mask(numpy, b)):
                 self.refuse(MASKED)
 
-    def _far(self, numpy, a, b):
+    def _far(self, numpy: Any, a: Any, b: Any) -> None:
         """Refuse two values that are not near each other."""
         if not numpy.allclose(1.0 * numpy.asarray(a), 1.0 * numpy.asarray(b), rtol=1e-3):
             self.refuse(FAR)
 
 
-def _noticing(numpy, guard):
+def _noticing(numpy: Any, guard: Guard) -> type[Any]:
     """Return the class of arrays that notice that they are compared with nothing."""
 
-    class Noticing(numpy.ndarray):
+    class Noticing(numpy.ndarray):  # type: ignore[misc]
         """An array to the tests, and to the candidate."""
 
         crosses_as_array = True
 
-        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
             sizes = [_size(numpy, value) for value in inputs] if method == "__call__" and len(inputs) > 1 else [1]
             # Other arithmetic with a single number is no comparison yet.
             if not guard.trusting and min(sizes) == 0 and max(sizes) > (0 if ufunc.__name__ in _DIFFERING else 1):
@@ -222,12 +229,13 @@ def _noticing(numpy, guard):
     return Noticing
 
 
-def _unguarded(function):
+def _unguarded(function: Callable[..., Any]) -> Callable[..., Any]:
     return getattr(function, "unguarded", function)
 
 
-def _holds_nothing(value):
+def _holds_nothing(value: Any) -> bool:
     """Whether a list, or an array, holds no item at any depth; one that contains itself ends here too."""
+    seen: set[int]
     stack, seen = [value], set()
     while stack:
         value = stack.pop()
@@ -243,19 +251,20 @@ def _holds_nothing(value):
     return True
 
 
-def _may_hold_nothing(value):
+def _may_hold_nothing(value: Any) -> bool:
     return isinstance(value, (list, tuple, range)) or getattr(value, "size", None) == 0
 
 
-def _size(numpy, value):
+def _size(numpy: Any, value: Any) -> int:
     """Return how many items an array made of this has; 2 stands for any number above."""
     if isinstance(value, (list, tuple, range)):
         # NumPy would follow lists that contain each other, 64 levels deep.
         return 0 if _holds_nothing(value) else min(len(value), 2) if numpy.isscalar(value[0]) else 2
-    return numpy.size(value)
+    size: int = numpy.size(value)
+    return size
 
 
-def _overflows(numpy, value):
+def _overflows(numpy: Any, value: Any) -> bool:
     """Whether some complex number in a value is finite and its absolute value is not."""
     if type(value) is complex:
         return (
@@ -273,5 +282,5 @@ def _overflows(numpy, value):
         return bool((numpy.isfinite(array) & numpy.isinf(numpy.abs(array))).any())
 
 
-def _mask(numpy, value):
+def _mask(numpy: Any, value: Any) -> Any:
     return numpy.ma.getmaskarray(value) if isinstance(value, numpy.ma.MaskedArray) else False

@@ -89,7 +89,8 @@ def test_list_shows_the_benchmarks():
     said = grade("list")
     assert said.returncode == 0
     bundled = said.stdout.partition("\n\n")[0]
-    assert [line.split()[0] for line in bundled.splitlines()] == ["humaneval", "humaneval-v", "mmbench", "mr-ben", "vstar"]
+    listed = [line.split()[0] for line in bundled.splitlines()]
+    assert listed == ["humaneval", "humaneval-v", "mmbench", "mr-ben", "vstar"]
 
 
 def test_without_a_network_the_error_names_the_option_to_use(tmp_path, monkeypatch):
@@ -136,7 +137,11 @@ def test_a_link_that_leads_nowhere_is_called_that(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"), [(["-k", "1"], "-k: vstar does not use it; leave it out."), (["--weight", "step=1"], "--weight: vstar does not use it; leave it out.")]
+    ("words", "message"),
+    [
+        (["-k", "1"], "-k: vstar does not use it; leave it out."),
+        (["--weight", "step=1"], "--weight: vstar does not use it; leave it out."),
+    ],
 )
 def test_an_option_that_means_nothing_for_the_benchmark_is_refused(sample, words, message):
     path, folder = sample("vstar")
