@@ -59,7 +59,8 @@ def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tu
               help="The report to write: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable.")  # fmt: skip
 @click.option("-b", "--benchmark", metavar="ID|DIR", help="The benchmark's folder, where the run had one of its own.")
 @click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="PATH",
-              help="The data that was graded against: the HTML report shows questions and images.")  # fmt: skip
+              help="The data that was graded against: the HTML report shows questions and images. "
+                   "By default it is looked for beside RESULTS.")  # fmt: skip
 @click.option("--predictions", type=_RESULTS, metavar="FILE",
               help="The prediction file, where it is not beside the results.")  # fmt: skip
 @options.reading_option
@@ -88,7 +89,9 @@ def report_command(
         from grader.reports import material
 
         files = material.beside(results, report)
-        found = material.load(report, predictions or files.predictions, data, files.own, benchmark=benchmark)
+        folders = files.folders if predictions is None else [predictions.parent, *files.folders]
+        given = predictions or files.predictions
+        found = material.load(report, given, data, files.own, benchmark=benchmark, folders=folders)
         gaps[:] = found.gaps
         return found
 
