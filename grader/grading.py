@@ -11,7 +11,7 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data import fetch
-from grader.data.load import rows_of
+from grader.data.load import column_names, rows_of
 from grader.data.rows import Rows
 from grader.decisions import intervals
 from grader.errors import InputError, UsageError
@@ -173,7 +173,7 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
     """Read the data, and choose what is graded."""
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
-    with hinting(declared, file, options.data):
+    with hinting(declared, file, options.data, declarations.bundled, column_names):
         rows = _rows(declared, split, protocol, file, options)
         if not rows.rows:
             raise InputError([f"{rows.origin}: no rows"])

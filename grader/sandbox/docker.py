@@ -65,6 +65,11 @@ def available() -> bool:
     return False
 
 
+def is_podman(version: dict[str, Any]) -> bool:
+    """Whether the engine that said this of itself is Podman's service."""
+    return any("podman" in str(part.get("Name", "")).lower() for part in version.get("Components") or [])
+
+
 class ContainerSupervisor:
     """A supervisor in a container, its channel the container's standard input and output."""
 
@@ -154,7 +159,10 @@ class Docker:
         self._tag = image.tag(python)
         self._client = connect()
         self._image = image.ensure(self._client, observer, python)
-        self._engine = str(self._client.version().get("Version", "unknown"))
+        version = self._client.version()
+        self._engine = str(version.get("Version", "unknown"))
+        # Podman refuses this option of the kernel's; its limit of memory holds for inodes as well.
+        self._inodes = "" if is_podman(version) else ",nr_inodes=4096"
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
         # The image's id too: the same code stands on another Python where the base is another.
         self.identity = f"docker:{self._tag}:{runtime or 'default'}:{self._image.id}"
@@ -194,8 +202,8 @@ class Docker:
             "memswap_limit": memory,
             "nano_cpus": 1_000_000_000,
             "tmpfs": {
-                "/scratch": "rw,noexec,nosuid,nodev,size=64m,nr_inodes=4096,mode=1777",
-                "/dev/shm": "rw,noexec,nosuid,nodev,size=64m,nr_inodes=4096,mode=1777",  # noqa: S108 - inside
+                "/scratch": f"rw,noexec,nosuid,nodev,size=64m{self._inodes},mode=1777",
+                "/dev/shm": f"rw,noexec,nosuid,nodev,size=64m{self._inodes},mode=1777",  # noqa: S108 - inside
             },
             "ulimits": [Ulimit(name="core", soft=0, hard=0), Ulimit(name="nofile", soft=4096, hard=4096)],
             "log_config": {"type": "none"},

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.data.load import Wanted, read
 from grader.errors import DataUnavailableError, GradeError, InputError
-from grader.scorers import declarations, registry
+from grader.scorers import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from grader.benchmark import Benchmark
@@ -26,22 +25,37 @@ _SHARE = 0.9
 
 
 @contextlib.contextmanager
-def hinting(declared: Benchmark, file: PredictionFile, data: Path | None) -> Iterator[None]:
-    """Let an error about the data or the ids also say which other benchmark they look like."""
+def hinting(
+    declared: Benchmark,
+    file: PredictionFile,
+    data: Path | None,
+    bundled: Callable[[], list[Benchmark]],
+    columns_of: Callable[[Path], Iterable[str]],
+) -> Iterator[None]:
+    """Let an error about the data or the ids also say which other benchmark they look like.
+
+    `bundled` returns the benchmarks that came with grade, `columns_of` the names of a table's columns.
+    """
     try:
         yield
     except InputError as error:
-        hint = _hint(declared, file, data)
+        hint = _hint(declared, file, data, bundled(), columns_of)
         raise InputError([*error.problems, hint]) if hint else error from None
     except DataUnavailableError as error:
-        hint = _hint(declared, file, data)
+        hint = _hint(declared, file, data, bundled(), columns_of)
         raise DataUnavailableError(f"{error}\n{hint}") if hint else error from None
 
 
-def _hint(declared: Benchmark, file: PredictionFile, data: Path | None) -> str:
+def _hint(
+    declared: Benchmark,
+    file: PredictionFile,
+    data: Path | None,
+    bundled: list[Benchmark],
+    columns_of: Callable[[Path], Iterable[str]],
+) -> str:
     """Return the question that names other benchmarks; empty where nothing speaks for one."""
-    others = [declarations.load(name) for name in declarations.names() if name != declared.id]
-    columns = _columns(data, [declared, *others])
+    others = [one for one in bundled if one.id != declared.id]
+    columns = _columns(data, [declared, *others], columns_of)
     ids = [record.qid for record in file.records[:_MOST_IDS]]
     by_data = [one.id for one in others if _has_columns(one, columns)]
     by_ids = [one.id for one in others if _fits(one, ids)]
@@ -59,12 +73,12 @@ def _question(what: str, names: list[str]) -> str:
     return f"{what}: did you mean {' or '.join(f'-b {name}' for name in names)}?"
 
 
-def _columns(data: Path | None, benchmarks: list[Benchmark]) -> set[str]:
+def _columns(data: Path | None, benchmarks: list[Benchmark], columns_of: Callable[[Path], Iterable[str]]) -> set[str]:
     """Return the names of the data's columns, read as a table or in a scorer's own format."""
     if data is None:
         return set()
     with contextlib.suppress(GradeError, OSError, ValueError):
-        return set(read(data, Wanted((), None)).columns)
+        return set(columns_of(data))
     for one in benchmarks:
         with contextlib.suppress(GradeError, OSError, ValueError):
             rows = registry.scorer(one.scoring).own_rows(one, one.default_split, data)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.data.load import column_names
 from grader.errors import GradeError, InputError
 from grader.predictions.read import read_predictions
 from grader.scorers import declarations
@@ -30,7 +31,9 @@ def said(root: Path, declared: str, own: str, *, data: bool, error: GradeError |
     raised = InputError(["wrong"]) if error is None else error
     with (
         pytest.raises(type(raised)) as caught,
-        hinting(declarations.load(declared), file, sample / DATA[own] if data else None),
+        hinting(
+            declarations.load(declared), file, sample / DATA[own] if data else None, declarations.bundled, column_names
+        ),
     ):
         raise raised
     return str(caught.value)
@@ -51,16 +54,17 @@ def test_data_and_predictions_name_the_benchmark_that_was_meant_and_never_the_on
 
 def test_predictions_alone_name_every_benchmark_whose_ids_they_could_have(root: Path) -> None:
     text = said(root, "humaneval-v", "vstar", data=False)
-    assert text == (
-        "wrong\nThe predictions look like those of mmbench or vstar: did you mean -b mmbench or -b vstar?"
-    )
+    assert text == ("wrong\nThe predictions look like those of mmbench or vstar: did you mean -b mmbench or -b vstar?")
     assert said(root, "humaneval-v", "humaneval-v", data=False) == "wrong"
 
 
 def test_ids_that_are_nobodys_are_no_hint(root: Path, tmp_path: Path) -> None:
     path = tmp_path / "predictions.json"
     path.write_text(json.dumps([{"qid": "Zebra!", "predictions": ["x"]}]))
-    with pytest.raises(InputError) as caught, hinting(declarations.load("vstar"), read_predictions(path), None):
+    with (
+        pytest.raises(InputError) as caught,
+        hinting(declarations.load("vstar"), read_predictions(path), None, declarations.bundled, column_names),
+    ):
         raise InputError(["wrong"])
     assert caught.value.problems == ["wrong"]
 
