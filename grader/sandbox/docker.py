@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
-from grader.sandbox import image
+from grader.sandbox import engines, image
 from grader.sandbox.channel import Channel
 from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
 
 if TYPE_CHECKING:
     from grader.observer import Observer
 
+NOT_PODMAN = (
+    "grade does not run its sandbox on Podman's service: that refuses the limit on the files of a sandbox (nr_inodes). "
+    "Use --sandbox bubblewrap (`apt-get install bubblewrap`), or start a Docker engine and name it in DOCKER_HOST."
+)
 READY_SECONDS = 60.0
 OWNER_LABEL = f"{image.LABEL}.owner"
 CAPABILITIES = ["SETUID", "SETGID", "KILL"]
@@ -33,41 +37,33 @@ def connect() -> Any:
     """Return a client of an engine that answers; raises InfrastructureError."""
     import docker
 
+    place = engines.find()
+    found = {} if place is None else {"DOCKER_HOST": place.address}
     try:
-        client = docker.from_env(timeout=60)
-        client.ping()
+        client = docker.from_env(timeout=60, environment={**os.environ, **found})
+        version = client.version()
     except (docker.errors.DockerException, OSError) as error:
         raise InfrastructureError(
             f"No Docker engine answers ({_short(error)}). Start it (`systemctl start docker`, or `dockerd`), "
             "or use --sandbox bubblewrap; `grade doctor` shows what this machine has."
         ) from error
+    if engines.is_podman(version):
+        client.close()
+        raise InfrastructureError(f"{engines.named(place)} is Podman {version.get('Version', '')}. {NOT_PODMAN}")
     return client
 
 
 def available() -> bool:
-    """Tell quickly whether an engine answers, without importing its SDK."""
-    host = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
-    scheme, _, place = host.partition("://")
-    with contextlib.suppress(OSError, ValueError):
-        if scheme == "unix":
-            with socket.socket(socket.AF_UNIX) as probe:
-                probe.settimeout(2)
-                probe.connect(place)
-            return True
-        if scheme in {"tcp", "http", "https"}:
-            name, _, port = place.rstrip("/").rpartition(":")
-            with socket.create_connection((name.strip("[]"), int(port)), 2):
-                return True
-    if scheme == "ssh":
-        with contextlib.suppress(InfrastructureError):
-            connect()
-            return True
+    """Tell quickly whether an engine that can be used answers; Podman's service is none of these."""
+    place = engines.find()
+    if place is None:
+        return False
+    if place.address.startswith("unix://") and not place.is_podman:
+        return True
+    with contextlib.suppress(InfrastructureError):
+        connect()
+        return True
     return False
-
-
-def is_podman(version: dict[str, Any]) -> bool:
-    """Whether the engine that said this of itself is Podman's service."""
-    return any("podman" in str(part.get("Name", "")).lower() for part in version.get("Components") or [])
 
 
 class ContainerSupervisor:
@@ -159,10 +155,7 @@ class Docker:
         self._tag = image.tag(python)
         self._client = connect()
         self._image = image.ensure(self._client, observer, python)
-        version = self._client.version()
-        self._engine = str(version.get("Version", "unknown"))
-        # Podman refuses this option of the kernel's; its limit of memory holds for inodes as well.
-        self._inodes = "" if is_podman(version) else ",nr_inodes=4096"
+        self._engine = str(self._client.version().get("Version", "unknown"))
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
         # The image's id too: the same code stands on another Python where the base is another.
         self.identity = f"docker:{self._tag}:{runtime or 'default'}:{self._image.id}"
@@ -202,8 +195,8 @@ class Docker:
             "memswap_limit": memory,
             "nano_cpus": 1_000_000_000,
             "tmpfs": {
-                "/scratch": f"rw,noexec,nosuid,nodev,size=64m{self._inodes},mode=1777",
-                "/dev/shm": f"rw,noexec,nosuid,nodev,size=64m{self._inodes},mode=1777",  # noqa: S108 - inside
+                "/scratch": "rw,noexec,nosuid,nodev,size=64m,nr_inodes=4096,mode=1777",
+                "/dev/shm": "rw,noexec,nosuid,nodev,size=64m,nr_inodes=4096,mode=1777",  # noqa: S108 - inside
             },
             "ulimits": [Ulimit(name="core", soft=0, hard=0), Ulimit(name="nofile", soft=4096, hard=4096)],
             "log_config": {"type": "none"},
