@@ -14,6 +14,7 @@ from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.curve import curve
 from grader.scorers.execution.declaration import ExecutionBenchmark
 from grader.scorers.execution.facts import facts_of
+from grader.scorers.execution.glossary import GLOSSARY
 from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from
 from grader.scorers.interface import Marks, OwnFile, Scored, Scorer, Summary, in_group, missing_reading
 from grader.scorers.oddities import marked
@@ -33,6 +34,7 @@ FROM_EXECUTED = "Scored from an executed file: it holds no careful verdicts, so 
 class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     """Predictions become programs, which run in a sandbox."""
 
+    glossary = GLOSSARY
     declaration = ExecutionBenchmark
     options: ClassVar[frozenset[str]] = frozenset({"k"})
     own_file: ClassVar[str] = "_executed.json"
