@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DATA = {
+    "humaneval": "tasks.jsonl",
     "humaneval-v": "tasks.jsonl",
     "vstar": "questions.jsonl",
     "mmbench": "questions.tsv",

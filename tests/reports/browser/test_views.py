@@ -284,7 +284,7 @@ def test_a_mr_ben_row_shows_what_was_judged_and_its_sisters(watch, graded_page) 
     page = watch(path).open("tab=items&item=math-2%2Fwriter-a")
     text = page.locator("#panel").inner_text()
     assert "Solution under review" in text
-    assert "The judge\N{RIGHT SINGLE QUOTATION MARK}s reply" in text
+    assert "judge's reply" in text
     assert "Final Decision: **Correct**" in text
     page.get_by_role("link", name="math-2/writer-b").click()
     settled(page, "document.querySelector('#item').textContent === 'math-2/writer-b'")
