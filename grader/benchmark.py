@@ -95,6 +95,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     description: str = ""
     unit: str = "question"
     """What one id is called in messages."""
+    id_pattern: str = ""
+    """A regular expression that the ids match: only to suggest the benchmark to whoever forgot to name it."""
     inference: Inference = Inference()
     also_named: dict[str, str] = {}
     """Column -> another name that copies of the data have for it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from click_default_group import DefaultGroup
 from grader.commands import infer, look, machine, results
 from grader.commands.console import say
 from grader.commands.run import EXIT_CODES, run_command
-from grader.errors import GradeError, InfrastructureError, InterruptedRunError
+from grader.errors import GradeError, InfrastructureError, InterruptedRunError, UsageError
 from grader.resources import VERSION
 
 if TYPE_CHECKING:
@@ -61,6 +62,14 @@ class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete commands; what begins none of them is a file."""
         return super().shell_complete(ctx, incomplete) or [CompletionItem(incomplete, type="file")]
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """Refuse a word that is nearly a command and no file, with the command that was meant."""
+        word = args[0]
+        near = difflib.get_close_matches(word, self.list_commands(ctx), 1, 0.7)
+        if near and word not in self.commands and "." not in word and not Path(word).exists():
+            raise UsageError(f"There is no command and no file {word!r}. Did you mean `grade {near[0]}`?")
+        return cast("tuple[Any, Any, list[str]]", super().resolve_command(ctx, args))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Note whether it is help that is asked for: that is to be had under a broken configuration table as well."""

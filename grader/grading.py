@@ -11,7 +11,7 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data import fetch
-from grader.data.load import rows_of
+from grader.data.load import column_names, rows_of
 from grader.data.rows import Rows
 from grader.decisions import intervals
 from grader.errors import InputError, UsageError
@@ -28,6 +28,7 @@ from grader.resources import VERSION
 from grader.results import Part, Provenance, Report, count_unscored
 from grader.scorers import declarations, registry
 from grader.scorers.interface import Earlier, Run
+from grader.scorers.lookalikes import hinting
 from grader.scorers.registry import AnyScorer
 from grader.task import Task
 
@@ -172,12 +173,13 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
     """Read the data, and choose what is graded."""
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
-    rows = _rows(declared, split, protocol, file, options)
-    if not rows.rows:
-        raise InputError([f"{rows.origin}: no rows"])
-    predicted = [record.qid for record in file.records]
-    tasks, made = scorer.complete(declared, scorer.tasks(declared, split, rows), predicted)
-    predictions, notes = select(tasks, file, options, declared.unit, whole_units=scorer.whole_units)
+    with hinting(declared, file, options.data, declarations.bundled, column_names):
+        rows = _rows(declared, split, protocol, file, options)
+        if not rows.rows:
+            raise InputError([f"{rows.origin}: no rows"])
+        predicted = [record.qid for record in file.records]
+        tasks, made = scorer.complete(declared, scorer.tasks(declared, split, rows), predicted)
+        predictions, notes = select(tasks, file, options, declared.unit, whole_units=scorer.whole_units)
     notes = [*notes, *scorer.notes(declared, rows), *made, *_absent_groups(declared, rows)]
     return Opened(
         benchmark=declared,

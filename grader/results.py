@@ -271,6 +271,18 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str] = []
     """What a reader must know (missing passes, baselines, ...)."""
 
+    def __str__(self) -> str:
+        """Return the overall metrics as a short table."""
+        from grader.reports import short
+
+        return short.table(self)
+
+    def __repr__(self) -> str:
+        """Return one line: all samples of a run are megabytes."""
+        from grader.reports import short
+
+        return short.line(self)
+
     def metric(self, name: str, reading: ReadingName = "official", group: str | None = None) -> Metric | None:
         """Return the named metric, or None if this report has none of that name."""
         for row in self.metrics:

@@ -10,7 +10,6 @@ import click
 
 from grader.commands import options, output_files
 from grader.commands.console import say, write
-from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.reports.gaps import Gap
@@ -25,20 +24,17 @@ _RESULTS = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.argument("after", type=_RESULTS, metavar="B_RESULTS")
 @options.reading_option
 @click.option("-o", "--output", "outputs", multiple=True, metavar="FILE",
-              help="Also write the comparison here: .json, or `-` for standard output.")  # fmt: skip
+              help="Also write the comparison here: .json, .md, .csv, or `-` (JSON on standard output).")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
 def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tuple[str, ...], quiet: bool) -> None:
     """Pair two runs of a benchmark item by item: what moved from A to B, and whether it is more than noise."""
-    import msgspec
-
     from grader.decisions.comparison import compare
     from grader.files.results_file import read_report
+    from grader.reports import comparison_files
 
-    for name in outputs:
-        if name != "-" and not name.endswith(".json"):
-            raise UsageError(f"-o {name}: a comparison is written as .json, or `-` for standard output.")
+    formats = [comparison_files.format_of(name) for name in outputs]
     output_files.check_places(outputs, [before, after])
-    compared = compare(read_report(before), read_report(after), reading=reading)
+    compared = compare(read_report(before), read_report(after), reading=reading, files=(str(before), str(after)))
     if not quiet:
         import shutil
 
@@ -46,9 +42,8 @@ def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tu
 
         width = max(80, shutil.get_terminal_size((100, 24)).columns)
         write(comparison.render(compared, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
-    data = msgspec.json.format(msgspec.json.encode(compared), indent=1) + b"\n"
-    for name in outputs:
-        for path in output_files.put(name, data):
+    for name, made in zip(outputs, formats, strict=True):
+        for path in output_files.put(name, made(compared)):
             if not quiet:
                 say(f"Wrote {path}")
 
@@ -59,7 +54,8 @@ def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tu
               help="The report to write: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable.")  # fmt: skip
 @click.option("-b", "--benchmark", metavar="ID|DIR", help="The benchmark's folder, where the run had one of its own.")
 @click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="PATH",
-              help="The data that was graded against: the HTML report shows questions and images.")  # fmt: skip
+              help="The data that was graded against: the HTML report shows questions and images. "
+                   "By default it is looked for beside RESULTS.")  # fmt: skip
 @click.option("--predictions", type=_RESULTS, metavar="FILE",
               help="The prediction file, where it is not beside the results.")  # fmt: skip
 @options.reading_option
@@ -88,7 +84,9 @@ def report_command(
         from grader.reports import material
 
         files = material.beside(results, report)
-        found = material.load(report, predictions or files.predictions, data, files.own, benchmark=benchmark)
+        folders = files.folders if predictions is None else [predictions.parent, *files.folders]
+        given = predictions or files.predictions
+        found = material.load(report, given, data, files.own, benchmark=benchmark, folders=folders)
         gaps[:] = found.gaps
         return found
 

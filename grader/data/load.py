@@ -133,6 +133,11 @@ def read(path: Path, wanted: Wanted) -> Table:
         raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
 
 
+def column_names(path: Path) -> list[str]:
+    """Return the names of a table's columns, without its values where the format allows it; raises as `read` does."""
+    return read(path, Wanted((), None)).columns
+
+
 def _parquet(paths: list[Path], wanted: Wanted) -> Table:
     import pyarrow.parquet
 

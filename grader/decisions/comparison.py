@@ -28,6 +28,21 @@ class Flip(msgspec.Struct, frozen=True, kw_only=True):
     """Outcomes of its samples, before and after."""
 
 
+class RunName(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one of the two runs is called."""
+
+    results: str = ""
+    """Path of its results file, as it was given."""
+    predictions: str = ""
+    """Name of its prediction file."""
+    model: str = ""
+
+    def __str__(self) -> str:
+        """Return the file and the model, as far as they are known."""
+        known = self.results or self.predictions
+        return f"{known} ({self.model})" if known and self.model else known or self.model
+
+
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a benchmark from one run to another."""
 
@@ -43,6 +58,12 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     made_differently: list[MadeDifferently] = []
     """What is not alike in how the two runs were made, and may matter."""
     notes: list[str] = []
+    a: RunName = RunName()
+    b: RunName = RunName()
+
+    def names(self) -> tuple[str, str]:
+        """Return what A and B are, empty where nothing is known."""
+        return str(self.a), str(self.b)
 
 
 def check_comparable(before: Report, after: Report) -> None:
@@ -69,8 +90,13 @@ def check_comparable(before: Report, after: Report) -> None:
             raise UsageError(f"These runs cannot be compared: the {which} one has no scored samples.")
 
 
-def compare(before: Report, after: Report, *, reading: ReadingName = "careful") -> Comparison:
-    """Pair two runs by observation; raises UsageError where they are not of the same benchmark, data and protocol."""
+def compare(
+    before: Report, after: Report, *, reading: ReadingName = "careful", files: tuple[str, str] = ("", "")
+) -> Comparison:
+    """Pair two runs by observation; raises UsageError where they are not of the same benchmark, data and protocol.
+
+    `files` are the results files' paths, to name the runs by.
+    """
     check_comparable(before, after)
     scorer = scorer_of(after)
     rows = []
@@ -101,7 +127,13 @@ def compare(before: Report, after: Report, *, reading: ReadingName = "careful") 
         fallen=fallen,
         made_differently=made,
         notes=[*warning, *_notes(before, after)],
+        a=_named(before, files[0]),
+        b=_named(after, files[1]),
     )
+
+
+def _named(report: Report, results: str) -> RunName:
+    return RunName(results=results, predictions=report.provenance.predictions, model=report.model or "")
 
 
 def _fields_shown(report: Report) -> set[str]:

@@ -15,6 +15,7 @@ from grader.decisions.asked import FailUnder, MaxDrop
 from grader.decisions.comparison import check_comparable, same_outputs
 from grader.decisions.made_differently import differences
 from grader.decisions.made_differently import in_words as differences_in_words
+from grader.decisions.paired import detectable_in_words
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
 from grader.predictions.parts import in_words
 from grader.results import other_than
@@ -123,8 +124,8 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
     )
     if regraded:
         figures += "; the outputs are the same, so what differs is the grading (judge, limits or version)"
-    if state == "inconclusive":
-        figures += f"; so many items show a change of {change.detectable:.1f} points in four of five cases"
+    if state == "inconclusive" and (power := detectable_in_words(change)):
+        figures += f"; {power}"
     if made := differences(baseline, report):
         figures += f"; the runs were made differently: {differences_in_words(made)}"
     result = GateResult(gate=asked, state=state, reason=figures)

@@ -24,6 +24,8 @@ FEW_MOVED = 13
 RESAMPLES = 9_999
 SEED = 0
 POWER = 0.8
+FEWEST_FOR_POWER = 10
+"""Pairs from which a minimum detectable change is stated."""
 LEVEL = 0.05
 HALF = 0.5
 END = 1 - 1e-9
@@ -45,7 +47,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     differing: int
     """Of these, how many differ at all."""
     detectable: float
-    """The smallest true difference that this many pairs, this noisy, show in four of five cases (5 % level)."""
+    """The smallest true difference that this many pairs, this noisy, show with 80 % power (5 % level)."""
 
 
 class NothingPairedError(UsageError):
@@ -94,6 +96,16 @@ def detectable(low: float, high: float) -> float:
 
     stderr = (high - low) / (2 * ndtri(1 - LEVEL / 2))
     return float(stderr * (ndtri(1 - LEVEL / 2) + ndtri(POWER)))
+
+
+def detectable_in_words(change: Difference) -> str:
+    """Return the minimum detectable change as a sentence says it; empty where it would say nothing.
+
+    Its normal approximation holds for no handful of pairs, and no value moves by more than the whole scale.
+    """
+    if change.n < FEWEST_FOR_POWER or not 0 < change.detectable < 100:
+        return ""
+    return f"minimum detectable change {change.detectable:.1f} points ({100 * POWER:.0f} % power, n = {change.n})"
 
 
 def interval(changes: Sequence[float], level: float) -> tuple[float, float]:

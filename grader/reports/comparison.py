@@ -6,6 +6,7 @@ import io
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from grader.decisions.paired import detectable_in_words
 from grader.reports.text import clean
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ def render(comparison: Comparison, *, width: int = 100, colour: bool = False) ->
 
     text = io.StringIO()
     console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
+    for name, said in zip("AB", comparison.names(), strict=True):
+        if said:
+            console.print(f"{name}: {clean(said)}", soft_wrap=True)
     console.print(_table(comparison))
     lines = [
         *_flips(f"Higher in B ({comparison.reading})", comparison.risen),
@@ -58,25 +62,31 @@ def _cells(row: Compared) -> list[str]:
         f"{row.after:.1f}",
         f"{moved.value:+.1f}",
         f"{moved.ci95[0]:+.1f} to {moved.ci95[1]:+.1f}",
-        "<0.001" if moved.p_value < 0.001 else f"{moved.p_value:.3f}",
+        p_value(moved.p_value),
         str(moved.n),
     ]
+
+
+def p_value(value: float) -> str:
+    """Return a p value as tables show it."""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _flips(title: str, flips: list[Flip]) -> list[str]:
     if not flips:
         return [f"{title}: none."]
     lines = [f"{title}: {len(flips)}"]
-    lines += [f"  {clean(flip.item)}: {_side(flip, 0)} -> {_side(flip, 1)}" for flip in flips[:SHOWN_FLIPS]]
+    lines += [f"  {clean(flip.item)}: {side(flip, 0)} -> {side(flip, 1)}" for flip in flips[:SHOWN_FLIPS]]
     if len(flips) > SHOWN_FLIPS:
         lines.append(f"  ... {len(flips) - SHOWN_FLIPS} more; -o FILE.json has all.")
     return lines
 
 
-def _side(flip: Flip, side: int) -> str:
-    counts = Counter(flip.outcomes[side])
+def side(flip: Flip, which: int) -> str:
+    """Return what an item came to in the first run (0) or the second (1)."""
+    counts = Counter(flip.outcomes[which])
     words = ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.most_common(3))
-    return clean(words if sum(counts.values()) == 1 else f"{100 * (flip.before, flip.after)[side]:.0f} % ({words})")
+    return clean(words if sum(counts.values()) == 1 else f"{100 * (flip.before, flip.after)[which]:.0f} % ({words})")
 
 
 def _power(comparison: Comparison) -> list[str]:
@@ -85,7 +95,5 @@ def _power(comparison: Comparison) -> list[str]:
         return []
     test = first.difference.test
     how = "no item differs" if test == "no difference to test" else f"{test} test, paired by item"
-    return [
-        f"{first.name}: {how}; this many items, this noisy, show a true change of "
-        f"{first.difference.detectable:.1f} points in four of five cases."
-    ]
+    power = detectable_in_words(first.difference)
+    return [f"{first.name}: {how}{f'; {power}' if power else ''}."]

@@ -48,6 +48,7 @@ def render(report: Report, material: Material) -> bytes:
         report=report,
         name=_name(report),
         facts=_facts(report, material),
+        titles=[part for part in (report.model, report.provenance.predictions) if part],
         source=report.provenance.predictions or "a results file",
         version=VERSION,
         policy=policy(style, script),
@@ -107,6 +108,8 @@ def _facts(report: Report, material: Material) -> list[str]:
 
     samples, items = len(report.samples), len(items_of(report, material))
     return [
+        *([f"model {report.model}"] if report.model else []),
+        *([report.provenance.predictions] if report.provenance.predictions else []),
         f"split {report.split}",
         f"protocol {report.protocol}",
         f"{items:,} {material.unit}{'' if items == 1 else 's'}",

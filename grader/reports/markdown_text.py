@@ -15,7 +15,7 @@ from markupsafe import Markup
 from grader.reports.text import clean
 
 _WORD = re.compile(r"\(?(?:[^\W\d_]+(?:'[a-z]+)?|[a-z]+(?:-[a-z]+)+)[.,:;)]*")
-_NUMBER = re.compile(r"(?:\(?-?\d{1,6}(?:\.\d{1,6})?%?|%|->)[.,:;)]*")
+_NUMBER = re.compile(r"(?:\(?[-+]?\d{1,6}(?:\.\d{1,6})?%?|%|->)[.,:;)]*")
 _HASH = re.compile(r"\(?[0-9a-fA-F]{7,}[.,:;)]*")
 _LIST_MARK = re.compile(r"\d+[.)]")
 
@@ -48,6 +48,8 @@ def _is_quiet(word: str, *, first: bool) -> bool:
         return not _HASH.fullmatch(word)
     if first and _LIST_MARK.fullmatch(word):
         return False
+    if word == "=" and not first:
+        return True
     return _NUMBER.fullmatch(word) is not None
 
 

@@ -25,6 +25,8 @@ from grader.scorers.registry import scorer_of
 from grader.task import Task
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from grader.benchmark import Benchmark
     from grader.results import Report
 
@@ -54,6 +56,8 @@ class Files(msgspec.Struct, frozen=True, kw_only=True):
     predictions: Path | None
     own: Path | None
     """The scorer's own file."""
+    folders: list[Path] = []
+    """Where the data that was graded is looked for."""
 
 
 def beside(results: Path, report: Report) -> Files:
@@ -69,6 +73,7 @@ def beside(results: Path, report: Report) -> Files:
     return Files(
         predictions=given if given is not None and given.is_file() else None,
         own=own if own is not None and own.is_file() else None,
+        folders=[results.parent, Path()],
     )
 
 
@@ -79,10 +84,12 @@ def load(
     own: Path | None,
     *,
     benchmark: str | None = None,
+    folders: Sequence[Path] = (),
 ) -> Material:
     """Gather what can be shown of a report's items; raises UsageError where its scorer is not installed.
 
-    `data` is as in grading: None is the declared place. `own` is the scorer's own file. `benchmark` names the
+    `data` is as in grading: None is a file of the same name in `folders`, if it has the digest that was graded, else
+    the declared place. `own` is the scorer's own file. `benchmark` names the
     declaration where the report's own name does not find it (a folder given with -b).
     """
     scorer = scorer_of(report)
@@ -96,7 +103,7 @@ def load(
         gaps = _without_predictions(gaps, own.name, given=predictions is not None)
     shown = Shown()
     if declared is not None and report.samples:
-        shown = gather(report, declared, file, data, gaps)
+        shown = gather(report, declared, file, data, gaps, folders=folders)
     wanted = dict.fromkeys(sample.qid for sample in report.samples)
     return Material(
         whole_units=scorer.whole_units,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -17,7 +17,7 @@ from grader.scorers.registry import scorer_of
 from grader.task import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from grader.benchmark import Benchmark
     from grader.data.rows import Rows
@@ -36,20 +36,39 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """Key -> an image's bytes or its file, as the data has it."""
 
 
+class _Data(NamedTuple):
+    """Rows, and the path they were read from; None: the declared place."""
+
+    rows: Rows
+    path: Path | None
+
+
 def gather(
-    report: Report, declared: Benchmark, file: PredictionFile | None, given: Path | None, gaps: list[Gap]
+    report: Report,
+    declared: Benchmark,
+    file: PredictionFile | None,
+    given: Path | None,
+    gaps: list[Gap],
+    *,
+    folders: Iterable[Path] = (),
 ) -> Shown:
-    """Return the tasks and images of a report's samples; says in `gaps` what could not be found."""
+    """Return the tasks and images of a report's samples; says in `gaps` what could not be found.
+
+    Data that was not given is looked for in `folders`, under the name that the report has for it.
+    """
     scorer = scorer_of(report)
     try:
-        rows = _rows(report, declared, scorer, file, given)
+        found_data = None if given is not None else _in_folders(report, declared, scorer, folders)
+        rows, given = found_data or _Data(_rows(report, declared, scorer, file, given), given)
         if not _is_unchanged(report, declared, scorer, rows):
             gaps.append(Gap(what="questions", why=f"The data ({rows.origin}) is not the data that was graded."))
             return Shown()
         predicted = [record.qid for record in file.records] if file else []
         tasks, _ = scorer.complete(declared, scorer.tasks(declared, report.split, rows), predicted)
     except DataUnavailableError:
-        why = f"The data of {declared.id} ({report.split}) is not on this machine; give it with --data."
+        changed = next((path for path in _places(report, folders)), None)
+        also = "" if changed is None else f" ({changed.name} beside the results is not the data that was graded.)"
+        why = f"The data of {declared.id} ({report.split}) is not on this machine; give it with --data.{also}"
         gaps.append(Gap(what="questions", why=why))
         return Shown()
     except (GradeError, OSError, LookupError, ValueError, TypeError) as error:
@@ -64,6 +83,26 @@ def gather(
         return Shown(tasks=_with_prompts(found, file))
     images = Images(tasks, declared.columns.image, folder_of(declared, report.split, given))
     return _with_images(_with_prompts(found, file), images, declared, rows.origin, gaps)
+
+
+def _places(report: Report, folders: Iterable[Path]) -> list[Path]:
+    """Return what has the name of the graded data in these folders; the hub's names are none of a file."""
+    name = report.provenance.data
+    if report.provenance.data_is_carried or report.provenance.data_digest is None:
+        return []
+    if not name or name in {".", ".."} or Path(name).name != name:
+        return []
+    return [folder / name for folder in dict.fromkeys(folders) if (folder / name).exists()]
+
+
+def _in_folders(report: Report, declared: Benchmark, scorer: AnyScorer, folders: Iterable[Path]) -> _Data | None:
+    """Return the first data in these folders whose digest is that of the graded data."""
+    for path in _places(report, folders):
+        with contextlib.suppress(GradeError, OSError, LookupError, ValueError, TypeError):
+            rows = _rows(report, declared, scorer, None, path)
+            if _is_unchanged(report, declared, scorer, rows):
+                return _Data(rows, path)
+    return None
 
 
 def _rows(

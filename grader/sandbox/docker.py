@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
-from grader.sandbox import image
+from grader.sandbox import engines, image
 from grader.sandbox.channel import Channel
 from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
 
 if TYPE_CHECKING:
     from grader.observer import Observer
 
+NOT_PODMAN = (
+    "grade does not run its sandbox on Podman's service: that refuses the limit on the files of a sandbox (nr_inodes). "
+    "Use --sandbox bubblewrap (`apt-get install bubblewrap`), or start a Docker engine and name it in DOCKER_HOST."
+)
 READY_SECONDS = 60.0
 OWNER_LABEL = f"{image.LABEL}.owner"
 CAPABILITIES = ["SETUID", "SETGID", "KILL"]
@@ -33,35 +37,32 @@ def connect() -> Any:
     """Return a client of an engine that answers; raises InfrastructureError."""
     import docker
 
+    place = engines.find()
+    found = {} if place is None else {"DOCKER_HOST": place.address}
     try:
-        client = docker.from_env(timeout=60)
-        client.ping()
+        client = docker.from_env(timeout=60, environment={**os.environ, **found})
+        version = client.version()
     except (docker.errors.DockerException, OSError) as error:
         raise InfrastructureError(
             f"No Docker engine answers ({_short(error)}). Start it (`systemctl start docker`, or `dockerd`), "
             "or use --sandbox bubblewrap; `grade doctor` shows what this machine has."
         ) from error
+    if engines.is_podman(version):
+        client.close()
+        raise InfrastructureError(f"{engines.named(place)} is Podman {version.get('Version', '')}. {NOT_PODMAN}")
     return client
 
 
 def available() -> bool:
-    """Tell quickly whether an engine answers, without importing its SDK."""
-    host = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
-    scheme, _, place = host.partition("://")
-    with contextlib.suppress(OSError, ValueError):
-        if scheme == "unix":
-            with socket.socket(socket.AF_UNIX) as probe:
-                probe.settimeout(2)
-                probe.connect(place)
-            return True
-        if scheme in {"tcp", "http", "https"}:
-            name, _, port = place.rstrip("/").rpartition(":")
-            with socket.create_connection((name.strip("[]"), int(port)), 2):
-                return True
-    if scheme == "ssh":
-        with contextlib.suppress(InfrastructureError):
-            connect()
-            return True
+    """Tell quickly whether an engine that can be used answers; Podman's service is none of these."""
+    place = engines.find()
+    if place is None:
+        return False
+    if place.address.startswith("unix://") and not place.is_podman:
+        return True
+    with contextlib.suppress(InfrastructureError):
+        connect()
+        return True
     return False
 
 

@@ -11,7 +11,7 @@ import msgspec
 from grader import resources
 from grader.errors import GradeError
 from grader.observer import Silent
-from grader.sandbox import bubblewrap, choice, docker, image
+from grader.sandbox import bubblewrap, choice, docker, engines, image
 from grader.sandbox.interface import Backend, Limits
 
 
@@ -54,7 +54,8 @@ def _open(name: str) -> Backend:
 
 
 def _docker_line() -> str:
-    if not docker.available():
+    place = engines.find()
+    if place is None:
         return "docker   no engine answers (start it: `systemctl start docker`, or `dockerd`)"
     try:
         client = docker.connect()
@@ -62,7 +63,9 @@ def _docker_line() -> str:
         built = "built" if image.find(client) is not None else "not built yet (`grade image build`)"
     except GradeError as error:
         return f"docker   {error}"
-    return f"docker   engine {version.get('Version', '?')}; image {image.tag()} {built}"
+    return (
+        f"docker   {place.name} at {place.address}: engine {version.get('Version', '?')}; image {image.tag()} {built}"
+    )
 
 
 def _bubblewrap_line() -> str:

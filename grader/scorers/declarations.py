@@ -27,10 +27,15 @@ def names() -> list[str]:
     return sorted(path.parent.name for path in resources.folder("benchmarks").glob(f"*/{FILE}"))
 
 
+def bundled() -> list[Benchmark]:
+    """Return the benchmarks that came with grade."""
+    return [load(name) for name in names()]
+
+
 def load(reference: str) -> Benchmark:
     """Load a benchmark by id, or from a folder or its benchmark.toml; raises UsageError, InputError."""
-    bundled = reference in names()
-    folder = resources.folder("benchmarks") / reference if bundled else _folder(reference)
+    is_bundled = reference in names()
+    folder = resources.folder("benchmarks") / reference if is_bundled else _folder(reference)
     path = folder / FILE
     try:
         text = path.read_bytes()
@@ -42,7 +47,7 @@ def load(reference: str) -> Benchmark:
         raise InputError([f"{path}: {error}"]) from error
     if problem := scorer.check_declaration(declared):
         raise InputError([f"{path}: {problem}"])
-    return msgspec.structs.replace(declared, folder=str(folder.resolve()), bundled=bundled)
+    return msgspec.structs.replace(declared, folder=str(folder.resolve()), bundled=is_bundled)
 
 
 def _folder(reference: str) -> Path:

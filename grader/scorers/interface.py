@@ -189,6 +189,10 @@ class Scorer(ABC, Generic[B, T]):
     usual_sampling: ClassVar[Sampling] = Sampling()
     """How the official runs sample, where the declaration says nothing else."""
     runs_programs: ClassVar[bool] = False
+    glossary: ClassVar[Mapping[str, str]] = {}
+    """Metric or rule -> what it is, in a sentence that reports show."""
+    outcome_names: ClassVar[Mapping[str, str]] = {}
+    """Outcome -> what reports call it, where its own name would mislead."""
     """Whether predictions become programs that are executed."""
 
     # --- data -----------------------------------------------------------------------------------------------------

@@ -24,6 +24,24 @@ def test_without_words_it_shows_the_help_and_calls_it_no_error():
     assert said.stderr.startswith("Usage: grade")
 
 
+def test_a_slip_in_a_command_is_answered_with_the_command(tmp_path):
+    said = grade("chek", "predictions.json", cwd=tmp_path)
+    assert (said.returncode, said.stderr) == (
+        2,
+        "error: There is no command and no file 'chek'. Did you mean `grade check`?\n",
+    )
+    (tmp_path / "chek").write_text("[]")
+    assert "Did you mean" not in grade("chek", cwd=tmp_path).stderr
+
+
+def test_without_b_the_benchmark_that_the_files_look_like_is_named(sample):
+    path, folder = sample("vstar")
+    said = grade(path, "--data", folder / "questions.jsonl")
+    assert said.returncode == 2
+    assert said.stderr.splitlines()[-1].endswith("look like those of vstar: did you mean -b vstar?")
+    assert not path.with_name("predictions_results.json").exists()
+
+
 def test_help_loads_nothing_heavy():
     import subprocess
     import sys

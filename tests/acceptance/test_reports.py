@@ -128,7 +128,8 @@ def test_compare_pairs_two_runs_and_writes_json_on_standard_output(vstar):
     record["predictions"] = ["I cannot see the image."]
     path.write_text(json.dumps(records))
     assert grade(*words, "-q").returncode == 0
-    said = grade("compare", before, results, "-o", "-")
+    files = [word for ending in ("md", "csv") for word in ("-o", path.with_name(f"compared.{ending}"))]
+    said = grade("compare", before, results, "-o", "-", *files)
     assert said.returncode == 0, said.stderr
     found = json.loads(said.stdout)
     (careful,) = [m for m in found["metrics"] if (m["reading"], m["group"]) == ("careful", None)]
@@ -137,6 +138,10 @@ def test_compare_pairs_two_runs_and_writes_json_on_standard_output(vstar):
     assert [flip["item"] for flip in found["fallen"]] == right[:1]
     assert found["risen"] == []
     assert "Lower in B (careful): 1" in said.stderr
+    assert f"A: {before}" in said.stderr
+    assert f"B: {results}" in said.stderr
+    assert path.with_name("compared.md").read_text().startswith("## grade: `vstar`")
+    assert path.with_name("compared.csv").read_text().startswith("metric,reading,group,")
 
 
 def test_compare_refuses_runs_of_different_benchmarks(vstar, sample, tmp_path):

@@ -279,7 +279,7 @@ def test_a_drop_is_met_failed_or_neither_by_its_bounds(fallen: int, risen: int, 
     low, high = change.ci90
     assert found.state == state
     assert found.state == ("met" if low >= -allowed else "failed" if high < -allowed else "inconclusive")
-    ending = f"; so many items show a change of {change.detectable:.1f} points in four of five cases"
+    ending = f"; minimum detectable change {change.detectable:.1f} points (80 % power, n = 191)"
     assert found == GateResult(
         gate=f"accuracy no more than {allowed} points below the baseline (careful)",
         state=state,

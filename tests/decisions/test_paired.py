@@ -13,7 +13,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import gammaln
 from scipy.stats import binomtest, norm, permutation_test, skew, ttest_1samp
 
-from grader.decisions.paired import detectable, difference, interval, permutation
+from grader.decisions.paired import detectable, detectable_in_words, difference, interval, permutation
 
 WHOLE = st.lists(st.sampled_from((-1, 0, 0, 1)), min_size=1, max_size=60)
 TENTHS = st.lists(st.integers(-10, 10).map(lambda tenths: tenths / 10), min_size=1, max_size=60)
@@ -43,6 +43,15 @@ def statistic(risen: int, fallen: int, n: int, delta: float, correction: float) 
     bend = -np.clip(n * (shares @ values**3) / deviation**3, -0.5, 0.5) / 6
     raw = (risen - fallen - n * delta - correction) / deviation
     return float(((1 + bend * raw) ** 3 - 1) / (3 * bend) - bend if bend else raw)
+
+
+def test_a_minimum_detectable_change_is_stated_only_where_it_says_something() -> None:
+    few, many = difference([1.0], [0.0]), difference([1.0] * 150 + [0.0] * 14, [1.0] * 140 + [0.0] * 24)
+    assert few.detectable > 100
+    assert detectable_in_words(few) == ""
+    assert detectable_in_words(difference([1.0] * 9, [1.0] * 8 + [0.0])) == ""
+    wanted = f"minimum detectable change {many.detectable:.1f} points (80 % power, n = 164)"
+    assert detectable_in_words(many) == wanted
 
 
 @pytest.mark.parametrize(("risen", "fallen", "n"), [(12, 2, 50), (9, 5, 44), (21, 6, 100), (0, 3, 191), (5, 5, 30)])

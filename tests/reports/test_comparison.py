@@ -26,8 +26,8 @@ def test_it_shows_the_change_with_interval_and_test_then_the_items_then_the_note
         "Lower in B (careful): 2",
         "  q0: correct -> wrong",
         "  q1: correct -> wrong",
-        "accuracy: exact McNemar test, paired by item; this many items, this noisy, show a true change of "
-        f"{MOVED.detectable:.1f} points in four of five cases.",
+        "accuracy: exact McNemar test, paired by item; minimum detectable change "
+        f"{MOVED.detectable:.1f} points (80 % power, n = 10).",
         "A note.",
     ]
 
@@ -56,7 +56,7 @@ def test_an_item_s_name_cannot_act_on_the_terminal() -> None:
 def test_where_nothing_differs_it_says_so() -> None:
     same: Difference = difference([1.0, 0.0], [1.0, 0.0])
     row = Compared(name="accuracy", reading="careful", group=None, before=50, after=50, difference=same)
-    assert "accuracy: no item differs;" in render(comparison(metrics=[row], fallen=[]))
+    assert "accuracy: no item differs." in render(comparison(metrics=[row], fallen=[]))
 
 
 def test_a_narrow_terminal_breaks_names_and_no_figure() -> None:

@@ -236,6 +236,12 @@ def test_a_table_cell_and_a_sentence_show_exactly_the_text_they_were_given(parse
         ("file.json:3: @me says", "`file.json:3: @me` says"),
         ("see GH-12, #12 and deadbeef", "see `GH-12, #12` and `deadbeef`"),
         ("1. no list", "`1.` no list"),
+        (
+            "a change of +2.16 points (bounds -1.20 and +2.16; n = 3), = 4",
+            "a change of +2.16 points (bounds -1.20 and +2.16; n = 3), = 4",
+        ),
+        ("+ no list", "`+` no list"),
+        ("= no heading", "`=` no heading"),
         ("40.0 is no list", "40.0 is no list"),
         ("", ""),
     ],

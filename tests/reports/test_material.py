@@ -12,12 +12,17 @@ from grader.files.results_file import decode_report
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
 from grader.reports import material
+from grader.reports.questions import gather
 from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult
+from grader.scorers import declarations
 from grader.scorers.interface import Program
 from grader.scorers.registry import scorer, scorer_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from grader.benchmark import Benchmark
+    from grader.reports.gaps import Gap
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -101,6 +106,51 @@ def test_data_that_is_not_what_was_graded_is_not_shown(graded, tmp_path: Path) -
     _, found = _load(folder / "predictions_results.json", other)
     assert found.tasks == {}
     assert [gap.why for gap in found.gaps] == ["The data (questions.jsonl) is not the data that was graded."]
+
+
+@pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
+def test_the_data_that_was_graded_is_found_beside_the_results(graded, tmp_path: Path, benchmark: str) -> None:
+    folder, data = graded(benchmark)
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    (shutil.copytree if data.is_dir() else shutil.copy)(data, tmp_path / data.name)
+    results = tmp_path / "predictions_results.json"
+    report = decode_report(results.read_bytes())
+    files = material.beside(results, report)
+    found = material.load(report, files.predictions, None, files.own, folders=files.folders)
+    assert set(found.tasks) == {sample.qid for sample in report.samples}
+    assert not [gap for gap in found.gaps if gap.what == "questions"]
+
+
+def test_data_beside_the_results_that_is_not_what_was_graded_is_not_shown(graded, tmp_path: Path) -> None:
+    folder, data = graded("vstar")
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    (tmp_path / data.name).write_text(data.read_text().replace('"label": "B"', '"label": "A"'))
+    results = tmp_path / "predictions_results.json"
+    report = decode_report(results.read_bytes())
+    gaps: list[Gap] = []
+    shown = gather(report, _nowhere("vstar"), None, None, gaps, folders=[tmp_path])
+    assert not shown.tasks
+    assert [gap.why for gap in gaps] == [
+        "The data of vstar (test) is not on this machine; give it with --data. "
+        "(questions.jsonl beside the results is not the data that was graded.)"
+    ]
+
+
+def _nowhere(name: str) -> Benchmark:
+    """A declaration whose data is neither on the hub nor on this machine."""
+    declared = declarations.load(name)
+    splits = {split: msgspec.structs.replace(place, hub="") for split, place in declared.splits.items()}
+    return msgspec.structs.replace(declared, splits=splits)
+
+
+def test_a_name_in_the_results_leads_to_no_data_elsewhere(graded, tmp_path: Path) -> None:
+    folder, data = graded("vstar")
+    report = decode_report((folder / "predictions_results.json").read_bytes())
+    for name in ("..", f"../{data.name}", str(data)):
+        shutil.copy(data, tmp_path / data.name)
+        (tmp_path / "inner").mkdir(exist_ok=True)
+        led = msgspec.structs.replace(report, provenance=msgspec.structs.replace(report.provenance, data=name))
+        assert not gather(led, _nowhere("vstar"), None, None, [], folders=[tmp_path / "inner"]).tasks
 
 
 def test_each_thing_that_is_missing_is_named(graded, tmp_path: Path) -> None:

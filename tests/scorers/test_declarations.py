@@ -109,6 +109,16 @@ def test_an_unknown_benchmark_is_refused_with_those_there_are(tmp_path: Path) ->
         declarations.load(str(tmp_path))
 
 
+def test_a_slip_in_a_benchmarks_id_is_answered_with_the_id() -> None:
+    with pytest.raises(UsageError, match=r"Did you mean vstar\?"):
+        declarations.load("vstarr")
+
+
+def test_the_declaration_itself_names_its_folder(tmp_path: Path) -> None:
+    folder = declare(tmp_path, MINIMAL)
+    assert declarations.load(f"{folder}/benchmark.toml") == declarations.load(folder)
+
+
 def test_a_declaration_cannot_be_changed_afterwards(tmp_path: Path) -> None:
     made = declarations.load(declare(tmp_path, MINIMAL))
     with pytest.raises(AttributeError):

@@ -32,9 +32,9 @@ async function difference_rows(shown) {
     const item = owner(at);
     const qid = index.qids[index.samples.q[at]];
     const several = item.size > 1 && index.samples.n.some((n, other) => n > 0 && owner(other) === item);
-    return el('tr', {}, el('th', { scope: 'row', class: 'id' }, el('a', { class: 'open', href: fresh({ tab: 'items', differs: '1', item: item.name, sample: String(index.samples.n[at]) }) }, safe(qid), several ? ` #${index.samples.n[at]}` : null)),
+    return el('tr', {}, el('th', { scope: 'row', class: 'id' }, el('a', { class: 'open', title: named(qid), href: fresh({ tab: 'items', differs: '1', item: item.name, sample: String(index.samples.n[at]) }) }, shortId(qid), several ? ` #${index.samples.n[at]}` : null)),
       READINGS.map((name) => el('td', { class: 'verdict' }, badge(outcomeOf(at, name), answerOf(at, name)),
-        ruleOf(at, name) ? el('code', { class: 'rule' }, safe(ruleOf(at, name))) : null)), el('td', { class: 'evidence' }, found[number]));
+        ruleOf(at, name) ? el('code', { class: 'rule', title: meaning(ruleOf(at, name)) }, safe(ruleOf(at, name))) : null)), el('td', { class: 'evidence' }, found[number]));
   });
 }
 
@@ -51,7 +51,7 @@ async function differences() {
   const chip = (changes, on, text) => el('a', { class: 'chip', 'aria-current': on ? 'true' : null, href: fresh({ tab: 'differences', ...changes }) }, text);
   return [heading, el('p', { class: 'lead', text: `${count(every.length)} of ${plural(all.length, 'sample')}. Marked is what each reading rests on.` }),
     el('nav', { class: 'chips', 'aria-label': 'Kinds of difference' }, chip({}, now === ' ', `all ${count(every.length)}`),
-      kinds.map(([kind, number]) => { const [official, careful] = kind.split(' '); return chip({ official, careful }, now === kind, official === careful ? `${human(official)}, another answer ${count(number)}` : `${human(official)} → ${human(careful)} ${count(number)}`); })),
+      kinds.map(([kind, number]) => { const [official, careful] = kind.split(' '); return chip({ official, careful }, now === kind, official === careful ? `${outcomeName(official)}, another answer ${count(number)}` : `${outcomeName(official)} → ${outcomeName(careful)} ${count(number)}`); })),
     table('Samples on which the readings differ', [column(index.unit), column('Official'), column('Careful'), column('Evidence')],
       await difference_rows(found.slice((page - 1) * DIFFERENCES, page * DIFFERENCES)), 'differences'),
     pager(found.length, DIFFERENCES, page, (to) => address({ page: String(to) }))];

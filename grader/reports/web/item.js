@@ -36,7 +36,7 @@ function reading(sample, name) {
   const tick = (value) => (value === null || value === undefined ? '–' : value === true ? '✓' : value === false ? '✕' : named(value));
   return el('div', { class: `reading ${name}` }, el('h4', { text: name }), el('p', {}, badge(read.outcome, read.answer),
     read.credit > 0 && read.credit < 1 ? el('span', { class: 'faint', text: ` credit ${read.credit}` }) : null),
-  read.rule ? el('p', { class: 'rule' }, 'rule ', el('code', {}, safe(read.rule))) : null,
+  read.rule ? el('p', { class: 'rule' }, 'rule ', el('code', { title: meaning(read.rule), class: meaning(read.rule) ? 'explained' : null }, safe(read.rule))) : null,
   facts.length ? el('p', { class: 'rule' }, facts.map(([key, value]) => el('span', { class: 'fact' }, `${human(named(key))} ${tick(value)}`))) : null,
   read.detail ? el('p', { class: 'detail' }, safe(read.detail)) : null);
 }
@@ -57,7 +57,7 @@ function output(sample, lines) {
   const raw = sample.raw === undefined
     ? el('p', { class: 'notice warn' }, 'The output cannot be shown: ', sample.official.rule === 'missing' ? 'there is none.' : why('predictions', 'the prediction file has none.'))
     : [el('h4', {}, 'Raw output', marks.length ? el('span', { class: 'marks' }, 'rests on ', marks.map((mark) => el('mark', { class: `by-${mark.reading}`, text: mark.reading }))) : null),
-      sample.raw ? marked(el('pre', { class: 'raw', tabindex: '0', dir: 'auto' }), sample.raw, marks, sample.cut) : el('p', { class: 'faint', text: 'The output is empty.' })];
+      sample.raw ? copyable('raw output', sample.raw, marked(el('pre', { class: 'raw', tabindex: '0', dir: 'auto' }), sample.raw, marks, sample.cut)) : el('p', { class: 'faint', text: 'The output is empty.' })];
   return [el('div', { class: 'readings' }, READINGS.map((name) => reading(sample, name))),
     sample.official.span && sample.raw === undefined ? null : raw, facts(sample), program(sample, lines)];
 }
@@ -67,7 +67,7 @@ function program(sample, lines) {
   if (!sample.program) return el('p', { class: 'notice warn' }, 'The program cannot be shown: ', why('programs', 'the executed file has none for this sample.'));
   return [sample.result && sample.result !== 'passed' ? [el('h4', { text: 'What the official evaluator recorded' }), el('pre', { class: 'raw' }, safe(sample.result))] : null,
     el('details', { open: true }, el('summary', {}, 'Assembled program, as run ', el('small', { text: `${plural(sample.program.lines.length, 'line')}, ${sample.seconds.toFixed(2)} s of CPU${sample.program.own ? '; the bar marks what the model wrote' : ''}${sample.program.failed === undefined ? '' : `; line ${sample.program.failed + 1}, the test that failed, is marked`}` })),
-      source(sample.program.lines.map((number) => lines[number]), sample.program.own, sample.program.failed))];
+      copyable('program', sample.program.lines.map((number) => lines[number][0]).join('\n'), source(sample.program.lines.map((number) => lines[number]), sample.program.own, sample.program.failed)))];
 }
 
 // The samples of an item, or the rounds of a unit: a row of buttons, arrows move between them.
@@ -77,7 +77,7 @@ function strip(item, rounds, now) {
   return el('nav', { class: 'strip', 'aria-label': 'Samples' }, rounds.map((number) => {
     const outcomes = READINGS.map((name) => of(number, name));
     const tone = (list) => (list.every((outcome) => toneOf(outcome) === 'good') ? 'good' : toneOf(list.find((outcome) => toneOf(outcome) !== 'good')));
-    const words = READINGS.map((name, n) => `${name} ${[...new Set(outcomes[n])].map(human).join(', ')}`).join('; ');
+    const words = READINGS.map((name, n) => `${name} ${[...new Set(outcomes[n])].map(outcomeName).join(', ')}`).join('; ');
     return el('a', { href: address({ sample: String(number) }), class: 'sample', 'aria-current': number === now ? 'true' : null, title: words, 'aria-label': `Sample ${number}: ${words}` },
       el('span', { text: String(number) }), el('span', { class: 'dots', 'aria-hidden': 'true' }, outcomes.map((list) => el('i', { class: tone(list) }))));
   }));

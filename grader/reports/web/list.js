@@ -7,7 +7,7 @@ let searching = 0;
 const groupNames = (item) => item.groups.map((number) => index.groups[number]);
 
 function haystack(item) {
-  item.hay ??= [item.name, ...new Set(samplesOf(item).map((at) => index.qids[index.samples.q[at]])), item.blurb, ...groupNames(item),
+  item.hay ??= [item.name, ...new Set(samplesOf(item).map((at) => index.qids[index.samples.q[at]])), item.blurb, ...groupNames(item), ...samplesOf(item).map((at) => index.failed[index.samples.f[at]] ?? ''),
     ...new Set(samplesOf(item).flatMap((at) => [detailOf(at), ruleOf(at, 'official'), ruleOf(at, 'careful')]))].join('\n').toLowerCase();
   return item.hay;
 }
@@ -66,7 +66,7 @@ function tally(values) {
 }
 
 function filters() {
-  const outcomes = (name) => [...tally(all.map((at) => outcomeOf(at, name)))].sort((a, b) => b[1] - a[1]).map(([value, number]) => [value, human(value), number]);
+  const outcomes = (name) => [...tally(all.map((at) => outcomeOf(at, name)))].sort((a, b) => b[1] - a[1]).map(([value, number]) => [value, outcomeName(value), number]);
   const labels = [...tally(items.flatMap(groupNames))].sort((a, b) => collator.compare(a[0], b[0])).map(([value, number]) => [value, named(value.replace('=', ': ')), number]);
   let waiting = 0;
   const typed = (event) => {
@@ -103,11 +103,19 @@ function verdict(item, reading) {
   return [el('span', { class: 'share', text: `${good}/${item.size}` }), dots(item, reading)];
 }
 
+// The first test that failed; of several samples, how many fail at it.
+function failedTest(item) {
+  const found = tally(samplesOf(item).map((at) => index.failed[index.samples.f[at]]).filter(Boolean));
+  const [most] = [...found].sort((a, b) => b[1] - a[1]);
+  if (!most) return null;
+  return el('div', { class: 'failed-test', title: named(most[0]) }, el('small', { text: item.size > 1 ? `${most[1]} of ${item.size} fail: ` : 'failed: ' }), el('code', {}, safe(most[0])));
+}
+
 function row(item) {
   const link = address({ item: item.name, sample: '0' });
   return el('tr', { class: item.differing ? 'differing' : '' },
-    el('th', { scope: 'row', class: 'id' }, el('a', { href: link, class: 'open' }, safe(item.name))),
-    el('td', { class: 'blurb' }, el('div', {}, safe(item.blurb))), READINGS.map((name) => el('td', { class: 'verdict' }, verdict(item, name))),
+    el('th', { scope: 'row', class: 'id' }, el('a', { href: link, class: 'open', title: named(item.name) }, shortId(item.name))),
+    el('td', { class: 'blurb' }, el('div', {}, safe(item.blurb)), failedTest(item)), READINGS.map((name) => el('td', { class: 'verdict' }, verdict(item, name))),
     el('td', { class: 'num' }, item.differing ? el('span', { class: 'delta', text: String(item.differing) }) : el('span', { class: 'faint', text: '·' })),
     timed ? el('td', { class: 'num', text: item.seconds.toFixed(2) }) : null);
 }

@@ -1,6 +1,6 @@
 // Putting a view on the page, and everything that keys and addresses do.
 
-let index, items, all, owners, timed, baselines;
+let index, items, all, owners, timed, baselines, glossary, words;
 const owner = (at) => items[owners[at]];
 
 function read(unpacked) {
@@ -21,6 +21,8 @@ function read(unpacked) {
     item.seconds += index.samples.t[at];
   }
   baselines = lookup(index.baselines);
+  glossary = lookup(index.glossary);
+  words = lookup(index.words);
   timed = items.some((item) => item.seconds > 0);
 }
 
@@ -49,7 +51,7 @@ async function draw(before) {
   const view = await VIEWS[state.tab]();
   if (turn !== drawn) return;
   panel.replaceChildren(...[view].flat(Infinity).filter(Boolean));
-  document.title = [state.item ? named(state.item) : TABS.find(([name]) => name === state.tab)[1], index.benchmark, 'grade'].join(' · ');
+  document.title = [state.item ? named(state.item) : TABS.find(([name]) => name === state.tab)[1], named(index.model), named(index.file), index.benchmark, 'grade'].filter(Boolean).join(' · ');
   if (before) settle(before, focused);
   panel.dataset.ready = String(turn);
 }

@@ -116,6 +116,10 @@ def _head(report: Report, material: Material) -> dict[str, object]:
     summary = scorer_of(report).summary(report)
     return {
         "benchmark": report.benchmark,
+        "model": report.model or "",
+        "file": report.provenance.predictions,
+        "glossary": dict(scorer_of(report).glossary),
+        "words": dict(scorer_of(report).outcome_names),
         "split": report.split,
         "protocol": report.protocol,
         "wholeUnits": material.whole_units,
@@ -165,10 +169,10 @@ def _columns(
     report: Report, items: list[Item], material: Material, where: list[tuple[int, int]], scorer: AnyScorer
 ) -> dict[str, object]:
     """Return items and samples as columns; the samples of an item stand together."""
-    outcomes, answers, rules, details, labels, qids = (_Table() for _ in range(6))
+    outcomes, answers, rules, details, labels, qids, failed = (_Table() for _ in range(7))
     rows: list[list[object]] = []
     columns: dict[str, list[object]] = {
-        name: [] for name in ("q", "n", "o", "c", "oa", "ca", "or", "cr", "d", "t", "x")
+        name: [] for name in ("q", "n", "o", "c", "oa", "ca", "or", "cr", "d", "t", "x", "f")
     }
     different = {(s.qid, s.sample) for s in report.differences()}
     for item, (chunk, place) in zip(items, where, strict=True):
@@ -180,6 +184,7 @@ def _columns(
             columns["q"].append(qids(sample.qid))
             columns["n"].append(sample.sample)
             columns["x"].append(int((sample.qid, sample.sample) in different))
+            columns["f"].append(failed(_failed_test(sample, scorer)))
             columns["t"].append(round(sample.seconds, 3))
             columns["d"].append(details(sample.careful.detail or sample.official.detail or None))
             for letter, reading in (("o", sample.official), ("c", sample.careful)):
@@ -195,6 +200,7 @@ def _columns(
         "rules": rules.values,
         "details": [detail[:400] for detail in details.values],
         "groups": labels.values,
+        "failed": failed.values,
     }
 
 
@@ -219,6 +225,12 @@ def _blurb(task: Task | None) -> str:
     if not task.text and '"""' in text:
         text = text.split('"""')[1].partition("Parameters:")[0]
     return " ".join(text.split())[:_BLURB]
+
+
+def _failed_test(sample: SampleResult, scorer: AnyScorer) -> str | None:
+    """Return the test that failed, in one short line."""
+    test = dict(scorer.marks(sample).facts).get("failed test") if scorer.runs_programs else None
+    return " ".join(test.split())[:_BLURB] if test else None
 
 
 def _rule(reading: Reading) -> str | None:

@@ -7,16 +7,16 @@ function metricRows(rows, scale, label) {
 }
 
 const metricHead = (first, scale) => [column(first), el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), axis(scale)),
-  column(`Official${index.mark}`, 'num'), column('Careful', 'num'), column('Change', 'num'), column('n', 'num')];
+  column(`Official${index.mark}`, 'num'), column('Careful', 'num'), el('th', { scope: 'col', class: 'num', title: 'The careful value minus the official one, in points' }, 'careful − official'), el('th', { scope: 'col', class: 'num', title: 'Observations behind the value' }, 'n')];
 
 function overall() {
   const rows = index.breakdown.filter((row) => row.group === null);
   if (!rows.length) return el('p', { class: 'notice', text: 'This run has no figures.' });
   const scale = scaleOf(rows);
   return el('section', { 'aria-labelledby': 'h-figures' }, el('div', { class: 'heading' },
-    el('h2', { id: 'h-figures', text: 'Figures' }), legend()),
+    el('h2', { id: 'h-figures', text: 'Metrics' }), legend()),
   el('p', { class: 'lead', text: 'In percent, with 95 % intervals. Official is the published scorer, bug for bug; careful is what an attentive person concludes.' }),
-  table('Figures in both readings', metricHead('Metric', scale), metricRows(rows, scale, (row) => human(row.name)), 'figures'),
+  table('Figures in both readings', metricHead('Metric', scale), metricRows(rows, scale, (row) => el('span', { title: meaning(row.name), class: meaning(row.name) ? 'explained' : null }, human(row.name))), 'figures'),
   index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored (${index.why_unscored}). All metrics exclude them; "between" says what the figure could be with all of them wrong, and all right. `,
     el('a', { href: fresh({ tab: 'items', careful: 'unscored' }), text: 'Show them' })) : null);
 }
@@ -32,7 +32,7 @@ function headline() {
 function curveCard() {
   const curve = index.curve;
   if (!curve) return null;
-  const wide = window.innerWidth < 600 ? 380 : 620, high = 250, left = 40, right = 74, top = 20, bottom = 40;
+  const wide = window.innerWidth < 600 ? 340 : 560, high = 250, left = 40, right = 74, top = 20, bottom = 40;
   const most = curve.k.length;
   const x = (k) => left + ((k - 1) / Math.max(1, most - 1)) * (wide - left - right);
   const y = (value) => top + (1 - value / 100) * (high - top - bottom);
@@ -94,7 +94,7 @@ function outcomes() {
   return el('section', { class: 'card', 'aria-labelledby': 'h-outcomes' }, el('h2', { id: 'h-outcomes', text: 'Outcomes' }),
     el('p', { class: 'lead', text: 'Samples by what official (rows) and careful (columns) conclude. Every number leads to its items.' }),
     table('Samples by outcome: official in rows, careful in columns', [el('th', { scope: 'col' }, el('small', { text: 'official ↓ careful →' })),
-      across.map((name) => el('th', { scope: 'col', class: `num head ${toneOf(name)}`, text: human(name) })), column('all', 'num')], rows, 'matrix'));
+      across.map((name) => el('th', { scope: 'col', class: `num head ${toneOf(name)}`, title: MEANINGS.get(name), text: outcomeName(name) })), column('all', 'num')], rows, 'matrix'));
 }
 
 function categories() {
@@ -110,7 +110,7 @@ function categories() {
     const name = row.group.slice(row.group.indexOf('=') + 1);
     return [el('small', { class: 'of', text: `${human(row.name)} · ` }), el('a', { href: fresh({ tab: 'items', group: row.group }) }, safe(name)), short.has(name) ? el('small', { text: ` ${named(short.get(name))}` }) : null];
   };
-  return el('section', { 'aria-labelledby': 'h-categories' }, el('div', { class: 'heading' }, el('h2', { id: 'h-categories', text: `By category: ${human(chosen)}` }),
+  return el('section', { 'aria-labelledby': 'h-categories' }, el('div', { class: 'heading' }, el('h2', { id: 'h-categories', title: meaning(chosen), text: `By category: ${human(chosen)}` }),
     names.length > 1 ? el('label', {}, 'Metric ', el('select', { id: 'metric', onchange: (event) => go(address({ metric: event.target.value }), { replace: true }) },
       names.map((name) => el('option', { value: name, selected: name === chosen, text: human(name) })))) : null),
   [...fields].map(([field, members]) => table(`${chosen} by ${named(field)}`, metricHead(human(named(field)), scale), metricRows(members, scale, label), 'figures')));

@@ -5,10 +5,21 @@ const TONES = lookup({ passed: 'good', correct: 'good', unscored: 'none', suspec
 const SIGNS = { good: '✓', bad: '✕', doubt: '?', none: '–' };
 const toneOf = (outcome) => TONES.get(outcome) ?? 'bad';
 
+// What an outcome is called here, and what it means.
+const outcomeName = (outcome) => words.get(outcome) ?? human(outcome);
+const MEANINGS = lookup({ passed: 'All tests passed.', failed: 'A test’s assertion failed.', error: 'The program raised something other than a failed assertion.',
+  timeout: 'The program used more time than it may.', out_of_memory: 'The program used more memory than it may.', crashed: 'A signal of its own making ended the program.',
+  lint_failed: 'The linter refused the program.', suspect: 'It passes officially, and the check in processes apart does not confirm it.',
+  correct: 'The answer is right.', wrong: 'The answer is wrong.', no_answer: 'The output gives no answer.', ambiguous: 'The output gives several answers.',
+  unscored: 'No verdict: excluded from all metrics.' });
+
+// What a metric or a rule is; `pass@*` stands for every k.
+const meaning = (name) => glossary.get(name) ?? glossary.get(`${String(name).split('@')[0]}@*`) ?? null;
+
 function badge(outcome, answer) {
   const tone = toneOf(outcome);
-  return el('span', { class: `badge ${tone}` }, el('span', { 'aria-hidden': 'true', class: 'sign', text: SIGNS[tone] }),
-    human(outcome), answer ? el('span', { class: 'answer' }, safe(answer)) : null);
+  return el('span', { class: `badge ${tone}`, title: MEANINGS.get(outcome) }, el('span', { 'aria-hidden': 'true', class: 'sign', text: SIGNS[tone] }),
+    outcomeName(outcome), answer ? el('span', { class: 'answer' }, safe(answer)) : null);
 }
 
 const samplesOf = (item) => Array.from({ length: item.size }, (_, at) => item.start + at);
@@ -23,7 +34,7 @@ function dots(item, reading) {
   const all = samplesOf(item).map((at) => outcomeOf(at, reading));
   const tally = new Map();
   for (const outcome of all) tally.set(outcome, (tally.get(outcome) || 0) + 1);
-  const words = [...tally].map(([outcome, number]) => `${number} ${human(outcome)}`).join(', ');
+  const words = [...tally].map(([outcome, number]) => `${number} ${outcomeName(outcome)}`).join(', ');
   return el('span', { class: 'dots', role: 'img', 'aria-label': words, title: words },
     all.slice(0, 40).map((outcome) => el('i', { class: toneOf(outcome) })), all.length > 40 ? '…' : null);
 }
@@ -95,4 +106,40 @@ function pager(total, size, page, link) {
   const step = (to, text) => (to >= 1 && to <= pages ? el('a', { class: 'button', href: link(to), text }) : el('span', { class: 'button off', 'aria-hidden': 'true', text }));
   return el('nav', { class: 'pager', 'aria-label': 'Pages' }, step(page - 1, '← Previous'),
     el('span', { text: `Page ${page} of ${pages}` }), step(page + 1, 'Next →'));
+}
+
+// An id in a narrow column: its middle gives way, its end stays, the whole of it is on hover and in the text.
+const LONG_ID = 24, ID_END = 12;
+function shortId(name) {
+  const text = String(name);
+  if (text.length <= LONG_ID) return safe(text);
+  const slash = text.lastIndexOf('/');
+  const at = slash > 0 && text.length - slash <= LONG_ID ? slash : text.length - ID_END;
+  return el('span', { class: 'long-id' }, el('span', { class: 'start' }, safe(text.slice(0, at))), el('span', { class: 'end' }, safe(text.slice(at))));
+}
+
+// navigator.clipboard is not there on every page that was opened from a disk.
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const box = el('textarea', { class: 'unseen', 'aria-hidden': 'true', tabindex: '-1' });
+    box.value = text;
+    document.body.append(box);
+    box.select();
+    const done = document.execCommand('copy');
+    box.remove();
+    return done;
+  }
+}
+
+function copyable(what, text, node) {
+  const button = el('button', { type: 'button', class: 'quiet copy', 'aria-label': `Copy ${what}`, text: 'Copy', onclick: async () => {
+    const done = await copy(text);
+    button.textContent = done ? 'Copied' : 'Not copied';
+    say(done ? `${what} copied` : `${what} could not be copied`);
+    setTimeout(() => { button.textContent = 'Copy'; }, 1500);
+  } });
+  return el('div', { class: 'copyable' }, node, button);
 }

@@ -15,6 +15,7 @@ from grader.scorers.choice.baselines import baselines
 from grader.scorers.choice.carried import carried_rows
 from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, letters_problem
 from grader.scorers.choice.facts import LetterCounts, RunFacts
+from grader.scorers.choice.glossary import GLOSSARY
 from grader.scorers.choice.items import Item
 from grader.scorers.interface import Scored, Scorer, Summary, TableBlock, no_results
 from grader.scorers.means import each_task, metric_rows
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     """Questions with options, read by an official version's rules and as a careful person would."""
 
+    glossary = GLOSSARY
     declaration = ChoiceBenchmark
     options: ClassVar[frozenset[str]] = frozenset({"judge_model", "judge_base_url", "judge_replies", "judge_prompt"})
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING

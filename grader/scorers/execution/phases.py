@@ -8,6 +8,7 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.executors.choice import open_executor
+from grader.files.json_text import quoted
 from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox.answer import Executed, Lint
 from grader.sandbox.interface import Limits
@@ -43,15 +44,15 @@ class Executions(msgspec.Struct, kw_only=True):
     notes: list[str] = []
 
 
-def wanted_k(asked: tuple[int, ...], counts: Iterable[int], protocol: ExecutionProtocol) -> tuple[int, ...]:
+def wanted_k(asked: tuple[int, ...], counts: Mapping[str, int], protocol: ExecutionProtocol) -> tuple[int, ...]:
     """Return the ks to report; raises UsageError for an asked k that some task has too few samples for."""
-    fewest = min(counts, default=0)
+    task, fewest = min(counts.items(), key=lambda item: item[1], default=("", 0))
     if not asked:
         return tuple(sorted({1, protocol.k if fewest >= protocol.k else 1}))
     for k in asked:
         if k > fewest:
             raise UsageError(
-                f"pass@{k} needs at least {k} samples of every task, and some task has only {fewest}: "
+                f"pass@{k} needs at least {k} samples of every task, and {quoted(task)} has only {fewest}: "
                 f"there is no unbiased estimate. Give -k at most {fewest}."
             )
     return tuple(sorted(set(asked)))

@@ -14,6 +14,7 @@ from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.curve import curve
 from grader.scorers.execution.declaration import ExecutionBenchmark
 from grader.scorers.execution.facts import facts_of
+from grader.scorers.execution.glossary import GLOSSARY
 from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from
 from grader.scorers.interface import Marks, OwnFile, Scored, Scorer, Summary, in_group, missing_reading
 from grader.scorers.oddities import marked
@@ -33,6 +34,7 @@ FROM_EXECUTED = "Scored from an executed file: it holds no careful verdicts, so 
 class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     """Predictions become programs, which run in a sandbox."""
 
+    glossary = GLOSSARY
     declaration = ExecutionBenchmark
     options: ClassVar[frozenset[str]] = frozenset({"k"})
     own_file: ClassVar[str] = "_executed.json"
@@ -89,7 +91,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         """Execute and score; raises a GradeError."""
         version = run.benchmark.protocols[run.protocol]
         samples_each = max(map(len, run.predictions.values()), default=0)
-        ks = phases.wanted_k(run.options.k, [len(p) or samples_each for p in run.predictions.values()], version)
+        ks = phases.wanted_k(run.options.k, {q: len(p) or samples_each for q, p in run.predictions.items()}, version)
         words = jobs.texts(version, run.options.timeout)
         made = phases.execute(run.tasks, run.predictions, words, run.options, run.observer)
         absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
@@ -116,7 +118,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         counts: dict[str, int] = {}
         for sample in samples:
             counts[sample.qid] = counts.get(sample.qid, 0) + 1
-        ks = phases.wanted_k(earlier.options.k, counts.values(), earlier.benchmark.protocols[earlier.protocol])
+        ks = phases.wanted_k(earlier.options.k, counts, earlier.benchmark.protocols[earlier.protocol])
         notes = [FROM_EXECUTED] if report is None else None
         return Scored(samples=samples, metrics=pass_metrics.metrics(samples, ks), notes=notes)
 

@@ -15,6 +15,7 @@ from grader.scorers.mr_ben import metrics as mr_score
 from grader.scorers.mr_ben.declaration import MrBenBenchmark
 from grader.scorers.mr_ben.facts import RunFacts, as_table, facts_of
 from grader.scorers.mr_ben.figures import Weights
+from grader.scorers.mr_ben.glossary import GLOSSARY, OUTCOME_NAMES
 from grader.scorers.mr_ben.tasks import MrBenTask, tasks_from
 from grader.scorers.mr_ben.weights import OWN_WEIGHTS, weight_notes, weights_of
 
@@ -39,6 +40,8 @@ PARSE_RATE = "parse_success_rate"
 class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     """A model judges a worked solution: whether it is right, where it first goes wrong, and why."""
 
+    glossary = GLOSSARY
+    outcome_names = OUTCOME_NAMES
     declaration = MrBenBenchmark
     options: ClassVar[frozenset[str]] = frozenset(
         {"weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt"}
@@ -186,8 +189,8 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         return Marks(
             kind=facts.difference or "",
             facts=[(name, value) for name, value in shown if value is not None],
-            official=_found(facts.official),
-            careful=_found(facts.careful),
+            official=_found(facts.official, facts.gold),
+            careful=_found(facts.careful, facts.gold),
         )
 
 
@@ -203,8 +206,11 @@ def _weights_of(report: Report) -> Weights:
     return Weights(**given)
 
 
-def _found(facts: ReadingFacts) -> list[tuple[str, str | bool | None]]:
-    return [("correctness", facts.correctness), ("step", facts.step), ("reason", facts.reason)]
+def _found(facts: ReadingFacts, gold: str | None) -> list[tuple[str, str | bool | None]]:
+    """Return what a reading found; a correct solution has no wrong step to name and no error to explain."""
+    applies = gold != "correct"
+    step, reason = (facts.step, facts.reason) if applies else ("n/a", "n/a")
+    return [("answer", facts.correctness), ("step", step), ("reason", reason)]
 
 
 def _kind_notes(kinds: Counter[str]) -> list[str]:

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from grader.reports import html
+from grader.reports.material import Material
+from grader.results import Provenance, write_facts
+from grader.scorers.execution.facts import SampleFacts
+from grader.scorers.registry import scorer_of
+from tests.reports.browser import big
 from tests.reports.browser.conftest import settled
 from tests.reports.browser.made import CODE, execution
 
@@ -278,7 +284,7 @@ def test_a_mr_ben_row_shows_what_was_judged_and_its_sisters(watch, graded_page) 
     page = watch(path).open("tab=items&item=math-2%2Fwriter-a")
     text = page.locator("#panel").inner_text()
     assert "Solution under review" in text
-    assert "The judge\N{RIGHT SINGLE QUOTATION MARK}s reply" in text
+    assert "judge's reply" in text
     assert "Final Decision: **Correct**" in text
     page.get_by_role("link", name="math-2/writer-b").click()
     settled(page, "document.querySelector('#item').textContent === 'math-2/writer-b'")
@@ -340,3 +346,96 @@ def test_long_lists_come_in_pages(watch: Callable[..., Watched], tmp_path: Path)
     assert "page=2" in page.url
     page.get_by_role("tab", name="Where they differ").click()
     settled(page, "document.querySelectorAll('table.differences tbody tr').length === 25")
+
+
+def test_header_and_title_name_the_model_and_the_file(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    report, material = big.made(tasks=1, samples=1)
+    provenance = Provenance(predictions="mine.json")
+    path.write_bytes(html.render(msgspec.structs.replace(report, model="tiny-1", provenance=provenance), material))
+    page = watch(path).open()
+    assert page.locator(".meta span").all_inner_texts()[:2] == ["model tiny-1", "mine.json"]
+    assert page.title() == "Summary · tiny-1 · mine.json · humaneval-v · grade"
+    assert "<title>tiny-1 · mine.json · humaneval-v · test · grade</title>" in path.read_text()
+
+
+def test_the_list_says_which_test_failed(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    report, material = big.made(tasks=1, samples=3)
+    facts = write_facts(SampleFacts(failed_test="assert solution(1)  ==\n 2", failed_line=3))
+    samples = [msgspec.structs.replace(sample, facts=facts) for sample in report.samples[:2]]
+    path = tmp_path / "report.html"
+    path.write_bytes(html.render(msgspec.structs.replace(report, samples=[*samples, report.samples[2]]), material))
+    page = watch(path).open("tab=items")
+    assert page.locator(".failed-test").inner_text() == "2 of 3 fail: assert solution(1) == 2"
+    page.locator("#search").fill("solution(1) ==")
+    _count(page, "1 task")
+
+
+@pytest.mark.parametrize("how", ["clipboard", "fallback"])
+def test_programs_and_outputs_can_be_copied(watch: Callable[..., Watched], made: Path, how: str) -> None:
+    page = watch(made, permissions=["clipboard-read", "clipboard-write"]).open("tab=items&item=q1&sample=2")
+    if how == "fallback":
+        page.evaluate(
+            "() => { Object.defineProperty(navigator.clipboard, 'writeText', { value: async () => { throw 1 } }) }"
+        )
+    page.get_by_role("button", name="Copy program").click()
+    settled(page, "document.querySelector('#status').textContent === 'program copied'")
+    copied = page.evaluate("() => navigator.clipboard.readText()")
+    assert CODE in copied
+    assert "assert solution(1) == 2" in copied
+    page.get_by_role("button", name="Copy raw output").click()
+    settled(page, "document.querySelector('#status').textContent === 'raw output copied'")
+    assert page.evaluate("() => navigator.clipboard.readText()") != copied
+
+
+def test_a_long_id_is_shortened_in_its_column_and_whole_on_hover(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    name = f"{'0123456789abcdef' * 3}/a-model-of-some-size"
+    report, _ = big.made(tasks=1, samples=1)
+    report = msgspec.structs.replace(report, samples=[msgspec.structs.replace(report.samples[0], qid=name)])
+    path = tmp_path / "report.html"
+    path.write_bytes(html.render(report, Material(runs_programs=True)))
+    link = watch(path).open("tab=items").locator("a.open")
+    assert link.get_attribute("title") == name
+    assert link.text_content() == name
+    assert link.locator(".long-id").evaluate("node => node.getBoundingClientRect().width") <= 210
+    assert link.evaluate("node => node.getBoundingClientRect().height") < 30
+    assert link.locator(".end").text_content() == "/a-model-of-some-size"
+
+
+def test_heads_of_a_list_stay_in_sight(watch: Callable[..., Watched], tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_bytes(html.render(*big.made(tasks=80, samples=1, width=40)))
+    page = watch(path).open("tab=items")
+    page.evaluate("window.scrollTo(0, 1500)")
+    assert page.locator("table.items thead th").first.evaluate("node => node.getBoundingClientRect().top") == 0
+
+
+@pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
+def test_every_metric_and_rule_of_a_sample_run_is_explained(graded_page, benchmark: str) -> None:
+    _, report = graded_page(benchmark)
+    glossary = scorer_of(report).glossary
+    rules = {r.rule for s in report.samples for r in (s.official, s.careful) if isinstance(r.rule, str)}
+    assert (rules | {metric.name for metric in report.metrics}) - glossary.keys() == set()
+
+
+def test_metrics_rules_and_outcomes_are_explained_on_hover(watch: Callable[..., Watched], graded_page) -> None:
+    path, _ = graded_page("mr-ben")
+    watched = watch(path)
+    page = watched.open()
+    metric = page.locator("table.figures").first.locator("tbody th span").first
+    assert metric.inner_text() == "mr score"
+    assert (metric.get_attribute("title") or "").startswith("The weighted sum of mcc")
+    page = watched.open("tab=items&item=physics-1/writer-b")
+    assert page.locator(".reading.careful .badge").inner_text() == "✓\ncredited\ncorrect"
+    assert page.locator(".reading.careful .fact").all_inner_texts() == ["answer correct", "step n/a", "reason n/a"]
+    assert page.locator(".reading.careful code").get_attribute("title") == "The verdict stands under a heading."
+    assert page.locator(".reading.careful .badge").get_attribute("title")
+
+
+@pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
+@pytest.mark.parametrize("view", ["tab=summary", "tab=differences", "tab=items", "tab=about"])
+def test_no_sample_report_overflows_on_a_phone(
+    watch: Callable[..., Watched], graded_page, benchmark: str, view: str
+) -> None:
+    page = watch(graded_page(benchmark)[0], viewport={"width": 390, "height": 800}).open(view)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -23,13 +23,13 @@ from grader.scorers.execution.phases import wanted_k
 def test_the_ks_are_those_asked_for_or_the_protocols_where_every_task_has_the_samples(
     asked: tuple[int, ...], counts: list[int], k: int, wanted: tuple[int, ...]
 ) -> None:
-    assert wanted_k(asked, counts, ExecutionProtocol(k=k)) == wanted
+    assert wanted_k(asked, {f"q{n}": count for n, count in enumerate(counts)}, ExecutionProtocol(k=k)) == wanted
 
 
-def test_a_k_that_some_task_has_too_few_samples_for_is_an_error_that_says_so() -> None:
+def test_a_k_that_some_task_has_too_few_samples_for_is_an_error_that_names_the_task() -> None:
     with pytest.raises(UsageError) as caught:
-        wanted_k((1, 10), [20, 6], ExecutionProtocol(k=10))
+        wanted_k((1, 10), {"he0": 20, "he1": 6, "he2": 7}, ExecutionProtocol(k=10))
     assert str(caught.value) == (
-        "pass@10 needs at least 10 samples of every task, and some task has only 6: "
+        'pass@10 needs at least 10 samples of every task, and "he1" has only 6: '
         "there is no unbiased estimate. Give -k at most 6."
     )

@@ -1,0 +1,109 @@
+"""A comparison of two runs as a file: JSON for programs, CSV for spreadsheets, Markdown for pull requests."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.decisions.paired import detectable_in_words
+from grader.errors import UsageError
+from grader.reports.comparison import p_value, side
+from grader.reports.csv import guarded
+from grader.reports.markdown_text import code, prose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.decisions.comparison import Comparison, Flip
+    from grader.decisions.paired import Compared
+
+MOST_FLIPS = 50
+"""Items that the Markdown lists in each direction; the JSON has all."""
+
+
+def format_of(name: str) -> Callable[[Comparison], bytes]:
+    """Return what makes the file of this name (`-`: JSON); raises UsageError."""
+    ending = ".json" if name == "-" else PurePath(name).suffix.lower()
+    if ending not in FORMATS:
+        raise UsageError(f"-o {name}: a comparison is written as {', '.join(FORMATS)}, or `-` for standard output.")
+    return FORMATS[ending]
+
+
+def as_json(comparison: Comparison) -> bytes:
+    """Return all of it."""
+    return msgspec.json.format(msgspec.json.encode(comparison), indent=1) + b"\n"
+
+
+def as_csv(comparison: Comparison) -> bytes:
+    """Return one row a metric, group and reading."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n")
+    first, second = comparison.names()
+    head = "metric reading group a_run b_run a b change ci95_low ci95_high p test n differing"
+    writer.writerow(head.split())
+    for row in comparison.metrics:
+        moved = row.difference
+        names = [guarded(row.name), row.reading, guarded(row.group or ""), guarded(first), guarded(second)]
+        values = [row.before, row.after, moved.value, *moved.ci95, moved.p_value]
+        writer.writerow([*names, *map(repr, values), moved.test, moved.n, moved.differing])
+    return text.getvalue().encode()
+
+
+def as_markdown(comparison: Comparison) -> bytes:
+    """Return it in GitHub's Markdown."""
+    first, second = comparison.names()
+    lines = [
+        f"## grade: {code(comparison.benchmark)} · {code(comparison.split)} · {code(comparison.protocol)}, A to B",
+        "",
+        f"- **A**: {code(first) or 'first run'}",
+        f"- **B**: {code(second) or 'second run'}",
+        "",
+        "| metric | reading | group | A | B | change | 95 % interval | p | pairs |",
+        "|:--|:--|:--|--:|--:|--:|--:|--:|--:|",
+        *map(_row, comparison.metrics),
+        "",
+        *_power(comparison),
+        *_flips(f"Higher in B ({comparison.reading})", comparison.risen),
+        *_flips(f"Lower in B ({comparison.reading})", comparison.fallen),
+        *(f"- {prose(note)}" for note in comparison.notes),
+    ]
+    return ("\n".join(lines).rstrip() + "\n").encode()
+
+
+FORMATS = {".json": as_json, ".md": as_markdown, ".csv": as_csv}
+
+
+def _row(row: Compared) -> str:
+    moved = row.difference
+    change = f"{moved.value:+.1f}"
+    cells = [
+        str(code(row.name)),
+        row.reading,
+        str(code(row.group or "")),
+        f"{row.before:.1f}",
+        f"{row.after:.1f}",
+        f"**{change}**" if moved.p_value < 0.05 else change,
+        f"{moved.ci95[0]:+.1f} to {moved.ci95[1]:+.1f}",
+        p_value(moved.p_value).replace("<", "&lt;"),
+        str(moved.n),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _power(comparison: Comparison) -> list[str]:
+    first = next((row for row in comparison.metrics if row.reading == comparison.reading), None)
+    words = "" if first is None else detectable_in_words(first.difference)
+    return [f"{code(first.name)}: {words}", ""] if first is not None and words else []
+
+
+def _flips(title: str, flips: list[Flip]) -> list[str]:
+    if not flips:
+        return [f"**{title}:** none", ""]
+    rows = [f"| {code(flip.item, 80)} | {code(side(flip, 0))} | {code(side(flip, 1))} |" for flip in flips[:MOST_FLIPS]]
+    left = len(flips) - MOST_FLIPS
+    cut = [f"*… {left} more are in the .json.*"] if left > 0 else []
+    return [f"**{title}:** {len(flips)}", "", "| item | A | B |", "|:--|:--|:--|", *rows, "", *cut, ""]

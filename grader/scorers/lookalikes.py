@@ -1,0 +1,101 @@
+"""Which benchmark data and predictions look like: a hint for whoever forgot `-b`, never acted on."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import DataUnavailableError, GradeError, InputError
+from grader.scorers import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from grader.benchmark import Benchmark
+    from grader.predictions.file import PredictionFile
+
+_MOST_IDS = 1_000
+"""Ids that are looked at."""
+_SHARE = 0.9
+"""So many of the ids must look like those of a benchmark."""
+
+
+@contextlib.contextmanager
+def hinting(
+    declared: Benchmark,
+    file: PredictionFile,
+    data: Path | None,
+    bundled: Callable[[], list[Benchmark]],
+    columns_of: Callable[[Path], Iterable[str]],
+) -> Iterator[None]:
+    """Let an error about the data or the ids also say which other benchmark they look like.
+
+    `bundled` returns the benchmarks that came with grade, `columns_of` the names of a table's columns.
+    """
+    try:
+        yield
+    except InputError as error:
+        hint = _hint(declared, file, data, bundled(), columns_of)
+        raise InputError([*error.problems, hint]) if hint else error from None
+    except DataUnavailableError as error:
+        hint = _hint(declared, file, data, bundled(), columns_of)
+        raise DataUnavailableError(f"{error}\n{hint}") if hint else error from None
+
+
+def _hint(
+    declared: Benchmark,
+    file: PredictionFile,
+    data: Path | None,
+    bundled: list[Benchmark],
+    columns_of: Callable[[Path], Iterable[str]],
+) -> str:
+    """Return the question that names other benchmarks; empty where nothing speaks for one."""
+    others = [one for one in bundled if one.id != declared.id]
+    columns = _columns(data, [declared, *others], columns_of)
+    ids = [record.qid for record in file.records[:_MOST_IDS]]
+    by_data = [one.id for one in others if _has_columns(one, columns)]
+    by_ids = [one.id for one in others if _fits(one, ids)]
+    if (columns and _has_columns(declared, columns)) or (not by_data and _fits(declared, ids)):
+        return ""
+    both = [name for name in by_data if name in by_ids]
+    if both:
+        return _question(f"The data and the predictions look like those of {' or '.join(both)}", both)
+    if by_data:
+        return _question(f"The data looks like that of {' or '.join(by_data)}", by_data)
+    return _question(f"The predictions look like those of {' or '.join(by_ids)}", by_ids) if by_ids else ""
+
+
+def _question(what: str, names: list[str]) -> str:
+    return f"{what}: did you mean {' or '.join(f'-b {name}' for name in names)}?"
+
+
+def _columns(data: Path | None, benchmarks: list[Benchmark], columns_of: Callable[[Path], Iterable[str]]) -> set[str]:
+    """Return the names of the data's columns, read as a table or in a scorer's own format."""
+    if data is None:
+        return set()
+    with contextlib.suppress(GradeError, OSError, ValueError):
+        return set(columns_of(data))
+    for one in benchmarks:
+        with contextlib.suppress(GradeError, OSError, ValueError):
+            rows = registry.scorer(one.scoring).own_rows(one, one.default_split, data)
+            if rows is not None and rows.rows:
+                return set(rows.rows[0])
+    return set()
+
+
+def _has_columns(declared: Benchmark, columns: set[str]) -> bool:
+    """Whether the data has the benchmark's id and more than half of the other columns that it declares."""
+    named = {name for name in msgspec.to_builtins(declared.columns).values() if isinstance(name, str)}
+    return declared.columns.id in columns and 2 * len(named & columns) > len(named)
+
+
+def _fits(declared: Benchmark, ids: list[str]) -> bool:
+    """Whether the ids look like the benchmark's; a benchmark that says nothing of its ids has none that fit."""
+    if not declared.id_pattern or not ids:
+        return False
+    pattern = re.compile(declared.id_pattern)
+    return sum(pattern.fullmatch(qid[:200]) is not None for qid in ids) >= _SHARE * len(ids)

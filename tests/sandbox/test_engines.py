@@ -1,0 +1,159 @@
+"""Engines are found where they listen when DOCKER_HOST is not set, and Podman's service is refused with what to do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import socketserver
+import subprocess
+import threading
+import time
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.errors import InfrastructureError
+from grader.sandbox import choice, docker, doctor, engines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def runtime(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A runtime folder of one's own, in which no engine listens yet; those of the machine are not looked at."""
+    import tempfile
+    from pathlib import Path
+
+    # The path of a socket has at most 108 characters.
+    with tempfile.TemporaryDirectory(prefix="rt") as name:
+        folder = Path(name)
+        monkeypatch.delenv("DOCKER_HOST", raising=False)
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
+        monkeypatch.setenv("HOME", str(folder / "home"))
+        real = engines.places()
+        monkeypatch.setattr(engines, "places", lambda: [one for one in real if name in one.address])
+        yield folder
+
+
+def listen(path: Path) -> socket.socket:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(str(path))
+    server.listen()
+    return server
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("run/docker.sock", "rootless Docker"),
+        ("home/.docker/run/docker.sock", "Docker Desktop"),
+        ("run/podman/podman.sock", "rootless Podman"),
+    ],
+)
+def test_an_engine_is_found_where_it_listens(runtime: Path, place: str, name: str) -> None:
+    assert engines.find() is None
+    with listen(runtime / place):
+        found = engines.find()
+    assert found is not None
+    assert (found.address, found.name) == (f"unix://{runtime / place}", name)
+    assert engines.find() is None
+
+
+def test_the_sockets_of_the_whole_machine_are_looked_at_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DOCKER_HOST", raising=False)
+    addresses = [place.address for place in engines.places()]
+    assert addresses[0] == "unix:///var/run/docker.sock"
+    assert addresses[-1] == "unix:///run/podman/podman.sock"
+
+
+def test_what_docker_host_names_is_looked_at_alone(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{runtime}/none.sock")
+    assert [place.name for place in engines.places()] == ["DOCKER_HOST"]
+    assert engines.find() is None
+    assert not docker.available()
+
+
+def test_docker_is_preferred_to_podman(runtime: Path) -> None:
+    with listen(runtime / "run/podman/podman.sock"), listen(runtime / "run/docker.sock"):
+        found = engines.find()
+    assert found is not None
+    assert found.name == "rootless Docker"
+
+
+VERSION: dict[str, Any] = {
+    "ApiVersion": "1.41",
+    "Version": "4.3.1",
+    "Components": [{"Name": "Podman Engine", "Version": "4.3.1"}],
+}
+
+
+class _Podman(BaseHTTPRequestHandler):
+    """Answers as Podman's service does."""
+
+    def do_GET(self) -> None:
+        body = json.dumps(VERSION).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def address_string(self) -> str:
+        return "a socket"
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def podman(runtime: Path) -> Iterator[str]:
+    """A service that says it is Podman, where Podman listens."""
+    path = runtime / "run/podman/podman.sock"
+    path.parent.mkdir(parents=True)
+    with socketserver.ThreadingUnixStreamServer(str(path), _Podman) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"unix://{path}"
+        server.shutdown()
+
+
+def _check_refused(address: str) -> None:
+    with pytest.raises(InfrastructureError, match=r"is Podman 4\.\d.*--sandbox bubblewrap") as caught:
+        docker.connect()
+    assert address in str(caught.value)
+    assert not docker.available()
+    said = "\n".join(doctor.examine("docker").lines)
+    assert address in said
+    assert "is Podman" in said
+
+
+def test_podmans_service_is_refused_with_what_to_do_and_named_by_doctor(podman: str) -> None:
+    _check_refused(podman)
+
+
+def test_bubblewrap_is_chosen_where_only_podman_answers(podman: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    del podman
+    monkeypatch.setattr("grader.sandbox.bubblewrap.executable", lambda: "/usr/bin/bwrap")
+    assert choice.choose("auto") == "bubblewrap"
+
+
+@pytest.mark.skipif(shutil.which("podman") is None, reason="podman is not installed")
+def test_the_real_service_of_podman_says_that_it_is_podman(runtime: Path) -> None:
+    path = runtime / "run/podman/podman.sock"
+    path.parent.mkdir(parents=True)
+    words = ["podman", "system", "service", "--time=60", f"unix://{path}"]
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as service:
+        try:
+            end = time.monotonic() + 60
+            while engines.find() is None and service.poll() is None and time.monotonic() < end:
+                time.sleep(0.1)
+            if service.poll() is not None:
+                pytest.skip("podman's service does not start here")
+            _check_refused(f"unix://{path}")
+        finally:
+            service.terminate()
