@@ -14,6 +14,7 @@ from click_default_group import DefaultGroup
 from grader.commands import infer, look, machine, results
 from grader.commands.console import say
 from grader.commands.run import EXIT_CODES, run_command
+from grader.commands.selftest import selftest_command
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError
 from grader.resources import VERSION
 
@@ -97,6 +98,7 @@ for _command in (
     infer.infer_command,
     machine.fetch_command,
     machine.doctor_command,
+    selftest_command,
     machine.image_group,
     machine.cache_command,
     machine.completion_command,

@@ -1,0 +1,94 @@
+"""A self-test from end to end: plan, grade, judge, keep the receipt."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader import grading
+from grader.selftest import plan as plans
+from grader.selftest import receipts, verdict
+from grader.selftest.busy import busy
+from grader.selftest.machine import load_average, this_machine
+from grader.selftest.outcome import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.observer import Observer
+    from grader.options import Options
+    from grader.results import Report
+    from grader.selftest.outcome import Tested
+    from grader.selftest.plan import Plan
+
+
+def selftest(
+    asked: Sequence[Options], observer: Observer, *, repeats: int = 1, under_load: bool = False
+) -> Outcome:
+    """Test the data that each of `asked` names and keep the receipts; raises a GradeError where nothing can run."""
+    began, load = time.monotonic(), load_average()
+    made = [plans.make(options) for options in asked]
+    with busy(wanted=under_load):
+        graded = [(plan, [grade(plan, observer) for _ in range(repeats)]) for plan in made]
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    tested = []
+    for plan, reports in graded:
+        tested.append(verdict.judge(plan, reports))
+        receipt = _receipt(plan, reports[0], tested[-1], at, load)
+        receipts.keep(msgspec.structs.replace(receipt, repeats=repeats, under_load=under_load))
+    return Outcome(
+        passed=all(each.passed for each in tested),
+        at=at,
+        seconds=round(time.monotonic() - began, 1),
+        repeats=repeats,
+        under_load=under_load,
+        tested=tested,
+    )
+
+
+def grade(plan: Plan, observer: Observer) -> Report:
+    """Grade a plan's probes once, as a prediction file is graded; raises a GradeError."""
+    records = [{"qid": qid, "predictions": [p.prediction for p in probes]} for qid, probes in plan.probes.items()]
+    with tempfile.TemporaryDirectory(prefix="grade-selftest-") as folder:
+        options = _with_replies(plan, Path(folder))
+        return grading.grade("-", options, observer, stdin=io.BytesIO(msgspec.json.encode(records))).report
+
+
+def _with_replies(plan: Plan, folder: Path) -> Options:
+    """Return the plan's options, with the judge replies of the probes that have some."""
+    replies = {
+        qid if not number else f"{qid}@{number}": probe.judge_reply
+        for qid, probes in plan.probes.items()
+        for number, probe in enumerate(probes)
+        if probe.judge_reply is not None
+    }
+    if not replies:
+        return plan.options
+    path = folder / "judge_replies.json"
+    path.write_text(json.dumps(replies), encoding="utf-8")
+    return msgspec.structs.replace(plan.options, judge_replies=path)
+
+
+def _receipt(plan: Plan, report: Report, tested: Tested, at: str, load: float) -> receipts.Receipt:
+    return receipts.Receipt(
+        at=at,
+        benchmark=report.benchmark,
+        protocol=report.protocol,
+        machine=this_machine(report.provenance.sandbox),
+        data=report.provenance.data,
+        data_digest=report.provenance.data_digest,
+        is_sample=plan.is_sample,
+        passed=tested.passed,
+        problems=len(tested.problems),
+        counts={tally.kind: (tally.as_expected, tally.of) for tally in tested.tallies},
+        repeats=1,
+        under_load=False,
+        load=load,
+    )
