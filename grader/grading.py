@@ -29,6 +29,8 @@ from grader.results import Part, Provenance, Report, count_unscored
 from grader.scorers import declarations, registry
 from grader.scorers.interface import Earlier, Run
 from grader.scorers.registry import AnyScorer
+from grader.selftest import receipts
+from grader.selftest.machine import this_machine
 from grader.task import Task
 
 if TYPE_CHECKING:
@@ -233,6 +235,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         judge=scored.judge,
         settings=dict(opened.settings),
         inference=_inference(opened.file),
+        selftest=receipts.find(this_machine(scored.sandbox), opened.benchmark.id, opened.protocol, opened.rows.digest),
     )
     return Report(
         benchmark=opened.benchmark.id,

@@ -173,11 +173,13 @@ def _material(graded: Graded, predictions: str, asked: Options) -> Callable[[], 
 
 def _show(report: Report, *, verbose: bool) -> None:
     import shutil
+    from datetime import UTC, datetime
 
     from grader.reports import table
     from grader.reports.text import clean
 
-    text = table.render(report, width=max(60, shutil.get_terminal_size((100, 24)).columns), colour=sys.stderr.isatty())
+    width = max(60, shutil.get_terminal_size((100, 24)).columns)
+    text = table.render(report, width=width, colour=sys.stderr.isatty(), now=datetime.now(UTC))
     write(text.rstrip("\n"))
     if verbose:
         for sample in report.samples:

@@ -1,4 +1,4 @@
-"""`grade selftest`: does this machine grade right?"""
+"""`grade selftest`: whether this machine grades right."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import options
-from grader.commands.console import say, write, writing
+from grader.commands.console import emit, say, write, writing
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _write(outcome: Outcome, output: str) -> list[Path]:
 
     text = msgspec.json.format(msgspec.json.encode(outcome)) + b"\n"
     if output == "-":
-        click.get_binary_stream("stdout").write(text)
+        emit(text)
         return []
     path = Path(output)
     with replacing(path) as file:

@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 # It ends by itself where its parent is gone: a killed self-test leaves no load behind.
 _LOOP = (
-    "import os\n"
-    "parent = os.getppid()\n"
-    "while os.getppid() == parent:\n"
-    "    for _ in range(1_000_000):\n"
-    "        pass\n"
+    "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(1_000_000):\n        pass\n"
 )
 
 
@@ -28,7 +24,7 @@ def busy(*, wanted: bool) -> Iterator[list[int]]:
     running: list[subprocess.Popen[bytes]] = []
     try:
         for _ in range(resources.usable_cores() if wanted else 0):
-            running.append(subprocess.Popen([sys.executable, "-I", "-S", "-c", _LOOP]))  # noqa: S603, PERF401
+            running.append(subprocess.Popen([sys.executable, "-I", "-S", "-c", _LOOP]))  # noqa: S603
         yield [process.pid for process in running]
     finally:
         for process in running:

@@ -50,11 +50,11 @@ NAMES = {
 
 def this_machine(sandbox: SandboxProvenance | None) -> Machine:
     """Describe this machine, with the sandbox that a run used."""
-    own = {"grade": resources.VERSION, "kernel": platform.release(), "cpu": _cpu(), "cores": resources.usable_cores()}
+    own = Machine(grade=resources.VERSION, kernel=platform.release(), cpu=_cpu(), cores=resources.usable_cores())
     if sandbox is None:
-        return Machine(**own)
-    return Machine(
-        **own,
+        return own
+    return msgspec.structs.replace(
+        own,
         backend=sandbox.backend,
         sandbox=sandbox.identity,
         runtime=sandbox.runtime,

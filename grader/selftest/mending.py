@@ -17,7 +17,9 @@ TIME = "Programs are too slow here: run fewer at a time (--workers), give more w
 SANDBOX = "The sandbox does not answer: grade doctor shows what is wrong with it."
 CONTAINMENT = "A program that solves nothing is credited: do not use this machine's verdicts, and report the program."
 DATA = "If only this task fails, its reference or its tests are wrong: report it to the benchmark. Else: " + IMAGE
-FLAKE = "The same prediction gets different verdicts: stop other load, or raise --timeout; `--repeat` tells if it helped."
+FLAKE = (
+    "The same prediction gets different verdicts: stop other load, or raise --timeout; `--repeat` tells if it helped."
+)
 
 _BY_OUTCOME = {
     Outcome.OUT_OF_MEMORY: MEMORY,

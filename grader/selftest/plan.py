@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.benchmark import Benchmark
 from grader.errors import InputError, UsageError
-from grader.grading import load_tasks
+from grader.options import Options
 from grader.scorers import declarations, registry
-
-if TYPE_CHECKING:
-    from grader.benchmark import Benchmark
-    from grader.options import Options
-    from grader.scorers.probe import Probe
-    from grader.scorers.registry import AnyScorer
+from grader.scorers.probe import Probe
+from grader.scorers.registry import AnyScorer
+from grader.task import Task
 
 BESIDE_DATA = ("predictions", "judge_replies", "expected", "images")
 """What else a benchmark's `sample` folder has, by stem."""
@@ -29,27 +27,26 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     options: Options
     probes: dict[str, list[Probe]]
     """qid -> probes, in the order of its samples."""
-    is_sample: bool
-    """Whether the data is the benchmark's own sample."""
 
 
-def make(options: Options) -> Plan:
-    """Choose data and probes; raises a GradeError."""
-    declared = declarations.load(options.benchmark)
+def choose(options: Options) -> Options:
+    """Return options with the data to test: the given one, else the benchmark's sample. Verdicts come from no cache."""
+    data = options.data or sample_data(declarations.load(options.benchmark))
+    return msgspec.structs.replace(options, data=data, cache=False, missing="wrong")
+
+
+def make(options: Options, declared: Benchmark, tasks: Mapping[str, Task]) -> Plan:
+    """Return the probes of a benchmark's tasks; raises UsageError where there are none."""
     scorer = registry.scorer(declared.scoring)
-    own = sample_data(declared) if options.data is None else None
-    chosen = msgspec.structs.replace(options, data=options.data or own, cache=False, missing="wrong")
-    protocol = declared.check_protocol(chosen.protocol)
-    _, tasks = load_tasks(chosen)
     probes: dict[str, list[Probe]] = {}
-    for probe in scorer.probes(declared, tasks, protocol):
+    for probe in scorer.probes(declared, tasks, declared.check_protocol(options.protocol)):
         probes.setdefault(probe.qid, []).append(probe)
     if not probes:
         raise UsageError(
             f"{declared.id}: there is nothing to test: the data has no right answers, or the scorer "
             f"{declared.scoring!r} has no probes. Name data with answers: --data PATH."
         )
-    return Plan(benchmark=declared, scorer=scorer, options=chosen, probes=probes, is_sample=own is not None)
+    return Plan(benchmark=declared, scorer=scorer, options=options, probes=probes)
 
 
 def sample_data(declared: Benchmark) -> Path | None:

@@ -33,8 +33,6 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     machine: Machine
     data: str
     data_digest: str | None
-    is_sample: bool
-    """Whether the data is the small sample that came with the benchmark."""
     passed: bool
     problems: int
     counts: dict[str, tuple[int, int]]

@@ -29,12 +29,10 @@ if TYPE_CHECKING:
     from grader.selftest.plan import Plan
 
 
-def selftest(
-    asked: Sequence[Options], observer: Observer, *, repeats: int = 1, under_load: bool = False
-) -> Outcome:
+def selftest(asked: Sequence[Options], observer: Observer, *, repeats: int = 1, under_load: bool = False) -> Outcome:
     """Test the data that each of `asked` names and keep the receipts; raises a GradeError where nothing can run."""
     began, load = time.monotonic(), load_average()
-    made = [plans.make(options) for options in asked]
+    made = [_plan(plans.choose(options)) for options in asked]
     with busy(wanted=under_load):
         graded = [(plan, [grade(plan, observer) for _ in range(repeats)]) for plan in made]
     at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -51,6 +49,11 @@ def selftest(
         under_load=under_load,
         tested=tested,
     )
+
+
+def _plan(options: Options) -> Plan:
+    declared, tasks = grading.load_tasks(options)
+    return plans.make(options, declared, tasks)
 
 
 def grade(plan: Plan, observer: Observer) -> Report:
@@ -84,7 +87,6 @@ def _receipt(plan: Plan, report: Report, tested: Tested, at: str, load: float) -
         machine=this_machine(report.provenance.sandbox),
         data=report.provenance.data,
         data_digest=report.provenance.data_digest,
-        is_sample=plan.is_sample,
         passed=tested.passed,
         problems=len(tested.problems),
         counts={tally.kind: (tally.as_expected, tally.of) for tally in tested.tallies},

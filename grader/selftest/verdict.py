@@ -1,5 +1,8 @@
-"""What a graded self-test shows: verdicts that are not what they had to be, metrics that do not follow from their
-samples, verdicts that change, and tests that let wrong programs pass."""
+"""What a graded self-test shows.
+
+Verdicts that are not what they had to be, metrics that do not follow from their samples, verdicts that change from
+one repetition to the next, and tests that let wrong programs pass.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from grader.results import Report, SampleResult
-    from grader.scorers.probe import Probe
+    from grader.scorers.probe import Kind, Probe
     from grader.selftest.plan import Plan
 
 Pairs = list[tuple["Probe", "SampleResult"]]
@@ -54,7 +57,7 @@ def _pairs(plan: Plan, report: Report) -> Pairs:
     ]
 
 
-def _kinds(pairs: Pairs) -> Counter[str]:
+def _kinds(pairs: Pairs) -> Counter[Kind]:
     return Counter(probe.kind for probe, _ in pairs)
 
 
@@ -80,8 +83,9 @@ def _wrong(probe: Probe, sample: SampleResult, report: Report, unprotected: set[
 def _problem(probe: Probe, sample: SampleResult, name: str, wanted: str) -> Problem:
     reading = sample.reading("official" if name == "official" else "careful")
     why = f" ({' '.join(reading.detail.split())[:200]})" if reading.detail else ""
+    found = f"the {name} reading is {reading.outcome}{why}, expected {wanted}"
     return Problem(
-        what=f"{probe.qid}: {probe.kind}: {probe.title}: the {name} reading is {reading.outcome}{why}, expected {wanted}",
+        what=f"{probe.qid}: {probe.kind}: {probe.title}: {found}",
         mend=mending.of_sample(probe, reading),
         qid=probe.qid,
         kind=probe.kind,

@@ -63,7 +63,7 @@ _Change = tuple[int, str, "Callable[[dict[int, ast.AST]], None]"]
 def _changed(tree: ast.Module, apply: Callable[[dict[int, ast.AST]], None]) -> str:
     # `deepcopy` notes what it has copied: from each node of the tree to its copy.
     copies: dict[int, ast.AST] = {}
-    changed = copy.deepcopy(tree, copies)  # type: ignore[arg-type]  # its memo also holds the nodes' parts
+    changed = copy.deepcopy(tree, copies)
     apply(copies)
     return ast.unparse(ast.fix_missing_locations(changed))
 

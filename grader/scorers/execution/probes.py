@@ -106,9 +106,7 @@ def _attacks(qid: str, reference: str, name: str, *, loop: bool) -> Iterator[Pro
     bodies = HOSTILE | ({"never ends": LOOP} if loop else {})
     for number, (title, body) in enumerate(bodies.items()):
         source = f"def {name}(*given, **named):\n{body}\n"
-        yield Probe(
-            qid=qid, kind="hostile", title=title, prediction=_fenced(source), careful=False, needs_tests=True
-        )
+        yield Probe(qid=qid, kind="hostile", title=title, prediction=_fenced(source), careful=False, needs_tests=True)
         # A helper that nobody calls makes it another program: equal ones are executed once.
         varied = f"{reference.rstrip()}\n\n\ndef _helper_{number}():\n    return {number}\n"
         yield _honest(qid, "canary", "the reference, after a hostile program", varied)

@@ -25,7 +25,11 @@ WORDINGS = (
     "<think>It seems {opposite} at first.</think>\n"
     "Solution Correctness: {verdict}\nFirst Error Step: {named}\nError Reason: {reason}",
 )
-REFUSALS = ("I cannot judge this solution.", "I would need more information to answer.", "Sorry, I can't help with that.")
+REFUSALS = (
+    "I cannot judge this solution.",
+    "I would need more information to answer.",
+    "Sorry, I can't help with that.",
+)
 
 JUDGE = "Step-by-Step Reasoning: -\nStudent Error Reason Analysis: -\nFinal Decision: {decision}"
 

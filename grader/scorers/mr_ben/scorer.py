@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from grader.predictions.file import PredictionFile
     from grader.results import ReadingName, Report, SampleResult
     from grader.scorers.interface import Earlier, Observe, Run
-    from grader.scorers.probe import Probe
     from grader.scorers.mr_ben.facts import ReadingFacts
+    from grader.scorers.probe import Probe
 
 NO_JUDGE = (
     "No judge: rows whose error reason had to be judged are unscored. Give --judge-model (and --judge-base-url), "
