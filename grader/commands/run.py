@@ -36,6 +36,8 @@ EXIT_CODES = (
 @click.option("--score-only", is_flag=True, help="Score again from the files of an earlier run; execute nothing.")
 @options.gate_options
 @click.option("--allow-part", is_flag=True, help="Let a gate decide on a part (--limit, --id).")
+@click.option("--require-selftest", is_flag=True,
+              help="Decide nothing (exit 3) unless `grade selftest` has passed on this machine.")  # fmt: skip
 @options.output_option
 @click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files there, not beside PREDICTIONS.")
 @click.option("--force", is_flag=True, help="Let results without a judge replace judged ones.")
@@ -49,6 +51,7 @@ def run_command(
     drops: Sequence[MaxDrop],
     reading: ReadingName,
     allow_part: bool,
+    require_selftest: bool,
     outputs: tuple[str, ...],
     quiet: bool,
     verbose: bool,
@@ -61,10 +64,17 @@ def run_command(
     asked = Options(**given)
     earlier = _baseline(baseline, drops, asked)
     _check(outputs, predictions, baseline, asked)
+    if require_selftest and not asked.score_only:
+        _check_selftest(asked)
     gated = bool(lines) or baseline is not None
     inputs = () if baseline is None else (baseline,)
     with Destination(force=asked.force, needs_whole=gated and not allow_part, inputs=inputs) as destination:
-        return _run(predictions, asked, destination, _Wanted(lines, earlier, drops, reading, outputs, quiet, verbose))
+        return _run(
+            predictions,
+            asked,
+            destination,
+            _Wanted(lines, earlier, drops, reading, outputs, quiet, verbose, require_selftest),
+        )
 
 
 class _Wanted(NamedTuple):
@@ -77,25 +87,30 @@ class _Wanted(NamedTuple):
     outputs: tuple[str, ...]
     quiet: bool
     verbose: bool
+    require_selftest: bool
 
 
 def _run(predictions: str, asked: Options, destination: Destination, wanted: _Wanted) -> int:
     """Grade, show, write and decide; return the exit code."""
     from grader.commands.progress import watcher
     from grader.grading import grade
+    from grader.selftest.required import problem
 
-    lines, earlier, drops, reading, outputs, quiet, verbose = wanted
+    lines, earlier, drops, reading, outputs, quiet, verbose, require_selftest = wanted
     with watcher(quiet=quiet) as observer:
         graded = grade(predictions, asked, observer, destination=destination)
     # Shown before it is written: a full disk costs the files, not the figures.
     if not quiet:
         _show(graded.report, verbose=verbose)
-    gates = _judge(graded, lines, earlier, drops, reading)
+    unproven = problem(graded.report) if require_selftest else ""
+    gates = _judge(graded, lines, earlier, drops, reading) if not unproven else []
     material = _material(graded, predictions, asked)
     unwritten = _write(
         graded.write, lambda: output_files.write(outputs, graded.report, material, gates, reading=reading), quiet=quiet
     )
     ci.summarise(graded.report, gates)
+    if unproven:
+        raise InfrastructureError(unproven)
     return _decide(graded.report, gates, unwritten)
 
 
@@ -135,6 +150,15 @@ def _check(names: tuple[str, ...], predictions: str, baseline: Path | None, aske
             f"--baseline {baseline}: this run writes its own results there, and the next run would be held against "
             f"them. Give the baseline a name of its own: mv {baseline} {baseline.with_name('baseline_results.json')}"
         )
+
+
+def _check_selftest(asked: Options) -> None:
+    """Raise InfrastructureError where `--require-selftest` cannot be met, before anything runs."""
+    from grader.scorers import declarations
+    from grader.selftest.required import check_before
+
+    declared = declarations.load(asked.benchmark)
+    check_before(declared, declared.check_protocol(asked.protocol))
 
 
 def _judge(

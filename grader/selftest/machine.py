@@ -46,6 +46,8 @@ NAMES = {
     "memory_bytes": "the memory limit",
 }
 """Field -> what it is, for people."""
+OF_THE_MACHINE = ("grade", "kernel", "cpu", "cores")
+"""Fields that do not depend on a sandbox."""
 
 
 def this_machine(sandbox: SandboxProvenance | None) -> Machine:
@@ -64,9 +66,10 @@ def this_machine(sandbox: SandboxProvenance | None) -> Machine:
     )
 
 
-def differences(first: Machine, second: Machine) -> list[str]:
-    """Return what is not the same, in words."""
-    return [name for field, name in NAMES.items() if getattr(first, field) != getattr(second, field)]
+def differences(first: Machine, second: Machine, *, of_sandbox: bool = True) -> list[str]:
+    """Return what is not the same, in words; without `of_sandbox` only of what grades."""
+    fields = NAMES if of_sandbox else OF_THE_MACHINE
+    return [NAMES[field] for field in fields if getattr(first, field) != getattr(second, field)]
 
 
 def load_average() -> float:

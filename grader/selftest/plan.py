@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,7 +13,11 @@ from grader.options import Options
 from grader.scorers import declarations, registry
 from grader.scorers.probe import Probe
 from grader.scorers.registry import AnyScorer
-from grader.task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.task import Task
 
 BESIDE_DATA = ("predictions", "judge_replies", "expected", "images")
 """What else a benchmark's `sample` folder has, by stem."""

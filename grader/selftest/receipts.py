@@ -87,13 +87,21 @@ def find(machine: Machine, benchmark: str, protocol: str, data_digest: str | Non
     )
 
 
-def why_void(machine: Machine, benchmark: str, protocol: str) -> str:
-    """Say why there is no valid receipt: nothing was tested, or what has changed since."""
+def machines(benchmark: str, protocol: str) -> list[Machine]:
+    """Return the machines that receipts of a benchmark are of."""
+    return [receipt.machine for receipt in _of(benchmark, protocol)]
+
+
+def why_void(machine: Machine, benchmark: str, protocol: str, *, of_sandbox: bool = True) -> str:
+    """Say why there is no valid receipt: nothing was tested, or what has changed since.
+
+    Without `of_sandbox`, the sandbox and its limits are not compared: they are not known yet.
+    """
     kept = list(_of(benchmark, protocol))
     if not kept:
-        return "no self-test of this benchmark was run here"
-    nearest = min(kept, key=lambda receipt: len(differences(receipt.machine, machine)))
-    changed = differences(nearest.machine, machine)
+        return "no self-test of this benchmark and protocol was run here"
+    nearest = min(kept, key=lambda receipt: len(differences(receipt.machine, machine, of_sandbox=of_sandbox)))
+    changed = differences(nearest.machine, machine, of_sandbox=of_sandbox)
     return f"since the self-test of {nearest.at[:16].replace('T', ' ')} UTC, {' and '.join(changed)} changed"
 
 

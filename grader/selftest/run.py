@@ -39,7 +39,7 @@ def selftest(asked: Sequence[Options], observer: Observer, *, repeats: int = 1, 
     tested = []
     for plan, reports in graded:
         tested.append(verdict.judge(plan, reports))
-        receipt = _receipt(plan, reports[0], tested[-1], at, load)
+        receipt = _receipt(reports[0], tested[-1], at, load)
         receipts.keep(msgspec.structs.replace(receipt, repeats=repeats, under_load=under_load))
     return Outcome(
         passed=all(each.passed for each in tested),
@@ -79,7 +79,7 @@ def _with_replies(plan: Plan, folder: Path) -> Options:
     return msgspec.structs.replace(plan.options, judge_replies=path)
 
 
-def _receipt(plan: Plan, report: Report, tested: Tested, at: str, load: float) -> receipts.Receipt:
+def _receipt(report: Report, tested: Tested, at: str, load: float) -> receipts.Receipt:
     return receipts.Receipt(
         at=at,
         benchmark=report.benchmark,
