@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
-from grader.commands import infer, look, machine, results
+from grader.commands import flakes, infer, look, machine, results
 from grader.commands.console import say
 from grader.commands.run import EXIT_CODES, run_command
 from grader.commands.selftest import selftest_command
@@ -99,6 +99,7 @@ for _command in (
     machine.fetch_command,
     machine.doctor_command,
     selftest_command,
+    flakes.flakes_command,
     machine.image_group,
     machine.cache_command,
     machine.completion_command,

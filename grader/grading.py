@@ -29,7 +29,7 @@ from grader.results import Part, Provenance, Report, count_unscored
 from grader.scorers import declarations, registry
 from grader.scorers.interface import Earlier, Run
 from grader.scorers.registry import AnyScorer
-from grader.selftest import receipts
+from grader.selftest import ledger, receipts
 from grader.selftest.machine import this_machine
 from grader.task import Task
 
@@ -222,6 +222,7 @@ def _absent_groups(declared: Benchmark, rows: Rows) -> list[str]:
 
 def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
     unscored, by_reading = count_unscored(scored.samples)
+    flaky = ledger.note(opened.benchmark.id, opened.rows.digest, opened.predictions)
     provenance = Provenance(
         grade=VERSION,
         python=platform.python_version(),
@@ -252,7 +253,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         facts=scored.facts,
         baselines=scored.baselines,
         abbreviations=opened.benchmark.abbreviations,
-        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or [])],
+        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or []), *flaky],
     )
 
 

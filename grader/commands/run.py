@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from grader.decisions.gate import GateResult
     from grader.files.destination import Destination
     from grader.grading import Graded
+    from grader.observer import Observer
     from grader.options import Options
     from grader.results import ReadingName, Report
 
@@ -38,6 +39,9 @@ EXIT_CODES = (
 @click.option("--allow-part", is_flag=True, help="Let a gate decide on a part (--limit, --id).")
 @click.option("--require-selftest", is_flag=True,
               help="Decide nothing (exit 3) unless `grade selftest` has passed on this machine.")  # fmt: skip
+@click.option("--second-opinion", type=click.FloatRange(0, 100), is_flag=False, flag_value=1.0, metavar="PERCENT",
+              help="Reach that share of the verdicts again in fresh sandboxes (default 1; at least 20, and every "
+              "timeout). No verdict changes; `grade flakes` shows what differs.")  # fmt: skip
 @options.output_option
 @click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files there, not beside PREDICTIONS.")
 @click.option("--force", is_flag=True, help="Let results without a judge replace judged ones.")
@@ -52,6 +56,7 @@ def run_command(
     reading: ReadingName,
     allow_part: bool,
     require_selftest: bool,
+    second_opinion: float | None,
     outputs: tuple[str, ...],
     quiet: bool,
     verbose: bool,
@@ -73,7 +78,7 @@ def run_command(
             predictions,
             asked,
             destination,
-            _Wanted(lines, earlier, drops, reading, outputs, quiet, verbose, require_selftest),
+            _Wanted(lines, earlier, drops, reading, outputs, quiet, verbose, require_selftest, second_opinion),
         )
 
 
@@ -88,6 +93,7 @@ class _Wanted(NamedTuple):
     quiet: bool
     verbose: bool
     require_selftest: bool
+    second_opinion: float | None
 
 
 def _run(predictions: str, asked: Options, destination: Destination, wanted: _Wanted) -> int:
@@ -96,9 +102,11 @@ def _run(predictions: str, asked: Options, destination: Destination, wanted: _Wa
     from grader.grading import grade
     from grader.selftest.required import problem
 
-    lines, earlier, drops, reading, outputs, quiet, verbose, require_selftest = wanted
+    lines, earlier, drops, reading, outputs, quiet, verbose, require_selftest, percent = wanted
     with watcher(quiet=quiet) as observer:
         graded = grade(predictions, asked, observer, destination=destination)
+        if percent is not None:
+            graded = _second_opinion(graded, asked, observer, percent)
     # Shown before it is written: a full disk costs the files, not the figures.
     if not quiet:
         _show(graded.report, verbose=verbose)
@@ -150,6 +158,21 @@ def _check(names: tuple[str, ...], predictions: str, baseline: Path | None, aske
             f"--baseline {baseline}: this run writes its own results there, and the next run would be held against "
             f"them. Give the baseline a name of its own: mv {baseline} {baseline.with_name('baseline_results.json')}"
         )
+
+
+def _second_opinion(graded: Graded, asked: Options, observer: Observer, percent: float) -> Graded:
+    """Return the run with a note on what a second opinion said: the note is all that it adds."""
+    import msgspec
+
+    from grader.selftest import second_opinion
+
+    observer.message("Second opinion: some verdicts are reached again in fresh sandboxes")
+    try:
+        said = second_opinion.in_words(second_opinion.ask(graded, asked, observer, percent=percent))
+    except InfrastructureError as error:
+        said = f"There is no second opinion: {error}"
+    notes = [*graded.report.notes, said]
+    return msgspec.structs.replace(graded, report=msgspec.structs.replace(graded.report, notes=notes))
 
 
 def _check_selftest(asked: Options) -> None:

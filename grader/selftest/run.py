@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import grading
+from grader.selftest import ledger, receipts, verdict
 from grader.selftest import plan as plans
-from grader.selftest import receipts, verdict
 from grader.selftest.busy import busy
 from grader.selftest.machine import load_average, this_machine
 from grader.selftest.outcome import Outcome
@@ -40,6 +40,8 @@ def selftest(asked: Sequence[Options], observer: Observer, *, repeats: int = 1, 
     for plan, reports in graded:
         tested.append(verdict.judge(plan, reports))
         receipt = _receipt(reports[0], tested[-1], at, load)
+        if repeats > 1:
+            ledger.add(_check(plan, reports, at, load))
         receipts.keep(msgspec.structs.replace(receipt, repeats=repeats, under_load=under_load))
     return Outcome(
         passed=all(each.passed for each in tested),
@@ -77,6 +79,32 @@ def _with_replies(plan: Plan, folder: Path) -> Options:
     path = folder / "judge_replies.json"
     path.write_text(json.dumps(replies), encoding="utf-8")
     return msgspec.structs.replace(plan.options, judge_replies=path)
+
+
+def _check(plan: Plan, reports: Sequence[Report], at: str, load: float) -> ledger.Check:
+    """Return what repeating showed, for the ledger."""
+    tables = [{(s.qid, s.sample): s for s in report.samples} for report in reports]
+    flakes = [
+        ledger.Flake(
+            qid=qid,
+            sample=number,
+            program=ledger.program_hash(plan.probes[qid][number].prediction),
+            reading=reading,
+            verdicts=tuple(str(table[qid, number].reading(reading).outcome) for table in tables),
+        )
+        for qid, number, reading in verdict.changed_verdicts(reports)
+    ]
+    return ledger.Check(
+        at=at,
+        source="selftest",
+        benchmark=reports[0].benchmark,
+        protocol=reports[0].protocol,
+        data_digest=reports[0].provenance.data_digest,
+        sandboxes=tuple(map(ledger.sandbox_of, reports)),
+        load=load,
+        checked={qid: len(probes) * (len(reports) - 1) for qid, probes in plan.probes.items()},
+        flakes=flakes,
+    )
 
 
 def _receipt(report: Report, tested: Tested, at: str, load: float) -> receipts.Receipt:

@@ -18,7 +18,7 @@ from grader.selftest.outcome import Problem, Strength, Tally, Tested
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.results import Report, SampleResult
+    from grader.results import ReadingName, Report, SampleResult
     from grader.scorers.probe import Kind, Probe
     from grader.selftest.plan import Plan
 
@@ -121,13 +121,13 @@ def _changed(plan: Plan, reports: Sequence[Report]) -> Iterator[Problem]:
         )
 
 
-def changed_verdicts(reports: Sequence[Report]) -> list[tuple[str, int, str]]:
+def changed_verdicts(reports: Sequence[Report]) -> list[tuple[str, int, ReadingName]]:
     """Return (qid, sample, reading) of the verdicts that differ between reports of the same predictions."""
     tables = [_verdicts(report) for report in reports]
     return [key for key in tables[0] if len({table.get(key) for table in tables}) > 1]
 
 
-def _verdicts(report: Report) -> dict[tuple[str, int, str], str]:
+def _verdicts(report: Report) -> dict[tuple[str, int, ReadingName], str]:
     return {(s.qid, s.sample, name): str(s.reading(name).outcome) for s in report.samples for name in READINGS}
 
 
