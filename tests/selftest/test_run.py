@@ -10,10 +10,11 @@ import pytest
 
 from grader.cli import run
 from grader.files.results_file import read_report
+from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import SelftestProvenance
-from grader.selftest import mending
+from grader.selftest import ledger, mending, second_opinion
 from grader.selftest.busy import busy
 from grader.selftest.run import selftest
 from tests.conftest import ROOT
@@ -59,7 +60,7 @@ def test_a_real_sandbox_grades_right_and_weak_tests_are_named(tmp_path: Path) ->
 @pytest.mark.xdist_group("bubblewrap")
 def test_tests_that_toss_a_coin_are_noticed_by_repeating(tmp_path: Path) -> None:
     data = tasks(tmp_path / "tasks.jsonl", {"q1": FLAKY})
-    (tested,) = selftest([Options(sandbox="bubblewrap", data=data)], Silent(), repeats=2).tested
+    (tested,) = selftest([Options(sandbox="bubblewrap", data=data, timeout=0.5)], Silent(), repeats=2).tested
     assert mending.FLAKE in {problem.mend for problem in tested.problems}
 
 
@@ -70,6 +71,28 @@ def test_a_sandbox_with_too_little_memory_is_noticed(tmp_path: Path) -> None:
     (tested,) = selftest([Options(sandbox="bubblewrap", data=data, memory=150 << 20)], Silent()).tested
     assert {problem.mend for problem in tested.problems} == {mending.MEMORY}
     assert "using 200 MB" in tested.problems[0].what
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_a_second_opinion_is_kept_in_the_ledger_and_changes_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(second_opinion, "_other", lambda _: "bubblewrap")
+    data = tasks(tmp_path / "tasks.jsonl", {"q3": ""})
+    row = json.loads(data.read_text())
+    right = f"```python\n{row['ground_truth_solution']}```"
+    predictions = tmp_path / "p.json"
+    predictions.write_text(json.dumps([{"qid": "q3", "predictions": ["no code", right]}]))
+    options = Options(sandbox="bubblewrap", data=data, cache=False)
+    graded = grade(predictions, options, Silent())
+    before = [(sample.official.outcome, sample.careful.outcome) for sample in graded.report.samples]
+    check = second_opinion.ask(graded, options, Silent(), percent=1)
+    assert check.checked == {"q3": 2}
+    assert check.flakes == []
+    assert list(ledger.read()) == [check]
+    assert [(sample.official.outcome, sample.careful.outcome) for sample in graded.report.samples] == before
+    assert before[1] == ("passed", "passed")
 
 
 def test_the_command_writes_json_and_a_later_run_names_the_self_test(tmp_path: Path) -> None:
