@@ -68,16 +68,24 @@ def probes(declared: ExecutionBenchmark, tasks: Mapping[str, CodeTask], protocol
     for qid, task in tasks.items():
         stub = task.signature.source
         yield _refused(qid, "stub", "the signature with `pass`", stub)
-        reference = task.row.get(declared.columns.solution or "")
-        if not isinstance(reference, str) or not task.signature.stubs:
+        name = task.signature.stubs[-1] if task.signature.stubs else ""
+        reference = _reference(declared, task, name)
+        if not reference:
             continue
-        name = task.signature.stubs[-1]
         yield _honest(qid, "reference", "the reference solution", reference)
         yield from _changed(qid, reference, name)
         if qid == qids[0]:
             yield from _environment(qid, reference, name, python)
         if qid in attacked:
             yield from _attacks(qid, reference, name, loop=qid == qids[0])
+
+
+def _reference(declared: ExecutionBenchmark, task: CodeTask, name: str) -> str:
+    """Return the reference solution as the data has it, or as a program where it is a body alone; empty: none."""
+    given = task.row.get(declared.columns.solution or "")
+    if isinstance(given, str) and _with_body(given, name, "pass"):
+        return given
+    return task.solution if task.solution and _with_body(task.solution, name, "pass") else ""
 
 
 def _changed(qid: str, reference: str, name: str) -> Iterator[Probe]:
