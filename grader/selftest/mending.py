@@ -16,6 +16,10 @@ MEMORY = "Programs have too little memory here: give more with --memory, or free
 TIME = "Programs are too slow here: run fewer at a time (--workers), give more with --timeout, or stop other load."
 SANDBOX = "The sandbox does not answer: grade doctor shows what is wrong with it."
 CONTAINMENT = "A program that solves nothing is credited: do not use this machine's verdicts, and report the program."
+NOTHING_REFUSED = (
+    "Either these tests assert nothing, or this machine credits everything: run grade selftest without --data, which "
+    "tells the two apart."
+)
 DATA = "If only this task fails, its reference or its tests are wrong: report it to the benchmark. Else: " + IMAGE
 FLAKE = (
     "The same prediction gets different verdicts: stop other load, or raise --timeout; `--repeat` tells if it helped."

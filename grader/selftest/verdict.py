@@ -29,10 +29,15 @@ def judge(plan: Plan, reports: Sequence[Report]) -> Tested:
     """Judge the reports of one plan, one a repetition; raises nothing for whatever is in them."""
     first = reports[0]
     pairs = _pairs(plan, first)
-    unprotected = {probe.qid for probe, sample in pairs if probe.kind == "stub" and sample.careful.credit >= 1}
+    unprotected = {probe.qid for probe, sample in pairs if probe.kind == "stub" and _passes_somewhere(sample)}
     wrong = [(probe, list(_wrong(probe, sample, first, unprotected))) for probe, sample in pairs]
     problems = [problem for _, found in wrong for problem in found]
-    problems += [*_metrics(plan, first), *_changed(plan, reports), *_lost(plan, first)]
+    problems += [
+        *_all_unprotected(plan, unprotected),
+        *_metrics(plan, first),
+        *_changed(plan, reports),
+        *_lost(plan, first),
+    ]
     expected = Counter(probe.kind for probe, found in wrong if not found)
     return Tested(
         benchmark=plan.benchmark.id,
@@ -68,16 +73,37 @@ def _wrong(probe: Probe, sample: SampleResult, report: Report, unprotected: set[
     credited = {name: sample.reading(name).credit >= 1 for name in READINGS}
     for name in READINGS:
         wanted = probe.expected(name)
-        if wanted is None or (credited[name] and not wanted and probe.needs_tests and probe.qid in unprotected):
+        if wanted is None or (probe.qid in unprotected and _is_the_tests_fault(probe, name, wanted, credited)):
             continue
         reading = sample.reading(name)
         if reading.outcome is Verdict.UNSCORED or credited[name] != wanted:
             yield _problem(probe, sample, name, "credit" if wanted else "no credit")
     has_verdicts = Verdict.UNSCORED not in {sample.official.outcome, sample.careful.outcome}
-    if probe.agrees and has_verdicts and credited["official"] != credited["careful"]:
+    if probe.agrees and probe.qid not in unprotected and has_verdicts and credited["official"] != credited["careful"]:
         yield _problem(probe, sample, "careful", f"what the official reading says ({sample.official.outcome})")
     if probe.kind in {"mutant", "stub"} and not has_verdicts:
         yield _problem(probe, sample, "careful", "any verdict")
+
+
+def _passes_somewhere(sample: SampleResult) -> bool:
+    return sample.official.credit >= 1 or sample.careful.credit >= 1
+
+
+def _is_the_tests_fault(probe: Probe, name: str, wanted: bool, credited: dict[ReadingName, bool]) -> bool:
+    """Whether a verdict is what tests that assert nothing make of a program.
+
+    The official reading credits whatever runs; the careful one may credit nothing, where the tests never call it.
+    """
+    if not wanted:
+        return probe.needs_tests and credited["official" if name == "official" else "careful"]
+    return name == "careful" and credited["official"]
+
+
+def _all_unprotected(plan: Plan, unprotected: set[str]) -> Iterator[Problem]:
+    """Yield a problem where programs without a body pass everywhere: then nothing shows that wrong ones are refused."""
+    if unprotected and unprotected >= plan.probes.keys():
+        what = f"programs without a body pass the tests of every task ({len(unprotected)} of {len(plan.probes)})"
+        yield Problem(what=what, mend=mending.NOTHING_REFUSED, kind="stub")
 
 
 def _problem(probe: Probe, sample: SampleResult, name: str, wanted: str) -> Problem:
@@ -146,7 +172,7 @@ def _strengths(pairs: Pairs) -> Iterator[Strength]:
     for qid in dict.fromkeys(probe.qid for probe, _ in pairs):
         own = [(probe, sample.careful.credit >= 1) for probe, sample in pairs if probe.qid == qid]
         mutants = [passes for probe, passes in own if probe.kind == "mutant"]
-        stubs = [passes for probe, passes in own if probe.kind == "stub"]
+        stubs = [_passes_somewhere(sample) for probe, sample in pairs if probe.qid == qid and probe.kind == "stub"]
         if mutants or stubs:
             found.append(Strength(qid=qid, mutants=len(mutants), passing=sum(mutants), stub_passes=any(stubs)))
     yield from sorted(found, key=lambda each: (not each.stub_passes, -each.share))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -15,6 +15,10 @@ from grader.scorers.execution.pass_at_k import pass_at_k
 from grader.scorers.mr_ben import judge_decision, samples
 from grader.selftest import mending, verdict
 from tests.selftest.made import SANDBOX, changed, faultless, of_real, plan, reading
+
+if TYPE_CHECKING:
+    from grader.results import Report
+    from grader.selftest.plan import Plan
 
 
 @pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
@@ -156,15 +160,31 @@ def test_readings_that_disagree_on_an_honest_program_are_noticed() -> None:
     assert {problem.kind for problem in found.problems} == {"mutant"}
 
 
-def test_tests_that_assert_nothing_are_the_datas_fault_and_named() -> None:
-    made = plan("humaneval-v")
+def with_tests_that_assert_nothing(made: Plan, qids: set[str], careful_says: bool) -> Report:
+    """Return a faultless report, but for tasks whose tests pass whatever runs, and confirm it or not."""
     report = faultless(made)
-    for kind in ("stub", "wrong", "mutant", "hostile"):
-        report = changed(report, made, kind, official=reading(True), careful=reading(True))
-    found = verdict.judge(made, [report])
-    assert found.problems == []
-    assert all(strength.is_weak and strength.stub_passes for strength in found.strengths)
-    assert found.notes == [f"The tests of 8 tasks let a program without a body pass: {', '.join(sorted(made.probes))}."]
+    samples = [
+        msgspec.structs.replace(sample, official=reading(True), careful=reading(careful_says))
+        if sample.qid in qids
+        else sample
+        for sample in report.samples
+    ]
+    return msgspec.structs.replace(report, samples=samples, metrics=pass_metrics.metrics(samples, (1, 3)))
+
+
+@pytest.mark.parametrize("careful_says", [True, False])
+def test_tests_that_assert_nothing_are_the_datas_fault_and_named(careful_says: bool) -> None:
+    made = plan("humaneval-v")
+    found = verdict.judge(made, [with_tests_that_assert_nothing(made, {"q2", "q4"}, careful_says)])
+    assert [problem.what for problem in found.problems] == []
+    assert [strength.qid for strength in found.strengths if strength.is_weak] == ["q2", "q4"]
+    assert found.notes == ["The tests of 2 tasks let a program without a body pass: q2, q4."]
+
+
+def test_a_machine_that_credits_everything_is_noticed() -> None:
+    made = plan("humaneval-v")
+    found = verdict.judge(made, [with_tests_that_assert_nothing(made, set(made.probes), True)])
+    assert {problem.mend for problem in found.problems} == {mending.NOTHING_REFUSED}
 
 
 def test_tests_that_let_half_of_the_mutants_pass_are_weak() -> None:
