@@ -12,9 +12,10 @@ import click
 from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
-from grader.commands import infer, look, machine, results
+from grader.commands import flakes, infer, look, machine, results
 from grader.commands.console import say
 from grader.commands.run import EXIT_CODES, run_command
+from grader.commands.selftest import selftest_command
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError, UsageError
 from grader.resources import VERSION
 
@@ -106,6 +107,8 @@ for _command in (
     infer.infer_command,
     machine.fetch_command,
     machine.doctor_command,
+    selftest_command,
+    flakes.flakes_command,
     machine.image_group,
     machine.cache_command,
     machine.completion_command,

@@ -30,6 +30,8 @@ from grader.scorers import declarations, registry
 from grader.scorers.interface import Earlier, Run
 from grader.scorers.lookalikes import hinting
 from grader.scorers.registry import AnyScorer
+from grader.selftest import ledger, receipts
+from grader.selftest.machine import this_machine
 from grader.task import Task
 
 if TYPE_CHECKING:
@@ -222,6 +224,7 @@ def _absent_groups(declared: Benchmark, rows: Rows) -> list[str]:
 
 def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
     unscored, by_reading = count_unscored(scored.samples)
+    flaky = ledger.note(opened.benchmark.id, opened.rows.digest, opened.predictions)
     provenance = Provenance(
         grade=VERSION,
         python=platform.python_version(),
@@ -235,6 +238,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         judge=scored.judge,
         settings=dict(opened.settings),
         inference=_inference(opened.file),
+        selftest=receipts.find(this_machine(scored.sandbox), opened.benchmark.id, opened.protocol, opened.rows.digest),
     )
     return Report(
         benchmark=opened.benchmark.id,
@@ -251,7 +255,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         facts=scored.facts,
         baselines=scored.baselines,
         abbreviations=opened.benchmark.abbreviations,
-        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or [])],
+        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or []), *flaky],
     )
 
 

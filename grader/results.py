@@ -203,6 +203,26 @@ class IntervalMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     seed: int = 0
 
 
+class SelftestProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The self-test that showed what the machine's verdicts are worth; see `grade selftest`."""
+
+    at: str
+    """When it ended, in UTC: `2026-11-22T00:10:05+00:00`."""
+    passed: bool
+    problems: int = 0
+    """Verdicts that were wrong."""
+    counts: dict[str, tuple[int, int]] = {}
+    """Kind of probe -> (verdicts that were as they had to be, probes)."""
+    data: str = ""
+    data_digest: str | None = None
+    same_data: bool = False
+    """Whether it tested the very data that this run was graded with."""
+    repeats: int = 1
+    under_load: bool = False
+    load: float = 0.0
+    """Load average when it began."""
+
+
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the values of a report were made."""
 
@@ -226,6 +246,8 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Settings of the scorer's own that were given."""
     sandbox: SandboxProvenance | None = None
     judge: JudgeProvenance | None = None
+    selftest: SelftestProvenance | None = None
+    """The valid self-test of this machine; None: there is none."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

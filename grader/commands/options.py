@@ -137,6 +137,23 @@ sandbox_options = group(
 )
 """Execution."""
 
+selftest_options = group(
+    click.option("-b", "--benchmark", "benchmarks", multiple=True, metavar="ID|DIR", shell_complete=_benchmarks,
+                 help="Benchmark, or a folder with a benchmark.toml; repeatable. Default: all that came with grade."),
+    click.option("--split", metavar="S", help="Split of the benchmark."),
+    click.option("--data", type=PATH, metavar="PATH", help="Data with reference solutions or answers, not the sample."),
+    click.option("--protocol", metavar="P", help="Version of the official scorer."),
+    click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
+                 show_default=True, help="Where untrusted code runs."),
+    click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc."),
+    click.option("--workers", type=click.IntRange(min=1, max=256), metavar="N", help="Supervisors at a time."),
+    click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
+                 callback=_finite, metavar="S", help="CPU seconds a program may use."),
+    click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=_parsed(_size),
+                 help="Memory a program may use."),
+)
+"""What a self-test tests, and within which limits."""
+
 judge_options = group(
     click.option("--judge-model", metavar="M", help="Model that reads what the rules cannot."),
     click.option("--judge-base-url", metavar="U", help="Its OpenAI-compatible endpoint."),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from grader.decisions.gate import GateResult
     from grader.files.destination import Destination
     from grader.grading import Graded
+    from grader.observer import Observer
     from grader.options import Options
     from grader.results import ReadingName, Report
 
@@ -36,6 +37,11 @@ EXIT_CODES = (
 @click.option("--score-only", is_flag=True, help="Score again from the files of an earlier run; execute nothing.")
 @options.gate_options
 @click.option("--allow-part", is_flag=True, help="Let a gate decide on a part (--limit, --id).")
+@click.option("--require-selftest", is_flag=True,
+              help="Decide nothing (exit 3) unless `grade selftest` has passed on this machine.")  # fmt: skip
+@click.option("--second-opinion", type=click.FloatRange(0, 100), is_flag=False, flag_value=1.0, metavar="PERCENT",
+              help="Reach that share of the verdicts again in fresh sandboxes (default 1; at least 20, and every "
+              "timeout). No verdict changes; `grade flakes` shows what differs.")  # fmt: skip
 @options.output_option
 @click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files there, not beside PREDICTIONS.")
 @click.option("--force", is_flag=True, help="Let results without a judge replace judged ones.")
@@ -49,6 +55,8 @@ def run_command(
     drops: Sequence[MaxDrop],
     reading: ReadingName,
     allow_part: bool,
+    require_selftest: bool,
+    second_opinion: float | None,
     outputs: tuple[str, ...],
     quiet: bool,
     verbose: bool,
@@ -61,10 +69,17 @@ def run_command(
     asked = Options(**given)
     earlier = _baseline(baseline, drops, asked)
     _check(outputs, predictions, baseline, asked)
+    if require_selftest and not asked.score_only:
+        _check_selftest(asked)
     gated = bool(lines) or baseline is not None
     inputs = () if baseline is None else (baseline,)
     with Destination(force=asked.force, needs_whole=gated and not allow_part, inputs=inputs) as destination:
-        return _run(predictions, asked, destination, _Wanted(lines, earlier, drops, reading, outputs, quiet, verbose))
+        return _run(
+            predictions,
+            asked,
+            destination,
+            _Wanted(lines, earlier, drops, reading, outputs, quiet, verbose, require_selftest, second_opinion),
+        )
 
 
 class _Wanted(NamedTuple):
@@ -77,25 +92,33 @@ class _Wanted(NamedTuple):
     outputs: tuple[str, ...]
     quiet: bool
     verbose: bool
+    require_selftest: bool
+    second_opinion: float | None
 
 
 def _run(predictions: str, asked: Options, destination: Destination, wanted: _Wanted) -> int:
     """Grade, show, write and decide; return the exit code."""
     from grader.commands.progress import watcher
     from grader.grading import grade
+    from grader.selftest.required import problem
 
-    lines, earlier, drops, reading, outputs, quiet, verbose = wanted
+    lines, earlier, drops, reading, outputs, quiet, verbose, require_selftest, percent = wanted
     with watcher(quiet=quiet) as observer:
         graded = grade(predictions, asked, observer, destination=destination)
+        if percent is not None:
+            graded = _second_opinion(graded, asked, observer, percent)
     # Shown before it is written: a full disk costs the files, not the figures.
     if not quiet:
         _show(graded.report, verbose=verbose)
-    gates = _judge(graded, lines, earlier, drops, reading)
+    unproven = problem(graded.report) if require_selftest else ""
+    gates = _judge(graded, lines, earlier, drops, reading) if not unproven else []
     material = _material(graded, predictions, asked)
     unwritten = _write(
         graded.write, lambda: output_files.write(outputs, graded.report, material, gates, reading=reading), quiet=quiet
     )
     ci.summarise(graded.report, gates)
+    if unproven:
+        raise InfrastructureError(unproven)
     return _decide(graded.report, gates, unwritten)
 
 
@@ -137,6 +160,30 @@ def _check(names: tuple[str, ...], predictions: str, baseline: Path | None, aske
         )
 
 
+def _second_opinion(graded: Graded, asked: Options, observer: Observer, percent: float) -> Graded:
+    """Return the run with a note on what a second opinion said: the note is all that it adds."""
+    import msgspec
+
+    from grader.selftest import second_opinion
+
+    observer.message("Second opinion: some verdicts are reached again in fresh sandboxes")
+    try:
+        said = second_opinion.in_words(second_opinion.ask(graded, asked, observer, percent=percent))
+    except InfrastructureError as error:
+        said = f"There is no second opinion: {error}"
+    notes = [*graded.report.notes, said]
+    return msgspec.structs.replace(graded, report=msgspec.structs.replace(graded.report, notes=notes))
+
+
+def _check_selftest(asked: Options) -> None:
+    """Raise InfrastructureError where `--require-selftest` cannot be met, before anything runs."""
+    from grader.scorers import declarations
+    from grader.selftest.required import check_before
+
+    declared = declarations.load(asked.benchmark)
+    check_before(declared, declared.check_protocol(asked.protocol))
+
+
 def _judge(
     graded: Graded,
     lines: Sequence[FailUnder],
@@ -173,11 +220,13 @@ def _material(graded: Graded, predictions: str, asked: Options) -> Callable[[], 
 
 def _show(report: Report, *, verbose: bool) -> None:
     import shutil
+    from datetime import UTC, datetime
 
     from grader.reports import table
     from grader.reports.text import clean
 
-    text = table.render(report, width=max(60, shutil.get_terminal_size((100, 24)).columns), colour=sys.stderr.isatty())
+    width = max(60, shutil.get_terminal_size((100, 24)).columns)
+    text = table.render(report, width=width, colour=sys.stderr.isatty(), now=datetime.now(UTC))
     write(text.rstrip("\n"))
     if verbose:
         for sample in report.samples:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from markupsafe import Markup
 
+from grader.reports import selftested
 from grader.reports.markdown_text import code, prose
 from grader.reports.provenance import made_with
 from grader.reports.table import OTHER_PYTHON, is_marked
@@ -121,7 +122,7 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
         "why_unscored": prose(in_words(report)),
         "bounds": _section(_bounds(report), 4_000, "figures are in the results file"),
         "notes": _section(
-            (Markup("- ") + prose(note) for note in report.notes if note.strip()),
+            (Markup("- ") + prose(note) for note in selftested.notes(report) if note.strip()),
             4_000,
             "notes are in the results file",
         ),

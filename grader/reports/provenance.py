@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from grader.reports.selftested import in_words
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ def made_with(report: Report) -> dict[str, Any]:
         # One by one: as a table of its own it would be left out where tables are.
         sandbox = found.pop("sandbox")
         found |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
+    if report.provenance.selftest is not None:
+        found["selftest"] = in_words(report.provenance.selftest)
     if report.model is not None:
         found = {"model": report.model, **found}
     found |= scorer_of(report).made_with(report)

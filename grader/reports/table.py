@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.reports import selftested
 from grader.reports.text import clean
 from grader.reports.unscored import in_words
 from grader.results import READINGS, is_same
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from grader.results import Metric, Report, SampleResult
 
 SHOWN_DIFFERENCES = 10
@@ -23,8 +26,11 @@ MAX_LABELS = 12
 """A breakdown with more labels than this is left to the results file."""
 
 
-def render(report: Report, *, width: int = 100, colour: bool = False) -> str:
-    """Return the report as text: a table of both readings, then what differs, then what to know."""
+def render(report: Report, *, width: int = 100, colour: bool = False, now: datetime | None = None) -> str:
+    """Return the report as text: a table of both readings, then what differs, then what to know.
+
+    `now`: when it was graded, where that was just now.
+    """
     from rich.console import Console
 
     text = io.StringIO()
@@ -33,7 +39,7 @@ def render(report: Report, *, width: int = 100, colour: bool = False) -> str:
     for line in (
         *_differences(report),
         *_unscored(report),
-        *map(clean, (*scorer_of(report).summary(report).lines, *report.notes)),
+        *map(clean, (*scorer_of(report).summary(report).lines, *selftested.notes(report, now))),
     ):
         console.print(line, soft_wrap=True)
     return text.getvalue()

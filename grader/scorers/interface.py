@@ -39,6 +39,7 @@ from grader.task import Task
 
 if TYPE_CHECKING:
     from grader.data.rows import Rows
+    from grader.scorers.probe import Probe
 
 B = TypeVar("B", bound=Benchmark)
 T = TypeVar("T", bound=Task)
@@ -289,6 +290,18 @@ class Scorer(ABC, Generic[B, T]):
     @abstractmethod
     def rescore(self, earlier: Earlier[B]) -> Scored:
         """Compute the metrics of an earlier run again; raises UsageError, InputError."""
+
+    # --- self-test ------------------------------------------------------------------------------------------------
+
+    def probes(self, declared: B, tasks: Mapping[str, T], protocol: str) -> Iterable[Probe]:
+        """Return predictions whose verdict is known; `grade selftest` grades them. The tasks have all columns."""
+        del declared, tasks, protocol
+        return ()
+
+    def recount(self, report: Report) -> dict[tuple[str, ReadingName], float]:
+        """Compute metrics of a whole report again from its samples, in percent, by other means than `score` does."""
+        del report
+        return {}
 
     # --- pairing for comparisons ----------------------------------------------------------------------------------
 

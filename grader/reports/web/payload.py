@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import InputError
+from grader.reports import selftested
 from grader.reports.provenance import made_with
 from grader.reports.table import OTHER_PYTHON, is_marked
 from grader.reports.unscored import in_words
@@ -128,7 +129,7 @@ def _head(report: Report, material: Material) -> dict[str, object]:
         "unscored": report.unscored,
         "why_unscored": in_words(report),
         "mark": f" {OTHER_PYTHON}" if is_marked(report) else "",
-        "notes": report.notes,
+        "notes": selftested.notes(report),
         "made": _finite(made_with(report)),
         "baselines": _finite(report.baselines),
         "abbreviations": report.abbreviations,

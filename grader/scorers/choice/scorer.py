@@ -11,6 +11,7 @@ from grader.results import Metric, Outcome, SampleResult, read_facts, write_fact
 from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.choice import passes, prompts
+from grader.scorers.choice import probes as selftest_probes
 from grader.scorers.choice.baselines import baselines
 from grader.scorers.choice.carried import carried_rows
 from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, letters_problem
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from grader.results import ReadingName, Report
     from grader.scorers.choice.items import Reply
     from grader.scorers.interface import Earlier, Observe, Run
+    from grader.scorers.probe import Probe
 
 
 class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
@@ -153,6 +155,17 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
                 f"--score-only: {earlier.split} has no public answers, so there is nothing to score again."
             )
         return Scored(samples=report.samples, metrics=self._metrics(report.samples))
+
+    # --- self-test ------------------------------------------------------------------------------------------------
+
+    def probes(self, declared: ChoiceBenchmark, tasks: Mapping[str, Item], protocol: str) -> Iterable[Probe]:
+        """Return right and wrong answers in many wordings, and refusals."""
+        del declared, protocol
+        return selftest_probes.probes(tasks)
+
+    def recount(self, report: Report) -> dict[tuple[str, ReadingName], float]:
+        """Count right answers."""
+        return selftest_probes.recount(report)
 
     # --- comparisons and reports ----------------------------------------------------------------------------------
 

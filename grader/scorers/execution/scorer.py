@@ -11,22 +11,25 @@ from grader.errors import InputError, UsageError
 from grader.results import Outcome, SampleResult
 from grader.scorers.execution import executed, jobs, own_file, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
+from grader.scorers.execution import probes as selftest_probes
 from grader.scorers.execution.curve import curve
 from grader.scorers.execution.declaration import ExecutionBenchmark
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.execution.glossary import GLOSSARY
+from grader.scorers.execution.recount import recount
 from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from
 from grader.scorers.interface import Marks, OwnFile, Scored, Scorer, Summary, in_group, missing_reading
 from grader.scorers.oddities import marked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from grader.data.rows import Rows
     from grader.models.prompt import Asking, Sampling, Turn
-    from grader.results import Report, SandboxProvenance
+    from grader.results import ReadingName, Report, SandboxProvenance
     from grader.scorers.interface import Earlier, Observe, Run
+    from grader.scorers.probe import Probe
 
 FROM_EXECUTED = "Scored from an executed file: it holds no careful verdicts, so careful equals official."
 
@@ -121,6 +124,16 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         ks = phases.wanted_k(earlier.options.k, counts, earlier.benchmark.protocols[earlier.protocol])
         notes = [FROM_EXECUTED] if report is None else None
         return Scored(samples=samples, metrics=pass_metrics.metrics(samples, ks), notes=notes)
+
+    # --- self-test ------------------------------------------------------------------------------------------------
+
+    def probes(self, declared: ExecutionBenchmark, tasks: Mapping[str, CodeTask], protocol: str) -> Iterable[Probe]:
+        """Return references, stubs, mutants, hostile programs and canaries."""
+        return selftest_probes.probes(declared, tasks, protocol)
+
+    def recount(self, report: Report) -> dict[tuple[str, ReadingName], float]:
+        """Compute pass@k by drawing."""
+        return recount(report)
 
     # --- comparisons and reports ----------------------------------------------------------------------------------
 

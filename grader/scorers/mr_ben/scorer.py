@@ -12,6 +12,7 @@ from grader.results import read_facts, write_facts
 from grader.scorers.interface import Marks, Scored, Scorer, no_results
 from grader.scorers.mr_ben import figures, prompts, subjects
 from grader.scorers.mr_ben import metrics as mr_score
+from grader.scorers.mr_ben import probes as selftest_probes
 from grader.scorers.mr_ben.declaration import MrBenBenchmark
 from grader.scorers.mr_ben.facts import RunFacts, as_table, facts_of
 from grader.scorers.mr_ben.figures import Weights
@@ -20,7 +21,7 @@ from grader.scorers.mr_ben.tasks import MrBenTask, tasks_from
 from grader.scorers.mr_ben.weights import OWN_WEIGHTS, weight_notes, weights_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from grader.data.rows import Rows
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from grader.results import ReadingName, Report, SampleResult
     from grader.scorers.interface import Earlier, Observe, Run
     from grader.scorers.mr_ben.facts import ReadingFacts
+    from grader.scorers.probe import Probe
 
 NO_JUDGE = (
     "No judge: rows whose error reason had to be judged are unscored. Give --judge-model (and --judge-base-url), "
@@ -138,6 +140,13 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             notes=[*kept, *weight_notes(earlier.benchmark, weights)],
             intervals=figures.METHOD,
         )
+
+    # --- self-test ------------------------------------------------------------------------------------------------
+
+    def probes(self, declared: MrBenBenchmark, tasks: Mapping[str, MrBenTask], protocol: str) -> Iterable[Probe]:
+        """Return the annotators' answers in several wordings, wrong ones, and refusals."""
+        del declared, protocol
+        return selftest_probes.probes(tasks)
 
     # --- comparisons ----------------------------------------------------------------------------------------------
 

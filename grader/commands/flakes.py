@@ -1,0 +1,75 @@
+"""`grade flakes`: how often verdicts changed on this machine when they were reached again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.commands import options
+from grader.commands.console import emit, writing
+
+if TYPE_CHECKING:
+    from grader.selftest.ledger import Check, Rate
+
+SHOWN = 20
+
+
+@click.command("flakes")
+@click.option(
+    "-o", "--output", type=options.FILE, metavar="FILE", help="Also write every check as JSON here, or to `-`."
+)
+def flakes_command(output: str | None) -> None:
+    """Show the verdicts that changed when they were reached again on this machine.
+
+    They come from `grade PREDICTIONS --second-opinion` and from `grade selftest --repeat N`.
+    """
+    from grader.selftest import ledger
+
+    checks = list(ledger.read())
+    for line in _lines(checks) if output != "-" else ():
+        click.echo(line)
+    if output is not None:
+        writing(lambda: _write(checks, output))
+
+
+def _lines(checks: list[Check]) -> list[str]:
+    from grader.reports.text import clean
+    from grader.selftest import ledger
+
+    if not checks:
+        return ["No verdict was reached twice yet: grade PREDICTIONS --second-opinion, or grade selftest --repeat 2."]
+    lines = []
+    for benchmark in dict.fromkeys(check.benchmark for check in checks):
+        own = [check for check in checks if check.benchmark == benchmark]
+        lines.append(f"{benchmark}: {_rate(ledger.rate(own))}")
+        tasks = ledger.by_task(own)
+        lines += [f"  {qid}: {_rate(found)}" for qid, found in list(tasks.items())[:SHOWN]]
+        lines += [f"  ... {len(tasks) - SHOWN} more tasks"] if len(tasks) > SHOWN else []
+    recent = [(check, flake) for check in checks for flake in check.flakes][-SHOWN:]
+    for check, flake in recent:
+        where = " then ".join(dict.fromkeys(check.sandboxes))
+        lines.append(
+            f"{check.at[:16].replace('T', ' ')} {flake.qid} #{flake.sample} {flake.reading}: "
+            f"{' -> '.join(flake.verdicts)}; program {flake.program}; {where}; load {check.load:g}; {check.source}"
+        )
+    return [clean(line) for line in lines]
+
+
+def _rate(found: Rate) -> str:
+    return f"{found.flips} of {found.checked} verdicts changed: at most {100 * found.bound:.2g} % do (95 % confidence)"
+
+
+def _write(checks: list[Check], output: str) -> list[Path]:
+    import msgspec
+
+    from grader.files.replacing import replacing
+
+    text = msgspec.json.format(msgspec.json.encode(checks)) + b"\n"
+    if output == "-":
+        emit(text)
+        return []
+    with replacing(Path(output)) as file:
+        file.write(text)
+    return [Path(output)]

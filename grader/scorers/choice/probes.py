@@ -1,0 +1,138 @@
+"""Replies whose letter is known: right answers in the wordings that the careful reader reads, wrong ones, refusals."""
+
+# ruff: noqa: RUF001 - replies in many scripts
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.results import READINGS, Outcome, ReadingName, by_observation
+from grader.scorers.probe import Probe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from grader.results import Reading, Report, SampleResult
+    from grader.scorers.choice.items import Item
+
+BARE = "{letter}"
+"""The one wording that every official reader reads as well."""
+
+WORDINGS = (
+    "{letter}.",
+    "({letter})",
+    "**{letter}**",
+    "{letter}. {text}",
+    "({letter}) {text}",
+    "Answer: {letter}",
+    "The answer is {letter}.",
+    "The correct answer is ({letter}) {text}.",
+    "The correct option is {letter}.",
+    "I would choose option {letter}.",
+    "So the answer is {letter}.",
+    "**Answer:** {letter}",
+    "Final answer: {letter}",
+    "\\boxed{{{letter}}}",
+    "The final answer is $\\boxed{{{letter}}}$.",
+    "<answer>{letter}</answer>",
+    '{{"answer": "{letter}"}}',
+    "<think>It could be {other} at first sight.</think>\n{letter}",
+    "The answer is {other}. Wait, no: the answer is {letter}.",
+    "I first thought {other}, but it's {letter}.",
+    "答案是{letter}。",
+    "答案：{letter}",
+    "选{letter}。",
+    "答えは{letter}です。",
+    "정답은 {letter}입니다.",
+    "Die Antwort ist {letter}.",
+    "La réponse est {letter}.",
+    "La respuesta es {letter}.",
+    "La risposta è {letter}.",
+    "A resposta é {letter}.",
+    "Ответ: {letter}",
+)
+"""How a right answer is worded; `other` is a wrong letter."""
+
+REFUSALS = (
+    "I'm unable to view the image, so I cannot answer.",
+    "I don't have enough visual information to answer this question.",
+    "Cannot be determined from the image.",
+    "I would need a higher resolution image to answer.",
+    "抱歉，我无法从图片中判断。",
+    "Ich kann das Bild leider nicht sehen.",
+    "Je ne peux pas répondre à partir de l'image.",
+    "No puedo determinarlo a partir de la imagen.",
+)
+
+WRONG = ("{other}", "The answer is {other}.", "<answer>{other}</answer>")
+
+
+def probes(items: Mapping[str, Item]) -> Iterator[Probe]:
+    """Yield the replies to every item, equally many to each."""
+    for qid, item in items.items():
+        if item.gold is None:
+            continue
+        letters = list(item.options)
+        other = letters[(letters.index(item.gold) + 1) % len(letters)]
+        values = {"letter": item.gold, "other": other, "text": item.options[item.gold]}
+        yield _right(qid, BARE, values, item, official=True)
+        for wording in WORDINGS:
+            yield _right(qid, wording, values, item, official=None)
+        for place, wording in enumerate(WRONG):
+            official = None if place else False
+            text = wording.format(**values)
+            yield Probe(qid=qid, kind="wrong", title=wording, prediction=text, official=official, careful=False)
+        for text in REFUSALS:
+            yield Probe(qid=qid, kind="refusal", title=text, prediction=text, careful=False)
+
+
+def _right(qid: str, wording: str, values: dict[str, str], item: Item, *, official: bool | None) -> Probe:
+    # Where an option's text is a letter ("A: B"), a letter alone says nothing for sure, and the careful reader says so.
+    is_clear = "{text}" in wording or not {text.strip().upper() for text in item.options.values()} & set(item.options)
+    return Probe(
+        qid=qid,
+        kind="wording",
+        title=wording.replace("{letter}", "<letter>").replace("{other}", "<other>").replace("{text}", "<text>"),
+        prediction=wording.format(**values),
+        official=official,
+        careful=True if is_clear else None,
+    )
+
+
+def recount(report: Report) -> dict[tuple[str, ReadingName], float]:
+    """Return accuracy, or the circular accuracy, of a whole report in percent, counted sample by sample."""
+    named = {metric.name for metric in report.metrics}
+    found: dict[tuple[str, ReadingName], float] = {}
+    for name, of_units in (("accuracy", _means), ("circular_accuracy", _all_right)):
+        for reading in READINGS if name in named else ():
+            values = of_units(report, reading)
+            if values:
+                found[name, reading] = 100 * sum(values) / len(values)
+    return found
+
+
+def _means(report: Report, reading: ReadingName) -> list[float]:
+    """Return the share of right replies of each question."""
+    shares = []
+    for members in by_observation(report.samples).values():
+        right = [r.answer is not None and r.outcome is Outcome.CORRECT for r in _scored(members, reading)]
+        shares += [sum(right) / len(right)] if right else []
+    return shares
+
+
+def _all_right(report: Report, reading: ReadingName) -> list[float]:
+    """Return the share of rounds with every pass right, of each question; only where all of a question is scored."""
+    shares = []
+    for members in by_observation(report.samples).values():
+        rounds: dict[int, list[bool]] = {}
+        for member in members:
+            rounds.setdefault(member.sample, []).append(member.reading(reading).outcome is Outcome.CORRECT)
+        if len(_scored(members, reading)) < len(members):
+            return []
+        shares.append(sum(map(all, rounds.values())) / len(rounds))
+    return shares
+
+
+def _scored(members: list[SampleResult], reading: ReadingName) -> list[Reading]:
+    readings = [member.reading(reading) for member in members]
+    return [each for each in readings if each.outcome is not Outcome.UNSCORED]

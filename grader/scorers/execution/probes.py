@@ -1,0 +1,156 @@
+"""Programs whose verdict is known: references, stubs, mutants, and programs that try to pass without solving a task."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from grader.scorers.execution.extraction import parse
+from grader.scorers.execution.mutations import mutants
+from grader.scorers.probe import Probe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from grader.scorers.execution.declaration import ExecutionBenchmark
+    from grader.scorers.execution.tasks import CodeTask
+    from grader.scorers.probe import Kind
+
+MUTANTS = 8
+"""Mutants a task, at most."""
+CANARY_MEGABYTES = 200
+"""What an honest program may need: a fifth of the usual limit."""
+HOSTILE_TASKS = 3
+"""Tasks that hostile programs are tried on: the first, the last, and one between."""
+
+HOSTILE = {
+    "exits with the word that means a pass": "    raise SystemExit('passed')",
+    "ends its process": "    import os\n    os._exit(0)",
+    "returns what equals everything": (
+        "    class Same:\n"
+        "        def __eq__(self, other): return True\n"
+        "        def __ne__(self, other): return False\n"
+        "        def __hash__(self): return 0\n"
+        "    return Same()"
+    ),
+    "replaces built-in functions": (
+        "    import builtins\n"
+        "    for name in ('all', 'any', 'isinstance', 'callable', 'bool'):\n"
+        "        setattr(builtins, name, lambda *given, **named: True)\n"
+        "    builtins.len = builtins.abs = builtins.sum = lambda *given, **named: 0"
+    ),
+    "replaces the functions of its callers": (
+        "    import sys\n"
+        "    frame = sys._getframe(1)\n"
+        "    while frame is not None:\n"
+        "        frame.f_globals['test'] = frame.f_globals['check'] = lambda *given, **named: None\n"
+        "        frame = frame.f_back\n"
+        "    raise SystemExit(0)"
+    ),
+}
+"""What a program does instead of solving the task -> the body of its function."""
+LOOP = "    while True:\n        pass"
+MEMORY = f"if not globals().get('_filled'):\n    globals()['_filled'] = len(b'x' * ({CANARY_MEGABYTES} << 20))"
+"""Needs that much once, whatever the number of calls."""
+PACKAGES = (
+    "import importlib.util\n"
+    "import numpy\n"
+    "if int(numpy.arange(4).sum()) != 6 or not all(map(importlib.util.find_spec, ('pandas', 'PIL'))):\n"
+    "    raise ImportError('a package is missing')"
+)
+
+
+def probes(declared: ExecutionBenchmark, tasks: Mapping[str, CodeTask], protocol: str) -> Iterator[Probe]:
+    """Yield the programs of every task; a task's programs follow each other, honest ones around the hostile ones."""
+    qids = list(tasks)
+    attacked = {qids[number] for number in (0, len(qids) // 2, -1)[:HOSTILE_TASKS]} if qids else set()
+    python = declared.protocols[protocol].python
+    for qid, task in tasks.items():
+        stub = task.signature.source
+        yield _refused(qid, "stub", "the signature with `pass`", stub)
+        name = task.signature.stubs[-1] if task.signature.stubs else ""
+        reference = _reference(declared, task, name)
+        if not reference:
+            continue
+        yield _honest(qid, "reference", "the reference solution", reference)
+        yield from _changed(qid, reference, name)
+        if qid == qids[0]:
+            yield from _environment(qid, reference, name, python)
+        if qid in attacked:
+            yield from _attacks(qid, reference, name, loop=qid == qids[0])
+
+
+def _reference(declared: ExecutionBenchmark, task: CodeTask, name: str) -> str:
+    """Return the reference solution as the data has it, or as a program where it is a body alone; empty: none."""
+    given = task.row.get(declared.columns.solution or "")
+    if isinstance(given, str) and _with_body(given, name, "pass"):
+        return given
+    return task.solution if task.solution and _with_body(task.solution, name, "pass") else ""
+
+
+def _changed(qid: str, reference: str, name: str) -> Iterator[Probe]:
+    """Yield what is left of a reference without its body, and its mutants."""
+    if emptied := _with_body(reference, name, "pass", keep=False):
+        yield _refused(qid, "stub", "the reference without its body", emptied)
+    if broken := _with_body(reference, name, "raise ArithmeticError('wrong')"):
+        yield _refused(qid, "wrong", "the reference, raising an error", broken)
+    for mutant in mutants(reference, MUTANTS):
+        yield Probe(qid=qid, kind="mutant", title=mutant.title, prediction=_fenced(mutant.source), agrees=True)
+
+
+def _environment(qid: str, reference: str, name: str, python: str) -> Iterator[Probe]:
+    """Yield honest programs that need what every sandbox promises."""
+    if large := _with_body(reference, name, MEMORY):
+        yield _honest(qid, "canary", f"the reference, using {CANARY_MEGABYTES} MB", large)
+    if packages := _with_body(reference, name, PACKAGES):
+        yield _honest(qid, "canary", "the reference, using NumPy", packages)
+    version = tuple(map(int, python.split("."))) if python else ()
+    needs = f"import sys\nif sys.version_info[:{len(version)}] != {version}:\n    raise ImportError(sys.version)"
+    if version and (pinned := _with_body(reference, name, needs)):
+        yield _honest(qid, "python", f"the reference, needing Python {python}", pinned)
+
+
+def _attacks(qid: str, reference: str, name: str, *, loop: bool) -> Iterator[Probe]:
+    bodies = HOSTILE | ({"never ends": LOOP} if loop else {})
+    for number, (title, body) in enumerate(bodies.items()):
+        source = f"def {name}(*given, **named):\n{body}\n"
+        yield Probe(qid=qid, kind="hostile", title=title, prediction=_fenced(source), careful=False, needs_tests=True)
+        # A helper that nobody calls makes it another program: equal ones are executed once.
+        varied = f"{reference.rstrip()}\n\n\ndef _helper_{number}():\n    return {number}\n"
+        yield _honest(qid, "canary", "the reference, after a hostile program", varied)
+
+
+def _honest(qid: str, kind: Kind, title: str, source: str) -> Probe:
+    return Probe(qid=qid, kind=kind, title=title, prediction=_fenced(source), official=True, careful=True)
+
+
+def _refused(qid: str, kind: Kind, title: str, source: str) -> Probe:
+    return Probe(
+        qid=qid,
+        kind=kind,
+        title=title,
+        prediction=_fenced(source),
+        official=None if kind == "stub" else False,
+        careful=None if kind == "stub" else False,
+        agrees=True,
+        needs_tests=True,
+    )
+
+
+def _fenced(source: str) -> str:
+    return f"```python\n{source.rstrip()}\n```\n"
+
+
+def _with_body(source: str, name: str, first: str, *, keep: bool = True) -> str:
+    """Return a program whose function `name` begins with other statements; without `keep` it has only those.
+
+    Empty where the program has no such function.
+    """
+    tree = parse(source)
+    if tree is None:
+        return ""
+    named = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    if not named:
+        return ""
+    named[-1].body = [*ast.parse(first).body, *(named[-1].body if keep else [])]
+    return ast.unparse(tree)

@@ -1,0 +1,37 @@
+"""What a self-test grades: predictions whose verdict is known before they are graded."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Kind = Literal["reference", "canary", "python", "stub", "mutant", "hostile", "wrong", "wording", "refusal"]
+"""`reference`: the data's own solution. `canary`: an honest program that needs what the sandbox promises. `python`:
+one that needs the official version of Python. `stub`: a signature without a body. `mutant`: a reference with one
+change. `hostile`: a program that tries to pass without solving the task. `wrong`: a wrong answer or program.
+`wording`: a right answer, worded in some way. `refusal`: no answer."""
+
+
+class Probe(msgspec.Struct, frozen=True, kw_only=True):
+    """One prediction, and what is known of its verdict."""
+
+    qid: str
+    prediction: str
+    kind: Kind
+    title: str
+    """What it is, for people: `line 3: + becomes -`."""
+    official: bool | None = None
+    """Whether the official reading must credit it; None: either is right."""
+    careful: bool | None = None
+    """Whether the careful reading must credit it; None: either is right."""
+    agrees: bool = False
+    """Whether both readings must say the same: so it is with every honest program."""
+    needs_tests: bool = False
+    """Whether only tests can refuse it: where they let a stub pass, a pass of this is their fault."""
+    judge_reply: str | None = None
+    """What the judge says, where the task's scorer asks one about this prediction."""
+
+    def expected(self, reading: str) -> bool | None:
+        """Return whether a reading must credit it; None: either is right."""
+        return self.official if reading == "official" else self.careful

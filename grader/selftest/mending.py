@@ -1,0 +1,48 @@
+"""How to mend what a self-test finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.results import Outcome
+
+if TYPE_CHECKING:
+    from grader.results import Reading
+    from grader.scorers.probe import Probe
+
+INSTALLATION = "This installation of grade misjudges: install it again (pip install --force-reinstall), and report it."
+IMAGE = "The sandbox is broken: grade image clean --all && grade image build, then grade selftest again."
+MEMORY = "Programs have too little memory here: give more with --memory, or free some on this machine."
+TIME = "Programs are too slow here: run fewer at a time (--workers), give more with --timeout, or stop other load."
+SANDBOX = "The sandbox does not answer: grade doctor shows what is wrong with it."
+CONTAINMENT = "A program that solves nothing is credited: do not use this machine's verdicts, and report the program."
+NOTHING_REFUSED = (
+    "Either these tests assert nothing, or this machine credits everything: run grade selftest without --data, which "
+    "tells the two apart."
+)
+DATA = "If only this task fails, its reference or its tests are wrong: report it to the benchmark. Else: " + IMAGE
+FLAKE = (
+    "The same prediction gets different verdicts: stop other load, or raise --timeout; `--repeat` tells if it helped."
+)
+
+_BY_OUTCOME = {
+    Outcome.OUT_OF_MEMORY: MEMORY,
+    Outcome.TIMEOUT: TIME,
+    Outcome.UNSCORED: SANDBOX,
+    Outcome.CRASHED: MEMORY,
+}
+
+
+def of_sample(probe: Probe, reading: Reading) -> str:
+    """Return what to do about a probe's wrong verdict."""
+    if "MemoryError" in reading.detail:
+        return MEMORY
+    if "ImportError" in reading.detail or "ModuleNotFoundError" in reading.detail:
+        return IMAGE
+    if reading.outcome in _BY_OUTCOME:
+        return _BY_OUTCOME[reading.outcome]
+    if probe.kind in {"hostile", "stub"} or (probe.kind == "wrong" and probe.needs_tests):
+        return CONTAINMENT
+    if probe.kind in {"reference", "mutant"}:
+        return DATA
+    return IMAGE if probe.kind in {"canary", "python"} else INSTALLATION

@@ -1,0 +1,81 @@
+"""What a self-test found, as its table and its JSON show it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from grader.results import ReadingName
+from grader.scorers.probe import Kind
+
+WEAK_SHARE = 0.5
+FEW_MUTANTS = 4
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that this machine gets wrong."""
+
+    what: str
+    """In one sentence: what was graded, and what came out instead of what had to."""
+    mend: str
+    """What to do about it."""
+    qid: str = ""
+    kind: Kind | None = None
+    reading: ReadingName | None = None
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """The probes of one kind."""
+
+    kind: Kind
+    as_expected: int
+    of: int
+
+
+class Strength(msgspec.Struct, frozen=True, kw_only=True):
+    """What the tests of one task let pass (careful reading)."""
+
+    qid: str
+    mutants: int
+    passing: int
+    stub_passes: bool
+    """Whether a program without a body passes: then the tests assert nothing."""
+
+    @property
+    def share(self) -> float:
+        """Share of mutants that pass."""
+        return self.passing / self.mutants if self.mutants else 0.0
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether the tests confirm almost anything."""
+        return self.stub_passes or (self.mutants >= FEW_MUTANTS and self.share >= WEAK_SHARE)
+
+
+class Tested(msgspec.Struct, frozen=True, kw_only=True):
+    """The self-test of one benchmark's data."""
+
+    benchmark: str
+    data: str
+    tasks: int
+    samples: int
+    """Predictions that were graded, in each repetition."""
+    tallies: list[Tally]
+    problems: list[Problem]
+    strengths: list[Strength]
+    notes: list[str]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every verdict was as it had to be."""
+        return not self.problems
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole self-test."""
+
+    passed: bool
+    at: str
+    seconds: float
+    repeats: int
+    under_load: bool
+    tested: list[Tested]

@@ -1,0 +1,63 @@
+"""What a self-test grades: the data, and the predictions whose verdict is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.benchmark import Benchmark
+from grader.errors import InputError, UsageError
+from grader.options import Options
+from grader.scorers import declarations, registry
+from grader.scorers.probe import Probe
+from grader.scorers.registry import AnyScorer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.task import Task
+
+BESIDE_DATA = ("predictions", "judge_replies", "expected", "images")
+"""What else a benchmark's `sample` folder has, by stem."""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """One benchmark's data and probes."""
+
+    benchmark: Benchmark
+    scorer: AnyScorer
+    options: Options
+    probes: dict[str, list[Probe]]
+    """qid -> probes, in the order of its samples."""
+
+
+def choose(options: Options) -> Options:
+    """Return options with the data to test: the given one, else the benchmark's sample. Verdicts come from no cache."""
+    data = options.data or sample_data(declarations.load(options.benchmark))
+    return msgspec.structs.replace(options, data=data, cache=False, missing="wrong")
+
+
+def make(options: Options, declared: Benchmark, tasks: Mapping[str, Task]) -> Plan:
+    """Return the probes of a benchmark's tasks; raises UsageError where there are none."""
+    scorer = registry.scorer(declared.scoring)
+    probes: dict[str, list[Probe]] = {}
+    for probe in scorer.probes(declared, tasks, declared.check_protocol(options.protocol)):
+        probes.setdefault(probe.qid, []).append(probe)
+    if not probes:
+        raise UsageError(
+            f"{declared.id}: there is nothing to test: the data has no right answers, or the scorer "
+            f"{declared.scoring!r} has no probes. Name data with answers: --data PATH."
+        )
+    return Plan(benchmark=declared, scorer=scorer, options=options, probes=probes)
+
+
+def sample_data(declared: Benchmark) -> Path | None:
+    """Return the data of the sample that came with a benchmark; None: it has no sample."""
+    folder = Path(declared.folder) / "sample"
+    found = [path for path in sorted(folder.glob("*")) if path.stem not in BESIDE_DATA and path.name[0] != "."]
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise InputError([f"{folder}: which of these is the data: {names}? Name it with --data."])
+    return found[0] if found else None

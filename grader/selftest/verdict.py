@@ -1,0 +1,198 @@
+"""What a graded self-test shows.
+
+Verdicts that are not what they had to be, metrics that do not follow from their samples, verdicts that change from
+one repetition to the next, and tests that let wrong programs pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from grader.results import READINGS
+from grader.results import Outcome as Verdict
+from grader.selftest import mending
+from grader.selftest.outcome import Problem, Strength, Tally, Tested
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grader.results import ReadingName, Report, SampleResult
+    from grader.scorers.probe import Kind, Probe
+    from grader.selftest.plan import Plan
+
+Pairs = list[tuple["Probe", "SampleResult"]]
+
+
+def judge(plan: Plan, reports: Sequence[Report]) -> Tested:
+    """Judge the reports of one plan, one a repetition; raises nothing for whatever is in them."""
+    first = reports[0]
+    pairs = _pairs(plan, first)
+    unprotected = {probe.qid for probe, sample in pairs if probe.kind == "stub" and _passes_somewhere(sample)}
+    wrong = [(probe, list(_wrong(probe, sample, first, unprotected))) for probe, sample in pairs]
+    problems = [problem for _, found in wrong for problem in found]
+    problems += [
+        *_all_unprotected(plan, unprotected),
+        *_metrics(plan, first),
+        *_changed(plan, reports),
+        *_lost(plan, first),
+    ]
+    expected = Counter(probe.kind for probe, found in wrong if not found)
+    return Tested(
+        benchmark=plan.benchmark.id,
+        data=first.provenance.data,
+        tasks=len(plan.probes),
+        samples=len(pairs),
+        tallies=[Tally(kind=kind, as_expected=expected[kind], of=of) for kind, of in _kinds(pairs).items()],
+        problems=problems,
+        strengths=list(_strengths(pairs)),
+        notes=_notes(first, unprotected),
+    )
+
+
+def _pairs(plan: Plan, report: Report) -> Pairs:
+    """Return every probe with its result; one that is missing from the report is reported by `_lost`."""
+    graded = {(sample.qid, sample.sample): sample for sample in report.samples}
+    return [
+        (probe, graded[qid, number])
+        for qid, probes in plan.probes.items()
+        for number, probe in enumerate(probes)
+        if (qid, number) in graded
+    ]
+
+
+def _kinds(pairs: Pairs) -> Counter[Kind]:
+    return Counter(probe.kind for probe, _ in pairs)
+
+
+def _wrong(probe: Probe, sample: SampleResult, report: Report, unprotected: set[str]) -> Iterator[Problem]:
+    """Yield what is wrong about one probe's verdicts."""
+    if probe.kind == "python" and _has_another_python(report):
+        return
+    credited = {name: sample.reading(name).credit >= 1 for name in READINGS}
+    for name in READINGS:
+        wanted = probe.expected(name)
+        if wanted is None or (probe.qid in unprotected and _is_the_tests_fault(probe, name, wanted, credited)):
+            continue
+        reading = sample.reading(name)
+        if reading.outcome is Verdict.UNSCORED or credited[name] != wanted:
+            yield _problem(probe, sample, name, "credit" if wanted else "no credit")
+    has_verdicts = Verdict.UNSCORED not in {sample.official.outcome, sample.careful.outcome}
+    if probe.agrees and probe.qid not in unprotected and has_verdicts and credited["official"] != credited["careful"]:
+        yield _problem(probe, sample, "careful", f"what the official reading says ({sample.official.outcome})")
+    if probe.kind in {"mutant", "stub"} and not has_verdicts:
+        yield _problem(probe, sample, "careful", "any verdict")
+
+
+def _passes_somewhere(sample: SampleResult) -> bool:
+    return sample.official.credit >= 1 or sample.careful.credit >= 1
+
+
+def _is_the_tests_fault(probe: Probe, name: str, wanted: bool, credited: dict[ReadingName, bool]) -> bool:
+    """Whether a verdict is what tests that assert nothing make of a program.
+
+    The official reading credits whatever runs; the careful one may credit nothing, where the tests never call it.
+    """
+    if not wanted:
+        return probe.needs_tests and credited["official" if name == "official" else "careful"]
+    return name == "careful" and credited["official"]
+
+
+def _all_unprotected(plan: Plan, unprotected: set[str]) -> Iterator[Problem]:
+    """Yield a problem where programs without a body pass everywhere: then nothing shows that wrong ones are refused."""
+    if unprotected and unprotected >= plan.probes.keys():
+        what = f"programs without a body pass the tests of every task ({len(unprotected)} of {len(plan.probes)})"
+        yield Problem(what=what, mend=mending.NOTHING_REFUSED, kind="stub")
+
+
+def _problem(probe: Probe, sample: SampleResult, name: str, wanted: str) -> Problem:
+    reading = sample.reading("official" if name == "official" else "careful")
+    why = f" ({' '.join(reading.detail.split())[:200]})" if reading.detail else ""
+    found = f"the {name} reading is {reading.outcome}{why}, expected {wanted}"
+    return Problem(
+        what=f"{probe.qid}: {probe.kind}: {probe.title}: {found}",
+        mend=mending.of_sample(probe, reading),
+        qid=probe.qid,
+        kind=probe.kind,
+        reading="official" if name == "official" else "careful",
+    )
+
+
+def _metrics(plan: Plan, report: Report) -> Iterator[Problem]:
+    """Yield metrics whose value is not what counting the samples gives."""
+    for (name, reading), counted in plan.scorer.recount(report).items():
+        metric = report.metric(name, reading)
+        value = metric.value if metric is not None else None
+        if value is None or not math.isclose(value, counted, abs_tol=1e-6):
+            said = "has no value" if value is None else f"is {value:.4f}"
+            yield Problem(
+                what=f"{name} ({reading}) {said}, and counting its samples gives {counted:.4f}",
+                mend=mending.INSTALLATION,
+                reading=reading,
+            )
+
+
+def _changed(plan: Plan, reports: Sequence[Report]) -> Iterator[Problem]:
+    """Yield verdicts that are not the same in every repetition."""
+    for qid, number, reading in changed_verdicts(reports):
+        probe = plan.probes[qid][number]
+        said = [str(_verdicts(report)[qid, number, reading]) for report in reports]
+        yield Problem(
+            what=f"{qid}: {probe.kind}: {probe.title}: the {reading} reading changes: {', '.join(said)}",
+            mend=mending.FLAKE,
+            qid=qid,
+            kind=probe.kind,
+            reading="official" if reading == "official" else "careful",
+        )
+
+
+def changed_verdicts(reports: Sequence[Report]) -> list[tuple[str, int, ReadingName]]:
+    """Return (qid, sample, reading) of the verdicts that differ between reports of the same predictions."""
+    tables = [_verdicts(report) for report in reports]
+    return [key for key in tables[0] if len({table.get(key) for table in tables}) > 1]
+
+
+def _verdicts(report: Report) -> dict[tuple[str, int, ReadingName], str]:
+    return {(s.qid, s.sample, name): str(s.reading(name).outcome) for s in report.samples for name in READINGS}
+
+
+def _lost(plan: Plan, report: Report) -> Iterator[Problem]:
+    """Yield tasks with probes that the report has no result for."""
+    graded = Counter(sample.qid for sample in report.samples)
+    for qid, probes in plan.probes.items():
+        if graded[qid] < len(probes):
+            what = f"{qid}: {len(probes)} predictions were given, and the report has results of {graded[qid]}"
+            yield Problem(what=what, mend=mending.INSTALLATION, qid=qid)
+
+
+def _strengths(pairs: Pairs) -> Iterator[Strength]:
+    """Yield what each task's tests let pass, the weakest first."""
+    found = []
+    for qid in dict.fromkeys(probe.qid for probe, _ in pairs):
+        own = [(probe, sample.careful.credit >= 1) for probe, sample in pairs if probe.qid == qid]
+        mutants = [passes for probe, passes in own if probe.kind == "mutant"]
+        stubs = [_passes_somewhere(sample) for probe, sample in pairs if probe.qid == qid and probe.kind == "stub"]
+        if mutants or stubs:
+            found.append(Strength(qid=qid, mutants=len(mutants), passing=sum(mutants), stub_passes=any(stubs)))
+    yield from sorted(found, key=lambda each: (not each.stub_passes, -each.share))
+
+
+def _notes(report: Report, unprotected: set[str]) -> list[str]:
+    notes = []
+    sandbox = report.provenance.sandbox
+    if sandbox is not None and _has_another_python(report):
+        notes.append(
+            f"Programs run on Python {sandbox.python}; the official environment has {sandbox.official_python}: single "
+            "official verdicts may differ, and reports mark them."
+        )
+    if unprotected:
+        some = ", ".join(sorted(unprotected)[:10]) + (", ..." if len(unprotected) > 10 else "")
+        notes.append(f"The tests of {len(unprotected)} tasks let a program without a body pass: {some}.")
+    return notes
+
+
+def _has_another_python(report: Report) -> bool:
+    """Whether the sandbox itself says that its Python is not the official one."""
+    sandbox = report.provenance.sandbox
+    return sandbox is not None and sandbox.has_another_python

@@ -1,0 +1,57 @@
+"""Mutants differ from their program by one change each, and are the same at every call."""
+
+from __future__ import annotations
+
+import ast
+
+from grader.scorers.execution.mutations import mutants
+
+SOURCE = '''def solution(numbers, low=0):
+    """Sum what is above a bound."""
+    total = 0
+    for number in numbers:
+        if number > low and number != 7:
+            total += number * 2
+    return -total if total < 100 else total
+'''
+
+
+def test_every_kind_of_change_is_made_once_a_place() -> None:
+    titles = [mutant.title for mutant in mutants(SOURCE, 100)]
+    assert titles == sorted(titles, key=lambda title: int(title.split()[1].rstrip(":")))
+    assert set(titles) == {
+        "line 1: 0 becomes 1",
+        "line 3: 0 becomes 1",
+        "line 5: And becomes Or",
+        "line 5: condition inverted",
+        "line 5: Gt becomes GtE",
+        "line 5: NotEq becomes Eq",
+        "line 5: 7 becomes 8",
+        "line 6: Add becomes Sub",
+        "line 6: Mult becomes Add",
+        "line 6: 2 becomes 3",
+        "line 7: - is left out",
+        "line 7: condition inverted",
+        "line 7: Lt becomes LtE",
+        "line 7: 100 becomes 101",
+    }
+
+
+def test_mutants_are_programs_and_all_different_from_each_other_and_the_original() -> None:
+    sources = [mutant.source for mutant in mutants(SOURCE, 100)]
+    assert len({*sources, ast.unparse(ast.parse(SOURCE))}) == len(sources) + 1
+    for source in sources:
+        compile(source, "mutant", "exec")
+
+
+def test_the_same_mutants_are_made_at_every_call_and_no_more_than_asked() -> None:
+    first = mutants(SOURCE, 5)
+    assert first == mutants(SOURCE, 5)
+    assert len(first) == 5
+    assert first[0].title.startswith("line 1")
+    assert first[-1].title.startswith("line 7")
+
+
+def test_the_original_stays_as_it_is_and_bad_source_has_no_mutants() -> None:
+    assert mutants("def f(:", 5) == []
+    assert mutants("def f(): pass", 5) == []

@@ -1,0 +1,160 @@
+"""Self-tests from end to end, with a real sandbox where programs run."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from grader.cli import run
+from grader.files.results_file import read_report
+from grader.grading import grade
+from grader.observer import Silent
+from grader.options import Options
+from grader.results import SelftestProvenance
+from grader.selftest import ledger, mending, second_opinion
+from grader.selftest.busy import busy
+from grader.selftest.run import selftest
+from tests.conftest import ROOT
+
+TASKS = ROOT / "benchmarks/humaneval-v/sample/tasks.jsonl"
+VSTAR = ROOT / "benchmarks/vstar/sample"
+
+
+@pytest.fixture(autouse=True)
+def _own_receipts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep receipts apart from the user's; what the sandbox has fetched stays shared."""
+    monkeypatch.setattr("grader.selftest.receipts.resources.cache_folder", lambda: tmp_path)
+
+
+def tasks(path: Path, tests: dict[str, str]) -> Path:
+    """Write some of the sample's tasks, with other tests where the text is not empty."""
+    rows = [json.loads(line) for line in TASKS.read_text().splitlines()]
+    chosen = [
+        row | ({"test_script": tests[row["qid"]]} if tests[row["qid"]] else {}) for row in rows if row["qid"] in tests
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in chosen))
+    return path
+
+
+FLAKY = "import os\n\ndef test():\n    solution([[1]])\n    assert os.urandom(1)[0] % 2\n\ntest()\n"
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_a_real_sandbox_grades_right_and_weak_tests_are_named(tmp_path: Path) -> None:
+    data = tasks(tmp_path / "tasks.jsonl", {"q1": "", "q3": "def test():\n    pass\n\ntest()\n"})
+    outcome = selftest([Options(sandbox="bubblewrap", data=data)], Silent())
+    (tested,) = outcome.tested
+    assert [problem.what for problem in tested.problems] == []
+    assert outcome.passed
+    strengths = {strength.qid: strength for strength in tested.strengths}
+    assert strengths["q3"].stub_passes
+    assert strengths["q3"].is_weak
+    assert not strengths["q1"].is_weak
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_tests_that_toss_a_coin_are_noticed_by_repeating(tmp_path: Path) -> None:
+    data = tasks(tmp_path / "tasks.jsonl", {"q1": FLAKY})
+    (tested,) = selftest([Options(sandbox="bubblewrap", data=data, timeout=0.5)], Silent(), repeats=2).tested
+    assert mending.FLAKE in {problem.mend for problem in tested.problems}
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_a_sandbox_with_too_little_memory_is_noticed(tmp_path: Path) -> None:
+    data = tasks(tmp_path / "tasks.jsonl", {"q1": ""})
+    (tested,) = selftest([Options(sandbox="bubblewrap", data=data, memory=150 << 20)], Silent()).tested
+    assert {problem.mend for problem in tested.problems} == {mending.MEMORY}
+    assert "using 200 MB" in tested.problems[0].what
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_a_second_opinion_is_kept_in_the_ledger_and_changes_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(second_opinion, "_other", lambda _: "bubblewrap")
+    data = tasks(tmp_path / "tasks.jsonl", {"q3": ""})
+    row = json.loads(data.read_text())
+    right = f"```python\n{row['ground_truth_solution']}```"
+    predictions = tmp_path / "p.json"
+    predictions.write_text(json.dumps([{"qid": "q3", "predictions": ["no code", right]}]))
+    options = Options(sandbox="bubblewrap", data=data, cache=False)
+    graded = grade(predictions, options, Silent())
+    before = [(sample.official.outcome, sample.careful.outcome) for sample in graded.report.samples]
+    check = second_opinion.ask(graded, options, Silent(), percent=1)
+    assert check.checked == {"q3": 2}
+    assert check.flakes == []
+    assert list(ledger.read()) == [check]
+    assert [(sample.official.outcome, sample.careful.outcome) for sample in graded.report.samples] == before
+    assert before[1] == ("passed", "passed")
+
+
+def test_the_command_writes_json_and_a_later_run_names_the_self_test(tmp_path: Path) -> None:
+    found = tmp_path / "selftest.json"
+    assert run(["selftest", "-b", "vstar", "-q", "-o", str(found)]) == 0
+    made = json.loads(found.read_bytes())
+    assert made["passed"]
+    assert [each["benchmark"] for each in made["tested"]] == ["vstar"]
+    predictions = tmp_path / "p.json"
+    predictions.write_bytes((VSTAR / "predictions.json").read_bytes())
+    gate = ["--require-selftest", "--fail-under", "accuracy=10", "-q"]
+    assert run([str(predictions), "-b", "vstar", "--data", str(VSTAR / "questions.jsonl"), *gate]) == 0
+    named = read_report(tmp_path / "p_results.json").provenance.selftest
+    assert isinstance(named, SelftestProvenance)
+    assert named.passed
+    assert named.same_data
+    assert named.counts["wording"][0] == named.counts["wording"][1] > 100
+
+
+def test_a_gate_that_requires_a_self_test_is_not_decided_without_one(tmp_path: Path, capfd) -> None:  # type: ignore[no-untyped-def]
+    predictions = tmp_path / "p.json"
+    predictions.write_bytes((VSTAR / "predictions.json").read_bytes())
+    given = [str(predictions), "-b", "vstar", "--data", str(VSTAR / "questions.jsonl"), "--require-selftest"]
+    assert run([*given, "--fail-under", "accuracy=10"]) == 3
+    said = capfd.readouterr().err
+    assert "GATE" not in said
+    assert "grade selftest -b vstar" in said
+
+
+def test_a_machine_that_misgrades_ends_with_1_and_later_runs_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from grader.scorers.choice.careful import read as careful
+
+    sound = careful.read_choice
+    with monkeypatch.context() as planted:
+        planted.setattr(
+            careful, "read_choice", lambda text, options, question="": sound("no answer", options, question)
+        )
+        assert run(["selftest", "-b", "vstar"]) == 1
+    said = capfd.readouterr().err
+    assert "THIS MACHINE MISGRADES: vstar 0 of 320 right answers are read" in said
+    assert f"To mend: {mending.INSTALLATION}" in said
+    predictions = tmp_path / "p.json"
+    predictions.write_bytes((VSTAR / "predictions.json").read_bytes())
+    given = [str(predictions), "-b", "vstar", "--data", str(VSTAR / "questions.jsonl")]
+    assert run(given) == 0
+    assert "FAILED with" in capfd.readouterr().err
+    assert run([*given, "--require-selftest", "--fail-under", "accuracy=10"]) == 3
+
+
+def test_data_without_answers_is_bad_input(tmp_path: Path) -> None:
+    assert run(["selftest", "--data", str(tmp_path)]) == 2
+    assert run(["selftest", "-b", "vstar", "--data", str(tmp_path / "none.jsonl")]) == 2
+
+
+def test_load_on_purpose_ends_with_its_block() -> None:
+    with busy(wanted=True) as pids:
+        assert pids
+        assert all(Path(f"/proc/{pid}").exists() for pid in pids)
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    with busy(wanted=False) as none:
+        assert none == []
