@@ -69,8 +69,9 @@ def test_tests_that_toss_a_coin_are_noticed_by_repeating(tmp_path: Path) -> None
 def test_a_sandbox_with_too_little_memory_is_noticed(tmp_path: Path) -> None:
     data = tasks(tmp_path / "tasks.jsonl", {"q1": ""})
     (tested,) = selftest([Options(sandbox="bubblewrap", data=data, memory=150 << 20)], Silent()).tested
-    assert {problem.mend for problem in tested.problems} == {mending.MEMORY}
-    assert "using 200 MB" in tested.problems[0].what
+    # Only of the program that needs memory: on a machine with much load others may be late.
+    hungry = [problem for problem in tested.problems if "using 200 MB" in problem.what]
+    assert {problem.mend for problem in hungry} == {mending.MEMORY}, [problem.what for problem in tested.problems]
 
 
 @pytest.mark.bubblewrap
