@@ -13,6 +13,8 @@ import tempfile
 from typing import Any
 
 import inside
+import numpy as np  # noqa: F401 - loaded before the forks, as in the sandbox
+import numpy.random  # noqa: F401
 
 from grader.scorers.execution.assembly import read_signature
 
