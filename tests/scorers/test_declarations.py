@@ -15,7 +15,7 @@ from grader.scorers import declarations
 MINIMAL = """
 id = "own"
 name = "Own"
-scoring = "execution"
+scoring = "multiple_choice"
 default_split = "test"
 default_protocol = "v1"
 [columns]
@@ -24,7 +24,7 @@ id = "qid"
 data = "tasks.jsonl"
 [protocols.v1]
 """
-CHOICE = MINIMAL.replace("execution", "multiple_choice")
+CHOICE = MINIMAL
 
 
 def declare(folder: Path, text: str) -> str:
@@ -67,11 +67,11 @@ def test_humaneval_v_has_both_official_protocols() -> None:
             "benchmark.toml: Object contains unknown field `answr` - at `$.columns`",
         ),
         (
-            MINIMAL.replace('"execution"', '"circle"'),
+            MINIMAL.replace('"multiple_choice"', '"circle"'),
             "benchmark.toml: scoring = 'circle': there is no such scorer; there are execution, multiple_choice, "
             "circular, mr_score. Did you mean 'circular'?",
         ),
-        (MINIMAL.replace('scoring = "execution"', ""), "benchmark.toml: Object missing required field `scoring`"),
+        (MINIMAL.replace('scoring = "multiple_choice"', ""), "benchmark.toml: Object missing required field `scoring`"),
         ('subjects = []\n' + MINIMAL, "benchmark.toml: Object contains unknown field `subjects`"),
         (MINIMAL.replace('name = "Own"', "name = 3"), "benchmark.toml: Expected `str`, got `int` - at `$.name`"),
         (MINIMAL.replace('name = "Own"', ""), "benchmark.toml: Object missing required field `name`"),

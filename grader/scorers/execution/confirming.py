@@ -119,8 +119,8 @@ class Confirmation:
             if self._tasks[qid].solution is not None
             for number, calls in enumerate(possible(recording))
         }
-        self._answer("checking calls", list(wanted.items()))
-        self._judge("checking calls", wanted, wanted)
+        self._answer("checking recorded calls", list(wanted.items()))
+        self._judge("checking recorded calls", wanted, wanted)
         return {(c.qid, calls): _passes(self._verdicts.pop(c, None)) for c, calls in wanted.items()}
 
     # --- answering ---

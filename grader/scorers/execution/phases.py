@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.tasks import CodeTask
 
-CHECKING = "checking"
+LINTING = "linting"
 NAMED_TASKS = 10
 
 
@@ -80,7 +80,7 @@ def execute(
             official_python=words.python,
             programs=len(samples),
             distinct_programs=len({sample.key for sample in samples}),
-            verdicts_from_cache=settler.cached[CHECKING],
+            verdicts_from_cache=settler.cached[LINTING],
         )
     return made
 
@@ -147,7 +147,7 @@ class Phases:
             return executed.lint is not None and not executed.lint.messages
 
         items = [(sample.key, sample.attempt) for sample in samples]
-        lost = self._settler.settle(CHECKING, items, self._linting, take)
+        lost = self._settler.settle(LINTING, items, self._linting, take)
         for sample in samples:
             sample.lint = seen.get(sample.key)
             if sample.lint is None:
@@ -163,7 +163,7 @@ class Phases:
 
         # What took long will again: begun first, it is not waited for at the end.
         items = [(self._settler.key(self._running(s)), s) for s in sorted(samples, key=lambda s: -s.seconds)]
-        lost = self._settler.settle("grading", items, self._running, take)
+        lost = self._settler.settle("running official tests", items, self._running, take)
         for key, sample in items:
             sample.ran, sample.not_run = seen.get(key), lost.get(key, "")
 
