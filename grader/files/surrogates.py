@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import re
 
-_HEX = rb"[0-9a-fA-F]"
-_LOW = rb"\\u[dD][c-fC-F]" + _HEX + _HEX
-_HIGH = rb"\\u[dD][89abAB]" + _HEX + _HEX
-_LONE = re.compile(rb"\\u[dD][89a-fA-F]" + _HEX + _HEX)
-_HARMLESS = re.compile(
-    rb"(?:[^\\]++|" + _HIGH + _LOW + rb"|\\(?!u[dD][89a-fA-F]" + _HEX + _HEX + rb")[\x00-\xff])*+", re.DOTALL
-)
-"""All up to the next half character: whole pairs and other escapes (`\\\\ud83d` is a backslash and letters)."""
+# Without possessive groups: Python before 3.11.5 (Debian 12 has 3.11.2) does not match them right.
+_HALF = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_LOW = re.compile(rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_HIGH_DIGITS = b"89abAB"
+_BACKSLASH = 0x5C
+_LENGTH = 6
 
 
 def mend_surrogates(data: bytes) -> tuple[bytes, int]:
@@ -22,17 +20,26 @@ def mend_surrogates(data: bytes) -> tuple[bytes, int]:
 
     The replacement has the same length, so that offsets stay true.
     """
-    if b"\\ud" not in data and b"\\uD" not in data:
-        return data, 0
     lone: list[int] = []
     at = 0
-    while True:
-        harmless = _HARMLESS.match(data, at)
-        at = harmless.end() if harmless else at
-        if _LONE.match(data, at) is None:
-            return _replaced(data, lone), len(lone)
-        lone.append(at)
-        at += 6
+    while found := _HALF.search(data, at):
+        start = found.start()
+        if _is_escaped(data, start):
+            at = start + 2
+        elif data[start + 3] in _HIGH_DIGITS and _LOW.match(data, start + _LENGTH):
+            at = start + 2 * _LENGTH
+        else:
+            lone.append(start)
+            at = start + _LENGTH
+    return _replaced(data, lone), len(lone)
+
+
+def _is_escaped(data: bytes, at: int) -> bool:
+    r"""Whether the backslash at a place belongs to the one before it (`\\\\ud83d` is a backslash and letters)."""
+    before = at
+    while before > 0 and data[before - 1] == _BACKSLASH:
+        before -= 1
+    return (at - before) % 2 == 1
 
 
 def _replaced(data: bytes, places: list[int]) -> bytes:
@@ -40,5 +47,5 @@ def _replaced(data: bytes, places: list[int]) -> bytes:
         return data
     copy = bytearray(data)
     for place in places:
-        copy[place : place + 6] = b"\\ufffd"
+        copy[place : place + _LENGTH] = b"\\ufffd"
     return bytes(copy)

@@ -129,7 +129,7 @@ def test_ctrl_c_leaves_nothing_and_the_same_command_resumes(place: Arena) -> Non
     place.finish(place.start(command))
     report = json.loads((place.folder / "interrupted" / "predictions_results.json").read_bytes())
     # All of them on a machine with nothing else to do; on a busy one as many as were finished by then.
-    assert report["environment"]["verdicts_from_cache"] >= count // 2
+    assert report["provenance"]["sandbox"]["verdicts_from_cache"] >= count // 2
     found = [outcomes(sample) for sample in report["samples"]]
     assert found == [("passed", "passed")] * count + [("timeout", "timeout")]
     again = place.finish(place.start(command))
