@@ -64,7 +64,8 @@ def solution(x):
     return Odd({3: 7392, 5: 1187}[x])
 """,
         official=PASSED,
-        careful="suspect",
+        careful="passed",  # a subclass that does not override comparison is sent as its base
+        honest=True,
     ),
     _writes('{"result": 5}', "that-is-a-number"),
     _writes('{"result": ["passed"], "kind": {}}', "that-is-a-list"),
