@@ -41,7 +41,7 @@ test: $(VENV)/.dev sandbox ## Run the tests
 test-python: ## Run the tests on another Python, in an environment of its own (PYTHON=python3.13)
 	@$(MAKE) test VENV=.venv-$(notdir $(PYTHON))
 
-attack: $(VENV)/.dev sandbox ## Run the containment suite: some 230 hostile programs on every sandbox (eight minutes; ONLY=words for a part)
+attack: $(VENV)/.dev sandbox ## Run the containment suite: some 240 hostile programs on every sandbox (a quarter of an hour; ONLY=words for a part)
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m hostile $(if $(ONLY),-k "$(ONLY)")
 
 lint: $(VENV)/.dev ## Check types and style
