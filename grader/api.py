@@ -67,7 +67,7 @@ _ELSEWHERE = {
 
 
 def _check_names(options: Mapping[str, object]) -> None:
-    """Raise UsageError for a keyword that is no option, naming what may have been meant."""
+    """Raise UsageError for an unknown keyword; the message suggests a known one."""
     import difflib
 
     from grader.errors import UsageError
@@ -83,7 +83,7 @@ def _check_names(options: Mapping[str, object]) -> None:
 def _grade_texts(
     predictions: Mapping[str, Sequence[str]], asked: Options, observer: Observer, destination: Destination | None
 ) -> Graded:
-    """Grade texts as the file that they would be; what is wrong with it is said of the argument."""
+    """Grade texts as if they were a prediction file; error messages name the argument, not a file."""
     import io
 
     from grader import grading
@@ -97,7 +97,7 @@ def _grade_texts(
 
 
 def _of_argument(problem: str, qids: list[str]) -> str:
-    """Say of the argument what is said of the file: whoever wrote none knows nothing of its lines."""
+    """Return a problem of the file as a problem of the argument: the caller knows no file and no lines."""
     import re
 
     place = r"<stdin>(?::\d+)?: \$(?:\[(?P<at>\d+)\])?(?:\.(?:qid|predictions))?(?P<sample>(?:\[\d+\])?): "

@@ -23,7 +23,7 @@ from grader.predictions import outcomes
 from grader.predictions.file import PredictionFile
 from grader.predictions.parts import part_of
 from grader.predictions.read import read_predictions
-from grader.predictions.select import fingerprint, select
+from grader.predictions.select import fingerprint, is_fingerprint, select
 from grader.resources import VERSION
 from grader.results import Part, Provenance, Report, count_unscored
 from grader.scorers import declarations, registry
@@ -363,5 +363,5 @@ def _check_unchanged(path: Path, report: Report) -> None:
         return
     have = {record.qid: record.predictions for record in read_predictions(path).records}
     graded = dict.fromkeys(sample.qid for sample in report.samples)
-    if fingerprint({qid: have.get(qid, []) for qid in graded}) != made_of:
+    if not is_fingerprint(made_of, {qid: have.get(qid, []) for qid in graded}):
         raise UsageError(f"{path.name} has changed since it was graded; grade it again without --score-only.")

@@ -232,7 +232,7 @@ class JsonWalker:
 
 
 class RepeatedKey(msgspec.Struct, frozen=True, kw_only=True):
-    """A key that stands twice in one object."""
+    """A duplicate key of one object."""
 
     path: JsonPath
     """Of the object."""

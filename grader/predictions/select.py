@@ -62,5 +62,14 @@ def chosen(tasks: Mapping[str, Task], options: Options, unit: str, *, whole_unit
 
 
 def fingerprint(predictions: Mapping[str, list[str]]) -> str:
-    """Return a hash of the predictions that were graded."""
+    """Return a hash of the predictions that were graded; a task without predictions does not count."""
+    return _hash({qid: texts for qid, texts in predictions.items() if texts})
+
+
+def is_fingerprint(digest: str, predictions: Mapping[str, list[str]]) -> bool:
+    """Whether a report's hash is of these predictions; older reports counted tasks without predictions too."""
+    return digest in {fingerprint(predictions), _hash(predictions)}
+
+
+def _hash(predictions: Mapping[str, list[str]]) -> str:
     return hashlib.sha256(msgspec.json.encode(predictions)).hexdigest()[:16]

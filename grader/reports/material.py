@@ -16,7 +16,7 @@ from grader.files.run_files import beside as file_beside
 from grader.files.run_files import stem_of
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
-from grader.predictions.select import fingerprint
+from grader.predictions.select import is_fingerprint
 from grader.reports.gaps import Gap, first_line
 from grader.reports.questions import Shown, gather
 from grader.scorers import declarations
@@ -172,7 +172,7 @@ def _verified(report: Report, texts: dict[str, list[str]]) -> bool:
     made_of = report.provenance.predictions_digest
     if made_of is not None:
         try:
-            return fingerprint({qid: texts.get(qid, []) for qid in graded}) == made_of
+            return is_fingerprint(made_of, {qid: texts.get(qid, []) for qid in graded})
         except UnicodeEncodeError:  # half a character, which no graded prediction has
             return False
     return all(s.sample < len(texts.get(s.qid, [])) for s in report.samples)

@@ -76,6 +76,18 @@ def test_humaneval_reads_its_tasks_written_like_those_of_humaneval_v(sample, tmp
     assert outcomes(path, "official") == expected["outcomes"]["official"]
 
 
+def test_a_run_with_missing_tasks_is_scored_again(sample):
+    path, folder = sample("humaneval")
+    records = json.loads(path.read_text())
+    path.write_text(json.dumps(records[1:]))
+    words = (path, "-b", "humaneval", "--data", folder / "tasks.jsonl", "--missing", "wrong")
+    assert grade(*words, "--sandbox", "bubblewrap", "--no-cache").returncode == 0
+    again = grade(*words, "--score-only")
+    assert again.returncode == 0, again.stderr
+    path.write_text(json.dumps(records[:1]))
+    assert "has changed since it was graded" in grade(*words, "--score-only").stderr
+
+
 @pytest.fixture
 def own(tmp_path):
     """Write a benchmark and predictions of somebody's own."""
