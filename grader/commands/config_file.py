@@ -44,7 +44,7 @@ def find(start: Path) -> Config | None:
 
 
 def check(config: Config, known: Mapping[str, Kind]) -> None:
-    """Raise InputError for every key that is no option, or whose value is no option's."""
+    """Raise InputError for every unknown key, and for every value that its option does not accept."""
     problems = []
     for key, value in config.values.items():
         if key not in known:

@@ -77,7 +77,7 @@ class Local:
 
 
 def open_local(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Local:
-    """Return the executor that options ask for; raises InfrastructureError where there is no sandbox.
+    """Return the executor for these options; raise InfrastructureError if no sandbox is available.
 
     `python` is the version that the official environment has (`3.12`): it runs inside where it can be had.
     """

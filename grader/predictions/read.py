@@ -10,7 +10,7 @@ Decisions that a reader of the figures may ask about:
   it, and then whatever prints or writes the text fails.
 - NaN and Infinity are accepted in carried fields, where they become null (pandas writes empty cells so);
   a prediction that is NaN is an error, except in VLMEvalKit tables, where it is an empty cell.
-- A key that stands twice in one object is an error: JSON parsers silently drop one of the two.
+- A key that occurs twice in one object is an error: JSON parsers silently drop one of the two.
 """
 
 from __future__ import annotations
