@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-python attack lint package bench image clean sandbox
+.PHONY: help demo docs picture test test-python test-cluster attack lint package bench soak example image clean sandbox
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ test: $(VENV)/.dev sandbox ## Run the tests
 test-python: ## Run the tests on another Python, in an environment of its own (PYTHON=python3.13)
 	@$(MAKE) test VENV=.venv-$(notdir $(PYTHON))
 
+test-cluster: $(VENV)/.dev sandbox ## Run the tests of --executor ray: a real cluster of three nodes on this machine (a minute or two)
+	$(BIN)/pytest -m cluster
+
 attack: $(VENV)/.dev sandbox ## Run the containment suite: some 240 hostile programs on every sandbox (a quarter of an hour; ONLY=words for a part)
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m hostile $(if $(ONLY),-k "$(ONLY)")
 
@@ -55,11 +58,26 @@ package: $(VENV)/.dev ## Build the wheel and the source distribution in dist/, a
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
 
+docs: $(VENV)/.dev ## Build the documentation site in site/; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+picture: $(VENV)/.dev ## Make the README's picture of a report again (needs Chromium)
+	$(BIN)/python tests/tools/draw_report.py
+
 bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own)
 	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA))
+
+example: $(VENV)/.ready sandbox ## Train a toy policy on graded rewards with TRL (installs torch in .venv-example: gigabytes)
+	@$(PYTHON) -m venv .venv-example
+	@.venv-example/bin/python -m pip install -qq --upgrade 'pip>=25.1'
+	@.venv-example/bin/python -m pip install -qq --editable . 'trl>=1.16,<2'
+	.venv-example/bin/python examples/grpo_toy.py
+
+soak: $(VENV)/.dev sandbox ## Send 200,000 programs through one pool from eight threads and watch its memory (PROGRAMS=n for fewer)
+	$(BIN)/python tests/bench/soak.py --programs $(or $(PROGRAMS),200000)
 
 image: $(VENV)/.ready ## Build the sandbox image
 	$(BIN)/grade image build
 
 clean: ## Remove what the targets above made here
-	rm -rf demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .venv-* $(VENV)
+	rm -rf demo dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis .venv-* $(VENV)

@@ -127,7 +127,7 @@ def _records(predictions: Mapping[str, Sequence[str]]) -> bytes:
         if not isinstance(qid, str | int) or given is None or not all(isinstance(text, str) for text in given):
             problems.append(f"{qid!r}: expected a list of texts, not {texts!r:.60}")
         elif any(_is_broken(text) for text in (str(qid), *given)):
-            problems.append(f"{qid!r}: half of a surrogate pair is no character; replace it")
+            problems.append(f"{qid!r}: holds a lone surrogate, which is not a valid character; replace it")
         records.append({"qid": str(qid), "predictions": given})
     if problems or not records:
         raise InputError(shown(problems) or ["there are no predictions; expected {qid: [raw output, ...]}"])

@@ -12,12 +12,13 @@ import click
 from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
-from grader.commands import flakes, infer, look, machine, results
+from grader import resources
+from grader.commands import export, flakes, history, infer, leaderboard, look, machine, results
 from grader.commands.console import say
 from grader.commands.run import EXIT_CODES, run_command
 from grader.commands.selftest import selftest_command
+from grader.commands.serve import serve_command
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError, UsageError
-from grader.resources import VERSION
 
 if TYPE_CHECKING:
     from grader.commands.config_file import Config, Kind
@@ -78,6 +79,12 @@ class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # 
         return cast("list[str]", super().parse_args(ctx, args))
 
 
+def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        click.echo(f"grade, version {resources.version()}")
+        context.exit()
+
+
 @click.group(
     cls=_Words,
     default="run",
@@ -85,7 +92,9 @@ class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # 
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "GRADE", "max_content_width": 100},
     epilog=EXIT_CODES,
 )
-@click.version_option(VERSION, prog_name="grade")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+)
 @click.pass_context
 def main(context: click.Context) -> None:
     """Turn a file of model outputs into scores that can be trusted.
@@ -100,6 +109,9 @@ def main(context: click.Context) -> None:
 for _command in (
     run_command,
     results.compare_command,
+    leaderboard.leaderboard_command,
+    history.history_command,
+    export.export_command,
     results.report_command,
     look.list_command,
     look.show_command,
@@ -109,6 +121,7 @@ for _command in (
     machine.doctor_command,
     selftest_command,
     flakes.flakes_command,
+    serve_command,
     machine.image_group,
     machine.cache_command,
     machine.completion_command,

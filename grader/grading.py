@@ -24,13 +24,13 @@ from grader.predictions.file import PredictionFile
 from grader.predictions.parts import part_of
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint, is_fingerprint, select
-from grader.resources import VERSION
+from grader.resources import version
 from grader.results import Part, Provenance, Report, count_unscored
 from grader.scorers import declarations, registry
 from grader.scorers.interface import Earlier, Run
 from grader.scorers.lookalikes import hinting
 from grader.scorers.registry import AnyScorer
-from grader.selftest import ledger, receipts
+from grader.selftest import flake_ranges, ledger, receipts
 from grader.selftest.machine import this_machine
 from grader.task import Task
 
@@ -100,7 +100,7 @@ def grade(
     """
     declared = declarations.load(options.benchmark)
     scorer = registry.scorer(declared.scoring)
-    _check_options(options, declared, scorer)
+    check_options(options, declared, scorer)
     if options.score_only:
         return _rescore(source, options, declared, scorer, destination)
     opened = _open(read_predictions(source, stdin=stdin, observer=observer), options, declared, scorer)
@@ -117,14 +117,13 @@ def grade(
         predictions=opened.predictions,
         file=opened.file,
         options=options,
-        settings=_settings(options, declared, scorer),
+        settings=settings_of(options, declared, scorer),
         observer=observer,
         oddities=oddities,
     )
     scored = scorer.score(run)
-    return Graded(
-        report=_report(opened, scored, oddities.notes()), stem=stem, write_own=scored.write_own, file=opened.file
-    )
+    report = flake_ranges.from_ledger(_report(opened, scored, oddities.notes()))
+    return Graded(report=report, stem=stem, write_own=scored.write_own, file=opened.file)
 
 
 def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None) -> list[str]:
@@ -150,7 +149,7 @@ def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:
     return declared, scorer.tasks(declared, split, rows)
 
 
-def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> None:
+def check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> None:
     """Refuse options that mean nothing for the benchmark, rather than ignore them."""
     for name in NOT_EVERY_SCORERS:
         if getattr(options, name) and name not in scorer.options:
@@ -158,7 +157,7 @@ def _check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> 
             raise UsageError(f"{spelled}: {declared.id} does not use it; leave it out.")
 
 
-def _settings(options: Options, declared: Benchmark, scorer: AnyScorer) -> msgspec.Struct:
+def settings_of(options: Options, declared: Benchmark, scorer: AnyScorer) -> msgspec.Struct:
     """Return the scorer's own settings; raises UsageError."""
     known = scorer.settings.__struct_fields__
     for name in options.settings:
@@ -226,7 +225,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
     unscored, by_reading = count_unscored(scored.samples)
     flaky = ledger.note(opened.benchmark.id, opened.rows.digest, opened.predictions)
     provenance = Provenance(
-        grade=VERSION,
+        grade=version(),
         python=platform.python_version(),
         data=opened.rows.origin,
         data_digest=opened.rows.digest,
@@ -309,10 +308,11 @@ def _rescore(
             stem=stem,
             report=report,
             options=options,
-            settings=_settings(options, declared, scorer),
+            settings=settings_of(options, declared, scorer),
         )
     )
-    return Graded(report=_scored_again(report, scored, declared, split, protocol), stem=target)
+    again = _scored_again(report, scored, declared, split, protocol)
+    return Graded(report=flake_ranges.with_ranges(again), stem=target)
 
 
 def _earlier_stem(path: Path, options: Options, part: Part | None) -> Path:

@@ -28,6 +28,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     isolation: Literal["warm", "container"] = "warm"
     runtime: str | None = None
     """OCI runtime the Docker engine is to use, e.g. `runsc`."""
+    executor: Literal["local", "ray"] = "local"
+    """Where sandboxes are: on this machine, or on the nodes of a Ray cluster."""
+    ray_address: str | None = None
+    """The cluster's address; None: the one that RAY_ADDRESS names, or that runs on this machine."""
     workers: Annotated[int, msgspec.Meta(ge=1, le=256)] | None = None
     timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 2.0
     """CPU seconds a program may use."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import platformdirs
 
 from grader.errors import InfrastructureError
 
-VERSION = "0.1.0"
+DISTRIBUTION = "grade-predictions"
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -21,6 +22,18 @@ def folder(name: str) -> Path:
         if place.is_dir():
             return place
     raise FileNotFoundError(f"this installation of grade has no {name} folder; install it again")
+
+
+@cache
+def version() -> str:
+    """Return the version: the repository's tag when it was installed; "unknown" where nothing was installed."""
+    # Imported late: it costs more than all else that `grade --help` needs.
+    from importlib import metadata
+
+    try:
+        return metadata.version(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def cache_folder() -> Path:
@@ -46,18 +59,26 @@ def _is_writable(path: Path) -> bool:
 
 
 def _temporary_cache(wanted: Path) -> Path:
-    """Return a folder among the temporary files that is this user's alone; raises InfrastructureError."""
-    path = Path(tempfile.gettempdir()) / f"grade-{os.getuid()}"
+    return private_folder("grade", f"instead of the cache folder {wanted}", "a cache folder with XDG_CACHE_HOME")
+
+
+def private_folder(name: str, purpose: str, remedy: str) -> Path:
+    """Return a folder among the temporary files that only this user can enter, created where it is missing.
+
+    `purpose` and `remedy` complete the error message: "(purpose)", "Name remedy". Raises InfrastructureError.
+    """
+    path = Path(tempfile.gettempdir()) / f"{name}-{os.getuid()}"
     try:
         path.mkdir(mode=0o700, exist_ok=True)
         found = path.lstat()
     except OSError as error:
         raise InfrastructureError(
-            f"Neither the cache folder {wanted} nor {path} can be made ({error.strerror}); name another with "
-            "XDG_CACHE_HOME."
+            f"The folder {path} ({purpose}) cannot be made: {error.strerror}. Name {remedy}."
         ) from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise InfrastructureError(f"{path} is not this user's alone; name a cache folder with XDG_CACHE_HOME.")
+        raise InfrastructureError(
+            f"The folder {path} ({purpose}) is not this user's alone, so it is not used. Remove it, or name {remedy}."
+        )
     return path
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # A clipped text with every character escaped, twice where it takes a pair of surrogates, and its frame.
 MAX_RESULT = 256 << 10
 MAX_REPLIES = 24 << 20
+# With every quote and backslash escaped: so the answers, and the calls with them, fit into one message to the grader.
+MAX_ESCAPED = 40 << 20
 
 
 class GarbageError(Exception):
@@ -75,10 +77,10 @@ class OneResult:
 
 
 class Judgement(OneResult):
-    """Waits for the end of one judging process, and keeps the result that it may have sent before."""
+    """Waits for the end of one run of tests, and keeps the result that it may have sent before."""
 
-    def __init__(self, fd: int, fields: Fields) -> None:
-        super().__init__(fd, fields | {"ended": int, "cpu": float})
+    def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT) -> None:
+        super().__init__(fd, fields | {"ended": int, "cpu": float, "left": bool}, limit)
         self.ended: dict[str, Any] | None = None
 
     def feed(self, part: bytes) -> bool:
@@ -101,7 +103,7 @@ class LockStep:
         self.pending = b""
         self.so_far: dict[str, Any] | None = None
         self._calls = iter(calls)
-        self._frames, self._bytes = _Frames(MAX_REPLIES), 0
+        self._frames, self._bytes, self._escaped = _Frames(MAX_REPLIES), 0, 0
 
     @property
     def result(self) -> dict[str, Any] | None:
@@ -112,9 +114,11 @@ class LockStep:
         """Take in what came; True once every call is answered."""
         for data in self._frames.add(part):
             self._bytes += len(data)
-            if self._bytes > MAX_REPLIES:
-                raise GarbageError
+            self._escaped += len(data) + data.count(b'"') + data.count(b"\\")
             text = data.decode("ascii", "replace")
+            # Our own processes write printable ASCII; anything else would grow sixfold on its way to the grader.
+            if self._bytes > MAX_REPLIES or self._escaped > MAX_ESCAPED or not (data.isascii() and text.isprintable()):
+                raise GarbageError
             if self.hello is None:
                 self.hello = text
             else:

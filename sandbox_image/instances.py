@@ -91,25 +91,36 @@ def _is_method(known: Any) -> bool:
 
 
 def _is_constant(kind: type[Any], name: str, known: Any) -> bool:
-    """Whether a class holds a value under this name that its methods read from `self` and never write there."""
+    """Whether a class holds a value under this name that its methods read from `self` and never write there.
+
+    A name in capitals is a constant whoever reads it.
+    """
     if known is None or isinstance(known, type) or hasattr(type(known), "__get__"):
         return False
     if name in getattr(kind, "__dataclass_fields__", {}):
         return False
     steps = [step for base in kind.__mro__ if base is not object for step in _attribute_steps(base)]
-    return ("LOAD_ATTR", name) in steps and ("STORE_ATTR", name) not in steps
+    return (name.isupper() or ("LOAD_ATTR", name) in steps) and ("STORE_ATTR", name) not in steps
 
 
 @functools.cache
 def _attribute_steps(kind: type[Any]) -> set[tuple[str, Any]]:
-    """Return (instruction, name) for every attribute that a class's own functions read or write."""
-    found = set()
-    for value in kind.__dict__.values():
-        for function in (value, *(getattr(value, part, None) for part in ("__func__", "fget", "fset"))):
-            code = getattr(function, "__code__", None)
-            if code is not None:
-                found |= {(s.opname, s.argval) for s in dis.get_instructions(code) if s.opname.endswith("_ATTR")}
+    """Return (instruction, name) for every attribute that a class's own functions read or write, at any depth."""
+    found: set[tuple[str, Any]] = set()
+    stack = [getattr(value, part, None) for value in kind.__dict__.values() for part in ("__code__", *_WRAPPING)]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, types.CodeType):
+            found |= {(s.opname, s.argval) for s in dis.get_instructions(value) if s.opname.endswith("_ATTR")}
+            # What a comprehension or a lambda does is in a code of its own.
+            stack += value.co_consts
+        elif value is not None:
+            stack += [part for part in (getattr(value, name, None) for name in ("__code__", *_WRAPPING)) if part]
     return found
+
+
+_WRAPPING = ("__func__", "__wrapped__", "fget", "fset", "func")
+"""Where a method that is wrapped in something has its function."""
 
 
 def _is_computed(known: Any) -> bool:

@@ -9,6 +9,7 @@ import os
 import socket
 
 import crossing
+import executing
 import lending
 import patience
 import recording
@@ -80,16 +81,17 @@ class _Tests:
         exec(compile(self._spec["signature"], "<signature>", "exec", dont_inherit=True), namespace)
         classes, stubs = lending.classes_and_stubs(self._spec, namespace)
         self._replies = Replies(classes, self._broken, self._guard, self._called)
-        code = patience.compile_patient(self._spec["test"], namespace, self._failed)
-        names = lending.open_names(code, namespace | stubs)
+        tests = patience.Patient(self._spec["test"])
+        tests.bind(namespace, self._failed)
+        names = lending.open_names(tests.code, namespace | stubs)
         functions = set(map(str, hello["functions"]))
         namespace |= {name: Proxy(name, stub, self._called) for name, stub in stubs.items() if name in functions}
         decoder = self._replies.decode(hello["n"])
         proxy = lambda name: Proxy(name, None, self._called)  # noqa: E731
         lending.lend(namespace, names, hello, decoder, self._replies.makers, proxy)
         self._named = {id(value): name for name, value in namespace.items() if type(value) is Proxy}
-        self._used += len(hello["values"])
-        exec(code, namespace)
+        executing.refuse_foreign_code(self._broken.note, self._spec["signature"] + self._spec["test"])
+        exec(tests.code, namespace)
 
     def _failed(self, text: str) -> None:
         if not self._failure:
@@ -139,7 +141,7 @@ class _Tests:
         return outcome
 
     def _receive(self) -> dict[str, Any]:
-        return crossing.loads(wire.receive_bytes(self._channel.recv, crossing.MAX_BYTES), self._guard.constant)
+        return self._guard.load(wire.receive_bytes(self._channel.recv, crossing.MAX_BYTES))
 
 
 class _Encoder(sending.Encoder):

@@ -74,7 +74,7 @@ class Uids:
 
     def start(self, slot: int, body: Callable[[], object]) -> int:
         """Fork a process that becomes program number `slot` of this moment and calls `body()`; return its pid."""
-        pid = os.fork()
+        pid = confine.fork()
         if pid == 0:
             confine.prefer_for_oom()
             _run_body(lambda: self._become(slot), body)
@@ -92,10 +92,11 @@ class Uids:
         for slot in slots:
             self._remove_scratch(slot)
         linter_uid = self.first_uid + LINTER_SLOT
-        if _left(linter_uid):
-            for slot in slots:
-                self._as_user(self.first_uid + slot, _empty_all)
-                self._remove_scratch(slot)
+        if not _left(linter_uid):
+            return True
+        for slot in slots:
+            self._as_user(self.first_uid + slot, _empty_all)
+            self._remove_scratch(slot)
         return not _left(linter_uid)
 
     def _remove_scratch(self, slot: int) -> None:
@@ -166,7 +167,7 @@ class Namespaces:
             self._map_user(1000 + slot)
             self._mount()
             confine.undumpable()
-            program = os.fork()
+            program = confine.fork()
             if program == 0:
                 _run_body(self._become, body)
             status = _wait_as_init(program)

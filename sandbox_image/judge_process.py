@@ -1,4 +1,4 @@
-"""The supervisor's end of a process that judges: it has one task's tests, and forks for each set of answers."""
+"""The supervisor's end of a process that records and judges: it compiles tests, and forks for each time they run."""
 
 from __future__ import annotations
 
@@ -16,39 +16,40 @@ if TYPE_CHECKING:
     from typing import Any
 
     from dialogue import Judgement
-    from zygote import Zygote
+    from zygote import Zygotes
 
 START_SECONDS = END_SECONDS = 20.0
-_TASK = ("signature", "classes", "stubs", "test", "names", "calls")
 
 
 class JudgeProcess:
-    """At most one process, for the task that is being judged. `nested`: it is in a process namespace of its own."""
+    """At most one process. `nested`: it is in a process namespace of its own."""
 
-    def __init__(self, zygote: Zygote, slot: int, *, nested: bool) -> None:
-        self._zygote, self._slot, self._nested = zygote, slot, nested
+    def __init__(self, zygotes: Zygotes, slot: int, *, nested: bool) -> None:
+        self._zygotes, self._slot, self._nested = zygotes, slot, nested
+        self._numeric = False
         self._task: dict[str, Any] | None = None
         self._socket: socket.socket | None = None
         self.pid: int | None = None
         self.pids: tuple[int, ...] = ()
         self.result_fd: int | None = None
 
-    def prepare(self, spec: dict[str, Any], end: Callable[[], object]) -> None:
-        """Have a process for this task; `end()` ends the one for another."""
-        task = {name: spec[name] for name in _TASK}
-        if task != self._task:
+    def prepare(self, end: Callable[[], object], *, numeric: bool) -> None:
+        """Have a process, with NumPy if it is `numeric` and else without; `end()` ends the other kind."""
+        if self.pid is None or numeric != self._numeric:
             end()
-            self._start(task)
+            self._start(numeric=numeric)
 
-    def _start(self, task: dict[str, Any]) -> None:
+    def _start(self, *, numeric: bool) -> None:
         ours, theirs = socket.socketpair()
         read_end, write_end = os.pipe()
         with theirs:
             try:
-                pid = self._zygote.start("judge", self._slot, task, [theirs.fileno(), write_end], 3600)
+                fds = [theirs.fileno(), write_end]
+                pid = self._zygotes.start("judge", self._slot, {}, fds, 3600, numeric=numeric)
             finally:
                 os.close(write_end)
-        self._task, self._socket, self.result_fd, self.pid = task, ours, read_end, pid
+        self._socket, self.result_fd, self.pid = ours, read_end, pid
+        self._numeric = numeric
         self.pids = (pid,)
         # It says when it is ready: from then on, what is below it are its forks.
         if not select.select([read_end], [], [], START_SECONDS)[0]:
@@ -57,9 +58,11 @@ class JudgeProcess:
         if self._nested:
             self.pids = (pid, *(other for other in watch.processes({pid}) if watch.parent(other) == pid))
 
-    def ask(self, spec: dict[str, Any], cpu: float) -> None:
-        """Have one set of answers judged."""
-        request = {"hello": spec["hello"], "replies": spec["replies"], "cpu": cpu}
+    def ask(self, task: dict[str, Any], request: dict[str, Any]) -> None:
+        """Have a task's tests run once; the task itself is sent where it is another than the last time."""
+        if task != self._task:
+            self._task = task
+            request = request | {"task": task}
         assert self._socket is not None
         wire.send(self._socket.send, request)
 

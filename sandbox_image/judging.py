@@ -1,9 +1,10 @@
-"""Judging recorded answers: the tests, compiled once a task, run in a fork for each set of answers.
+"""Recording calls and judging answers: the tests, compiled once a task, run in a fork for each set of answers.
 
 There is no candidate here, only data that one gave. An answer can still be a bomb, so each fork has limits of its own
 (watch.py) and only the supervisor ends it.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ import socket
 
 import confine
 import crossing
+import executing
 import lending
 import patience
 import recording
@@ -28,39 +30,63 @@ if TYPE_CHECKING:
 
 
 def judge(spec: "dict[str, Any]", request_fd: int, result_fd: int) -> None:
-    """Compile a task's tests, then judge one request after the other until the channel closes."""
-    bench = _Bench(spec)
+    """Serve one request after the other until the channel closes: record a task's calls, or judge answers to them.
+
+    This process compiles tests and runs none, so it can go from one task to the next. `spec` has nothing.
+    """
     channel = socket.socket(fileno=request_fd)
-    wire.send(lambda data: os.write(result_fd, data), {"ready": True})
+    prepared: _Tests | recording.Recording | None = None
+    _tell(result_fd, {"ready": True})
     while True:
         try:
             request = wire.receive(channel.recv)
         except (wire.ClosedError, OSError):
             return
-        pid = os.fork()
+        if "task" in request:
+            prepared = (recording.Recording if "truthy" in request else _Tests)(request["task"])
+        pid = confine.fork()
         if pid == 0:
-            _be_judge(bench, request, result_fd, channel)
+            _run(prepared, request, result_fd, channel)
         _, status, usage = os.wait4(pid, 0)
-        said = {"ended": os.waitstatus_to_exitcode(status), "cpu": usage.ru_utime + usage.ru_stime}
-        wire.send(lambda data: os.write(result_fd, data), said)
+        # A folder that is not empty is for the supervisor to remove, with this process.
+        with contextlib.suppress(OSError):
+            os.rmdir(_folder(pid))
+        used = usage.ru_utime + usage.ru_stime
+        left = os.path.lexists(_folder(pid))
+        _tell(result_fd, {"ended": os.waitstatus_to_exitcode(status), "cpu": used, "left": left})
 
 
-def _be_judge(bench: "_Bench", request: "dict[str, Any]", result_fd: int, channel: socket.socket) -> "NoReturn":
+def _tell(result_fd: int, message: object) -> None:
+    wire.send(lambda data: os.write(result_fd, data), message)
+
+
+def _folder(pid: int) -> str:
+    return f"{os.getcwd()}/{pid}"
+
+
+def _run(
+    prepared: "_Tests | recording.Recording | None",
+    request: "dict[str, Any]",
+    result_fd: int,
+    channel: socket.socket,
+) -> "NoReturn":
     try:
         channel.close()
         confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
         confine.limit_cpu(request["cpu"])
-        folder = f"{os.getcwd()}/{os.getpid()}"
+        folder = _folder(os.getpid())
         os.mkdir(folder)
         os.chdir(folder)
-        reason, kind = bench.verdict(request["hello"], request["replies"])
-        said = {"confirmed": not reason, "reason": streams.clip(reason), "kind": kind}
-        wire.send(lambda data: os.write(result_fd, data), said)
+        if isinstance(prepared, recording.Recording):
+            _tell(result_fd, {"recorded": prepared.recorded(truthy=request["truthy"])})
+        elif prepared is not None:
+            reason, kind = prepared.verdict(request["hello"], request["replies"])
+            _tell(result_fd, {"confirmed": not reason, "reason": streams.clip(reason), "kind": kind})
     finally:
         os._exit(0)
 
 
-class _Bench:
+class _Tests:
     """A task's tests, ready to be run."""
 
     def __init__(self, spec: "dict[str, Any]") -> None:
@@ -69,16 +95,18 @@ class _Bench:
         self._signature = compile(spec["signature"], "<signature>", "exec")
         self._tests = patience.compile_strict(spec["test"])
         self._calls = [json.loads(call) for call in spec["calls"]]
-        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, spec["signature"] + spec["test"])
 
     def verdict(self, hello: str | None, answers: list[str]) -> tuple[str, str]:
-        """Return ("", "") where every test passes, else why not and of what kind."""
+        """Return ("", "") where every test passes, else why not and of what kind. To be called in a fork."""
         streams.swallow()
+        # It changes modules, so it is for this task only.
+        text = self._spec["signature"] + self._spec["test"]
+        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text)
         if hello is None:
             return "the candidate's process ended while its code was loading", "ended"
         why = "", ""
         try:
-            message = crossing.loads(hello, self._guard.constant)
+            message = self._guard.load(hello)
             if "failed" in message:
                 return f"the candidate's code does not load: {streams.clip(str(message['failed']))}", "load"
             if not self._run(replies.hello_of(message), answers).used:
@@ -98,10 +126,10 @@ class _Bench:
         }
         decoder = replay.understood.decode(hello["n"])
         makers, proxy = replay.understood.makers, lambda name: replies.Proxy(name, None, replay.called)
-        lending.lend(lent, self._spec["names"], hello, decoder, makers, proxy)
+        replay.used += lending.lend(lent, self._spec["names"], hello, decoder, makers, proxy)
         replay.names |= lent
-        replay.used += len(hello["values"])
         namespace |= lent
+        executing.refuse_foreign_code(self._broken.note, self._spec["signature"] + self._spec["test"])
         exec(self._tests, namespace)
         return replay
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import builtins
-import dis
 
+import codes
 import instances
 
 TYPE_CHECKING = False
@@ -26,19 +26,24 @@ _ALIASES = {"np": "numpy", "pd": "pandas", "numpy": "numpy", "pandas": "pandas"}
 
 def open_names(code: CodeType, namespace: dict[str, Any]) -> list[str]:
     """Return the global names that tests read and that neither they nor the signature define."""
+    return sorted(global_names(code) - namespace.keys() - set(dir(builtins)))
+
+
+def global_names(code: CodeType) -> set[str]:
+    """Return the global names that tests read and do not define."""
     read: set[str]
     stored: set[str]
     read, stored = set(), set()
     _collect(code, read, stored, top=True)
-    return sorted(read - stored - namespace.keys() - set(dir(builtins)))
+    return read - stored
 
 
 def _collect(code: CodeType, read: set[str], stored: set[str], *, top: bool) -> None:
-    for step in dis.get_instructions(code):
-        if step.opname in {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}:
-            read.add(step.argval)
-        elif step.opname == "STORE_GLOBAL" or (top and step.opname == "STORE_NAME"):
-            stored.add(step.argval)
+    for name, used in codes.names(code):
+        if used in {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}:
+            read.add(name)
+        elif used == "STORE_GLOBAL" or (top and used == "STORE_NAME"):
+            stored.add(name)
     for constant in code.co_consts:
         if hasattr(constant, "co_consts"):
             _collect(constant, read, stored, top=False)
@@ -46,7 +51,7 @@ def _collect(code: CodeType, read: set[str], stored: set[str], *, top: bool) -> 
 
 def read_attributes(code: CodeType) -> list[str]:
     """Return the names of the attributes that tests read, of anything."""
-    found = {step.argval for step in dis.get_instructions(code) if step.opname in {"LOAD_ATTR", "LOAD_METHOD"}}
+    found = {name for name, used in codes.names(code) if used in {"LOAD_ATTR", "LOAD_METHOD"}}
     for constant in code.co_consts:
         if hasattr(constant, "co_consts"):
             found.update(read_attributes(constant))
@@ -79,21 +84,25 @@ def lend(
     decoder: Decoder,
     makers: Makers,
     proxy: Callable[[str], object],
-) -> None:
-    """Give the tests what a candidate has under these names.
+) -> int:
+    """Give the tests what a candidate has under these names; return how many values that are.
 
-    Modules and library functions come from this process's own library: what the candidate calls `isclose` is of no
-    interest. `proxy(name)` makes what stands for a function.
+    Modules and what a library has come from this process's own library: what the candidate calls `isclose` or `pi` is
+    of no interest. `proxy(name)` makes what stands for a function.
     """
     functions = {name for name in hello["functions"] if isinstance(name, str)}
     for name in names:
+        found = library(name)
         if name in _ALIASES:
             if name in hello["modules"]:
-                namespace[name] = library(name)
+                namespace[name] = found
+        elif found is not None:
+            if name in functions | hello["errors"].keys() | hello["values"].keys():
+                namespace[name] = found
         elif name in hello["errors"]:
             namespace[name] = makers.error_class(name, hello["errors"][name])
         elif name in hello["values"]:
             namespace[name] = decoder.value(hello["values"][name])
         elif name in functions:
-            found = library(name)
-            namespace[name] = proxy(name) if found is None else found
+            namespace[name] = proxy(name)
+    return len(hello["values"].keys() & set(names))

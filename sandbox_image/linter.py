@@ -12,6 +12,8 @@ import io
 import os
 import sys
 
+import shortcuts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,10 +45,7 @@ class Linter:
         self.linter.enable("E")
         self.linter.enable("F")
         self.linter.set_reporter(self.reporter)
-        # The same checkers every time: sorting them anew is a sixth of the cost of a program.
-        checkers = self.linter.prepare_checkers()
-        self.linter.prepare_checkers = lambda: checkers  # type: ignore[method-assign]
-        _walk_alike(self.linter)
+        self.shortcuts = shortcuts.Shortcuts(self.linter)
         self.assigned: Assigned = []
         self.stained = False
         _remember(AstroidBuilder, self.assigned)
@@ -56,6 +55,7 @@ class Linter:
         with open(self.path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
             file.write(source)
         self.reporter.messages = []
+        self.shortcuts.look_at(source)
         stderr, sys.stderr = sys.stderr, io.StringIO()
         try:
             self.linter.check([self.path])
@@ -84,28 +84,6 @@ class Linter:
         gc.collect()
         gc.freeze()
         gc.disable()
-
-
-def _walk_alike(linter: Any) -> None:
-    """Give every program the same walker: which checker sees which node is an eighth of the cost of a program."""
-    from pylint.lint import pylinter
-
-    module: Any = pylinter
-    walker: Any = module.ASTWalker(linter)
-    known = set()
-    add_checker = walker.add_checker
-
-    def add_once(checker: Any) -> None:
-        if id(checker) not in known:
-            known.add(id(checker))
-            add_checker(checker)
-
-    def anew(_: Any) -> Any:
-        walker.nbstatements, walker.exception_msg = 0, False
-        return walker
-
-    walker.add_checker = add_once
-    module.ASTWalker = anew
 
 
 def _bounded(messages: Iterable[str]) -> list[str]:

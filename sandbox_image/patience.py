@@ -5,6 +5,7 @@ while its tests run, since the call that does not come would tell it which of it
 """
 
 import ast
+import re
 import sys
 
 # No `from __future__ import annotations` here: `compile` and `exec` would hand it on to the tests.
@@ -21,27 +22,33 @@ _IDENTICAL = "__is_the_same__"
 _CATCHES = {"AssertionError", "Exception", "BaseException"}
 
 
-def compile_patient(
-    source: str,
-    namespace: "dict[str, Any]",
-    failed: "Callable[[str], object]",
-    identical: "Callable[[Any, Any], bool] | None" = None,
-) -> "CodeType":
-    """Return the code of a test script in which a failed assertion is told to `failed(text)`, and the tests go on.
+class Patient:
+    """A test script, compiled to go on after a failed assertion.
 
     An exception within an assertion is a failure as well. What a failed assertion would say is not evaluated: it may
     call the candidate again. Where the tests themselves catch assertions, these stay as they are.
-    `identical(a, b)` decides `a is b`, where it is given.
     """
-    tree = ast.parse(source, "<tests>")
-    rewriter = _Patient()
-    tree.body = rewriter.statements(tree.body)
-    namespace[_FAILED] = lambda number: failed(_text(rewriter.assertions[number], sys.exc_info()[1]))
-    namespace[_EVERY] = lambda items: all(list(items))
-    if identical is not None:
-        tree = ast.fix_missing_locations(_Identity().visit(tree))
+
+    def __init__(self, source: str, *, identity: bool = False) -> None:
+        """`identity`: `a is b` is to be decided by a function."""
+        tree = ast.parse(source, "<tests>")
+        rewriter = _Patient()
+        tree.body = rewriter.statements(tree.body)
+        self._assertions = rewriter.assertions
+        if identity and re.search(r"\bis\b", source):
+            tree = ast.fix_missing_locations(_Identity().visit(tree))
+        self.code = compile(tree, "<tests>", "exec")
+
+    def bind(
+        self,
+        namespace: "dict[str, Any]",
+        failed: "Callable[[str], object]",
+        identical: "Callable[[Any, Any], bool] | None" = None,
+    ) -> None:
+        """Let the code, run in this namespace, tell `failed(text)`, and ask `identical(a, b)`."""
+        namespace[_FAILED] = lambda number: failed(_text(self._assertions[number], sys.exc_info()[1]))
+        namespace[_EVERY] = lambda items: all(list(items))
         namespace[_IDENTICAL] = identical
-    return compile(tree, "<tests>", "exec")
 
 
 def _text(node: ast.stmt, error: BaseException | None) -> str:

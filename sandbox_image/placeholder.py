@@ -15,21 +15,33 @@ import collections
 import dis
 import sys
 
+import codes
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from types import FrameType
     from typing import Any, Literal
 
     from recording import Recorder
 
 _OWN_NAMES = ("_expression", "_recorder", "_holds")
-_UNPACK = {"UNPACK_SEQUENCE", "UNPACK_EX"}
 _LOCAL = frozenset(
     name
     for kind in (list, dict, set, str, int, float, complex, tuple, bytes, collections.deque, collections.Counter)
     for name in dir(kind)
 )
+# What NumPy's arrays have beside that, in any version of these years: no answer to a call may hang on whether NumPy is
+# loaded. `test_the_names_of_arrays_are_those_of_numpy` compares.
+_ARRAY = frozenset((
+    "T", "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "base", "byteswap", "choose",
+    "clip", "compress", "conj", "conjugate", "ctypes", "cumprod", "cumsum", "data", "device", "diagonal", "dot",
+    "dtype", "dump", "dumps", "fill", "flags", "flat", "flatten", "getfield", "imag", "item", "itemset", "itemsize",
+    "mT", "max", "mean", "min", "nbytes", "ndim", "newbyteorder", "nonzero", "partition", "prod", "ptp", "put",
+    "ravel", "real", "repeat", "reshape", "resize", "round", "searchsorted", "setfield", "setflags", "shape",
+    "size", "sort", "squeeze", "std", "strides", "sum", "swapaxes", "take", "to_device", "tobytes", "tofile",
+    "tolist", "tostring", "trace", "transpose", "var", "view",
+))  # fmt: skip
 
 
 class UnrecordableError(BaseException):
@@ -65,22 +77,22 @@ class Placeholder:
         self._recorder.refuse("the tests change what the candidate returned")
 
     def __bool__(self) -> bool:
-        truthy: bool = self._recorder.truthy
+        truthy: bool = self._recorder.asked()
         return truthy
 
     def __len__(self) -> int:
-        return int(self._recorder.truthy)
+        return int(self._recorder.asked())
 
     __int__ = __index__ = __len__
 
     def __float__(self) -> float:
-        return float(self._recorder.truthy)
+        return float(self._recorder.asked())
 
     def __complex__(self) -> complex:
-        return complex(self._recorder.truthy)
+        return complex(self._recorder.asked())
 
     def __str__(self) -> str:
-        return str(int(self._recorder.truthy))
+        return str(int(self._recorder.asked()))
 
     __repr__ = __str__
 
@@ -96,7 +108,7 @@ class Placeholder:
     def __iter__(self) -> Iterator[Any]:
         count = _wanted_items(sys._getframe(1))
         if count is None:
-            count = 2 * self._recorder.truthy
+            count = 2 * self._recorder.asked()
         return iter([self._recorder.nth(self, number) for number in range(count)])
 
     __reversed__ = __iter__
@@ -105,7 +117,7 @@ class Placeholder:
         return self._recorder.derived(self)
 
     def __contains__(self, item: Any) -> bool:
-        truthy: bool = self._recorder.truthy
+        truthy: bool = self._recorder.asked()
         return truthy
 
     def __round__(self, digits: Any = None) -> Any:
@@ -122,7 +134,7 @@ class Placeholder:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         import numpy
 
-        return numpy.array(float(self._recorder.truthy), dtype=dtype)
+        return numpy.array(float(self._recorder.asked()), dtype=dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return self._recorder.derived(self)
@@ -158,21 +170,17 @@ def expression_of(value: Placeholder) -> Any:
 
 def is_local(name: str, classes: Iterable[type[Any]]) -> bool:
     """Whether a method of this name is one of plain data, or of the signature's classes: no candidate is asked."""
-    return name in _LOCAL or name in _array_names() or any(hasattr(kind, name) for kind in classes)
-
-
-def _array_names() -> Collection[str]:
-    numpy = sys.modules.get("numpy")
-    return dir(numpy.ndarray) if numpy is not None else ()
+    return name in _LOCAL or name in _ARRAY or any(hasattr(kind, name) for kind in classes)
 
 
 def _wanted_items(frame: FrameType) -> int | None:
     """Return how many items the statement `a, b = placeholder` wants, where that is what asks."""
-    for step in dis.get_instructions(frame.f_code):
-        if step.offset == frame.f_lasti:
-            if step.opname == "UNPACK_SEQUENCE":
-                return step.arg
-            if step.opname == "UNPACK_EX":
-                return (step.arg & 0xFF) + (step.arg >> 8) + 1  # type: ignore[operator]
+    for offset, number, argument in codes.instructions(frame.f_code):
+        if offset == frame.f_lasti:
+            name = dis.opname[number]
+            if name == "UNPACK_SEQUENCE":
+                return argument
+            if name == "UNPACK_EX":
+                return (argument & 0xFF) + (argument >> 8) + 1
             return None
     return None

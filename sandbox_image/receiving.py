@@ -30,6 +30,12 @@ _DATETIME: dict[str, Callable[[str], Any]] = {
     "time": datetime.time.fromisoformat,
 }
 _HASHING = {"frozenset", "view"}
+_WRITTEN: dict[Any, Callable[[Any], Any]] = {
+    "s": lambda codes: "".join(map(chr, codes)),
+    "c": lambda parts: complex(*map(float, parts)),
+    "b": lambda text: text.encode("latin-1"),
+}
+"""Tag -> what makes a text, a complex number or bytes of an atom."""
 
 
 class Decoder:
@@ -47,6 +53,8 @@ class Decoder:
         self.classes = classes
         self.known = known if known is not None else {}
         self.makers = makers if makers is not None else standing_in.Makers()
+        self.plain: Callable[[Any], Any] | None = None
+        """Looks at each number and text before it is handed out."""
         self.built: list[Any] = [None] * len(nodes)
         self._ready: list[bool | str] = [False] * len(nodes)
 
@@ -70,7 +78,7 @@ class Decoder:
     def value(self, atom: Any) -> Any:
         """Return the value of an atom, once `decode_all` is done (or of parts already built)."""
         if atom is None or isinstance(atom, (bool, int, float, str)):
-            return atom
+            return atom if self.plain is None else self.plain(atom)
         if not isinstance(atom, dict) or len(atom) != 1:
             raise MalformedError("not an atom")
         ((tag, content),) = atom.items()
@@ -82,16 +90,13 @@ class Decoder:
             return self.built[content]
         if tag in {"a", "t"}:
             return self._earlier(tag, content)
-        if tag == "s":
-            return "".join(map(chr, content))
         if tag == "i":
             return int(content, 16)
-        if tag == "c":
-            return complex(*content)
-        if tag == "b":
-            return content.encode("latin-1")
         if tag == "x":
             return self.makers.evaluate(content)
+        if tag in _WRITTEN:
+            value = _WRITTEN[tag](content)
+            return value if self.plain is None else self.plain(value)
         raise MalformedError(f"unknown atom {str(tag)[:20]!r}")
 
     def _earlier(self, tag: str, number: int) -> Any:
@@ -188,11 +193,9 @@ class Decoder:
         elif kind == "instance":
             set_attributes(target, self.pairs(node[2]))
         elif kind == "tree":
-            standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]))
+            standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]), self.makers.note)
         elif kind == "namespace":
-            held = self.pairs(node[1])
-            vars(target).clear()
-            vars(target).update(held)
+            standing_in.fill_namespace(target, self.pairs(node[1]))
 
     def immutable(self, node: list[Any]) -> Any:
         """Return the value of an immutable node whose parts are built."""
@@ -271,8 +274,8 @@ _PLAIN: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "userlist": lambda d, n: standing_in.wrapper(collections.UserList, list, d.value(n[1])),
     "userdict": lambda d, n: standing_in.wrapper(collections.UserDict, dict, d.value(n[1])),
     "userstring": lambda d, n: standing_in.wrapper(collections.UserString, str, d.value(n[1])),
-    "mappingproxy": lambda d, n: types.MappingProxyType(d.value(n[1])),
-    "chainmap": lambda d, n: collections.ChainMap(*d.values(n[1])),
+    "mappingproxy": lambda d, n: types.MappingProxyType(standing_in.mapping(d.value(n[1]))),
+    "chainmap": lambda d, n: collections.ChainMap(*map(standing_in.mapping, d.values(n[1]))),
     "match": lambda d, n: standing_in.Match(d.values(n[1]), n[2], d.pairs(n[3]), d.value(n[4])),
     "ellipsis": lambda d, n: ...,
     "notimplemented": lambda d, n: NotImplemented,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import json
-import os
 import random
 import sys
 import weakref
@@ -19,7 +18,6 @@ import patience
 import placeholder
 import sending
 import streams
-import wire
 from heap import Heap
 from placeholder import Placeholder, UnrecordableError
 from replies import Proxy
@@ -35,64 +33,54 @@ MAX_PLACEHOLDERS = 200_000
 SEED = 20241
 
 
-def record(spec: dict[str, Any], result_fd: int) -> None:
-    """Record a task's calls with truthy and with falsy answers, in a process for each; report both."""
-    found = {}
-    for truthy in (True, False):
-        found["truthy" if truthy else "falsy"] = _apart(spec, truthy)
-    wire.send(lambda data: os.write(result_fd, data), {"recorded": found})
+class Recording:
+    """A task's tests, compiled once and ready to be recorded in two forks."""
 
-
-def _apart(spec: dict[str, Any], truthy: bool) -> dict[str, Any]:
-    """Return what one recording says, made in a fork: the tests may change this process."""
-    read_end, write_end = os.pipe()
-    pid = os.fork()
-    if pid == 0:
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self._spec = spec
+        self._broken: BaseException | None = None
         try:
-            os.close(read_end)
-            said = _recorded(spec, truthy)
-            wire.send(lambda data: os.write(write_end, data), said)
-        finally:
-            os._exit(0)
-    os.close(write_end)
-    with os.fdopen(read_end, "rb") as file:
+            # The future import of this file must not reach the signature: it would change annotations to texts.
+            self._signature = compile(spec["signature"], "<signature>", "exec", dont_inherit=True)
+            self._tests = patience.Patient(spec["test"], identity=True)
+            self._read = lending.global_names(self._tests.code)
+            self._reads = lending.read_attributes(self._tests.code)
+        except Exception as error:
+            self._broken = error
+
+    def recorded(self, *, truthy: bool) -> dict[str, Any]:
+        """Return {"calls": [texts], "names": [...], "reads": [...]}, or {"refused": why}. To be called in a fork.
+
+        "begun" has the calls that came before an exception of the tests' own, where that is why.
+        """
+        streams.swallow()
+        begin_randomness()
+        recorder: Recorder | None
+        open_: dict[str, list[str]]
+        recorder, open_ = None, {"names": [], "reads": []}
         try:
-            said = wire.receive(file.read)
-        except wire.ClosedError:
-            said = {"refused": "the recording did not end"}
-    os.waitpid(pid, 0)
-    return said
-
-
-def _recorded(spec: dict[str, Any], truthy: bool) -> dict[str, Any]:
-    """Return {"calls": [texts], "names": [...], "reads": [...]}, or {"refused": why}."""
-    streams.swallow()
-    begin_randomness()
-    recorder: Recorder | None
-    open_: dict[str, list[str]]
-    recorder, open_ = None, {"names": [], "reads": []}
-    try:
-        namespace: dict[str, Any] = {}
-        # The future import of this file must not reach the signature: it would change annotations to texts.
-        exec(compile(spec["signature"], "<signature>", "exec", dont_inherit=True), namespace)
-        classes, stubs = lending.classes_and_stubs(spec, namespace)
-        recorder = Recorder(classes, truthy)
-        namespace |= {name: Proxy(name, stub, recorder.proxied) for name, stub in stubs.items()}
-        code = patience.compile_patient(spec["test"], namespace, lambda text: None, recorder.identical)
-        names = lending.open_names(code, namespace)
-        open_ = {"names": names, "reads": lending.read_attributes(code)}
-        asked = [name for name in names if lending.library(name) is None]
-        namespace |= {name: lending.library(name) for name in names if name not in asked}
-        namespace |= {name: Placeholder(recorder, ["name", name]) for name in asked}
-        namespace["isinstance"] = recorder.is_instance
-        exec(code, namespace)
-    except UnrecordableError as error:
-        return {"refused": str(error), **open_}
-    except BaseException as error:
-        if recorder is None or recorder.refused is None:
-            why = f"{type(error).__name__} without a candidate: {str(error)[:200]}"
-            return {"refused": why, **open_}
-    return recorder.result(open_)
+            if self._broken is not None:
+                raise self._broken
+            namespace: dict[str, Any] = {}
+            exec(self._signature, namespace)
+            classes, stubs = lending.classes_and_stubs(self._spec, namespace)
+            recorder = Recorder(classes, truthy)
+            namespace |= {name: Proxy(name, stub, recorder.proxied) for name, stub in stubs.items()}
+            self._tests.bind(namespace, lambda text: None, recorder.identical)
+            names = sorted(self._read - namespace.keys() - set(dir(builtins)))
+            open_ = {"names": names, "reads": self._reads}
+            asked = [name for name in names if lending.library(name) is None]
+            namespace |= {name: lending.library(name) for name in names if name not in asked}
+            namespace |= {name: recorder.named(name) for name in asked}
+            namespace["isinstance"] = recorder.is_instance
+            exec(self._tests.code, namespace)
+        except UnrecordableError as error:
+            return {"refused": str(error), **open_}
+        except BaseException as error:
+            if recorder is None or recorder.refused is None:
+                why = f"{type(error).__name__} without a candidate: {str(error)[:200]}"
+                return {"refused": why, "begun": recorder.begun() if recorder is not None else None, **open_}
+        return recorder.result(open_)
 
 
 def begin_randomness() -> None:
@@ -118,15 +106,26 @@ class Recorder:
         self._surroundings = Surroundings(UnrecordableError)
         self._calls: list[str] = []
         self._bytes = self._placeholders = 0
+        self._asked = False
+        """Whether the tests have asked anything of a placeholder: what they only name is not tested."""
         self._answers: list[weakref.ref[Placeholder]] = []
 
     def result(self, open_: dict[str, list[str]]) -> dict[str, Any]:
         """Return what was recorded."""
         if self.refused is not None:
             return {"refused": self.refused, **open_}
-        if not self._calls and not open_["names"]:
+        if not self._calls and not self._asked:
             return {"refused": "the tests call nothing", **open_}
-        return {"calls": self._calls, **open_}
+        return {"calls": self.begun(), **open_}
+
+    def begun(self) -> list[str]:
+        """Return the calls so far."""
+        return list(map(self._settled, self._calls))
+
+    def _settled(self, text: str) -> str:
+        """Return a call without what the tests drew after it."""
+        call = json.loads(text) if '"s":' in text else {}
+        return _text(call | {"s": self._surroundings.settled(call["s"])}) if "s" in call else text
 
     def refuse(self, why: str) -> NoReturn:
         """Give up: the calls cannot be known."""
@@ -137,9 +136,22 @@ class Recorder:
 
     def count(self) -> None:
         """Take note of one more placeholder: `while node: node = node.next` never ends with truthy ones."""
+        self._asked = True
         self._placeholders += 1
         if self._placeholders > MAX_PLACEHOLDERS:
             self.refuse("a loop of the tests depends on the answers")
+
+    def named(self, name: str) -> Placeholder:
+        """Return a placeholder for what the candidate calls by a name; nothing is asked of it yet."""
+        before = self._asked
+        found = Placeholder(self, ["name", name])
+        self._asked = before
+        return found
+
+    def asked(self) -> bool:
+        """Take note that something is asked of a placeholder; return what it says."""
+        self._asked = True
+        return self.truthy
 
     def derived(self, parent: Placeholder) -> Placeholder:
         """Return a placeholder for something made of another."""
@@ -175,11 +187,11 @@ class Recorder:
         """Decide `left is right`."""
         if left is right:
             return True
-        return self.truthy if Placeholder in {type(left), type(right)} else False
+        return self.asked() if Placeholder in {type(left), type(right)} else False
 
     def is_instance(self, value: Any, kinds: Any) -> bool:
         """Stand for `isinstance`."""
-        return self.truthy if type(value) is Placeholder else builtins.isinstance(value, kinds)
+        return self.asked() if type(value) is Placeholder else builtins.isinstance(value, kinds)
 
     # --- calls ---
 
@@ -196,7 +208,7 @@ class Recorder:
             self.refuse(f"the tests pass a {error}, which cannot be serialized")
         except UnrecordableError as error:
             self.refuse(str(error))
-        text = json.dumps(call, separators=(",", ":"))
+        text = _text(call)
         self._bytes += len(text)
         if len(self._calls) >= MAX_CALLS or self._bytes > MAX_BYTES:
             self.refuse(f"more than {MAX_CALLS} calls or {MAX_BYTES >> 20} MB of arguments")
@@ -233,6 +245,10 @@ class Recorder:
                 given_up.append(number)
                 self._heap.forget([number])
         return given_up
+
+
+def _text(call: dict[str, Any]) -> str:
+    return json.dumps(call, separators=(",", ":"))
 
 
 class _Encoder(sending.Encoder):

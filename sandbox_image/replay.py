@@ -9,7 +9,7 @@ from crossing import UnconfirmedError
 from instances import MalformedError
 from replies import Replies, delivered
 from standing_in import FORGOTTEN
-from surroundings import Surroundings
+from surroundings import Surroundings, as_told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +141,9 @@ class _Match:
         call = self._call
         if len(args) != len(call["v"]) or [key for key, _ in call["k"]] != list(kwargs):
             return False
-        if any(call.get(name) != told.get(name) for name in ("p", "i", "s")):
+        if any(call.get(name) != told.get(name) for name in ("p", "i")):
+            return False
+        if not as_told(call.get("s", {}), told.get("s", {})):
             return False
         try:
             if self._replay.value_of(call["f"]["x"]) is not proxy:

@@ -51,6 +51,7 @@ class Replies:
         """Return a decoder of a reply's nodes; its objects count as sent."""
         known = {"t": self.ours.objects, "a": self.theirs.objects}
         decoder = receiving.Decoder(nodes, self.classes, known, self.makers)
+        decoder.plain = self._guard.plain if self._guard.suspicious else None
         decoder.decode_all()
         self.theirs.add(decoder.built, nodes)
         self._guard.examine(decoder.built)
@@ -58,7 +59,7 @@ class Replies:
 
     def load(self, data: str | bytes) -> dict[str, Any]:
         """Return a message of the candidate."""
-        return crossing.loads(data, self._guard.constant)
+        return self._guard.load(data)
 
     def take(self, reply: dict[str, Any]) -> tuple[str, Any]:
         """Apply what a call changed; return ("v", value) or ("e", exception)."""

@@ -203,9 +203,9 @@ class Encoder:
                 break
         arguments = self.atoms([a for a in error.args if self._is_sendable(a)])
         cause = self.atom(error.__cause__) if isinstance(error.__cause__, Exception) else None
-        if kind is type(error) and cause is None:
-            return ["exception", kind.__name__, arguments]
         own = {key: item for key, item in attributes(error).items() if self._is_sendable(item)}
+        if kind is type(error) and cause is None and not own:
+            return ["exception", kind.__name__, arguments]
         return ["exception", kind.__name__, arguments, type(error).__name__, self.pairs(own), cause]
 
     def _is_sendable(self, value: Any) -> bool:

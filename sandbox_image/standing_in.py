@@ -43,7 +43,7 @@ class Makers:
         if key not in self._classes:
             self._classes[key] = _tree_class(*key, self.note)
         made: Tree = self._classes[key]()
-        fill_tree(made, {}, {})
+        fill_tree(made, {}, {}, self.note)
         return made
 
     def error_class(self, name: Any, base: Any) -> type[Exception]:
@@ -119,14 +119,56 @@ def _tree_class(name: Any, compares: bool, note: Callable[[BaseException], BaseE
     return type(_name(name), (Tree,), members)
 
 
-def fill_tree(tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any]) -> None:
-    """Give a Tree its contents."""
+def fill_tree(
+    tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any], note: Callable[[BaseException], BaseException]
+) -> None:
+    """Give a Tree its contents. `note` is told why nothing can be confirmed, and returns the exception to raise."""
     if not isinstance(tree, Tree):
         raise MalformedError("a tree that is none")
     if any(not isinstance(name, str) or name.startswith("__") for name in held):
         raise MalformedError("an attribute that is no plain name")
+    if "__iter__" in facts:
+        facts = {**facts, "__iter__": _Items(facts["__iter__"], facts.get("__len__"), note)}
     object.__setattr__(tree, _HELD, held)
     object.__setattr__(tree, _FACTS, facts)
+
+
+class _Items:
+    """What an object gives when it is iterated: the same each time, and as many items as it says it has."""
+
+    def __init__(self, source: Iterable[Any], length: Any, note: Callable[[BaseException], BaseException]) -> None:
+        self._source, self._length, self._note = iter(source), length, note
+        self._taken: list[Any] = []
+        self._end: Exception | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        position = 0
+        while position < len(self._taken) or self._took_another():
+            yield self._taken[position]
+            position += 1
+        if self._end is not None:
+            raise self._end
+        if self._length is not None and self._length != position:
+            why = f"the candidate returned an object of length {self._length} that has {position} items"
+            raise self._note(UnconfirmedError(why))
+
+    def _took_another(self) -> bool:
+        if self._end is None:
+            try:
+                self._taken.append(next(self._source))
+            except StopIteration:
+                return False
+            except Exception as error:
+                self._end = error
+        return self._end is None
+
+
+def fill_namespace(target: Any, held: Mapping[Any, Any]) -> None:
+    """Give a SimpleNamespace its contents. Names that Python reserves mean more than data: NumPy reads some."""
+    if any(not isinstance(name, str) or name.startswith("__") for name in held):
+        raise MalformedError("an attribute that is no plain name")
+    vars(target).clear()
+    vars(target).update(held)
 
 
 def _error_class(name: Any, base: Any) -> type[Exception]:
@@ -142,6 +184,13 @@ def record(name: Any, fields: Any, values: Iterable[Any]) -> Any:
     if not (isinstance(fields, list) and all(isinstance(field, str) for field in fields)):
         raise MalformedError("a named tuple without names")
     return collections.namedtuple(_name(name), fields, rename=True)._make(values)  # type: ignore[attr-defined]
+
+
+def mapping(value: Any) -> Any:
+    """Return a value that must be a dictionary: what else can be looked up can change while it is."""
+    if not isinstance(value, dict):
+        raise MalformedError("a mapping of something else")
+    return value
 
 
 def wrapper(kind: Any, of: type[Any], data: Any) -> Any:

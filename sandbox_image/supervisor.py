@@ -24,7 +24,7 @@ import isolation
 import watch
 from judge_process import JudgeProcess
 from lint_process import LintProcess
-from zygote import Zygote
+from zygote import Zygotes, needs_numpy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,9 +51,10 @@ class Supervisor:
         self.isolation: isolation.Uids | isolation.Namespaces = (
             isolation.Uids(settings["first_uid"], memory) if root else isolation.Namespaces(memory)
         )
-        self.zygote = Zygote(self.isolation)
+        self.zygotes = Zygotes(self.isolation)
+        self._baselines: dict[int, int] = {}
         self.linter = LintProcess(self.isolation)
-        self.judge = JudgeProcess(self.zygote, TESTS_SLOT, nested=not root)
+        self.judge = JudgeProcess(self.zygotes, TESTS_SLOT, nested=not root)
         # Loading pylint takes longer than linting a hundred programs, and a supervisor may never be asked to.
         if settings["lint"]:
             self.linter.start()
@@ -64,7 +65,7 @@ class Supervisor:
 
     def known(self) -> set[int | None]:
         """The pids that are ours."""
-        return {1, os.getpid(), self.zygote.pid, self.linter.pid, *self.judge.pids}
+        return {1, os.getpid(), *self.zygotes.pids, self.linter.pid, *self.judge.pids}
 
     def handle(self, job: dict[str, Any]) -> dict[str, Any]:
         """Do one job; return its answer."""
@@ -75,7 +76,8 @@ class Supervisor:
                 return answer
         else:
             self.linter.stop()
-        if not job.get("judge"):
+        # No process that has tests lives while a candidate does.
+        if not (job.get("judge") or job.get("record")):
             self._end_judge()
         for name in ("record", "answer", "judge", "split", "run"):
             if job.get(name):
@@ -101,58 +103,83 @@ class Supervisor:
             "timed_out": job["timed_out"],
         }
         with _pipe() as (read_end, handed_over):
-            pid = self.zygote.start("official", OFFICIAL_SLOT, spec, handed_over.fds, job["cpu"])
+            numeric = needs_numpy(spec)
+            pid = self.zygotes.start("official", OFFICIAL_SLOT, spec, handed_over.fds, job["cpu"], numeric=numeric)
             handed_over.close()
             return self._watch(job, {pid: OFFICIAL_SLOT}, dialogue.OneResult(read_end, _OFFICIAL), alarm=True)
 
     def _record(self, job: dict[str, Any]) -> dict[str, Any]:
-        """The calls of a task's tests; see recording.py."""
-        with _pipe() as (read_end, handed_over):
-            pid = self.zygote.start("record", TESTS_SLOT, job["record"], handed_over.fds, job["cpu"])
-            handed_over.close()
-            said = dialogue.OneResult(read_end, {"recorded": dict}, MAX_RECORD)
-            return self._watch(job, {pid: TESTS_SLOT}, said)
+        """The calls of a task's tests, recorded twice; see recording.py."""
+        found, used = {}, 0.0
+        for name in ("truthy", "falsy"):
+            seen = self._run_tests(job, job["record"], {"truthy": name == "truthy"}, {"recorded": dict}, MAX_RECORD)
+            evidence = seen["evidence"]
+            used += evidence["cpu"]
+            if evidence["stopped"] is not None:
+                return {"evidence": evidence}
+            found[name] = seen.get("recorded", {"refused": "the recording did not end"})
+        return {"recorded": found, "evidence": evidence | {"cpu": round(used, 4)}}
 
     def _answer(self, job: dict[str, Any]) -> dict[str, Any]:
         """A candidate's answers to recorded calls, one after the other; see answering.py."""
         spec = {name: part for name, part in job["answer"].items() if name != "calls"}
+        numeric = needs_numpy(job["answer"])
         ours, theirs = socket.socketpair()
         with ours:
             with theirs:
-                pid = self.zygote.start("candidate", CANDIDATE_SLOT, spec, [theirs.fileno()], job["cpu"])
+                fds = [theirs.fileno()]
+                pid = self.zygotes.start("candidate", CANDIDATE_SLOT, spec, fds, job["cpu"], numeric=numeric)
             said = dialogue.LockStep(ours.fileno(), job["answer"]["calls"])
             return self._watch(job, {pid: CANDIDATE_SLOT}, said)
 
     def _judge(self, job: dict[str, Any]) -> dict[str, Any]:
         """What the tests make of recorded answers; see judging.py."""
-        self.judge.prepare(job["judge"], self._end_judge)
+        given = {name: job["judge"][name] for name in ("hello", "replies")}
+        task = {name: part for name, part in job["judge"].items() if name not in given}
+        return self._run_tests(job, task, given, _CONFIRMED)
+
+    def _run_tests(
+        self,
+        job: dict[str, Any],
+        task: dict[str, Any],
+        given: dict[str, Any],
+        fields: dialogue.Fields,
+        limit: int = dialogue.MAX_RESULT,
+    ) -> dict[str, Any]:
+        """Have a task's tests run in a fork of the process that has them."""
+        self.judge.prepare(self._end_judge, numeric=needs_numpy(task | given))
         assert self.judge.pid is not None
         assert self.judge.result_fd is not None
-        said = dialogue.Judgement(self.judge.result_fd, _CONFIRMED)
+        said = dialogue.Judgement(self.judge.result_fd, fields, limit)
         observed = self._watched(job, self.judge.pid, said)
-        self.judge.ask(job["judge"], job["cpu"])
+        self.judge.ask(task, given | {"cpu": job["cpu"]})
         observed.wait()
         self._kill_strangers()
         ended = self.judge.wait_for_end(said)
+        if ended["left"]:
+            self._end_judge()
         evidence = self._evidence(observed, ended["ended"], ended["cpu"], oom=False)
         return (observed.result or {}) | {"evidence": evidence}
 
     def _split(self, job: dict[str, Any]) -> dict[str, Any]:
         """A candidate and its tests, both alive; see answering.py and interactive.py."""
-        split = job["split"]
+        split, cpu = job["split"], 2 * job["cpu"]
+        # One answer for both, before either lives: a zygote that is still to load NumPy does so alone.
+        numeric = needs_numpy(split)
         theirs, candidates = socket.socketpair()
         with _pipe() as (read_end, handed_over):
             with theirs, candidates:
                 spec = {name: split[name] for name in ("signature", "classes", "stubs", "source", "names", "reads")}
-                first = self.zygote.start("candidate", CANDIDATE_SLOT, spec, [candidates.fileno()], 2 * job["cpu"])
+                fds = [candidates.fileno()]
+                first = self.zygotes.start("candidate", CANDIDATE_SLOT, spec, fds, cpu, numeric=numeric)
                 spec = {name: split[name] for name in ("signature", "classes", "stubs", "test")}
                 fds = [theirs.fileno(), *handed_over.fds]
-                second = self.zygote.start("tests", TESTS_SLOT, spec, fds, 2 * job["cpu"])
+                second = self.zygotes.start("tests", TESTS_SLOT, spec, fds, cpu, numeric=numeric)
             handed_over.close()
             # Two processes take turns: each may have what the job allows.
             said = dialogue.OneResult(read_end, _CONFIRMED)
             slots = {second: TESTS_SLOT, first: CANDIDATE_SLOT}
-            return self._watch(job | {"cpu": 2 * job["cpu"]}, slots, said)
+            return self._watch(job | {"cpu": cpu}, slots, said)
 
     # --- watching ---
 
@@ -166,7 +193,7 @@ class Supervisor:
             nested=not isinstance(self.isolation, isolation.Uids),
             # Two processes that wait for each other look asleep on a busy machine; alone they are given more patience.
             grace=0.0 if alarm else 5.0 if job.get("alone") else 2.0,
-            baseline=self._baseline(),
+            baseline=self._baseline(self.zygotes.origin(pid)),
             shared_room=self._shared_room(patient=job.get("patient", False)),
         )
 
@@ -177,9 +204,10 @@ class Supervisor:
         oom_before = watch.oom_kills() if self.counts_oom else None
         observed = self._watched(job, next(iter(slots)), said, alarm=alarm)
         observed.wait()
-        shared = watch.machine_memory_bytes("Shmem")
+        disturbed = observed.reason == "disturbed"
+        shared = watch.machine_memory_bytes("Shmem") if disturbed else 0
         ends = self._end(slots)
-        if observed.reason == "disturbed" and shared - watch.machine_memory_bytes("Shmem") > self.watched_memory // 2:
+        if disturbed and shared - watch.machine_memory_bytes("Shmem") > self.watched_memory // 2:
             # It went with the program, so it was the program's.
             observed.reason = "shared"
         status = ends[0][0]
@@ -213,12 +241,13 @@ class Supervisor:
             return None
         return self.watched_memory + (watch.machine_memory_bytes("MemAvailable") // 4 if patient else 0)
 
-    def _baseline(self) -> int:
+    def _baseline(self, zygote: int) -> int:
+        """Return the memory that a fork of this zygote inherits."""
         if not self.watched_memory:
             return 0
-        if not hasattr(self, "_baseline_bytes"):
-            self._baseline_bytes = watch.own_anonymous_bytes(self.zygote.pid)
-        return self._baseline_bytes
+        if zygote not in self._baselines:
+            self._baselines[zygote] = watch.own_anonymous_bytes(zygote)
+        return self._baselines[zygote]
 
     # --- ending ---
 
@@ -227,7 +256,7 @@ class Supervisor:
         for pid in slots:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        ends = [self.zygote.reap(pid) for pid in slots]
+        ends = [self.zygotes.reap(pid) for pid in slots]
         self._kill_strangers()
         if not self.isolation.clean(sorted(set(slots.values()))):
             # What was seen of this program stands; no other may run where its files are.

@@ -1,7 +1,13 @@
-"""What of a process's state belongs to a call: whether the tests listen, what they set as input, what they seeded."""
+"""What of a process's state belongs to a call: whether the tests listen, what they set as input, what they seeded.
+
+A generator's state holds the numbers that were drawn from it. It is told only as a seed leaves it, and only where the
+tests draw nothing from it until they seed it again; else a text is told that is derived from it, and not the other way.
+"""
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import io
 import random
 import sys
@@ -10,7 +16,7 @@ from instances import MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -22,15 +28,45 @@ class Surroundings:
         self._output, self._input = sys.stdout, sys.stdin
         self._unusual = unusual
         self._told_input: str | None = None
-        self._seeded: set[str] = set()
+        self._periods: dict[str, list[_Period]] = {}
+        """Generator -> from one setting of it to the next."""
         self._told: dict[str, list[Any]] = {}
-        self._listen_to_seeds()
+        for name, (module, seed, set_state) in _SETTERS.items():
+            if module in sys.modules:
+                self._listen(sys.modules[module], seed, functools.partial(self._begin, name))
+                # A state that is set anew may be one that numbers were drawn for.
+                self._listen(sys.modules[module], set_state, functools.partial(self._begin, name, drawn=True))
 
-    def _listen_to_seeds(self) -> None:
-        _wrap(random, ("seed", "setstate"), lambda: self._seeded.add("p"))
-        numpy = sys.modules.get("numpy")
-        if numpy is not None and "numpy.random" in sys.modules:
-            _wrap(numpy.random, ("seed", "set_state"), lambda: self._seeded.add("n"))
+    def _listen(self, module: Any, name: str, begin: Callable[[], object]) -> None:
+        original = getattr(module, name)
+
+        def told(*args: Any, **kwargs: Any) -> Any:
+            self._look()
+            result = original(*args, **kwargs)
+            begin()
+            return result
+
+        setattr(module, name, told)
+
+    def _begin(self, name: str, *, drawn: bool = False) -> None:
+        periods = self._periods.setdefault(name, [])
+        periods.append(_Period(len(periods), _STATES[name](), drawn=drawn))
+
+    def _look(self) -> None:
+        """Note from which generators something was drawn."""
+        for name, periods in self._periods.items():
+            periods[-1].drawn |= _STATES[name]() != periods[-1].begun
+
+    def _states(self) -> dict[str, list[Any]]:
+        """Return generator -> [number of the period, state], with a text for a state that tells too much."""
+        self._look()
+        states = {name: (periods[-1], _STATES[name]()) for name, periods in sorted(self._periods.items())}
+        return {n: [period.number, derived(state) if period.drawn else state] for n, (period, state) in states.items()}
+
+    def settled(self, told: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        """Return states that were told with a call as they may be sent, once no more calls come."""
+        self._look()
+        return {name: one_way(one) if self._periods[name][one[0]].drawn else one for name, one in told.items()}
 
     def now(self) -> dict[str, Any]:
         """Return what a call is to be told, as entries of its message."""
@@ -45,8 +81,7 @@ class Surroundings:
         if given != self._told_input:
             self._told_input = given
             found["i"] = given
-        states = {name: _STATES[name]() for name in sorted(self._seeded)}
-        changed = {name: state for name, state in states.items() if state != self._told.get(name)}
+        changed = {name: state for name, state in self._states().items() if state != self._told.get(name)}
         if changed:
             self._told |= changed
             found["s"] = changed
@@ -64,15 +99,29 @@ class Surroundings:
             self._told_input = sys.stdin.getvalue()[sys.stdin.tell() :]
 
 
-def _wrap(module: Any, names: Iterable[str], tell: Callable[[], object]) -> None:
-    for name in names:
-        original = getattr(module, name)
+class _Period:
+    """From one setting of a generator to the next: its state at the beginning, and whether the tests drew from it."""
 
-        def told(*args: Any, _original: Callable[..., Any] = original, **kwargs: Any) -> Any:
-            tell()
-            return _original(*args, **kwargs)
+    __slots__ = ("begun", "drawn", "number")
 
-        setattr(module, name, told)
+    def __init__(self, number: int, begun: list[Any], *, drawn: bool) -> None:
+        self.number, self.begun, self.drawn = number, begun, drawn
+
+
+def derived(state: list[Any]) -> str:
+    """Return a text that a state leads to, and that does not lead back."""
+    return hashlib.sha256(repr(state).encode()).hexdigest()
+
+
+def one_way(told: list[Any]) -> list[Any]:
+    """Return what is told of a generator without its state."""
+    number, state = told
+    return [number, state if isinstance(state, str) else derived(state)]
+
+
+def as_told(recorded: dict[str, list[Any]], told: dict[str, list[Any]]) -> bool:
+    """Whether states are those that were recorded, be it that only a text of them was sent."""
+    return recorded.keys() == told.keys() and all(recorded[n] in (told[n], one_way(told[n])) for n in told)
 
 
 def _python_state() -> list[Any]:
@@ -86,6 +135,27 @@ def _numpy_state() -> list[Any]:
 
 
 _STATES = {"p": _python_state, "n": _numpy_state}
+_SETTERS = {"p": ("random", "seed", "setstate"), "n": ("numpy.random", "seed", "set_state")}
+"""Generator -> its module, and what sets it."""
+
+
+def _enter_python(state: Any) -> None:
+    if isinstance(state, str):
+        random.seed(state)
+    else:
+        random.setstate((state[0], tuple(state[1]), state[2]))
+
+
+def _enter_numpy(state: Any) -> None:
+    import numpy
+
+    if isinstance(state, str):
+        numpy.random.seed([int(state[start : start + 8], 16) for start in range(0, len(state), 8)])
+    else:
+        numpy.random.set_state((state[0], numpy.array(state[1], dtype=numpy.uint32), *state[2:]))
+
+
+_ENTER = {"p": _enter_python, "n": _enter_numpy}
 
 
 class Entered:
@@ -104,13 +174,8 @@ class Entered:
             self._given = io.StringIO(call["i"]) if call["i"] is not None else None
             sys.stdin = self._given if self._given is not None else self._input
         self._start = self._given.tell() if self._given is not None else 0
-        for name, state in call.get("s", {}).items():
-            if name == "p":
-                random.setstate((state[0], tuple(state[1]), state[2]))
-            else:
-                import numpy
-
-                numpy.random.set_state((state[0], numpy.array(state[1], dtype=numpy.uint32), *state[2:]))
+        for name, (_, state) in call.get("s", {}).items():
+            _ENTER[name](state)
 
     def left(self, call: dict[str, Any]) -> dict[str, Any]:
         """Return what the call leaves behind, as entries of its answer."""

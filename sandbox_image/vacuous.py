@@ -7,6 +7,9 @@ absolute value overflows is as near as it likes. Such a value counts only where 
 
 from __future__ import annotations
 
+import array
+import collections
+import decimal
 import functools
 import math
 import re
@@ -34,8 +37,20 @@ _COMPARISONS = {
 # A difference is on its way to a comparison.
 _DIFFERING = _COMPARISONS | {"subtract"}
 _PAIRING = (*sorted(_DIFFERING), "divide", "true_divide", "maximum", "minimum", "hypot")
-_NUMPY_SCALARS = re.compile(r"(np|numpy)\.((float|int|uint|complex|datetime|timedelta)\w*|mean|sum|max|min|prod|dot)\(")
+_NUMPY = re.compile(r"\b(np|numpy)\b")
 _EMPTY_VALUES = re.compile(r"\[\]|(?<!\w)\(\)|\{\}|\blen\b|\bsize\b|empty|not solution|zeros\(\(?0")
+# How the tests' text speaks of a kind of value; "banana" and "info" do not.
+_NAN = r"(?<![a-z])(is|any|no_?)?nan((?![a-z])|arg|max|mean|med|min|prod|std|sum|var)"
+_INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit|finite|1e[34]\d\d|1e\d{4}"
+# Texts that Python, NumPy or a decoder reads as such a number, and what reads them.
+_NAN_TEXT = re.compile(r"(?<![a-z])s?nan\d*(?![a-z])", re.IGNORECASE)
+_INF_TEXT = re.compile(r"(?<![a-z])inf(inity)?(?![a-z])", re.IGNORECASE)
+_LARGE_TEXT = re.compile(r"[\d_.]+e\+?[\d_]{3,}|[\d_]{309,}", re.IGNORECASE)
+_READING = re.compile(
+    r"float|complex|double|decimal|json|eval|loads|fromstring|astype|dtype|genfromtxt|loadtxt|array\("
+)
+# What a message must have in it before its texts and numbers are looked at one by one; an escape may hide anything.
+_SUSPICIOUS = re.compile(r"nan|inf|\d\.?e\+?\d[\d_]{2}|[\d_]{309}|\\u|\"[sbc]\"", re.IGNORECASE)
 # A list without items becomes an array only here.
 _MAKING = ("array", "asarray", "asanyarray", "ravel", "concatenate")
 
@@ -64,7 +79,10 @@ class Guard:
 
     def __init__(self, note: Callable[[BaseException], BaseException], text: str) -> None:
         self._note, self._text = note, text.lower()
-        self._lists_matter = _NUMPY_SCALARS.search(self._text) and not _EMPTY_VALUES.search(self._text)
+        self._lists_matter = _NUMPY.search(self._text) and not _EMPTY_VALUES.search(self._text)
+        self._texts_matter = bool(_READING.search(self._text))
+        self.suspicious = False
+        """Whether the last message may hold numbers, or texts of such, that no test names."""
         self._marked: Any = None
         self.trusting = False
         """Whether NumPy is at work on two values that may be compared: what it does with them is its own affair."""
@@ -74,7 +92,11 @@ class Guard:
             return array
         # Arrays can come although the tests do not name NumPy.
         self.prepare()
-        return self.mark(array)
+        marked = self.mark(array)
+        if type(marked) is not self._marked and not _EMPTY_VALUES.search(self._text):
+            # A matrix cannot be made to notice: it multiplies in its own way.
+            self.refuse(EMPTY)
+        return marked
 
     def refuse(self, why: str) -> NoReturn:
         """Raise the exception after which nothing counts any more."""
@@ -84,28 +106,70 @@ class Guard:
 
     def constant(self, name: str) -> float:
         """Return NaN or an infinity of a message (as `json.loads` asks for it); refuse it where no test names one."""
-        self._expect("nan" if name == "NaN" else "inf", name)
+        self._expect(_NAN if name == "NaN" else _INF, name)
         return float(name)
+
+    def load(self, message: str | bytes) -> dict[str, Any]:
+        """Return a message of the candidate's; note whether what is in it must be looked at one by one."""
+        text = message if isinstance(message, str) else message.decode("ascii", "replace")
+        self.suspicious = _SUSPICIOUS.search(text) is not None
+        return crossing.loads(message, self.constant)
+
+    def plain(self, value: Any) -> Any:
+        """Return a number or a text that came; refuse it where it is, or is read as, what no test names."""
+        if isinstance(value, (float, complex)):
+            self._number(value)
+        elif isinstance(value, (str, bytes)) and self._texts_matter:
+            self._read(value if isinstance(value, str) else value.decode("latin-1"))
+        return value
+
+    def _number(self, value: Any) -> None:
+        if value != value:
+            self._expect(_NAN, "NaN")
+        elif abs(value.real) == math.inf or abs(value.imag) == math.inf:
+            self._expect(_INF, "Infinity")
+
+    def _read(self, text: str) -> None:
+        if _NAN_TEXT.search(text):
+            self._expect(_NAN, "the text of a NaN")
+        if _INF_TEXT.search(text) or any(map(_is_too_large, _LARGE_TEXT.findall(text))):
+            self._expect(_INF, "the text of a number that is not finite")
 
     def examine(self, objects: list[Any]) -> None:
         """Refuse what no test asks for in the objects of an answer: arrays, NumPy scalars, lists that hold nothing."""
+        for value in objects:
+            if type(value) is decimal.Decimal:
+                # As a float it may be one that no test names, and nothing of it tells.
+                self._number(math.nan if value.is_nan() else float(value))
         numpy = sys.modules.get("numpy")
         if numpy is None or not objects:
             return
         # A scalar takes such a list for an array, and no guard of an array is asked.
-        if self._lists_matter and all(map(_holds_nothing, objects)):
+        if self._lists_matter and any(_holds_nothing(v) for v in objects if not isinstance(v, numpy.ndarray)):
             self.refuse(EMPTY)
         for value in objects:
             if isinstance(value, (numpy.ndarray, numpy.generic)):
                 self._look_into(numpy, value)
+            elif isinstance(value, (array.array, memoryview)):
+                code = value.typecode if isinstance(value, array.array) else value.format
+                if code in {"f", "d"}:
+                    self._look_into(numpy, numpy.asarray(value.tolist()))
 
     def _look_into(self, numpy: Any, value: Any) -> None:
+        for name in value.dtype.names or ():
+            self._look_into(numpy, value[name])
         kind = value.dtype.kind
-        if kind in "fc" and not numpy.isfinite(value).all():
+        if kind in "fc":
+            # What is finite as a long double need not be as the float that a test makes of it.
+            if value.dtype.itemsize > 8:
+                with numpy.errstate(over="ignore"):
+                    value = value.astype("c16" if kind == "c" else "f8")
             if numpy.isnan(value).any():
-                self._expect("nan", "NaN")
+                self._expect(_NAN, "NaN")
             if numpy.isinf(value).any():
-                self._expect("inf", "Infinity")
+                self._expect(_INF, "Infinity")
+        elif kind in "SU" and self._texts_matter:
+            self._read(" ".join(map(str, numpy.char.decode(value, "latin-1").flat if kind == "S" else value.flat)))
         elif kind in "Mm" and numpy.isnat(value).any():
             self._expect(r"\bnat\b|nan", "NaT")
         if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.getmaskarray(value).any():
@@ -204,6 +268,14 @@ class Guard:
             self.refuse(FAR)
 
 
+def _is_too_large(text: str) -> bool:
+    """Whether a text that begins like a number is read as an infinity."""
+    try:
+        return math.isinf(float(text.replace("_", "")))
+    except ValueError:
+        return True
+
+
 def _noticing(numpy: Any, guard: Guard) -> type[Any]:
     """Return the class of arrays that notice that they are compared with nothing."""
 
@@ -242,7 +314,7 @@ def _holds_nothing(value: Any) -> bool:
         if id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, (list, tuple, range)):
+        if isinstance(value, _SEQUENCES):
             if not all(map(_may_hold_nothing, value)):
                 return False
             stack.extend(value)
@@ -251,8 +323,15 @@ def _holds_nothing(value: Any) -> bool:
     return True
 
 
+_SEQUENCES = (
+    list, tuple, range, collections.deque, array.array, bytearray, memoryview, collections.UserList,
+    collections.UserDict, collections.UserString, collections.ChainMap,
+)  # fmt: skip
+"""What NumPy takes for a sequence, besides arrays."""
+
+
 def _may_hold_nothing(value: Any) -> bool:
-    return isinstance(value, (list, tuple, range)) or getattr(value, "size", None) == 0
+    return isinstance(value, _SEQUENCES) or getattr(value, "size", None) == 0
 
 
 def _size(numpy: Any, value: Any) -> int:

@@ -9,6 +9,7 @@ import signal
 import time
 
 from dialogue import GarbageError
+from waiting import Thread, Waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,14 +34,24 @@ def processes(known: Container[int | None]) -> list[int]:
     return [pid for name in os.listdir("/proc") if name.isdigit() and (pid := int(name)) not in known]
 
 
+def _read(path: str) -> bytes:
+    """Return a file of /proc, none of which is longer than a page; empty where it cannot be read."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(fd, 1 << 14)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
 def _stat(pid: int) -> list[bytes] | None:
     """Return the fields of /proc/<pid>/stat from the third on, or None."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            data = file.read()
-    except OSError:
-        return None
-    return data[data.rindex(b")") + 2 :].split()
+    data = _read(f"/proc/{pid}/stat")
+    return data[data.rindex(b")") + 2 :].split() if data else None
 
 
 def parent(pid: int) -> int:
@@ -65,17 +76,21 @@ def cpu_seconds(pids: Iterable[int]) -> float:
     return sum(user + system for _, user, system in cpu_times(pids).values())
 
 
-def waited_seconds(pid: int) -> dict[int, float]:
-    """Return thread -> how long it has been ready to run and was not let (schedstat's run delay); empty if unknown."""
-    waited: dict[int, float] = {}
+def threads(pid: int) -> dict[int, Thread]:
+    """Return thread -> what the kernel says of its time; empty if unknown."""
+    found: dict[int, Thread] = {}
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
-            with (
-                contextlib.suppress(OSError, ValueError, IndexError),
-                open(f"/proc/{pid}/task/{thread}/schedstat", "rb") as file,
-            ):
-                waited[int(thread)] = int(file.read().split()[1]) / 1e9
-    return waited
+            with contextlib.suppress(ValueError, IndexError):
+                ran, delay = (int(part) / 1e9 for part in _read(f"/proc/{pid}/task/{thread}/schedstat").split()[:2])
+                state, slept = "", -1
+                for line in _read(f"/proc/{pid}/task/{thread}/status").splitlines():
+                    if line.startswith(b"State:"):
+                        state = line.split()[1].decode()
+                    elif line.startswith(b"voluntary_ctxt_switches:"):
+                        slept = int(line.split()[1])
+                found[int(thread)] = Thread(ran, delay, slept, state)
+    return found
 
 
 def memory_bytes(pids: Iterable[int], baseline: int) -> int:
@@ -83,8 +98,8 @@ def memory_bytes(pids: Iterable[int], baseline: int) -> int:
     total = 0
     for pid in pids:
         anonymous = shared = tables = 0
-        with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status", "rb") as file:
-            for line in file:
+        with contextlib.suppress(ValueError):
+            for line in _read(f"/proc/{pid}/status").splitlines():
                 if line.startswith(b"RssAnon:"):
                     anonymous = int(line.split()[1]) << 10
                 elif line.startswith(b"RssShmem:"):
@@ -102,15 +117,15 @@ def socket_bytes(pids: Iterable[int]) -> int:
     """
     most = 0
     for pid in pids:
-        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/net/sockstat", "rb") as file:
-            most = max(most, int(file.readline().split()[2]))
+        with contextlib.suppress(ValueError, IndexError):
+            most = max(most, int(_read(f"/proc/{pid}/net/sockstat").split(None, 3)[2]))
     return max(0, most - OUR_SOCKETS) * SOCKET_BYTES
 
 
 def machine_memory_bytes(field: str) -> int:
     """Return a field of the machine's /proc/meminfo, e.g. `Shmem`; 0 where there is none."""
-    with contextlib.suppress(OSError, ValueError), open("/proc/meminfo", "rb") as file:
-        for line in file:
+    with contextlib.suppress(ValueError):
+        for line in _read("/proc/meminfo").splitlines():
             if line.startswith(field.encode() + b":"):
                 return int(line.split()[1]) << 10
     return 0
@@ -169,9 +184,10 @@ class Watch:
         """Whether all was said that was to be said."""
         self.cpu = self.wall = self.waited = 0.0
         self._open = True
-        self._delays: dict[int, float] = {}
+        self._waiting = Waiting()
         self._used: dict[int, float] = {}
-        self._looked = 0.0
+        # A program that says much is not looked at more often than one that is silent: looking takes longer.
+        self._next_look = FIRST_TICK
         os.set_blocking(dialogue.fd, False)
 
     @property
@@ -196,8 +212,9 @@ class Watch:
                     self._talk()
                 if self.done or handle in events:
                     return
-                if not events or self.wall > FIRST_TICK:
+                if not events or self.wall >= self._next_look:
                     self._look()
+                    self._next_look = self.wall + TICK
         finally:
             os.close(handle)
 
@@ -218,6 +235,9 @@ class Watch:
                 self.done = self.dialogue.feed(part)
                 if self.dialogue.pending:
                     self.dialogue.send()
+                if len(part) < 1 << 16 and not self.dialogue.pending:
+                    # That was all there is for now.
+                    return
         except GarbageError:
             self.done, self.reason = True, "garbage"
         except BlockingIOError:
@@ -243,7 +263,8 @@ class Watch:
         user = max(sum(user for _, user, _ in times.values()), sum(self._used.values()))
         system = sum(system for _, _, system in times.values())
         self.cpu = user + system
-        self._note_waiting(pids)
+        self._waiting.note(self.wall, {number: one for pid in pids for number, one in threads(pid).items()})
+        self.waited = self._waiting.seconds
         if self.limits.memory and memory_bytes(pids, self.baseline) + socket_bytes(pids) > self.limits.memory:
             self.reason = "memory"
             return
@@ -269,19 +290,6 @@ class Watch:
             self._ring(pids, over)
         elif self.cpu - self._rung[0] >= 1.0 or self.wall - self.waited - self._rung[1] >= 1.0:
             self.reason = self.alarmed
-
-    def _note_waiting(self, pids: Iterable[int]) -> None:
-        """Add the time since the last look in which some thread was ready to run and none was let.
-
-        A thread that waits for another is asleep while that one is kept waiting, and what has ended has waited too.
-        """
-        kept = 0.0
-        for pid in pids:
-            for thread, delay in waited_seconds(pid).items():
-                kept += delay - self._delays.get(thread, 0.0)
-                self._delays[thread] = delay
-        self.waited += min(self.wall - self._looked, kept)
-        self._looked = self.wall
 
     def _ring(self, pids: Iterable[int], over: str) -> None:
         """Tell the program its time is up, as the official evaluator's alarm does; it has a second to end."""

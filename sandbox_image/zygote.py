@@ -1,7 +1,9 @@
-"""The process programs are forked from: warm, and without memory of any program or test.
+"""The processes programs are forked from: warm, and without memory of any program or test.
 
-It learns only which kind of process to fork, for which slot, and hands on descriptors it does not read: the new process
-reads its own task. So nothing that a candidate could look for is in the memory it starts with.
+There are two, since every page that a fork inherits costs time: one without NumPy, and one that loads it when the
+first program or test comes that needs it. Both start before the first job. Each learns only which kind of process to
+fork, for which slot, and hands on descriptors it does not read: the new process reads its own task. So nothing that a
+candidate could look for is in the memory it starts with.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ import array
 import contextlib
 import gc
 import importlib
-import json
 import os
 import signal
 import socket
+import struct
 import sys
 
 import answering
@@ -21,7 +23,6 @@ import confine
 import harness
 import interactive
 import judging
-import recording
 import wire
 
 TYPE_CHECKING = False
@@ -36,109 +37,172 @@ if TYPE_CHECKING:
 PRELOAD = (
     "bisect", "calendar", "cmath", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions",
     "functools", "heapq", "inspect", "itertools", "json", "math", "operator", "queue", "random", "re", "statistics",
-    "string", "textwrap", "threading", "time", "typing", "numpy", "numpy.random",
+    "string", "textwrap", "threading", "time", "typing",
 )  # fmt: skip
+NUMERIC = ("numpy", "numpy.random")
+_NAMES_NUMPY = ("numpy", "pandas", "np.", "pd.")
+_HOLDS_ARRAY = ('["array"', '["scalar"', '["masked')
 KINDS: dict[str, Callable[..., object]] = {
     "official": harness.official,
-    "record": recording.record,
     "candidate": answering.candidate,
     "judge": judging.judge,
     "tests": interactive.tests,
 }
+_KINDS = tuple(KINDS)
+_REAP = 255
+_REQUEST = struct.Struct("=BBid")
+"""What to fork (an index of `_KINDS`) or `_REAP`, slot, pid, CPU seconds. Messages of fixed form touch few pages: each
+page that a zygote writes to after a fork is copied first."""
+_REPLY = struct.Struct("=?id")
+"""Whether it was done, a pid or an exit status or an error's number, CPU seconds."""
 
 
-def serve(connection: socket.socket, isolation: Isolation) -> None:
+def needs_numpy(spec: dict[str, Any]) -> bool:
+    """Whether NumPy is likely to be used: a text names it, or a library that loads it, or data holds its arrays.
+
+    It decides what a process finds loaded, never what it may load.
+    """
+    texts = (spec.get(name, "") for name in ("signature", "source", "test", "program"))
+    data = (*spec.get("calls", ()), *spec.get("replies", ()))
+    return any(word in text for text in texts for word in _NAMES_NUMPY) or any(
+        word in text for text in data for word in _HOLDS_ARRAY
+    )
+
+
+def serve(connection: socket.socket, isolation: Isolation, *, numeric: bool) -> None:
     """Fork and reap on request until the supervisor is gone; never returns."""
     try:
         confine.undumpable()
         confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
-        for name in PRELOAD:
-            with contextlib.suppress(ImportError):
-                importlib.import_module(name)
+        _load(PRELOAD)
         isolation.prepare()
-        gc.collect()
-        gc.freeze()
+        is_warm = False
         while True:
-            data, fds, _, _ = socket.recv_fds(connection, 4096, 8)
+            data, ancillary, _, _ = connection.recvmsg(64, 256)
             if not data:
                 return
-            request = json.loads(data)
-            reply = _fork(request, fds, isolation) if "kind" in request else _reap(request)
-            connection.send(json.dumps(reply).encode())
+            if not is_warm:
+                _load(NUMERIC if numeric else ())
+                gc.collect()
+                gc.freeze()
+                is_warm = True
+            what, slot, pid, cpu = _REQUEST.unpack(data)
+            if what == _REAP:
+                connection.send(_reap(pid))
+            else:
+                connection.send(_fork(_KINDS[what], slot, cpu, _descriptors(ancillary), isolation))
     finally:
         os._exit(0)
 
 
-def _fork(request: dict[str, Any], fds: list[int], isolation: Isolation) -> dict[str, Any]:
-    kind, cpu = request["kind"], request["cpu"]
+def _load(names: Iterable[str]) -> None:
+    for name in names:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
+def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
+    return [fd for _, _, data in ancillary for (fd,) in struct.iter_unpack("i", data[: len(data) & ~3])]
+
+
+def _fork(kind: str, slot: int, cpu: float, fds: list[int], isolation: Isolation) -> bytes:
     try:
-        pid = isolation.start(request["slot"], lambda: _be(kind, fds, cpu))
+        pid = isolation.start(slot, lambda: _be(kind, fds, cpu))
     except OSError as error:
-        return {"error": str(error)}
+        return _REPLY.pack(False, error.errno or 0, 0.0)
     finally:
         for fd in fds:
             os.close(fd)
-    return {"pid": pid}
+    return _REPLY.pack(True, pid, 0.0)
 
 
 def _be(kind: str, fds: list[int], cpu: float) -> None:
     """Become one of the processes that run programs or tests: in the fork, already another user."""
     confine.close_all_but(fds)
-    with os.fdopen(fds[0], "rb") as file:
-        spec = wire.receive(file.read)
+    spec = wire.receive(lambda count: os.read(fds[0], count))
+    os.close(fds[0])
     confine.limit_cpu(cpu)
-    # The forks share their parent's state of `random`; the official evaluator's do as well.
     sys.argv = [""]
     KINDS[kind](spec, *fds[1:])
 
 
-def _reap(request: dict[str, Any]) -> dict[str, Any]:
+def _reap(pid: int) -> bytes:
     """Wait for a process that has ended or has been killed; report how."""
     try:
-        _, status, usage = os.wait4(request["reap"], 0)
+        _, status, usage = os.wait4(pid, 0)
     except ChildProcessError:
-        return {"status": None, "cpu": 0.0}
-    return {"status": os.waitstatus_to_exitcode(status), "cpu": usage.ru_utime + usage.ru_stime}
+        return _REPLY.pack(False, 0, 0.0)
+    return _REPLY.pack(True, os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime)
 
 
 class Zygote:
-    """The supervisor's end."""
+    """The supervisor's end of one. `numeric`: it loads NumPy before its first fork."""
 
-    def __init__(self, isolation: Isolation) -> None:
+    def __init__(self, isolation: Isolation, *, numeric: bool = False) -> None:
         self.isolation = isolation
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.pid = os.fork()
         if self.pid == 0:
             ours.close()
             confine.close_all_but({theirs.fileno()})
-            serve(theirs, isolation)
+            serve(theirs, isolation, numeric=numeric)
         theirs.close()
         self._socket = ours
 
-    def _ask(self, request: dict[str, Any], fds: Sequence[int] = ()) -> Any:
+    def _ask(self, request: bytes, fds: Sequence[int] = ()) -> tuple[bool, int, float]:
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
-        self._socket.sendmsg([json.dumps(request).encode()], ancillary)
-        reply = self._socket.recv(4096)
+        self._socket.sendmsg([request], ancillary)
+        reply = self._socket.recv(64)
         if not reply:
             raise wire.ClosedError("the zygote is gone")
-        return json.loads(reply)
+        done, number, cpu = _REPLY.unpack(reply)
+        return done, number, cpu
 
     def start(self, kind: str, slot: int, spec: dict[str, Any], fds: Iterable[int], cpu: float) -> int:
         """Fork a `kind` process and give it its task; `fds` are handed over (and stay open here)."""
         read_end, write_end = os.pipe()
         try:
-            reply = self._ask({"kind": kind, "slot": slot, "cpu": cpu}, [read_end, *fds])
+            done, number, _ = self._ask(_REQUEST.pack(_KINDS.index(kind), slot, 0, cpu), [read_end, *fds])
         finally:
             os.close(read_end)
-        if "error" in reply:
+        if not done:
             os.close(write_end)
-            raise OSError(reply["error"])
+            raise OSError(number, os.strerror(number))
         with contextlib.suppress(BrokenPipeError), os.fdopen(write_end, "wb", buffering=0) as file:
             wire.send(file.write, spec)
-        pid: int = reply["pid"]
-        return pid
+        return number
 
     def reap(self, pid: int) -> tuple[int | None, float]:
         """Return (exit code or negative signal, CPU seconds) of a process that has ended or was killed."""
-        reply = self._ask({"reap": pid})
-        return reply["status"], reply["cpu"]
+        done, number, cpu = self._ask(_REQUEST.pack(_REAP, 0, pid, 0.0))
+        return number if done else None, cpu
+
+
+class Zygotes:
+    """Both, as one: a program is forked from the one that has loaded what it needs."""
+
+    def __init__(self, isolation: Isolation) -> None:
+        self._all = {numeric: Zygote(isolation, numeric=numeric) for numeric in (False, True)}
+        self._of: dict[int, Zygote] = {}
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The pids of the zygotes themselves."""
+        return tuple(zygote.pid for zygote in self._all.values())
+
+    def start(
+        self, kind: str, slot: int, spec: dict[str, Any], fds: Iterable[int], cpu: float, *, numeric: bool
+    ) -> int:
+        """Fork as `Zygote.start` does."""
+        zygote = self._all[numeric]
+        pid = zygote.start(kind, slot, spec, fds, cpu)
+        self._of[pid] = zygote
+        return pid
+
+    def origin(self, pid: int) -> int:
+        """Return the pid of the zygote that a process was forked from, until it is reaped."""
+        return self._of[pid].pid
+
+    def reap(self, pid: int) -> tuple[int | None, float]:
+        """Reap as `Zygote.reap` does."""
+        return self._of.pop(pid).reap(pid)

@@ -11,19 +11,31 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
-ROOT = Path(__file__).resolve().parent.parent
-# A deadline is a bound on wall-clock time: it fails where the machine is busy, and says nothing of the code.
-settings.register_profile("usual", deadline=None)
-# The same for how long it takes to make examples: HYPOTHESIS_PROFILE=slow, and whenever CI is set.
-settings.register_profile("slow", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("slow" if os.environ.get("CI") else "usual"))
+from grader import resources
 
+ROOT = Path(__file__).resolve().parent.parent
+THOROUGH = bool(os.environ.get("GRADE_TEST_THOROUGH"))
+"""Whether tests try all their made-up cases, as .ci/run asks, or a quarter of them."""
+
+
+def cases(number: int) -> int:
+    """Return how many made-up cases a test tries that has this many at its most thorough."""
+    return number if THOROUGH else number // 4
+
+
+# A deadline is a bound on wall-clock time: it fails where the machine is busy, and says nothing of the code. The same
+# holds for how long it takes to make examples.
+settings.register_profile("grade", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=cases(100))
+settings.load_profile("grade")
+
+MACHINE_CACHE = resources.cache_folder()
+"""This machine's, before a test names another."""
 REQUIRED = set(filter(None, os.environ.get("GRADE_TEST_REQUIRE", "").split(",")))
 
 
 def chromium() -> str | None:
-    """Return the machine's Chromium, if it has one."""
-    return shutil.which("chromium") or shutil.which("chromium-browser")
+    """Return the machine's Chromium, if it has one: without its windows and menus it needs a third of the CPU time."""
+    return next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))), None)
 
 
 def _has(need: str) -> bool:
@@ -71,6 +83,17 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
         return folder
 
     return made
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a test a cache folder of its own, with the machine's sandbox packages: to fetch them takes half a minute."""
+    folder = tmp_path / "own-cache" / "grade"
+    folder.mkdir(parents=True)
+    for fetched in MACHINE_CACHE.glob("site-*[0-9]"):
+        (folder / fetched.name).symlink_to(fetched)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder.parent))
+    return folder
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def _spelt_alike(path: Path, table: dict[str, Any]) -> dict[str, Any]:
     values = {key.replace("-", "_"): value for key, value in table.items()}
     if len(values) < len(table):
         twice = next(key for key in table if "-" in key and key.replace("-", "_") in table)
-        raise InputError([f"{path}: {twice}: stands twice, with a hyphen and with an underscore"])
+        raise InputError([f"{path}: {twice}: is a duplicate: it is given with a hyphen and with an underscore"])
     return values
 
 
@@ -95,5 +95,5 @@ def _table(path: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     for key in keys:
         found = found.get(key) if isinstance(found, dict) else None
     if found is not None and not isinstance(found, dict):
-        raise InputError([f"{path}: [{'.'.join(keys)}] is to be a table: option = value"])
+        raise InputError([f"{path}: [{'.'.join(keys)}] must be a table of options: name = value"])
     return found

@@ -39,7 +39,10 @@ def _lines(checks: list[Check]) -> list[str]:
     from grader.selftest import ledger
 
     if not checks:
-        return ["No verdict was reached twice yet: grade PREDICTIONS --second-opinion, or grade selftest --repeat 2."]
+        return [
+            "No verdict has been checked a second time yet. "
+            "Run grade PREDICTIONS --second-opinion, or grade selftest --repeat 2."
+        ]
     lines = []
     for benchmark in dict.fromkeys(check.benchmark for check in checks):
         own = [check for check in checks if check.benchmark == benchmark]

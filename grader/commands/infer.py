@@ -97,7 +97,7 @@ def _took(taken: Taken) -> str:
     parts = [f"{taken.replies} replies taken"]
     parts += [f"{taken.failures} failed requests"] if taken.failures else []
     parts += [f"{taken.known} that were there already"] if taken.known else []
-    parts += [f"{len(taken.problems)} lines of no use"] if taken.problems else []
+    parts += [f"{len(taken.problems)} lines that could not be used"] if taken.problems else []
     return ", ".join(parts)
 
 
@@ -195,5 +195,5 @@ def _grade(context: click.Context, given: dict[str, Any]) -> int:
     names = {parameter.name for parameter in run_command.params}
     shared = {name: value for name, value in given.items() if name in names}
     shared["outputs"] = given["reports"]
-    code: int = context.invoke(run_command, predictions=str(given["output"]), **shared)
+    code: int = context.invoke(run_command, predictions=(str(given["output"]),), **shared)
     return code

@@ -1,53 +1,31 @@
-"""How far `grade infer` is, on standard error: one line on a terminal, a line now and then in a log."""
+"""Progress of `grade infer` on standard error: one line on a terminal, a line now and then in a log."""
 
 from __future__ import annotations
 
-import sys
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from grader.commands.console import say
+from grader.commands.terminal import LINE_SECONDS, LiveBar, PlainLines, has_bar
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from grader.inference.events import Progress
 
-LINE_SECONDS = 10.0
 
-
-class Lines:
+class Lines(PlainLines):
     """For logs."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._said = time.monotonic()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
+        super().__init__(quiet=quiet)
+        self._written = time.monotonic()
 
     def progress(self, progress: Progress) -> None:
-        """Say a line when it is time."""
-        if time.monotonic() - self._said >= LINE_SECONDS:
-            self._said = time.monotonic()
+        """Write a line when it is time."""
+        if time.monotonic() - self._written >= LINE_SECONDS:
+            self._written = time.monotonic()
             self.message(described(progress))
 
-    def message(self, text: str) -> None:
-        """Say one line."""
-        if not self._quiet:
-            say(text)
 
-    def warning(self, text: str) -> None:
-        """Say one line, `--quiet` or not."""
-        say(text)
-
-
-class Bar:
+class Bar(LiveBar):
     """For terminals."""
 
     def __init__(self) -> None:
@@ -58,37 +36,18 @@ class Bar:
         # What does not fit is cut at the end of the line, not in the counts.
         text = TextColumn("{task.fields[detail]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1))
         columns: list[Any] = [BarColumn(bar_width=12, table_column=Column(min_width=12)), text]
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True, expand=True)
+        super().__init__(Progress(*columns, console=Console(stderr=True), transient=True, expand=True))
         self._task = self._progress.add_task("requests", total=None, detail="")
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
 
     def progress(self, progress: Progress) -> None:
         """Move the bar."""
         done = progress.before + progress.done
         self._progress.update(self._task, total=progress.total, completed=done, detail=described(progress))
 
-    def message(self, text: str) -> None:
-        """Say one line above the bar."""
-        self._progress.console.print(text, markup=False, highlight=False)
-
-    def warning(self, text: str) -> None:
-        """Say one line above the bar."""
-        self.message(text)
-
 
 def watcher(*, quiet: bool) -> Bar | Lines:
     """Return what suits standard error."""
-    if sys.stderr.isatty() and not quiet:
-        return Bar()
-    return Lines(quiet=quiet)
+    return Bar() if has_bar(quiet=quiet) else Lines(quiet=quiet)
 
 
 def described(progress: Progress) -> str:

@@ -95,12 +95,20 @@ def _table() -> dict[str, Any]:
 
 
 @click.command("check")
-@click.argument("predictions", type=options.FILE, metavar="PREDICTIONS")
+@click.argument("predictions", type=options.FILE, metavar="PREDICTIONS...", nargs=-1, required=True)
 @options.benchmark_options
-def check_command(predictions: str, **given: Any) -> None:
-    """Check a prediction file against its benchmark; grade nothing."""
+def check_command(predictions: tuple[str, ...], **given: Any) -> None:
+    """Check prediction files against their benchmark; grade nothing."""
+    from grader.errors import InputError
     from grader.grading import check
     from grader.options import Options
 
-    for line in check(predictions, Options(**given)):
-        click.echo(line)
+    problems: list[str] = []
+    for path in predictions:
+        try:
+            for line in check(path, Options(**given)):
+                click.echo(line)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)

@@ -41,7 +41,7 @@ def _k(_context: click.Context, _parameter: click.Parameter, value: str | None) 
     except ValueError:
         raise click.BadParameter(f"{value!r} is not a list like 1,10") from None
     if min(ks) < 1:
-        raise click.BadParameter("k is at least 1")
+        raise click.BadParameter("k must be at least 1")
     return ks
 
 
@@ -75,6 +75,14 @@ def _line(text: str) -> Any:
     from grader.decisions.asked import parse_fail_under
 
     return parse_fail_under(text)
+
+
+def parsed_line(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
+    """Read one `METRIC=V`; None where the option is not given."""
+    try:
+        return None if value is None else _line(value)
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def _drop(text: str) -> Any:
@@ -121,13 +129,16 @@ benchmark_options = group(
 )
 """What is graded."""
 
-sandbox_options = group(
-    click.option("-k", "k", callback=_k, metavar="1,10", help="Report pass@k for these k."),
+pool_options = group(
     click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
                  show_default=True, help="Where untrusted code runs."),
     click.option("--isolation", type=click.Choice(["warm", "container"]), default="warm", show_default=True,
                  help="A fresh process a program, or a fresh sandbox."),
     click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc."),
+    click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
+                 help="Run programs on this machine, or on the nodes of a Ray cluster."),
+    click.option("--ray-address", metavar="A",
+                 help="Address of the cluster; default: RAY_ADDRESS, else the one that runs here."),
     click.option("--workers", type=click.IntRange(min=1, max=256), metavar="N", help="Supervisors at a time."),
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
                  callback=_finite, metavar="S", help="CPU seconds a program may use."),
@@ -135,7 +146,13 @@ sandbox_options = group(
                  help="Memory a program may use."),
     click.option("--cache/--no-cache", default=True, help="Use verdicts of identical programs."),
 )
-"""Execution."""
+"""Execution, whatever becomes of the verdicts."""
+
+sandbox_options = group(
+    click.option("-k", "k", callback=_k, metavar="1,10", help="Report pass@k for these k."),
+    pool_options,
+)
+"""Execution of a run."""
 
 selftest_options = group(
     click.option("-b", "--benchmark", "benchmarks", multiple=True, metavar="ID|DIR", shell_complete=_benchmarks,
@@ -181,11 +198,11 @@ reading_option = click.option(
 
 gate_options = group(
     click.option("--fail-under", "lines", multiple=True, metavar="METRIC=V", callback=_parsed(_line),
-                 help="Fail (exit 1) where a figure is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
+                 help="Fail (exit 1) where a metric is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
     click.option("--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="RESULTS",
-                 help="An earlier _results.json to hold this run against, item by item."),
+                 help="An earlier _results.json to compare this run with, item by item."),
     click.option("--max-drop", "drops", multiple=True, metavar="[METRIC=]V", callback=_parsed(_drop),
-                 help="Points that a figure may be below the baseline's (default 0); exit 4 if the data do not tell."),
+                 help="Points that a metric may be below the baseline's (default 0); exit 4 if the data do not tell."),
     reading_option,
 )
 """The gate."""

@@ -2,64 +2,41 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from grader.commands.console import say
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-LINE_SECONDS = 10.0
+from grader.commands.terminal import LINE_SECONDS, LiveBar, PlainLines, has_bar
 
 
-class Lines:
+class Lines(PlainLines):
     """For logs: a line now and then, and one at the end of a phase."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
+        super().__init__(quiet=quiet)
         self._name, self._total = "", 0
         self._done = self._passed = 0
-        self._started = self._said = time.monotonic()
-
-    def __enter__(self) -> Lines:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
+        self._started = self._written = time.monotonic()
 
     def phase(self, name: str, total: int | None) -> None:
         """Begin a phase."""
         self._name, self._total = name, total or 0
         self._done = self._passed = 0
-        self._started = self._said = time.monotonic()
+        self._started = self._written = time.monotonic()
 
     def advance(self, steps: int = 1, *, passed: int = 0) -> None:
-        """Count, and speak when it is time."""
+        """Count, and write a line when it is time."""
         self._done += steps
         self._passed += passed
         now = time.monotonic()
-        if now - self._said >= LINE_SECONDS or self._done == self._total:
-            self._said = now
+        if now - self._written >= LINE_SECONDS or self._done == self._total:
+            self._written = now
             left = (now - self._started) / self._done * (self._total - self._done) if self._done else 0
             rate = f", {100 * self._passed / self._done:.0f} % pass" if self._passed else ""
             ending = f", {left:.0f} s left" if self._done < self._total else f" in {now - self._started:.1f} s"
             self.message(f"{self._name}: {self._done}/{self._total}{rate}{ending}")
 
-    def message(self, text: str) -> None:
-        """Say one line."""
-        if not self._quiet:
-            say(text)
 
-    def warning(self, text: str) -> None:
-        """Say one line, `--quiet` or not."""
-        say(text)
-
-
-class Bar:
+class Bar(LiveBar):
     """For terminals."""
 
     def __init__(self) -> None:
@@ -75,18 +52,9 @@ class Bar:
 
         columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
         columns += [TextColumn("{task.fields[rate]}"), TimeElapsedColumn(), TimeRemainingColumn()]
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        super().__init__(Progress(*columns, console=Console(stderr=True), transient=True))
         self._task: Any = None
         self._passed = self._done = 0
-
-    def __enter__(self) -> Bar:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
 
     def phase(self, name: str, total: int | None) -> None:
         """Begin a phase."""
@@ -102,17 +70,7 @@ class Bar:
         rate = f"{100 * self._passed / self._done:.0f} % pass" if self._passed else ""
         self._progress.update(self._task, advance=steps, rate=rate)
 
-    def message(self, text: str) -> None:
-        """Say one line above the bar."""
-        self._progress.console.print(text, markup=False, highlight=False)
-
-    def warning(self, text: str) -> None:
-        """Say one line above the bar."""
-        self.message(text)
-
 
 def watcher(*, quiet: bool) -> Bar | Lines:
     """Return what suits standard error."""
-    if sys.stderr.isatty() and not quiet:
-        return Bar()
-    return Lines(quiet=quiet)
+    return Bar() if has_bar(quiet=quiet) else Lines(quiet=quiet)

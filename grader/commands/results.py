@@ -3,38 +3,65 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import click
 
-from grader.commands import options, output_files
+from grader.commands import options, output_files, run_names
 from grader.commands.console import say, write
+from grader.commands.run_names import NAMED_FILE, NamedFile
+from grader.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.decisions.comparison import RunName
     from grader.reports.gaps import Gap
     from grader.reports.material import Material
-    from grader.results import ReadingName
+    from grader.results import ReadingName, Report
 
 _RESULTS = click.Path(path_type=Path, exists=True, dir_okay=False)
+_data_options = (
+    click.option("-b", "--benchmark", metavar="ID|DIR",
+                 help="The benchmark's folder, where the run had one of its own."),
+    click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="PATH",
+                 help="The data that was graded against: the HTML report shows questions and images. "
+                      "By default it is looked for beside RESULTS."),
+)  # fmt: skip
 
 
 @click.command("compare")
-@click.argument("before", type=_RESULTS, metavar="A_RESULTS")
-@click.argument("after", type=_RESULTS, metavar="B_RESULTS")
+@click.argument("before", type=NAMED_FILE, metavar="[A=]A_RESULTS")
+@click.argument("after", type=NAMED_FILE, metavar="[B=]B_RESULTS")
 @options.reading_option
+@options.group(*_data_options)
 @click.option("-o", "--output", "outputs", multiple=True, metavar="FILE",
-              help="Also write the comparison here: .json, .md, .csv, or `-` (JSON on standard output).")  # fmt: skip
+              help="Also write the comparison here: .json, .md, .csv, .html (every item with both outputs), or `-` "
+                   "(JSON on standard output).")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
-def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tuple[str, ...], quiet: bool) -> None:
-    """Pair two runs of a benchmark item by item: what moved from A to B, and whether it is more than noise."""
+def compare_command(
+    before: NamedFile,
+    after: NamedFile,
+    *,
+    reading: ReadingName,
+    outputs: tuple[str, ...],
+    benchmark: str | None,
+    data: Path | None,
+    quiet: bool,
+) -> None:
+    """Pair two runs of a benchmark item by item: what moved from A to B, and whether it is more than noise.
+
+    A and B are names for the two runs, as in `base=old_results.json`.
+    """
     from grader.decisions.comparison import compare
-    from grader.files.results_file import read_report
     from grader.reports import comparison_files
 
-    formats = [comparison_files.format_of(name) for name in outputs]
-    output_files.check_places(outputs, [before, after])
-    compared = compare(read_report(before), read_report(after), reading=reading, files=(str(before), str(after)))
+    formats = [None if _is_page(name) else comparison_files.format_of(name) for name in outputs]
+    output_files.check_places(outputs, [before.path, after.path, data])
+    runs = run_names.read([before, after], twice=True)
+    (a, first), (b, second) = runs
+    compared = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
     if not quiet:
         import shutil
 
@@ -43,25 +70,24 @@ def compare_command(before: Path, after: Path, reading: ReadingName, outputs: tu
         width = max(80, shutil.get_terminal_size((100, 24)).columns)
         write(comparison.render(compared, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
     for name, made in zip(outputs, formats, strict=True):
-        for path in output_files.put(name, made(compared)):
+        content = _page(runs, benchmark, data, quiet=quiet) if made is None else made(compared)
+        for path in output_files.put(name, content):
             if not quiet:
                 say(f"Wrote {path}")
 
 
 @click.command("report")
-@click.argument("results", type=_RESULTS, metavar="RESULTS")
+@click.argument("runs", type=NAMED_FILE, nargs=-1, required=True, metavar="[NAME=]RESULTS...")
 @click.option("-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
-              help="The report to write: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable.")  # fmt: skip
-@click.option("-b", "--benchmark", metavar="ID|DIR", help="The benchmark's folder, where the run had one of its own.")
-@click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="PATH",
-              help="The data that was graded against: the HTML report shows questions and images. "
-                   "By default it is looked for beside RESULTS.")  # fmt: skip
+              help="The report to write: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable. Several RESULTS: "
+                   ".html, side by side.")  # fmt: skip
+@options.group(*_data_options)
 @click.option("--predictions", type=_RESULTS, metavar="FILE",
               help="The prediction file, where it is not beside the results.")  # fmt: skip
 @options.reading_option
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
 def report_command(
-    results: Path,
+    runs: tuple[NamedFile, ...],
     *,
     outputs: tuple[str, ...],
     benchmark: str | None,
@@ -70,23 +96,25 @@ def report_command(
     reading: ReadingName,
     quiet: bool,
 ) -> None:
-    """Write reports of an earlier run from its RESULTS (`<stem>_results.json`); nothing is graded again."""
+    """Write reports of earlier runs from their RESULTS (`<stem>_results.json`); nothing is graded again.
+
+    Several RESULTS of one benchmark become one page: side by side, paired by item.
+    """
     from grader.files.results_file import read_report
     from grader.scorers import declarations
 
-    output_files.check(outputs, [results, data, predictions])
-    report = read_report(results)
     if benchmark is not None:
         declarations.load(benchmark)
+    if len(runs) > 1:
+        _side_by_side(runs, outputs, benchmark, data, predictions, quiet=quiet)
+        return
+    results = runs[0].path
+    output_files.check(outputs, [results, data, predictions])
+    report = read_report(results)
     gaps: list[Gap] = []
 
     def material() -> Material:
-        from grader.reports import material
-
-        files = material.beside(results, report)
-        folders = files.folders if predictions is None else [predictions.parent, *files.folders]
-        given = predictions or files.predictions
-        found = material.load(report, given, data, files.own, benchmark=benchmark, folders=folders)
+        found = _material(report, results, benchmark, data, predictions)
         gaps[:] = found.gaps
         return found
 
@@ -98,3 +126,61 @@ def report_command(
     for gap in gaps:
         if not quiet or named.get(gap.what) is not None:
             say(f"Not all can be shown: {gap.why}")
+
+
+def _material(
+    report: Report, results: Path, benchmark: str | None, data: Path | None, predictions: Path | None = None
+) -> Material:
+    from grader.reports import material
+
+    files = material.beside(results, report)
+    folders = files.folders if predictions is None else [predictions.parent, *files.folders]
+    given = predictions or files.predictions
+    return material.load(report, given, data, files.own, benchmark=benchmark, folders=folders)
+
+
+# --- several runs -------------------------------------------------------------------------------------------------
+
+
+def _is_page(name: str) -> bool:
+    return PurePath(name).suffix.lower() == ".html"
+
+
+def _side_by_side(
+    runs: Sequence[NamedFile],
+    outputs: Sequence[str],
+    benchmark: str | None,
+    data: Path | None,
+    predictions: Path | None,
+    *,
+    quiet: bool,
+) -> None:
+    """Write the page of several runs; raises UsageError where something else is asked of them."""
+    for name in outputs:
+        if not _is_page(name):
+            raise UsageError(
+                f"-o {name}: several runs become one .html. For tables of several runs, use `grade leaderboard`."
+            )
+    if predictions is not None:
+        raise UsageError("--predictions is for one run. Put the prediction files beside their results.")
+    output_files.check_places(outputs, [*(run.path for run in runs), data])
+    page = _page(run_names.read(runs), benchmark, data, quiet=quiet)
+    for name in outputs:
+        for path in output_files.put(name, page):
+            if not quiet:
+                say(f"Wrote {path}")
+
+
+def _page(runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: Path | None, *, quiet: bool) -> bytes:
+    from grader.reports import side_by_side
+    from grader.reports.web.sides import Side
+
+    sides = [
+        Side(name=name, report=report, material=_material(report, Path(name.results), benchmark, data))
+        for name, report in runs
+    ]
+    page = side_by_side.render(sides)
+    for why in dict.fromkeys(gap.why for side in sides for gap in side.material.gaps):
+        if not quiet:
+            say(f"Not all can be shown: {why}")
+    return page

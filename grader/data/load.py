@@ -151,7 +151,7 @@ def _parquet(paths: list[Path], wanted: Wanted) -> Table:
             names = file.schema_arrow.names
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
-                raise InputError([f"{path}: the column {quoted(name)} stands twice" for name in twice])
+                raise InputError([f"{path}: the column {quoted(name)} is a duplicate" for name in twice])
             rows += file.read(columns=[name for name in names if name in wanted]).to_pylist()
         except (pyarrow.ArrowException, OSError) as error:
             raise InputError([f"{path}: not a parquet file ({error})"]) from error

@@ -1,6 +1,6 @@
 """Rows from files of text (JSON Lines, JSON, TSV, CSV), each with the line it begins on.
 
-Of a column or key that stands twice a parser keeps the last without a word, and a whole benchmark is graded against
+Of a duplicate column or key a parser keeps the last one silently, and a whole benchmark is graded against
 other answers: it is refused, as in prediction files.
 """
 
@@ -166,7 +166,7 @@ class _Reader:
         for name in dict.fromkeys(header):
             at = [str(place) for place, other in enumerate(header, 1) if other == name]
             if name and len(at) > 1:
-                self._add(f"the column {quoted(name)} stands {_times(len(at))}: as columns {' and '.join(at)}")
+                self._add(f"the column {quoted(name)} is a duplicate: columns {' and '.join(at)} have this name")
         return header
 
     def _add(self, problem: str) -> None:
@@ -174,10 +174,6 @@ class _Reader:
 
     def _refuse(self, problem: str) -> NoReturn:
         raise InputError([f"{self._path}:{self._line}: {problem}"])
-
-
-def _times(count: int) -> str:
-    return "twice" if count == 2 else f"{count} times"
 
 
 def _refuse_empty(path: Path) -> NoReturn:

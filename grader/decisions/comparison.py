@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import PurePath
 
 import msgspec
 
@@ -29,18 +30,36 @@ class Flip(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunName(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one of the two runs is called."""
+    """What a run is called."""
 
     results: str = ""
     """Path of its results file, as it was given."""
     predictions: str = ""
     """Name of its prediction file."""
     model: str = ""
+    name: str = ""
+    """What the user calls it: NAME of `NAME=RESULTS`."""
+
+    @property
+    def short(self) -> str:
+        """What tables call it: its given name, its model, or the file without the usual ending."""
+        return self.name or self.model or _stem(self.predictions) or _stem(self.results) or "unnamed run"
 
     def __str__(self) -> str:
         """Return the file and the model, as far as they are known."""
         known = self.results or self.predictions
-        return f"{known} ({self.model})" if known and self.model else known or self.model
+        called = self.name or self.model
+        return f"{known} ({called})" if known and called else known or called
+
+
+_ENDINGS = (".gz", ".json", ".jsonl", ".tsv", ".csv", ".xlsx", ".eval", "_results")
+
+
+def _stem(file: str) -> str:
+    name = PurePath(file).name
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending)
+    return name
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,17 +110,22 @@ def check_comparable(before: Report, after: Report) -> None:
 
 
 def compare(
-    before: Report, after: Report, *, reading: ReadingName = "careful", files: tuple[str, str] = ("", "")
+    before: Report,
+    after: Report,
+    *,
+    reading: ReadingName = "careful",
+    files: tuple[str, str] = ("", ""),
+    names: tuple[str, str] = ("", ""),
 ) -> Comparison:
     """Pair two runs by observation; raises UsageError where they are not of the same benchmark, data and protocol.
 
-    `files` are the results files' paths, to name the runs by.
+    `files` are the results files' paths, and `names` what the user calls the runs.
     """
     check_comparable(before, after)
     scorer = scorer_of(after)
     rows = []
     headline = next((metric.name for report in (after, before) for metric in report.metrics), "")
-    fields = _fields_shown(after)
+    fields = fields_shown(after)
     for metric in after.metrics:
         if metric.group is not None and (metric.name != headline or metric.group.partition("=")[0] not in fields):
             continue
@@ -127,16 +151,18 @@ def compare(
         fallen=fallen,
         made_differently=made,
         notes=[*warning, *_notes(before, after)],
-        a=_named(before, files[0]),
-        b=_named(after, files[1]),
+        a=named(before, files[0], names[0]),
+        b=named(after, files[1], names[1]),
     )
 
 
-def _named(report: Report, results: str) -> RunName:
-    return RunName(results=results, predictions=report.provenance.predictions, model=report.model or "")
+def named(report: Report, results: str, name: str = "") -> RunName:
+    """Return what a run is called; `name` is what the user calls it."""
+    return RunName(results=results, predictions=report.provenance.predictions, model=report.model or "", name=name)
 
 
-def _fields_shown(report: Report) -> set[str]:
+def fields_shown(report: Report) -> set[str]:
+    """Return the fields whose categories are few enough to compare one by one."""
     labels: dict[str, set[str]] = {}
     for metric in report.metrics:
         if metric.group is not None:
@@ -147,9 +173,8 @@ def _fields_shown(report: Report) -> set[str]:
 def _flips(before: Report, after: Report, headline: str, reading: ReadingName) -> tuple[list[Flip], list[Flip]]:
     """Return the observations that rose and that fell, the furthest first."""
     earlier, later = by_observation(before.samples), by_observation(after.samples)
-    scorer = scorer_of(after)
-    if scorer.observe(headline) is not None:
-        first, second = (scorer.observations(report, headline, reading) for report in (before, after))
+    if scorer_of(after).observe(headline) is not None:
+        first, second = (item_values(report, headline, reading) for report in (before, after))
     else:
         first, second = (
             {item: mean_credit(rows, reading) for item, rows in one.items()}
@@ -164,6 +189,14 @@ def _flips(before: Report, after: Report, headline: str, reading: ReadingName) -
         flips.append(Flip(item=item, before=was, after=now, outcomes=outcomes))
     flips.sort(key=lambda flip: -abs(flip.after - flip.before))
     return [f for f in flips if f.after > f.before], [f for f in flips if f.after < f.before]
+
+
+def item_values(report: Report, metric: str, reading: ReadingName) -> dict[str, float | None]:
+    """Return what each item earned, in [0, 1]: in the metric where it is a mean of items, else on average."""
+    scorer = scorer_of(report)
+    if scorer.observe(metric) is not None:
+        return scorer.observations(report, metric, reading)
+    return {item: mean_credit(rows, reading) for item, rows in by_observation(report.samples).items()}
 
 
 def _scored_in(
@@ -196,7 +229,7 @@ def _notes(before: Report, after: Report) -> list[str]:
             )
     if before.provenance.data_digest is None:
         # Of two that differ in it there is no comparison: neither has one.
-        notes.append("Neither run says what data it was graded against: that it was the same is not checked.")
+        notes.append("Neither run records its data, so it is unknown whether both were graded against the same data.")
     if same_outputs(before, after):
         notes.append("Both runs graded the same outputs.")
     return notes

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from grader.decisions import flaky
 from grader.decisions.asked import FailUnder, MaxDrop
 from grader.decisions.comparison import check_comparable, same_outputs
 from grader.decisions.made_differently import differences
@@ -69,8 +70,8 @@ def check_baseline(baseline: Report, report: Report) -> None:
     if had != has:
         lacking, more = len(had - has), len(has - had)
         raise UsageError(
-            f"This run cannot be held against the baseline: it lacks {lacking} of the baseline's items and has {more} "
-            "others. Grade the same items (--limit and --id too)."
+            f"This run cannot be compared with the baseline: {lacking} items of the baseline are missing "
+            f"in it, and it has {more} others. Grade the same items (--limit and --id too)."
         )
 
 
@@ -94,11 +95,14 @@ def _line(report: Report, line: FailUnder, reading: ReadingName) -> GateResult:
         return GateResult(gate=asked, state="unscored", reason=_why_lost(report, line.name, reading, line.group))
     figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}"
     if 0 < line.value <= 1:
-        figure += f"; figures are percentages, so this line is at {line.value:.10g} of 100"
+        figure += f"; values are percentages, so this threshold is {line.value:.10g} of 100"
     met = metric.number >= line.value - ROUNDING
     result = GateResult(gate=asked, state="met" if met else "failed", reason=figure)
     if not met and _highest(metric) < line.value - ROUNDING:
         return msgspec.structs.replace(result, reason=figure + _bounds(metric))
+    lowest = flaky.lowest(report, line.name, reading, line.group) if met else None
+    if lowest is not None and lowest < line.value - ROUNDING:
+        return _by_flakes(report, result, f"it is {_exact(lowest, line.value)}")
     return _unless_unscored([report], result, _bounds(metric))
 
 
@@ -129,17 +133,27 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
     if made := differences(baseline, report):
         figures += f"; the runs were made differently: {differences_in_words(made)}"
     result = GateResult(gate=asked, state=state, reason=figures)
+    if state == "met" and flaky.tasks(report):
+        worst = scorer_of(report).compare(baseline, flaky.without_them(report), name, reading).difference.ci90[0]
+        if worst < -drop.value:
+            return _by_flakes(report, result, f"the lower bound is {worst:+.2f}")
     # Where it would not be met even if all that was lost were right now and wrong before, nothing is left to be told.
     if state == "failed" and _highest(now) - _lowest(before) < -drop.value - ROUNDING:
         return result
     return _unless_unscored([report, baseline], result)
 
 
+def _by_flakes(report: Report, result: GateResult, figure: str) -> GateResult:
+    """A gate that only known flaky tasks would meet is not decided."""
+    reason = f"{result.reason}, but without what {flaky.in_words(report)} earned {figure}; see `grade flakes`"
+    return GateResult(gate=result.gate, state="unscored", reason=reason)
+
+
 def _why_lost(report: Report, name: str, reading: ReadingName, group: str | None) -> str:
     metric = report.metric(name, reading, group)
     if metric is not None:
         return f"it was not judged{_bounds(metric)}; give a judge"
-    return LOST if report.samples else f"{report.split} has no public answers, so there is nothing to hold it against"
+    return LOST if report.samples else f"{report.split} has no public answers, so there is nothing to compare it with"
 
 
 def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = "") -> GateResult:

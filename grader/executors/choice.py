@@ -1,18 +1,83 @@
-"""Which executor runs a run's programs. Today there is one: this machine's."""
+"""Which executor runs a run's programs: this machine's, or that of a Ray cluster."""
 
 from __future__ import annotations
 
+import contextlib
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from grader.errors import UsageError
 from grader.executors.local import open_local
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from grader.executors.interface import Executor
     from grader.observer import Observer
     from grader.options import Options
     from grader.sandbox.interface import Limits
 
 
-def open_executor(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Executor:
-    """Return the executor that the options ask for; raises InfrastructureError where it cannot be had."""
-    return open_local(options, limits, observer, python)
+def open_executor(
+    options: Options, limits: Limits, observer: Observer, python: str | None = None, *, apart: bool = False
+) -> Executor:
+    """Return the executor that the options ask for; raises InfrastructureError where it cannot be had.
+
+    `apart`: programs and tests never share a sandbox, whatever the order of the jobs (grader/executors/apart.py).
+    """
+    if options.executor == "ray":
+        if apart:
+            raise UsageError(
+                "--executor ray grades one prediction file a call: its nodes do not keep the tests of one file from "
+                "the programs of the next. Give one file, or --executor local."
+            )
+        # Imported late: it needs the extra `ray`, which takes a second to load.
+        from grader.executors.ray import open_ray
+
+        return open_ray(options, limits, observer, python)
+    if options.ray_address is not None:
+        raise UsageError("--ray-address names a cluster: give --executor ray with it.")
+    return open_local(options, limits, observer, python, apart=apart)
+
+
+class _Kept:
+    """Executors that several runs use, one after the other."""
+
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        self._stack = stack
+        self._executors: dict[tuple[Limits, str | None], Executor] = {}
+
+    def executor(self, options: Options, limits: Limits, observer: Observer, python: str | None) -> Executor:
+        """Return the executor for these limits. Its sandboxes are apart: one run's tests are not to meet the next."""
+        key = limits, python
+        if key not in self._executors:
+            opened = open_executor(options, limits, observer, python, apart=True)
+            self._executors[key] = self._stack.enter_context(opened)
+        return self._executors[key]
+
+
+_kept: ContextVar[_Kept | None] = ContextVar("kept", default=None)
+
+
+@contextlib.contextmanager
+def executors_kept() -> Iterator[None]:
+    """Keep every executor that a run uses inside open for the next one. All runs have the same options."""
+    with contextlib.ExitStack() as stack:
+        token = _kept.set(_Kept(stack))
+        try:
+            yield
+        finally:
+            _kept.reset(token)
+
+
+@contextlib.contextmanager
+def executor_of_run(
+    options: Options, limits: Limits, observer: Observer, python: str | None = None
+) -> Iterator[Executor]:
+    """Give a run its executor: one of its own, or the one that earlier runs have left open."""
+    kept = _kept.get()
+    if kept is not None:
+        yield kept.executor(options, limits, observer, python)
+        return
+    with open_executor(options, limits, observer, python) as executor:
+        yield executor

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from grader.results import SandboxProvenance
     from grader.sandbox.interface import Answer, Job
-    from grader.sandbox.pool import Verdict
+    from grader.sandbox.tickets import Verdict
 
 
 class Executor(Protocol):
@@ -42,7 +42,13 @@ class Executor(Protocol):
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every (key, job), in the order they finish. Jobs are drawn as they are needed.
 
-        Raises InfrastructureError where nothing can run them.
+        Raises InfrastructureError where nothing can run them; a later `run` may find that they can.
+        """
+
+    def with_tests(self) -> Executor:
+        """Return the same executor for jobs of a task's own solution: they may be done where its tests are.
+
+        It shares everything with this one, which is the one that is closed.
         """
 
     def describe(self) -> SandboxProvenance:

@@ -1,16 +1,19 @@
-"""The executor of one machine: a pool of warm sandboxes, and the cache of verdicts in the user's cache folder."""
+"""The executor of one machine: warm sandboxes, and the cache of verdicts in the user's cache folder."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import msgspec
 
 from grader import resources
+from grader.executors.apart import Apart
+from grader.executors.cached import Cached
 from grader.sandbox import choice
 from grader.sandbox import verdict_cache as verdicts
-from grader.sandbox.pool import Pool
+from grader.sandbox.pool import ANSWER_SECONDS, Pool
 from grader.sandbox.verdict_cache import VerdictCache
+from grader.sandbox.vouching import Canaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,18 +21,36 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.options import Options
     from grader.results import SandboxProvenance
-    from grader.sandbox.interface import Answer, Backend, Job, Limits
-    from grader.sandbox.pool import Verdict
-
-ANSWER_SECONDS = 180.0
-"""No job takes longer: each kind of job has a wall limit well below this."""
+    from grader.sandbox.interface import Backend, Job, Limits
+    from grader.sandbox.tickets import Verdict
 
 
-class Local:
+class Sandboxes(Protocol):
+    """Warm sandboxes: one pool of them, or a set for each kind of job."""
+
+    workers: int
+    canaries: Canaries | None
+
+    def __enter__(self) -> Self:
+        """Make them ready."""
+
+    def begin(self) -> None:
+        """Start them in the background."""
+
+    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
+        """Yield a verdict for every job."""
+
+    def close(self) -> None:
+        """End them."""
+
+
+class Local(Cached):
     """Runs jobs in the sandboxes of this machine."""
 
-    def __init__(self, backend: Backend, pool: Pool, cache: VerdictCache, limits: Limits) -> None:
-        self._backend, self._pool, self._cache, self._limits = backend, pool, cache, limits
+    def __init__(self, backend: Backend, pool: Sandboxes, cache: VerdictCache, limits: Limits) -> None:
+        super().__init__(cache, limits)
+        self._backend, self._pool = backend, pool
+        self._identity = backend.identity
 
     def __enter__(self) -> Self:
         self._pool.__enter__()
@@ -46,25 +67,13 @@ class Local:
         """Start the sandboxes in the background."""
         self._pool.begin()
 
-    def key(self, job: Job) -> str:
-        """Return the name of what comes of a job."""
-        return verdicts.key(job, self._backend.identity, self._limits)
-
-    def has(self, key: str) -> bool:
-        """Whether the cache has something of this name."""
-        return self._cache.has(key)
-
-    def kept(self, key: str) -> Answer | None:
-        """Return what came of a job in an earlier run."""
-        return self._cache.get(key)
-
-    def keep(self, key: str, answer: Answer) -> None:
-        """Keep what came of a job."""
-        self._cache.put(key, answer)
-
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job."""
         return self._pool.run(jobs)
+
+    def with_tests(self) -> Local:
+        """Return an executor that does all its jobs where the tests are: for what is known to be no model's program."""
+        return _WithTests(self._backend, self._pool, self._cache, self._limits)
 
     def describe(self) -> SandboxProvenance:
         """Return what a report says about the sandboxes."""
@@ -73,13 +82,26 @@ class Local:
             workers=self._pool.workers,
             cpu_seconds=self._limits.cpu_seconds,
             memory_bytes=self._limits.memory_bytes,
+            canaries=self._pool.canaries.described() if self._pool.canaries is not None else None,
         )
 
 
-def open_local(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Local:
+class _WithTests(Local):
+    """The same sandboxes and the same cache, for a task's own solution. Whoever opened the other one closes both."""
+
+    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
+        """Yield a verdict for every job."""
+        pool = self._pool
+        return pool.run_in_judging(jobs) if isinstance(pool, Apart) else pool.run(jobs)
+
+
+def open_local(
+    options: Options, limits: Limits, observer: Observer, python: str | None = None, *, apart: bool = False
+) -> Local:
     """Return the executor for these options; raise InfrastructureError if no sandbox is available.
 
     `python` is the version that the official environment has (`3.12`): it runs inside where it can be had.
+    `apart`: programs and tests never share a sandbox, whatever the order of the jobs.
     """
     if options.cache and resources.cache_is_temporary():
         observer.message(
@@ -88,5 +110,6 @@ def open_local(options: Options, limits: Limits, observer: Observer, python: str
         )
     backend = choice.open_backend(options, limits, observer, python)
     seconds = ANSWER_SECONDS + 4 * limits.wall_seconds
-    pool = Pool(backend, options.worker_count, seconds, fresh=options.isolation == "container")
+    kind, fresh = (Apart if apart else Pool), options.isolation == "container"
+    pool = kind(backend, options.worker_count, seconds, fresh=fresh, canaries=Canaries())
     return Local(backend, pool, VerdictCache(verdicts.default_path() if options.cache else None), limits)

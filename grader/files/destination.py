@@ -71,8 +71,8 @@ class Destination:
         path = results_path(stem)
         if path.resolve() in self._inputs:
             raise UsageError(
-                f"{path}: this run writes its own results there, and the next one would be held against them. Give the "
-                f"baseline a name of its own: mv {path} {path.with_name('baseline_results.json')}"
+                f"{path}: this run writes its own results there, and the next one would be compared with them. Give "
+                f"the baseline a name of its own: mv {path} {path.with_name('baseline_results.json')}"
             )
         _check_folder(stem.parent)
         self._claims.take(path)

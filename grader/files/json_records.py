@@ -262,7 +262,7 @@ class JsonText:
             first, second = self._line(start, found.first), self._line(start, found.second)
             lines = f"both on line {first}" if first == second else f"on lines {first} and {second}"
             place = (second, prefix + found.path)
-            message = f"the key {quoted(found.key)} stands twice in one object, {lines}"
+            message = f"the key {quoted(found.key)} is a duplicate in one object, {lines}"
             self.problems.add(message, lambda place=place: place)  # type: ignore[misc]
 
 

@@ -190,7 +190,7 @@ class JsonWalker:
                 start, "single quotes; JSON strings need double quotes (json.dumps writes them, str() not)"
             )
         if self.data[start : start + 1] in b"-+.0123456789":
-            return self._fault(start, f"{self._shown(start)} is no JSON number")
+            return self._fault(start, f"{self._shown(start)} is not a JSON number")
         return self._fault(
             start, f"{'expected a key' if self._wants_key() else 'expected a value'}, found {self._shown(start)}"
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SUFFIXES = {".json", ".jsonl", ".tsv", ".xlsx"}
+_SUFFIXES = {".json", ".jsonl", ".tsv", ".xlsx", ".eval"}
 
 
 def stem_of(path: Path) -> Path:

@@ -9,7 +9,7 @@ import msgspec
 
 from grader.predictions.endings import Ending
 
-Format = Literal["grade", "jsonl", "executed", "vlmevalkit", "lmms-eval", "mr-ben", "evalplus", "csv"]
+Format = Literal["grade", "jsonl", "executed", "vlmevalkit", "lmms-eval", "mr-ben", "evalplus", "csv", "inspect_ai"]
 
 
 class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):

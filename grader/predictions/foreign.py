@@ -52,7 +52,7 @@ def convert_table_row(row: Row) -> RawRecord | list[Flaw]:
     qid, text = _cell_qid(row[column]), cell_text(row[TEXT_COLUMN])
     flaws = []
     if qid is None:
-        flaws.append(Flaw(path=(column,), message=f"{_shown(row[column])} is no {column}"))
+        flaws.append(Flaw(path=(column,), message=f"{_shown(row[column])} is not a valid {column}"))
     if text is None:
         flaws.append(Flaw(path=(TEXT_COLUMN,), message="expected a text, found a list or an object"))
     if flaws or qid is None or text is None:
@@ -108,7 +108,7 @@ def convert_lmms_eval(row: Row) -> RawRecord | list[Flaw]:
         return [Flaw(path=(source,), message=message)]
     qid = _lmms_qid(row)
     if qid is None:
-        return [Flaw(path=("doc_id",), message=f"{_shown(row['doc_id'])} is no id")]
+        return [Flaw(path=("doc_id",), message=f"{_shown(row['doc_id'])} is not an id")]
     return RawRecord(qid=qid, predictions=texts, fields=_without(row, "resps", "filtered_resps"))
 
 
@@ -162,7 +162,7 @@ def convert_evalplus(row: Row) -> RawRecord | list[Flaw]:
     qid, code = _cell_qid(row["task_id"]), row[name]
     flaws = []
     if qid is None:
-        flaws.append(Flaw(path=("task_id",), message=f"{_shown(row['task_id'])} is no id"))
+        flaws.append(Flaw(path=("task_id",), message=f"{_shown(row['task_id'])} is not an id"))
     if not isinstance(code, str):
         flaws.append(Flaw(path=(name,), message=f"expected a string, found {kind(code)}"))
     if flaws or qid is None or not isinstance(code, str):

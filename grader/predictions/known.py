@@ -51,7 +51,7 @@ def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[st
     for number, qid in enumerate(check.unknown[:MOST]):
         near = _nearest(qid, known) if number < _SUGGESTIONS else None
         hint = f"; did you mean {quoted(near)}?" if near else ""
-        lines.append(f"{where[qid]}: $.qid: {quoted(qid)} is no {unit} of the benchmark{hint}")
+        lines.append(f"{where[qid]}: $.qid: the benchmark has no {unit} {quoted(qid)}{hint}")
     hidden = len(check.unknown) - MOST
     return [*lines, f"... and {hidden:,} more unknown qids"] if hidden > 0 else lines
 

@@ -73,7 +73,7 @@ class Merger:
         joined = [qid for qid in self.merged() if _repeats([self._first[qid], *self._more[qid]])]
         if joined:
             some = counted(len(joined), "qid")
-            yield f"{some} with a record that repeats another word for word (joined twice?): {names(joined)}"
+            yield f"{some} with a record that is identical to another one (was the file joined twice?): {names(joined)}"
         else:
             yield from _equal_samples(records)
         counts = Counter(len(record.predictions) for record in records)
@@ -114,4 +114,4 @@ def _equal_samples(records: list[PredictionRecord]) -> Iterator[str]:
     if equal:
         total = sum(len(record.predictions) for record in records)
         samples = f"{sum(equal.values())} of {counted(total, 'sample')}"
-        yield f"{samples} repeat the very text of an earlier one, in {counted(len(equal), 'qid')}: {names(equal)}"
+        yield f"{samples} are identical to an earlier sample, in {counted(len(equal), 'qid')}: {names(equal)}"

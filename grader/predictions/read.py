@@ -27,7 +27,7 @@ from grader.files.json_records import BLANK, Block, Entry, JsonText, Problems
 from grader.files.json_text import Flaw, quoted
 from grader.files.surrogates import mend_surrogates
 from grader.observer import Silent
-from grader.predictions import foreign, source, tables
+from grader.predictions import foreign, inspect_logs, source, tables
 from grader.predictions.file import Format, PredictionFile, PredictionRecord
 from grader.predictions.known import QidCheck, check_against, missing_problem, unknown_problems
 from grader.predictions.merging import Merger
@@ -131,6 +131,8 @@ class _Reading:
             self._data = source.unpacked(self._data)
         except ValueError as error:
             raise self._refused(str(error)) from error
+        if inspect_logs.is_archive(self._data):
+            return self._add_log(self._data)
         if tables.is_workbook(self._data):
             return self._add_entries(self._table_entries())
         skipped = len(_BOM) if self._data.startswith(_BOM) else 0
@@ -165,6 +167,17 @@ class _Reading:
     def _refused(self, reason: str) -> InputError:
         return InputError([f"{self._label}:1: $: the file {reason}"])
 
+    def _add_log(self, log: bytes | Row) -> None:
+        """Take the samples of a log of inspect_ai, from an archive's bytes or from an object."""
+        try:
+            found = inspect_logs.read_archive(log) if isinstance(log, bytes) else inspect_logs.read_object(log)
+        except inspect_logs.LogError as error:
+            raise self._refused(str(error)) from error
+        self._warnings += found.warnings
+        self._convert = convert_own
+        self._add_entries(Entry(row, 1) for row in found.rows)
+        self._format = "inspect_ai"
+
     def _table_entries(self) -> Iterator[Entry]:
         try:
             for row in tables.read_table(self._data):
@@ -174,9 +187,12 @@ class _Reading:
             self._problems.add(fault.message, lambda: place)
 
     def _object_entries(self, text: JsonText) -> Iterator[Entry]:
-        """One object is no prediction file: say what it may be, unless it is Mr-Ben's scored one."""
+        """Read one object: a log of inspect_ai, Mr-Ben's scored file, or nothing; then say what it may be."""
         entry = text.whole()
         if entry is None or not isinstance(entry.value, dict):
+            return
+        if inspect_logs.is_log(entry.value):
+            self._add_log(entry.value)
             return
         scored = foreign.read_scored(entry.value)
         if scored is None:

@@ -67,7 +67,7 @@ def unpacked(data: bytes) -> bytes:
                     raise ValueError(f"unpacks to more than {UNPACKED_LIMIT:,} bytes")
                 out.write(chunk)
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"is no readable gzip file ({error}); was it cut off?") from error
+        raise ValueError(f"is not a readable gzip file ({error}); was it cut off?") from error
     return out.getvalue()
 
 

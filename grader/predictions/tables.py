@@ -99,7 +99,7 @@ def _csv_rows(reader: Reader, mark: str) -> Iterator[TableRow]:
 def _check_header(header: list[str]) -> None:
     for name in header:
         if name and header.count(name) > 1:
-            raise TableFault(1, f"the column {quoted(name)} stands twice")
+            raise TableFault(1, f"the column {quoted(name)} is a duplicate")
     if not _has_columns(header):
         raise TableFault(1, "the first row has no columns index and prediction")
 

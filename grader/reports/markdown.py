@@ -107,8 +107,8 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
         "protocol": code(report.protocol),
         "verdict": _verdict(gates),
         "gates": _section(map(_gate, sorted(gates, key=_severity)), 6_000, "gates are in the command's output"),
-        "metrics": _section(overall, 7_000, "figures are in the results file"),
-        "groups": _section(grouped, 16_000, "figures are in the results file"),
+        "metrics": _section(overall, 7_000, "metrics are in the results file"),
+        "groups": _section(grouped, 16_000, "metrics are in the results file"),
         "samples": len(report.samples),
         "differences": _section(
             (_difference(sample, scorer.marks(sample).kind) for sample in different),
@@ -120,7 +120,7 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
         "mark": Markup(f" {OTHER_PYTHON}" if is_marked(report) else ""),  # noqa: S704 - a constant
         "unscored": report.unscored,
         "why_unscored": prose(in_words(report)),
-        "bounds": _section(_bounds(report), 4_000, "figures are in the results file"),
+        "bounds": _section(_bounds(report), 4_000, "metrics are in the results file"),
         "notes": _section(
             (Markup("- ") + prose(note) for note in selftested.notes(report) if note.strip()),
             4_000,
@@ -211,7 +211,10 @@ def _interval(metric: Metric) -> str:
     """Return the interval; of what was not judged, the worst and the best case."""
     if metric.value is None and metric.bounds is not msgspec.UNSET:
         return f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}"
-    return "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
+    inside = "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
+    if metric.with_flakes is msgspec.UNSET:
+        return inside
+    return f"{inside} ({metric.with_flakes[0]:.1f} to {metric.with_flakes[1]:.1f} with flakes)".lstrip()
 
 
 def _bounds(report: Report) -> Iterable[Markup]:

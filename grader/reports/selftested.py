@@ -1,12 +1,14 @@
-"""What reports say of the machine that graded: whether a self-test showed that it grades right."""
+"""What reports say of the machine that graded: whether a self-test and the canaries showed that it grades right."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import msgspec
+
 if TYPE_CHECKING:
-    from grader.results import Report, SelftestProvenance
+    from grader.results import CanaryProvenance, FlakeProvenance, Report, SelftestProvenance
 
 _COUNTED = {"reference": "references pass", "wording": "right answers are read"}
 """Kind of probe that is named -> what holds of it."""
@@ -14,9 +16,46 @@ _UNITS = (("day", 86400), ("h", 3600), ("min", 60))
 
 
 def notes(report: Report, now: datetime | None = None) -> list[str]:
-    """Return the notes of a report, the one about the self-test last."""
-    tested = report.provenance.selftest
-    return report.notes if tested is None else [*report.notes, in_words(tested, now)]
+    """Return the notes of a report; those about the machine come last."""
+    tested, sandbox = report.provenance.selftest, report.provenance.sandbox
+    canaries = sandbox.canaries if sandbox is not None else None
+    found = [canaries_in_words(canaries)] if canaries is not None and canaries.misjudged else []
+    found += _flakes(report)
+    return [*report.notes, *found, *([] if tested is None else [in_words(tested, now)])]
+
+
+def _flakes(report: Report) -> list[str]:
+    """Say how far verdicts that change could move the overall metrics."""
+    flakes = report.provenance.flakes
+    ranges = [
+        f"{metric.name} ({metric.reading}) {metric.with_flakes[0]:.1f} to {metric.with_flakes[1]:.1f}"
+        for metric in report.metrics
+        if metric.group is None and metric.with_flakes is not msgspec.UNSET
+    ]
+    if flakes is None or not ranges:
+        return []
+    return [f"{flakes_in_words(flakes)}. The 95 % intervals, widened by that (with flakes): {', '.join(ranges)}."]
+
+
+def flakes_in_words(flakes: FlakeProvenance) -> str:
+    """Return what the ledger says in one sentence, without its end."""
+    return (
+        f"{flakes.flips} of {flakes.checked} verdicts changed when they were reached again on the machine that graded, "
+        f"so at most {100 * flakes.bound:.2g} % do (95 % confidence)"
+    )
+
+
+def canaries_in_words(canaries: CanaryProvenance) -> str:
+    """Return what came of the programs with a known verdict."""
+    wrong = sum(canaries.misjudged.values())
+    if not wrong:
+        return f"{canaries.right} programs with a known verdict ran among the real ones, and all were judged right."
+    kinds = ", ".join(canaries.misjudged)
+    return (
+        f"{wrong} of {canaries.right + wrong} programs with a known verdict, which ran among the real ones, were "
+        f"MISJUDGED ({kinds}). So {canaries.run_again} jobs ran again in other sandboxes, and {canaries.unscored} are "
+        "unscored. Run `grade selftest`."
+    )
 
 
 def in_words(tested: SelftestProvenance, now: datetime | None = None) -> str:

@@ -56,14 +56,19 @@ def _table(report: Report) -> object:
         mark = f" {OTHER_PYTHON}" if reading == "official" and is_marked(report) else ""
         table.add_column(reading + mark, justify="right")
     table.add_column("95 % interval (careful)", justify="right")
+    pairs = _pairs(report)
+    flaky = any(one is not None and one.with_flakes is not msgspec.UNSET for pair in pairs for one in pair)
+    if flaky:
+        table.add_column("with flakes", justify="right")
     table.add_column("n", justify="right")
     short = report.abbreviations
-    for official, careful in _pairs(report):
+    for official, careful in pairs:
         one = careful or official
         assert one is not None
         name = one.name if one.group is None else f"  {one.name}, {_group(one.group, short)}"
         style = None if is_same(official, careful) else "bold"
-        table.add_row(name, _figure(official), _figure(careful), _interval(one), str(one.n), style=style)
+        ranges = (_interval(one), *([_with_flakes(one)] if flaky else []))
+        table.add_row(name, _figure(official), _figure(careful), *ranges, str(one.n), style=style)
     return table
 
 
@@ -109,6 +114,10 @@ def _interval(metric: Metric) -> str:
     if metric.value is None and metric.bounds is not msgspec.UNSET:
         return f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}"
     return "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
+
+
+def _with_flakes(metric: Metric) -> str:
+    return "" if metric.with_flakes is msgspec.UNSET else "{:.1f} to {:.1f}".format(*metric.with_flakes)
 
 
 def _differences(report: Report) -> list[str]:

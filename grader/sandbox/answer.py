@@ -65,6 +65,8 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     names: list[str] = []
     reads: list[str] = []
     refused: str = ""
+    begun: list[str] | None = None
+    """The calls until an exception of the tests' own ended them, where that is why there are no `calls`."""
 
 
 class Recording(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,76 +3,61 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import queue
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from grader.errors import InfrastructureError
-from grader.sandbox.interface import Answer, Backend, Job, Supervisor, SupervisorLostError
+from grader.sandbox.interface import Answer, Backend, Job, SupervisorLostError
+from grader.sandbox.supervisors import Supervisors
+from grader.sandbox.tickets import Source, Ticket, Verdict, was_starved
+from grader.sandbox.vouching import LOST, MISJUDGED, Canaries, Vouching
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from grader.sandbox.canaries import Canary
+
+ANSWER_SECONDS = 180.0
+"""No job takes longer: each kind of job has a wall limit well below this."""
 WINDOW = 2
 """Jobs a supervisor has at a time: while it runs one, the next is already there."""
-STARVED = {"blocked", "wall", "shared", "disturbed"}
-"""Ways to be stopped that the rest of the machine may have caused."""
-CALM_SECONDS = 0.2
-"""A program that was ready to run and had to wait for less than this did not lack a processor."""
 MAX_ATTEMPTS = 2
-CANDIDATES = ("answer", "split")
-"""Kinds of jobs that run a candidate whose careful verdict is open."""
 
-
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one job."""
-
-    key: str
-    answer: Answer | None
-    """None: infrastructure failed twice; nothing is known of the program."""
-    reason: str = ""
-
-
-class _Ticket:
-    """A job on its way: how often it was tried, and whether it must have the machine to itself."""
-
-    __slots__ = ("alone", "attempts", "job", "key", "tried")
-
-    def __init__(self, key: str, job: Job) -> None:
-        self.key, self.job, self.attempts, self.alone = key, job, 0, False
-        self.tried = False
-        """It has been given to a supervisor before."""
-
-    @property
-    def task(self) -> int | None:
-        """A hash of the task whose candidate it runs; None: it runs none."""
-        for kind in CANDIDATES:
-            part = self.job.get(kind)
-            if isinstance(part, dict):
-                return hash((kind, part.get("signature"), part.get("test"), tuple(part.get("calls", ()))))
-        return None
+Results = queue.SimpleQueue[Verdict | BaseException | None]
+"""Verdicts of all workers; an exception ends the run; None: one worker is done."""
 
 
 class Pool:
     """A fixed number of supervisors of one backend. Use as a context manager."""
 
-    def __init__(self, backend: Backend, workers: int, answer_seconds: float, *, fresh: bool = False) -> None:
-        """`fresh`: every program gets a supervisor, and so a sandbox, that has run nothing before."""
+    def __init__(
+        self,
+        backend: Backend,
+        workers: int,
+        answer_seconds: float,
+        *,
+        fresh: bool = False,
+        lint: bool = True,
+        canaries: Canaries | None = None,
+    ) -> None:
+        """`answer_seconds`: how long an answer may take before its supervisor counts as lost.
+
+        `fresh`: every program gets a supervisor, and so a sandbox, that has run nothing before.
+        `lint`: supervisors will be asked to lint, and load at once what that takes.
+        `canaries`: they decide which answers count; None: every answer does.
+        """
         self._backend = backend
-        self.fresh = fresh
         self.workers = workers
-        self._answer_seconds = answer_seconds
-        self._stop = threading.Event()
-        self._lock = threading.Lock()
-        # A child that dies with its parent dies with the parent's thread: those that start supervisors stay.
-        self._starters = ThreadPoolExecutor(workers, "starter")
-        self._supervisors: dict[int, Future[Supervisor]] = {}
-        self._tasks: dict[int, set[int]] = {}
-        self._started = 0
+        self.answer_seconds = answer_seconds
+        self.fresh = fresh
+        self.canaries = canaries
+        self.supervisors = Supervisors(backend, workers, lint=lint)
+        self._crew: list[_Worker] = []
+
+    @property
+    def held(self) -> int:
+        """How many answers wait for a canary; they come at the latest when no more jobs come."""
+        return sum(worker.held for worker in self._crew)
 
     def __enter__(self) -> Pool:
         self._backend.reap()
@@ -83,59 +68,40 @@ class Pool:
 
     def close(self) -> None:
         """End every supervisor, also those that are still starting."""
-        self._stop.set()
-        self._end(self._all())
-        self._starters.shutdown()
+        self.supervisors.close()
 
     def begin(self) -> None:
-        """Start the next `run`'s supervisors in the background; that one fails shows when it is needed."""
+        """Start all supervisors in the background. A failure shows when the supervisor is needed."""
         for index in range(self.workers):
-            self._started_or_starting(index)
-
-    def _all(self) -> list[Future[Supervisor]]:
-        """Take every supervisor out."""
-        with self._lock:
-            supervisors = list(self._supervisors.values())
-            self._supervisors.clear()
-            self._tasks.clear()
-        return supervisors
-
-    @staticmethod
-    def _end(supervisors: Iterable[Future[Supervisor]]) -> None:
-        """End supervisors side by side; wait for it."""
-
-        def end(supervisor: Future[Supervisor]) -> None:
-            if supervisor.exception() is None:
-                supervisor.result().close()
-
-        threads = [threading.Thread(target=end, args=(supervisor,), daemon=True) for supervisor in supervisors]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+            self.supervisors.start(index)
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job, in the order they finish.
 
         Jobs are drawn as they are needed. Raises InfrastructureError where no supervisor can be started.
         """
-        starved: list[_Ticket] = []
-        tickets = (_Ticket(key, job) for key, job in jobs)
-        yield from self._round(tickets, self.workers, starved)
-        if starved:
-            # A program that used its wall time but not its CPU time may have been waiting for a busy machine.
-            for ticket in starved:
-                ticket.alone, ticket.attempts, ticket.tried = True, 0, True
-                ticket.job = ticket.job | {"alone": True}
-            yield from self._round(iter(starved), 1, [])
+        yield from self.run_tickets((Ticket(key, job) for key, job in jobs), [])
 
-    def _round(self, tickets: Iterator[_Ticket], workers: int, starved: list[_Ticket]) -> Iterator[Verdict]:
-        source = _Source(tickets)
-        results: queue.SimpleQueue[Verdict | BaseException | None] = queue.SimpleQueue()
-        threads = [
-            threading.Thread(target=self._work, args=(index, source, results, starved), daemon=True)
-            for index in range(workers)
-        ]
+    def run_tickets(self, tickets: Iterator[Ticket | None], starved: list[Ticket]) -> Iterator[Verdict]:
+        """Do as `run`. `tickets` gives None where there is no job at the moment, and ends where no more will come.
+
+        `starved` holds the jobs that wait for the others to be done, so that they can run again alone.
+        """
+        yield from self._round(tickets, self.workers, starved)
+        # A program that used its wall time but not its CPU time may have been waiting for a busy machine.
+        alone = starved.copy()
+        starved.clear()
+        for ticket in alone:
+            ticket.alone, ticket.attempts, ticket.tried = True, 0, True
+            ticket.job = ticket.job | {"alone": True}
+        if alone:
+            yield from self._round(iter(alone), 1, [])
+
+    def _round(self, tickets: Iterator[Ticket | None], workers: int, starved: list[Ticket]) -> Iterator[Verdict]:
+        source = Source(tickets, self.supervisors.stop)
+        results: Results = queue.SimpleQueue()
+        self._crew = [_Worker(self, index, source, results, starved) for index in range(workers)]
+        threads = [threading.Thread(target=self._work, args=(worker, results), daemon=True) for worker in self._crew]
         for thread in threads:
             thread.start()
         running = len(threads)
@@ -146,7 +112,7 @@ class Pool:
                 running -= 1
             elif isinstance(item, BaseException):
                 failure = failure or item
-                self._stop.set()
+                self.supervisors.stop.set()
             else:
                 yield item
         for thread in threads:
@@ -154,81 +120,14 @@ class Pool:
         if failure is not None:
             raise failure
 
-    def _work(
-        self,
-        index: int,
-        source: _Source,
-        results: queue.SimpleQueue[Verdict | BaseException | None],
-        starved: list[_Ticket],
-    ) -> None:
+    @staticmethod
+    def _work(worker: _Worker, results: Results) -> None:
         try:
-            _Worker(self, index, source, results, starved).loop()
+            worker.loop()
         except BaseException as error:
             results.put(error)
         finally:
             results.put(None)
-
-    # --- for the workers ---
-
-    def supervisor(self, index: int) -> Supervisor:
-        """Return worker `index`'s supervisor, started now if it has none."""
-        future = self._started_or_starting(index)
-        if future.exception() is not None:
-            with self._lock:
-                self._supervisors.pop(index, None)
-        return future.result()
-
-    def _started_or_starting(self, index: int) -> Future[Supervisor]:
-        with self._lock:
-            if self._stop.is_set():
-                raise InfrastructureError("The run was stopped.")
-            if index not in self._supervisors:
-                start = self._starters.submit(self._backend.start, self._started, lint=True)
-                self._supervisors[index] = start
-                self._started += 1
-            return self._supervisors[index]
-
-    def has_run(self, index: int, task: int | None) -> bool:
-        """Whether worker `index`'s supervisor has been given a candidate of this task."""
-        return task is not None and task in self._tasks.get(index, ())
-
-    def note_run(self, index: int, task: int | None) -> None:
-        """Worker `index`'s supervisor is given a job; of a candidate of this task, if it is one."""
-        if task is not None:
-            self._tasks.setdefault(index, set()).add(task)
-
-    def discard(self, index: int) -> None:
-        """End worker `index`'s supervisor; the next job gets a new one."""
-        with self._lock:
-            supervisor = self._supervisors.pop(index, None)
-            self._tasks.pop(index, None)
-        if supervisor is not None:
-            self._end([supervisor])
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the run is being ended."""
-        return self._stop.is_set()
-
-    @property
-    def answer_seconds(self) -> float:
-        """How long an answer may take before its supervisor counts as lost."""
-        return self._answer_seconds
-
-
-class _Source:
-    """Hands tickets to several threads; what must be tried again comes first."""
-
-    def __init__(self, tickets: Iterator[_Ticket]) -> None:
-        self._tickets, self._again, self._lock = tickets, collections.deque[_Ticket](), threading.Lock()
-
-    def next(self) -> _Ticket | None:
-        with self._lock:
-            return self._again.popleft() if self._again else next(self._tickets, None)
-
-    def again(self, tickets: Iterable[_Ticket]) -> None:
-        with self._lock:
-            self._again.extend(tickets)
 
 
 class _Worker:
@@ -238,22 +137,29 @@ class _Worker:
         self,
         pool: Pool,
         index: int,
-        source: _Source,
-        results: queue.SimpleQueue[Verdict | BaseException | None],
-        starved: list[_Ticket],
+        source: Source,
+        results: Results,
+        starved: list[Ticket],
     ) -> None:
         self._pool, self._index, self._source, self._results = pool, index, source, results
+        self._supervisors = pool.supervisors
         self._starved = starved
-        self._outstanding: collections.deque[_Ticket] = collections.deque()
+        self._outstanding: collections.deque[Ticket] = collections.deque()
+        self._vouching: Vouching[Ticket] = Vouching(pool.canaries, fresh=pool.fresh)
+
+    @property
+    def held(self) -> int:
+        """How many answers wait for a canary."""
+        return self._vouching.held
 
     def loop(self) -> None:
-        while not self._pool.stopped:
+        while not self._supervisors.stop.is_set():
             try:
                 if not self._fill():
                     return
-                answer = self._pool.supervisor(self._index).receive(self._pool.answer_seconds)
+                answer = self._supervisors.get(self._index).receive(self._pool.answer_seconds)
             except SupervisorLostError as error:
-                if self._pool.stopped:
+                if self._supervisors.stop.is_set():
                     return
                 self._lost(str(error))
                 continue
@@ -262,40 +168,91 @@ class _Worker:
     def _fill(self) -> bool:
         """Send until the window is full; False where nothing is left to do."""
         while len(self._outstanding) < (1 if self._pool.fresh else WINDOW):
-            ticket = self._source.next()
+            ticket = self._canary() or self._vouching.next() or self._next()
             if ticket is None:
                 break
-            # What a first run left where nobody cleans, a second one of a candidate must not find.
-            if ticket.tried and self._pool.has_run(self._index, ticket.task):
-                if self._outstanding:
-                    self._source.again([ticket])
-                    break
-                self._pool.discard(self._index)
+            # What a run left where nobody cleans, another one must not find that could use it.
+            if ticket.needs_new and self._supervisors.has_run(self._index, ticket.task):
+                self._source.again([ticket])
+                last = self._canary(at_end=True)
+                if last is None:
+                    if self._outstanding:
+                        break
+                    self._discard()
+                    continue
+                ticket = last
             self._outstanding.append(ticket)
-            supervisor = self._pool.supervisor(self._index)
-            self._pool.note_run(self._index, ticket.task)
+            supervisor = self._supervisors.get(self._index)
+            self._supervisors.note_run(self._index, ticket.task)
+            if ticket.canary is None:
+                self._vouching.sent(ticket, supervisor)
             supervisor.send(ticket.job)
         return bool(self._outstanding)
 
+    def _next(self) -> Ticket | None:
+        """Return a job, or a canary after the last one. One with an answer to wait for does not wait for a job."""
+        ticket = self._source.next(wait=not self._outstanding)
+        return self._canary(at_end=True) if ticket is None and self._source.is_over else ticket
+
+    def _canary(self, *, at_end: bool = False) -> Ticket | None:
+        canary = self._vouching.due(lambda: self._supervisors.get(self._index), at_end=at_end)
+        return None if canary is None else Ticket("", canary.job, canary)
+
     def _take(self, answer: Answer) -> None:
         ticket = self._outstanding.popleft()
-        if self._pool.fresh or "retired" in answer:
-            # Its answer stands, but nothing more may run there: what it was sent already goes to another.
-            self._pool.discard(self._index)
-            self._source.again(self._outstanding)
-            self._outstanding = collections.deque()
         if "damaged" in answer:
             self._outstanding.appendleft(ticket)
             self._lost(str(answer["damaged"]))
+            return
+        if ticket.canary is not None:
+            self._take_canary(ticket.canary, answer)
         elif was_starved(answer) and not ticket.alone:
             self._starved.append(ticket)
-        else:
+        elif not self._vouching.hold(ticket, answer):
             self._results.put(Verdict(key=ticket.key, answer=answer))
+        if "retired" in answer or (self._pool.fresh and not self._vouching.is_open):
+            # Its answer stands, but nothing more may run there: what it was sent already goes to another.
+            self._discard()
+            self._source.again(ticket for ticket in self._outstanding if ticket.canary is None)
+            self._outstanding = collections.deque()
+
+    def _take_canary(self, canary: Canary, answer: Answer) -> None:
+        if canary.judged(answer):
+            self._count(self._vouching.right(canary))
+        elif not (was_starved(answer) and self._vouching.starved(canary)):
+            self._void(canary)
+
+    def _void(self, canary: Canary) -> None:
+        """Give up a supervisor that misjudged a canary; what it ran since the last right one runs once more."""
+        unfinished = [ticket for ticket in self._outstanding if ticket.canary is None]
+        self._outstanding = collections.deque()
+        self._unscore(self._vouching.void(canary, unfinished), MISJUDGED)
+        self._supervisors.discard(self._index)
+
+    def _discard(self) -> None:
+        """Give up a supervisor that can vouch for nothing more."""
+        self._supervisors.discard(self._index)
+        counting, lost = self._vouching.gone()
+        self._count(counting)
+        self._unscore(lost, LOST)
+
+    def _count(self, held: Iterable[tuple[Ticket, Answer]]) -> None:
+        for ticket, answer in held:
+            self._results.put(Verdict(key=ticket.key, answer=answer))
+
+    def _unscore(self, tickets: Iterable[Ticket], reason: str) -> None:
+        for ticket in tickets:
+            self._results.put(Verdict(key=ticket.key, answer=None, reason=reason))
 
     def _lost(self, reason: str) -> None:
         """Replace the supervisor. Only the job it was working on can be to blame; the others just go again."""
-        self._pool.discard(self._index)
-        outstanding, self._outstanding = self._outstanding, collections.deque()
+        if self._outstanding and (canary := self._outstanding[0].canary) is not None:
+            # A canary breaks nothing: a supervisor that is lost with one had been broken before.
+            self._void(canary)
+            return
+        self._discard()
+        outstanding = collections.deque(ticket for ticket in self._outstanding if ticket.canary is None)
+        self._outstanding = collections.deque()
         if outstanding:
             first = outstanding.popleft()
             first.attempts, first.tried = first.attempts + 1, True
@@ -304,20 +261,3 @@ class _Worker:
             else:
                 self._results.put(Verdict(key=first.key, answer=None, reason=reason))
         self._source.again(outstanding)
-
-
-def was_starved(answer: Answer) -> bool:
-    """Tell whether a run was stopped for what another program may have done.
-
-    All but the official run have patience of their own: where one was asleep and hardly kept waiting by the machine, it
-    was asleep. What has failed for good by then is not starved, however it ended.
-    """
-    for part in ("run", "record", "answer", "judge", "split"):
-        run = answer.get(part)
-        if isinstance(run, dict) and run.get("confirmed") is not False:
-            with contextlib.suppress(KeyError, TypeError):
-                evidence = run["evidence"]
-                asleep = part != "run" and evidence["stopped"] == "blocked" and evidence["waited"] < CALM_SECONDS
-                if evidence["stopped"] in STARVED and not asleep:
-                    return True
-    return False

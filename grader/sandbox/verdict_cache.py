@@ -24,6 +24,8 @@ FLUSH_ROWS = 64
 FLUSH_SECONDS = 2.0
 MAX_ROWS = 1_000_000
 """About 600 MB; beyond it the oldest tenth goes."""
+TRIM_ROWS = MAX_ROWS // 20
+"""So many new rows are written between two looks at the size: a pool for rewards may never close its cache."""
 
 
 def default_path() -> Path:
@@ -46,6 +48,7 @@ class VerdictCache:
         self._file = KeyValueFile(path, "verdict cache")
         self._pending: dict[bytes, bytes] = {}
         self._flushed = time.monotonic()
+        self._untrimmed = 0
 
     @property
     def problem(self) -> str:
@@ -76,6 +79,10 @@ class VerdictCache:
         """Write what is pending. A full disk loses the cache's rows, not the run."""
         if self._pending:
             self._file.keep(self._pending.items())
+            self._untrimmed += len(self._pending)
+        if self._untrimmed >= TRIM_ROWS:
+            self._file.trim(MAX_ROWS)
+            self._untrimmed = 0
         self._pending.clear()
         self._flushed = time.monotonic()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import resources
-from grader.errors import InputError, UsageError
+from grader.errors import GradeError, InputError, UsageError
 from grader.scorers import registry
 
 if TYPE_CHECKING:
@@ -48,6 +48,14 @@ def load(reference: str) -> Benchmark:
     if problem := scorer.check_declaration(declared):
         raise InputError([f"{path}: {problem}"])
     return msgspec.structs.replace(declared, folder=str(folder.resolve()), bundled=is_bundled)
+
+
+def name_of(reference: str) -> str:
+    """Return a benchmark's name as people write it; the reference itself where it has no declaration here."""
+    try:
+        return load(reference).name
+    except GradeError:
+        return reference
 
 
 def _folder(reference: str) -> Path:

@@ -39,6 +39,7 @@ from grader.task import Task
 
 if TYPE_CHECKING:
     from grader.data.rows import Rows
+    from grader.scorers.asking import SampleScorer
     from grader.scorers.probe import Probe
 
 B = TypeVar("B", bound=Benchmark)
@@ -286,6 +287,14 @@ class Scorer(ABC, Generic[B, T]):
     @abstractmethod
     def score(self, run: Run[B, T]) -> Scored:
         """Judge the predictions of a run; raises a GradeError."""
+
+    def sample_scorer(self, run: Run[B, T]) -> SampleScorer | None:
+        """Return what scores samples one by one, call after call; None: `score` does, as it is.
+
+        `run` has all tasks and no predictions.
+        """
+        del run
+        return None
 
     @abstractmethod
     def rescore(self, earlier: Earlier[B]) -> Scored:

@@ -6,11 +6,13 @@ from typing import Literal
 
 import msgspec
 
-Kind = Literal["reference", "canary", "python", "stub", "mutant", "hostile", "wrong", "wording", "refusal"]
-"""`reference`: the data's own solution. `canary`: an honest program that needs what the sandbox promises. `python`:
-one that needs the official version of Python. `stub`: a signature without a body. `mutant`: a reference with one
-change. `hostile`: a program that tries to pass without solving the task. `wrong`: a wrong answer or program.
-`wording`: a right answer, worded in some way. `refusal`: no answer."""
+Kind = Literal[
+    "reference", "canary", "calibration", "python", "stub", "mutant", "hostile", "wrong", "wording", "refusal"
+]
+"""`reference`: the data's own solution. `canary`: an honest program that needs what the sandbox promises.
+`calibration`: one that does a known amount of work. `python`: one that needs the official version of Python. `stub`: a
+signature without a body. `mutant`: a reference with one change. `hostile`: a program that tries to pass without solving
+the task. `wrong`: a wrong answer or program. `wording`: a right answer, worded in some way. `refusal`: no answer."""
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +31,8 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     """Whether both readings must say the same: so it is with every honest program."""
     needs_tests: bool = False
     """Whether only tests can refuse it: where they let a stub pass, a pass of this is their fault."""
+    standard_seconds: float = 0.0
+    """Of a `calibration`: the CPU seconds that it takes on the standard machine."""
     judge_reply: str | None = None
     """What the judge says, where the task's scorer asks one about this prediction."""
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import difflib
 import functools
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import UsageError
 from grader.scorers.interface import Scorer
 
 if TYPE_CHECKING:
+    from importlib import metadata
+
     from grader.results import Report
 
 GROUP = "grade.scorers"
@@ -55,6 +57,9 @@ def scorer_of(report: Report) -> AnyScorer:
 
 @functools.cache
 def _others() -> dict[str, metadata.EntryPoint]:
+    # Imported late: it costs more than all else that naming a report format needs.
+    from importlib import metadata
+
     return {point.name: point for point in metadata.entry_points(group=GROUP)}
 
 

@@ -52,12 +52,13 @@ OF_THE_MACHINE = ("grade", "kernel", "cpu", "cores")
 
 def this_machine(sandbox: SandboxProvenance | None) -> Machine:
     """Describe this machine, with the sandbox that a run used."""
-    own = Machine(grade=resources.VERSION, kernel=platform.release(), cpu=_cpu(), cores=resources.usable_cores())
+    own = Machine(grade=resources.version(), kernel=platform.release(), cpu=_cpu(), cores=resources.usable_cores())
     if sandbox is None:
         return own
     return msgspec.structs.replace(
         own,
-        backend=sandbox.backend,
+        # What this machine has shown says nothing of the nodes of a cluster.
+        backend="cluster" if sandbox.nodes else sandbox.backend,
         sandbox=sandbox.identity,
         runtime=sandbox.runtime,
         python=sandbox.python,

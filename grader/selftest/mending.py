@@ -45,4 +45,4 @@ def of_sample(probe: Probe, reading: Reading) -> str:
         return CONTAINMENT
     if probe.kind in {"reference", "mutant"}:
         return DATA
-    return IMAGE if probe.kind in {"canary", "python"} else INSTALLATION
+    return IMAGE if probe.kind in {"canary", "calibration", "python"} else INSTALLATION

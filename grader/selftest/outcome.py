@@ -63,6 +63,8 @@ class Tested(msgspec.Struct, frozen=True, kw_only=True):
     problems: list[Problem]
     strengths: list[Strength]
     notes: list[str]
+    cpu_ratio: float = 0.0
+    """How many times as long the calibration program took as on the standard machine; 0: it was not measured."""
 
     @property
     def passed(self) -> bool:

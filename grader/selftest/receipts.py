@@ -41,6 +41,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     under_load: bool
     load: float
     """Load average when it began: recorded, not compared."""
+    cpu_ratio: float = 0.0
+    """How many times as long the calibration program took as on the standard machine; 0: it was not measured."""
 
     @property
     def name(self) -> str:
@@ -84,6 +86,7 @@ def find(machine: Machine, benchmark: str, protocol: str, data_digest: str | Non
         repeats=chosen.repeats,
         under_load=chosen.under_load,
         load=chosen.load,
+        cpu_ratio=chosen.cpu_ratio,
     )
 
 

@@ -121,4 +121,5 @@ def _receipt(report: Report, tested: Tested, at: str, load: float) -> receipts.R
         repeats=1,
         under_load=False,
         load=load,
+        cpu_ratio=tested.cpu_ratio,
     )

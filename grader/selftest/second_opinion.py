@@ -75,7 +75,7 @@ def _again(
     runtime = options.runtime if sandbox == "docker" else None
     again = msgspec.structs.replace(
         options, sandbox=sandbox, runtime=runtime, isolation="container", cache=False, k=(), limit=None,
-        ids=tuple(predictions),
+        ids=tuple(predictions), executor="local", ray_address=None,
     )  # fmt: skip
     return grading.grade("-", again, observer, stdin=io.BytesIO(msgspec.json.encode(records))).report
 

@@ -16,6 +16,7 @@ SHOWN_TASKS = 10
 KINDS = {
     "reference": "reference solutions pass",
     "canary": "honest programs that need memory, packages, or ran after hostile ones pass",
+    "calibration": "programs that do a known amount of work pass",
     "python": "programs that need the official Python",
     "stub": "programs without a body get the same verdict in both readings",
     "mutant": "changed references get the same verdict in both readings",
@@ -62,7 +63,7 @@ def render(outcome: Outcome, *, width: int = 100, colour: bool = False) -> str:
             table.add_row(clean(each.benchmark), KINDS[tally.kind], str(tally.as_expected), str(tally.of), style=style)
     console.print(table)
     for each in outcome.tested:
-        for line in (*_strength_lines(each), *each.notes, *_problem_lines(each.problems)):
+        for line in (*_strength_lines(each), *_speed_lines(each), *each.notes, *_problem_lines(each.problems)):
             console.print(clean(line), soft_wrap=True)
     return text.getvalue()
 
@@ -81,6 +82,16 @@ def _strength_lines(tested: Tested) -> list[str]:
     if weak:
         lines.append(f"{len(weak)} tasks confirm almost anything: {', '.join(each.qid for each in weak)}.")
     return lines + [_task_line(each) for each in tested.strengths[:SHOWN_TASKS] if each.passing or each.stub_passes]
+
+
+def _speed_lines(tested: Tested) -> list[str]:
+    """Say what a second of this CPU is worth."""
+    if not tested.cpu_ratio:
+        return []
+    return [
+        f"CPU: the calibration program takes {tested.cpu_ratio:.2f} times as long as on the standard machine; "
+        "--timeout is in seconds of this CPU."
+    ]
 
 
 def _task_line(strength: Strength) -> str:

@@ -37,6 +37,7 @@ def judge(plan: Plan, reports: Sequence[Report]) -> Tested:
         *_metrics(plan, first),
         *_changed(plan, reports),
         *_lost(plan, first),
+        *_canaries(reports),
     ]
     expected = Counter(probe.kind for probe, found in wrong if not found)
     return Tested(
@@ -48,6 +49,7 @@ def judge(plan: Plan, reports: Sequence[Report]) -> Tested:
         problems=problems,
         strengths=list(_strengths(pairs)),
         notes=_notes(first, unprotected),
+        cpu_ratio=min((ratio for report in reports for ratio in _ratios(plan, report)), default=0.0),
     )
 
 
@@ -164,6 +166,24 @@ def _lost(plan: Plan, report: Report) -> Iterator[Problem]:
         if graded[qid] < len(probes):
             what = f"{qid}: {len(probes)} predictions were given, and the report has results of {graded[qid]}"
             yield Problem(what=what, mend=mending.INSTALLATION, qid=qid)
+
+
+def _ratios(plan: Plan, report: Report) -> Iterator[float]:
+    """Yield how many times as long each calibration program took as on the standard machine."""
+    for probe, sample in _pairs(plan, report):
+        if probe.standard_seconds and sample.official.credit >= 1 and sample.seconds > 0:
+            yield round(sample.seconds / probe.standard_seconds, 3)
+
+
+def _canaries(reports: Sequence[Report]) -> Iterator[Problem]:
+    """Yield the kinds of programs with a known verdict that a sandbox misjudged among the others."""
+    misjudged = Counter[str]()
+    for report in reports:
+        sandbox = report.provenance.sandbox
+        misjudged.update(sandbox.canaries.misjudged if sandbox is not None and sandbox.canaries is not None else {})
+    for what, times in misjudged.items():
+        said = f"a canary was misjudged: {what}, {times} time{'s' * (times > 1)}; what its sandbox ran, ran again"
+        yield Problem(what=said, mend=mending.IMAGE, kind="canary")
 
 
 def _strengths(pairs: Pairs) -> Iterator[Strength]:

@@ -19,14 +19,16 @@ def action(root):
 
 @pytest.fixture
 def run(action, tmp_path):
-    """Run the action's last step with the command of this checkout; return the process and what it put out."""
-    (step,) = [step for step in action["runs"]["steps"] if step.get("id") == "grade"]
+    """Run a step of the action with the command of this checkout; return the process and what it put out."""
+    steps = {step["id"]: step for step in action["runs"]["steps"] if "id" in step}
     place = tmp_path / "runner" / "grade" / "bin" / "grade"
     place.parent.mkdir(parents=True)
     place.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m grader "$@"\n')
     place.chmod(0o755)
 
-    def start(predictions: str, arguments: str, cwd: Path) -> tuple[subprocess.CompletedProcess[str], str]:
+    def start(
+        predictions: str, arguments: str, cwd: Path, *, name: str = "grade", **more: str
+    ) -> tuple[subprocess.CompletedProcess[str], str]:
         output, summary = tmp_path / "output", tmp_path / "summary"
         output.write_text("")
         environment = {
@@ -37,8 +39,9 @@ def run(action, tmp_path):
             "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
             "PREDICTIONS": predictions,
             "ARGUMENTS": arguments,
+            **more,
         }
-        script = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]]
+        script = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", steps[name]["run"]]
         said = subprocess.run(script, env=environment, capture_output=True, text=True, cwd=cwd, check=False)
         return said, output.read_text()
 
@@ -86,3 +89,22 @@ def test_a_quote_that_is_not_closed_drops_no_gate(run, sample, tmp_path):
         assert "a quote in them is not closed" in said.stderr
     lines = "-b vstar\n--data\n" + f"{folder / 'questions.jsonl'}\n--fail-under accuracy=99\n"
     assert run(str(path), lines, tmp_path)[0].returncode == 1
+
+
+def test_the_history_keeps_the_results_of_every_run_and_shows_them(run, sample, tmp_path):
+    path, folder = sample("vstar")
+    words = f"-b vstar --data {folder / 'questions.jsonl'}"
+    for step in ("7", "12"):
+        assert run(str(path), words, tmp_path)[0].returncode == 0
+        said, _ = run(str(path), "", tmp_path, name="history", HISTORY="kept here", STEP=step)
+        assert said.returncode == 0, said.stderr
+    kept = sorted(one.name for one in (tmp_path / "kept here").iterdir())
+    assert kept == ["history.html", "step_12_results.json", "step_7_results.json"]
+    assert "| 12 |" in (tmp_path / "summary").read_text()
+
+
+def test_a_run_that_was_refused_adds_nothing_to_the_history(run, tmp_path):
+    said, _ = run("p.json", "", tmp_path, name="history", HISTORY="kept", STEP="1; touch hacked")
+    assert said.returncode == 0, said.stderr
+    assert list((tmp_path / "kept").iterdir()) == []
+    assert not (tmp_path / "hacked").exists()

@@ -52,7 +52,10 @@ def test_help_loads_nothing_heavy():
     assert said.stdout.rstrip().endswith("[]")
 
 
-OTHERS = re.compile(r"^\s*(vllm|pip|docker|podman|apt-get|python3?|make|pytest) |vllm run-batch|^    - pip")
+OTHERS = re.compile(
+    r"^\s*(\$ )?(vllm|pip|docker|podman|apt-get|python3?|make|pytest) |vllm run-batch|^    - pip|OpenRLHF"
+    r"|\bray start|tests/bench/"
+)
 """A line with a command of another program."""
 
 

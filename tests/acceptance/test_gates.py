@@ -15,13 +15,18 @@ from tests.acceptance.command import grade
 
 
 @pytest.fixture
-def vstar(sample):
+def vstar(sample, once):
     """A graded run, and the words that grade it: 70 % careful, 30 % official, ten questions."""
     path, folder = sample("vstar")
     words = [path, "-b", "vstar", "--data", folder / "questions.jsonl"]
-    assert grade(*words, "-q").returncode == 0
+
+    def run(shared):
+        assert grade(*words, "--output-dir", shared, "-q").returncode == 0
+
+    results = once("vstar-for-gates", run) / "predictions_results.json"
     baseline = path.with_name("baseline_results.json")
-    shutil.copy(path.with_name("predictions_results.json"), baseline)
+    for target in (path.with_name("predictions_results.json"), baseline):
+        shutil.copy(results, target)
     return words, path, baseline
 
 
@@ -73,7 +78,10 @@ def test_a_baseline_of_something_else_is_refused_before_anything_runs(vstar):
     baseline.write_text(json.dumps(other))
     said = grade(*words, "--baseline", baseline)
     assert said.returncode == 2
-    assert "is no baseline for this run: it is vstar, test, lmms-eval-0.1; this run is vstar, test, " in said.stderr
+    assert (
+        "cannot be the baseline of this run: it is of vstar, test, lmms-eval-0.1; this run is vstar, test, "
+        in said.stderr
+    )
     assert not path.with_name("predictions_results.json").exists()
 
 
@@ -166,7 +174,8 @@ def test_a_baseline_that_the_run_itself_would_replace_is_refused_and_left_as_it_
 def test_a_gates_verdict_does_not_hang_on_who_reads_the_output(vstar, more, pipe, exit_code):
     words = shlex.join([sys.executable, "-m", "grader", *map(str, vstar[0]), *more])
     script = f"{words} {pipe}; exit ${{PIPESTATUS[0]}}"
-    for _ in range(3):
+    # Who reads a pipe may be gone before the command writes to it, or after.
+    for _ in range(3 if "|" in pipe else 1):
         said = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
         assert said.returncode == exit_code, said.stderr
         assert "Traceback" not in said.stderr

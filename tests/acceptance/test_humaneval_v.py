@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -22,29 +23,36 @@ class TestSample:
     """The bundled sample: right, wrong, unparsable, slow and hostile answers."""
 
     @pytest.fixture
-    def graded(self, backend, sample):
+    def graded(self, backend, sample, once):
         path, folder = sample("humaneval-v")
-        words = [path, "--data", folder / "tasks.jsonl", "-k", "1,3", "--sandbox", backend, "--no-cache"]
+        words = ["--data", folder / "tasks.jsonl", "-k", "1,3", "--sandbox", backend, "--no-cache"]
         # Less memory than by default: on a busy machine a program's two seconds end before it has filled a gigabyte.
         words += ["--memory", "256m"]
-        process = grade(*words)
-        assert process.returncode == 0, process.stderr
-        return path, folder, words, process
+
+        def run(shared):
+            process = grade(shutil.copy(path, shared), *words)
+            assert process.returncode == 0, process.stderr
+            (shared / "said.json").write_text(json.dumps([process.stdout, process.stderr]))
+
+        shared = once(f"sample-{backend}", run)
+        for name in ("predictions_results.json", "predictions_executed.json"):
+            shutil.copy(shared / name, path.parent)
+        return path, folder, words, *json.loads((shared / "said.json").read_text())
 
     def test_every_sample_gets_both_expected_readings(self, graded):
-        path, folder, _, process = graded
+        path, folder, _, output, said = graded
         expected = json.loads((folder / "expected.json").read_text())
         results = json.loads(path.with_name("predictions_results.json").read_text())
         for reading in ("official", "careful"):
             assert _outcomes(results, reading) == expected["outcomes"][reading]
-        assert "Official and careful differ on" in process.stderr
-        assert process.stdout == ""
+        assert "Official and careful differ on" in said
+        assert output == ""
 
     def test_score_only_gives_the_same_figures_and_another_k_without_a_sandbox(self, graded):
-        path, _, words, _ = graded
+        path, _, words, _, _ = graded
         results = path.with_name("predictions_results.json")
         before = json.loads(results.read_text())
-        again = grade(*words[:3], "--score-only", "-k", "1,2,3")
+        again = grade(path, *words[:2], "--score-only", "-k", "1,2,3")
         assert again.returncode == 0, again.stderr
         after = json.loads(results.read_text())
         kept = [m for m in after["metrics"] if m["name"] != "pass@2"]
@@ -53,7 +61,7 @@ class TestSample:
         assert after["samples"] == before["samples"]
 
     def test_the_executed_file_has_the_official_layout(self, graded):
-        path, _, _, _ = graded
+        path, *_ = graded
         records = json.loads(path.with_name("predictions_executed.json").read_text())
         source = {r["qid"]: r["predictions"] for r in json.loads(path.read_text())}
         assert {r["qid"]: r["predictions"] for r in records} == source
@@ -134,17 +142,8 @@ class TestRun:
         assert process.returncode == 2
         assert "has changed since it was graded" in process.stderr
 
-    def test_an_interrupted_run_resumes_from_the_cache(self, tmp_path, monkeypatch):
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-        from grader.resources import cache_folder
-
-        # The packages are the machine's; only the verdicts are this test's own.
-        monkeypatch.undo()
-        shared = cache_folder()
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-        for entry in shared.glob("site-*"):
-            (tmp_path / "cache/grade").mkdir(parents=True, exist_ok=True)
-            (tmp_path / "cache/grade" / entry.name).symlink_to(entry)
+    @pytest.mark.usefixtures("own_cache")
+    def test_an_interrupted_run_resumes_from_the_cache(self, tmp_path):
         tasks = self._task(tmp_path)
         path = self._predictions(tmp_path, q1="```python\ndef solution(x):\n    return 4\n```", q2="nothing")
         words = [path, "--data", tasks, "--sandbox", "bubblewrap"]

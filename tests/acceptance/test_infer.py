@@ -210,12 +210,13 @@ def test_a_run_that_is_killed_twenty_times_ends_with_exactly_the_right_samples(t
             while deciding.requests - before < enough and time.monotonic() < until and process.poll() is None:
                 time.sleep(0.005)
             process.send_signal(how)
-            _, said = process.communicate(timeout=60)
-            assert process.returncode in {130, -how}, said
+            _, said = process.communicate(timeout=300)
+            # Python itself, interrupted before it runs anything, ends with 1.
+            assert process.returncode in {130, -how} or "Fatal Python error: init_" in said, said
             kills[how.name] += 1
             check_predictions(tmp_path / "m.json", complete=False)
         last = start(server.url)
-        _, said = last.communicate(timeout=120)
+        _, said = last.communicate(timeout=300)
     assert last.returncode == 0, said
     assert set(kills) == {"SIGINT", "SIGTERM", "SIGKILL"}
     check_predictions(tmp_path / "m.json", complete=True)
@@ -228,14 +229,14 @@ def test_a_run_that_is_killed_twenty_times_ends_with_exactly_the_right_samples(t
 
 def test_an_interrupt_says_what_is_there_and_how_to_go_on() -> None:
     def decide(request: Asked) -> Action:
-        return say("A", delay=0 if request.number < 4 else 60)
+        return say("A", delay=0 if request.number < 4 else 3600)
 
     with ModelServer(decide) as server:
         process = start(server.url)
         while len(server.asked) < 7:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=300)
         server.release.set()
     assert process.returncode == 130
     assert said.splitlines()[-1] == (
@@ -244,14 +245,14 @@ def test_an_interrupt_says_what_is_there_and_how_to_go_on() -> None:
 
 
 def test_two_runs_on_one_file_the_second_refuses() -> None:
-    with ModelServer.playing(say("A", delay=60)) as server:
+    with ModelServer.playing(say("A", delay=3600)) as server:
         first = start(server.url)
         while not server.asked:
             time.sleep(0.01)
         second = start(server.url)
-        _, said = second.communicate(timeout=30)
+        _, said = second.communicate(timeout=300)
         first.send_signal(signal.SIGKILL)
-        first.communicate(timeout=20)
+        first.communicate(timeout=300)
         server.release.set()
     assert second.returncode == 2
     assert "Another run is writing m_requests.jsonl." in said

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance.command import grade
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
@@ -26,8 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _run(folder: Path, *words: str, benchmark: str = "vstar", data: str = "questions.jsonl") -> Any:
-    command = [sys.executable, "-m", "grader", "predictions.json", "-b", benchmark, "--data", data, *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    return grade("predictions.json", "-b", benchmark, "--data", data, *words, cwd=folder)
 
 
 def _n(path: Path) -> int:

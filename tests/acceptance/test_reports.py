@@ -166,3 +166,19 @@ def test_standard_output_has_room_for_one_report_only(vstar):
     said = grade("compare", results, results, "-o", "none/x.json", cwd=path.parent)
     assert said.returncode == 2
     assert "none; make it first" in said.stderr
+
+
+def test_compare_and_report_write_one_page_of_several_runs(run, tmp_path):
+    results, data, _ = run
+    other = results.with_name("other_results.json")
+    other.write_bytes(results.read_bytes())
+    page = tmp_path / "compared.html"
+    said = grade("compare", f"old run={results}", other, "-o", page, "--data", data)
+    assert said.returncode == 0, said.stderr
+    assert "old run" in said.stderr
+    assert '<b class="run run-A">A</b> old run' in page.read_text()
+    both = tmp_path / "both.html"
+    assert grade("report", results, other, "-o", both, "-q").returncode == 0
+    assert "2 runs side by side" in both.read_text()
+    said = grade("report", results, other, "-o", tmp_path / "x.md")
+    assert (said.returncode, "several runs become one .html" in said.stderr) == (2, True)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.acceptance.command import grade
+
 SAMPLE = Path(__file__).resolve().parents[2] / "benchmarks" / "vstar" / "sample"
 
 
 def _grade(folder: Path, *words: str) -> Any:
-    command = [sys.executable, "-m", "grader", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    return grade(*words, cwd=folder)
 
 
 @pytest.fixture

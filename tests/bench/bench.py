@@ -33,6 +33,7 @@ from grader.scorers.execution import phases as execution
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
+from grader.scorers.execution.tasks import CodeTask, tasks_from
 
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -55,15 +56,20 @@ class Timer:
         self.cpu = machine_cpu() - self._start[1]
 
 
-def corpus(folder: Path, protocol: str) -> list[jobs.Attempt]:
-    """Assemble every prediction of a folder with tasks.jsonl and predictions.json."""
+def tasks_and_predictions(folder: Path, protocol: str) -> tuple[dict[str, CodeTask], dict[str, list[str]]]:
+    """Read a folder with tasks.jsonl and predictions.json."""
     declared = declarations.load("humaneval-v")
-    rows = data.load(declared, "test", protocol, folder / "tasks.jsonl", ["qid", "function_signature", "test_script"])
-    tasks = execution.tasks_from(rows, declared)
+    columns = ["qid", "function_signature", "test_script", "ground_truth_solution"]
+    rows = data.load(declared, "test", protocol, folder / "tasks.jsonl", columns)
     files = [p for p in sorted(folder.glob("*.json")) if not p.stem.endswith(("_results", "_executed", "expected"))]
     predictions = {r.qid: r.predictions for r in read_predictions(files[0]).records}
-    words = jobs.texts(declared.protocols[protocol], 2.0)
-    return list(jobs.attempts(tasks, predictions, words))
+    return tasks_from(rows, declared), predictions
+
+
+def corpus(folder: Path, protocol: str) -> list[jobs.Attempt]:
+    """Assemble every prediction of a folder with tasks.jsonl and predictions.json."""
+    words = jobs.texts(declarations.load("humaneval-v").protocols[protocol], 2.0)
+    return list(jobs.attempts(*tasks_and_predictions(folder, protocol), words))
 
 
 def distinct(attempts: list[jobs.Attempt], count: int) -> list[jobs.Attempt]:

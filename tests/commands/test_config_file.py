@@ -89,10 +89,10 @@ def test_every_way_to_write_our_table_is_read(tmp_path: Path, text: str) -> None
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("pyproject.toml", b"[[tool.grade]]\nk = 1\n", "is to be a table"),
-        ("pyproject.toml", b"tool.grade = 5\n", "is to be a table"),
+        ("pyproject.toml", b"[[tool.grade]]\nk = 1\n", "must be a table"),
+        ("pyproject.toml", b"tool.grade = 5\n", "must be a table"),
         ("grade.toml", b'benchmark = "vst\xe9r"\n', "cannot be read: 'utf-8'"),
-        ("grade.toml", b"fail-under = 'a=1'\nfail_under = 'a=2'\n", "fail-under: stands twice"),
+        ("grade.toml", b"fail-under = 'a=1'\nfail_under = 'a=2'\n", "fail-under: is a duplicate"),
     ],
 )
 def test_a_table_that_cannot_be_taken_as_one_is_an_error(tmp_path: Path, name: str, data: bytes, message: str) -> None:

@@ -188,13 +188,13 @@ def test_what_is_wrong_with_a_file_is_said(name: str, content: bytes, problem: s
     ("name", "content", "expected"),
     [
         ("q.tsv", b"index\tanswer\tA\tanswer\n1\tA\tx\tB\n",
-         ['q.tsv:1: the column "answer" stands twice: as columns 2 and 4']),
-        ("q.csv", b"a,b,a,b,a\n", ['q.csv:1: the column "a" stands 3 times: as columns 1 and 3 and 5',
-                                   'q.csv:1: the column "b" stands twice: as columns 2 and 4']),
+         ['q.tsv:1: the column "answer" is a duplicate: columns 2 and 4 have this name']),
+        ("q.csv", b"a,b,a,b,a\n", ['q.csv:1: the column "a" is a duplicate: columns 1 and 3 and 5 have this name',
+                                   'q.csv:1: the column "b" is a duplicate: columns 2 and 4 have this name']),
         ("q.jsonl", b'{"index": 1, "label": "A"}\n{"index": 2, "label": "A", "label": "B"}\n',
-         ['q.jsonl:2: $: the key "label" stands twice in one object, both on line 2']),
+         ['q.jsonl:2: $: the key "label" is a duplicate in one object, both on line 2']),
         ("q.json", b'[{"index": 1, "o": {"A": 1,\n"A": 2}}]',
-         ['q.json:2: $[0].o: the key "A" stands twice in one object, on lines 1 and 2']),
+         ['q.json:2: $[0].o: the key "A" is a duplicate in one object, on lines 1 and 2']),
     ],
 )  # fmt: skip
 def test_a_column_or_key_that_stands_twice_is_refused(
@@ -210,7 +210,7 @@ def test_a_column_that_stands_twice_in_parquet_is_refused(tmp_path: Path) -> Non
     import pyarrow.parquet
 
     pyarrow.parquet.write_table(pyarrow.table([[1], [2]], names=["a", "a"]), tmp_path / "q.parquet")
-    assert problems(tmp_path / "q.parquet") == ['q.parquet: the column "a" stands twice']
+    assert problems(tmp_path / "q.parquet") == ['q.parquet: the column "a" is a duplicate']
 
 
 def test_columns_without_a_name_may_be_several(tmp_path: Path) -> None:

@@ -133,8 +133,8 @@ def test_unscored_items_are_left_out_and_counted() -> None:
 def test_runs_that_do_not_name_their_data_are_compared_with_a_remark() -> None:
     before, after = (questions({"a": which}) for which in ("correct", "wrong"))
     unnamed = [msgspec.structs.replace(run, provenance=Provenance()) for run in (before, after)]
-    assert any("what data" in note for note in compare(*unnamed).notes)
-    assert not any("what data" in note for note in compare(before, after).notes)
+    assert any("records its data" in note for note in compare(*unnamed).notes)
+    assert not any("records its data" in note for note in compare(before, after).notes)
 
 
 def test_unscored_rows_of_mr_ben_did_not_fall() -> None:

@@ -139,7 +139,7 @@ def test_a_group_has_lines_of_its_own() -> None:
 
 def test_a_line_that_looks_like_a_share_is_said_to_be_a_percentage() -> None:
     made = mostly(78, 22)
-    assert "percentages, so this line is at 0.75 of 100" in line(made, "accuracy=0.75").reason
+    assert "percentages, so this threshold is 0.75 of 100" in line(made, "accuracy=0.75").reason
     assert "percentages" not in line(made, "accuracy=75").reason + line(made, "accuracy=0").reason
 
 
@@ -322,9 +322,9 @@ def test_the_same_outputs_are_no_excuse_for_a_figure_that_fell_with_the_grading(
 
 def test_a_baseline_with_other_items_is_refused() -> None:
     baseline, made = questions(dict.fromkeys("abcd", "correct")), questions(dict.fromkeys("cdefg", "correct"))
-    with pytest.raises(UsageError, match=r"it lacks 2 of the baseline's items and has 3 others\. Grade the same items"):
+    with pytest.raises(UsageError, match=r"2 items of the baseline are missing in it, and it has 3 others\. Grade"):
         drop(baseline, made, "1")
-    with pytest.raises(UsageError, match="cannot be held against the baseline"):
+    with pytest.raises(UsageError, match="cannot be compared with the baseline"):
         check_baseline(made, questions({"c": "correct"}))
 
 

@@ -405,7 +405,8 @@ class TestHopeless:
             replies = it.ask(questions(1000))
             assert it.usage.calls < 60
             assert it.usage.failed == 1000
-        assert time.monotonic() - start < 3
+        # Not the minutes that a server gets which has replied before.
+        assert time.monotonic() - start < 60
         assert {reply.text for reply in replies.values()} == {None}
         assert replies["q999"].error.startswith(f"no connection to {url}: ")
         assert "Connection refused" in replies["q999"].error
@@ -492,11 +493,12 @@ class TestHopeless:
         with ModelServer(decide) as server:
             command = [sys.executable, "-W", "error", "-c", code, server.url, str(path)]
             with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as child:
-                assert slow.wait(20)
+                assert slow.wait(200)
                 interrupted = time.monotonic()
                 child.send_signal(signal.SIGINT)
-                _, stderr = child.communicate(timeout=20)
-            assert time.monotonic() - interrupted < 2
+                _, stderr = child.communicate(timeout=200)
+            # Not the 60 s after which the judge would reply.
+            assert time.monotonic() - interrupted < 40
             assert (child.returncode, stderr) == (130, "")
             keys = [cache_key(server.url, "m", f"prompt of q{n}") for n in range(9)]
         with ReplyCache(path) as cache:
@@ -685,9 +687,9 @@ class TestPrompts:
         assert len(within) < ANSWER_LIMIT + 100
 
     def test_hostile_runs_of_dashes_take_no_time(self) -> None:
-        start = time.perf_counter()
+        start = time.process_time()
         choice_prompt("-" * 24_000, OPTIONS, "- " * 4_000)
-        assert time.perf_counter() - start < 0.5
+        assert time.process_time() - start < 0.5
 
 
 class TestTemplates:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.models.server import ModelServer
 
 KEY = "sk-test-0123456789abcdef"
-SOON = Patience(attempts=5, seconds=30.0, backoff=0.01)
+SOON = Patience(attempts=5, seconds=30.0, backoff=0.01, longest_backoff=0.1)
 WORDING = Wording(who="The model", model_option="--model", address_option="--base-url")
 
 

@@ -361,7 +361,7 @@ def test_a_halt_ends_waits_at_once() -> None:
         while not it.status().waiting:
             time.sleep(0.01)
         it.pace.halt("enough")
-        thread.join(10)
+        thread.join(60)
     assert outcomes == [Failure(kind="halted", reason="enough", attempts=1)]
 
 

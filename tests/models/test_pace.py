@@ -26,7 +26,7 @@ def test_no_more_than_the_most_are_given_a_slot() -> None:
     waiting.start()
     assert not given.wait(0.05)
     pace.leave(first, crowded=False, calm=True)
-    assert given.wait(5)
+    assert given.wait(60)
     waiting.join()
 
 
@@ -81,6 +81,6 @@ def test_a_halt_ends_every_wait_and_the_first_reason_stays() -> None:
     pace.halt("first")
     pace.halt("second")
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert sorted(map(str, ended)) == ["False", "None"]
     assert (pace.halted, pace.enter()) == ("first", None)

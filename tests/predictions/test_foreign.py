@@ -127,7 +127,7 @@ def test_a_workbook_that_is_none_says_why() -> None:
         "a.xlsx:1: $: no sheet has the columns index and prediction in its first row (found: id, answer; nothing)"
     ]
     assert refusal(workbook([["index", "prediction", "prediction"], [1, "B", "C"]]), "a.xlsx") == [
-        'a.xlsx:1: $: the column "prediction" stands twice'
+        'a.xlsx:1: $: the column "prediction" is a duplicate'
     ]
     assert refusal(workbook([["index", "prediction"]]), "a.xlsx") == [
         "a.xlsx:1: $: the file has no records; "
@@ -145,9 +145,9 @@ def test_a_workbook_that_unpacks_without_end_is_refused(monkeypatch: pytest.Monk
 def test_rows_without_an_index_are_named() -> None:
     rows: list[list[object]] = [["index", "prediction"], [None, "A"], [2.5, "B"], [True, "C"], [1, "D"]]
     assert refusal(workbook(rows), "a.xlsx") == [
-        "a.xlsx:2: $.index: None is no index",
-        "a.xlsx:3: $.index: 2.5 is no index",
-        "a.xlsx:4: $.index: True is no index",
+        "a.xlsx:2: $.index: None is not a valid index",
+        "a.xlsx:3: $.index: 2.5 is not a valid index",
+        "a.xlsx:4: $.index: True is not a valid index",
     ]
 
 
@@ -181,7 +181,7 @@ def test_a_broken_table_says_on_which_line() -> None:
     assert refusal(b"index\tprediction\n1\tA\n\t\xe9\n", "a.tsv") == [
         "a.tsv:3: $: byte 22 of the file (0xe9) is not UTF-8"
     ]
-    assert refusal(b"index\tprediction\n1\tA\n\tB\n", "a.tsv") == ['a.tsv:3: $.index: "" is no index']
+    assert refusal(b"index\tprediction\n1\tA\n\tB\n", "a.tsv") == ['a.tsv:3: $.index: "" is not a valid index']
 
 
 def test_a_long_cell_is_read_whole_and_the_csv_limit_left_alone() -> None:
@@ -203,7 +203,7 @@ def test_json_rows_that_are_wrong_are_named() -> None:
     content = b'[{"index": 1, "prediction": "A"},\n{"index": 2},\n{"index": [1], "prediction": ["A"]}]'
     assert refusal(content, "a.json") == [
         'a.json:2: $[1]: no "prediction" in this row, unlike in the first',
-        "a.json:3: $[2].index: [1] is no index",
+        "a.json:3: $[2].index: [1] is not a valid index",
         "a.json:3: $[2].prediction: expected a text, found a list or an object",
     ]
 
@@ -261,7 +261,7 @@ def test_a_broken_table_separated_by_commas_says_on_which_line() -> None:
     assert refusal(b'qid,prediction\nq1,"A\n', "a.csv") == [
         "a.csv:2: $: not a comma-separated table: unexpected end of data (was the file cut off inside a quoted cell?)"
     ]
-    assert refusal(b"qid,prediction\n,A\n", "a.csv") == ['a.csv:2: $.qid: "" is no qid']
+    assert refusal(b"qid,prediction\n,A\n", "a.csv") == ['a.csv:2: $.qid: "" is not a valid qid']
     assert refusal(b"id,answer\n1,A\n", "a.csv")[0].startswith('a.csv:1: $: the file begins with "id,answer')
 
 
@@ -299,7 +299,7 @@ def test_samples_of_evalplus_that_are_wrong_are_named() -> None:
     content = lines({"task_id": "q1", "completion": "x"}, {"task_id": "q2"}, {"task_id": None, "solution": ["x"]})
     assert refusal(content, "a.jsonl") == [
         'a.jsonl:2: $: expected a sample of EvalPlus with "task_id" and "completion" or "solution"',
-        "a.jsonl:3: $.task_id: None is no id",
+        "a.jsonl:3: $.task_id: None is not an id",
         "a.jsonl:3: $.solution: expected a string, found a list",
     ]
 
@@ -328,7 +328,7 @@ def test_gzip_that_is_damaged_says_so() -> None:
     whole = gzip.compress(b'[{"qid": "1", "predictions": ["A"]}]')
     for damaged in (whole[:-5], whole[:12] + b"xx" + whole[14:], b"\x1f\x8b"):
         [problem] = refusal(damaged, "a.gz")
-        assert problem.startswith("a.gz:1: $: the file is no readable gzip file (")
+        assert problem.startswith("a.gz:1: $: the file is not a readable gzip file (")
 
 
 def test_gzip_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -399,7 +399,7 @@ def test_log_likelihoods_are_no_answers() -> None:
     ) == [
         "a.jsonl:1: $.resps: expected generated text; these are log-likelihoods or nothing, which no answer can be read from",
         "a.jsonl:2: $.resps: expected generated text; these are log-likelihoods or nothing, which no answer can be read from",
-        "a.jsonl:3: $.doc_id: None is no id",
+        "a.jsonl:3: $.doc_id: None is not an id",
         'a.jsonl:4: $: expected a sample of lmms-eval with "doc_id" and "resps" or "filtered_resps"',
     ]
 

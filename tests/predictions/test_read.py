@@ -30,6 +30,7 @@ from grader.predictions.read import (
     read_predictions,
     unknown_problems,
 )
+from tests.conftest import cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -259,7 +260,7 @@ REFUSED = [
     (b'[{1: "q1"}]', '1: $[0]: expected a key in double quotes, found "1"'),
     (b"[{'qid': 'q1'}]", "1: $[0]: single quotes; JSON strings need double quotes (json.dumps writes them, str() not)"),
     (b'[{"qid": None}]', "1: $[0].qid: Python's None; JSON writes null"),
-    (b'[{"qid": 01}]', '1: $[0].qid: "01" is no JSON number'),
+    (b'[{"qid": 01}]', '1: $[0].qid: "01" is not a JSON number'),
     (b'[{"qid": "a\nb"}]', "1: $[0].qid: a raw control character (0x0a) in a string; JSON writes it \\u000a"),
     (b'[{"qid": "a\x00b"}]', "1: $[0].qid: a raw control character (0x00) in a string; JSON writes it \\u0000"),
     (b'[{"qid":\n"C:\\x"}]', '2: $[0].qid: a backslash that begins no escape: "\\x"'),
@@ -273,7 +274,7 @@ REFUSED = [
     (ONE.decode().encode("utf-16"), "1: $: the file is UTF-16 or UTF-32; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
     (ONE.decode().encode("utf-16-be"), "1: $: the file is UTF-16 or UTF-32, or no text at all; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
     (ONE.decode().encode("utf-16-le"), "1: $: the file is UTF-16 or UTF-32, or no text at all; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"),
-    (b"\x1f\x8b\x08", "1: $: the file is no readable gzip file (Compressed file ended before the end-of-stream marker was reached); was it cut off?"),
+    (b"\x1f\x8b\x08", "1: $: the file is not a readable gzip file (Compressed file ended before the end-of-stream marker was reached); was it cut off?"),
     (gzip.compress(gzip.compress(ONE)), "1: $: the file is compressed twice (gzip); unpack it first (gunzip)"),
     (b"\x80\x04\x95", "1: $: the file is a pickle, which can run code when it is read; save it as .xlsx, .tsv or .json"),
     (b"hello \x1b[31m", f'1: $: the file begins with "hello \\x1b[31m"; {WANTED}'),
@@ -308,9 +309,9 @@ def test_a_key_that_stands_twice_names_both_lines_wherever_it_is() -> None:
 {"qid": "a", "qid": "b", "predictions": [1], "m": {"k": 1,
   "\u006b": 2}}]"""
     assert refusal(content).splitlines() == [
-        'preds.json:2: $[0]: the key "predictions" stands twice in one object, on lines 1 and 2',
-        'preds.json:3: $[1]: the key "qid" stands twice in one object, both on line 3',
-        'preds.json:4: $[1].m: the key "k" stands twice in one object, on lines 3 and 4',
+        'preds.json:2: $[0]: the key "predictions" is a duplicate in one object, on lines 1 and 2',
+        'preds.json:3: $[1]: the key "qid" is a duplicate in one object, both on line 3',
+        'preds.json:4: $[1].m: the key "k" is a duplicate in one object, on lines 3 and 4',
         "preds.json:3: $[1].predictions[0]: expected a string, found the integer 1",
     ]
 
@@ -410,11 +411,11 @@ def test_paths_that_are_no_file_say_so() -> None:
 def test_samples_that_are_suspicious_are_warned_about() -> None:
     text = "def solution(): ...\n" * 6
     assert read(json.dumps([{"qid": "a", "predictions": [text, "B", "B", text, text]}]).encode()).warnings == [
-        '2 of 5 samples repeat the very text of an earlier one, in 1 qid: "a"',
+        '2 of 5 samples are identical to an earlier sample, in 1 qid: "a"',
     ]
     joined = [{"qid": q, "predictions": ["A", text]} for q in ("a", "b", "a")]
     assert read(json.dumps(joined).encode()).warnings == [
-        '1 qid with a record that repeats another word for word (joined twice?): "a"',
+        '1 qid with a record that is identical to another one (was the file joined twice?): "a"',
         'unequal sample counts: 1 qid with 2, 1 qid with 4; not 4: "b"',
     ]
     assert read(json.dumps([{"qid": "a", "predictions": ["B"] * 6}]).encode()).warnings == []
@@ -428,11 +429,11 @@ def test_unknown_qids_get_the_nearest_known_one() -> None:
     assert check.unknown == ["Q1", "question-17", "0241", "999", "zzz"]
     assert check.missing == ["q1", "q3", "question_17", "241"]
     assert unknown_problems(file, check, known, unit="question") == [
-        'preds.json:1: $.qid: "Q1" is no question of the benchmark; did you mean "q1"?',
-        'preds.json:3: $.qid: "question-17" is no question of the benchmark; did you mean "question_17"?',
-        'preds.json:4: $.qid: "0241" is no question of the benchmark; did you mean "241"?',
-        'preds.json:5: $.qid: "999" is no question of the benchmark',
-        'preds.json:6: $.qid: "zzz" is no question of the benchmark',
+        'preds.json:1: $.qid: the benchmark has no question "Q1"; did you mean "q1"?',
+        'preds.json:3: $.qid: the benchmark has no question "question-17"; did you mean "question_17"?',
+        'preds.json:4: $.qid: the benchmark has no question "0241"; did you mean "241"?',
+        'preds.json:5: $.qid: the benchmark has no question "999"',
+        'preds.json:6: $.qid: the benchmark has no question "zzz"',
     ]
     assert missing_problem(file, check, known) == (
         'preds.json: $: 4 of 5 tasks without a prediction: "q1", "q3", "question_17", "241"; '
@@ -578,7 +579,7 @@ _TRICKY_JSON = st.recursive(
 
 
 @given(st.lists(st.dictionaries(_TRICKY, _TRICKY_JSON, max_size=3)), st.sampled_from([":", ": ", " :", "\n : "]))
-@settings(max_examples=300)
+@settings(max_examples=cases(300))
 def test_blocks_are_decoded_to_what_python_reads(values: list[dict[str, object]], colon: str) -> None:
     text = json.dumps(values, separators=(", ", colon))
     problems = json_records.Problems("f")
@@ -588,7 +589,7 @@ def test_blocks_are_decoded_to_what_python_reads(values: list[dict[str, object]]
 
 
 @given(_TRICKY, st.lists(st.dictionaries(_TRICKY, _TRICKY_JSON, max_size=2)), st.sampled_from([":", ": ", " :"]))
-@settings(max_examples=300)
+@settings(max_examples=cases(300))
 def test_no_repeated_key_escapes_a_block(key: str, values: list[dict[str, object]], colon: str) -> None:
     plain = json.dumps(values, separators=(", ", colon))[1:-1]
     inner = f'{{"x"{colon}{{{json.dumps(key)}{colon}1, {json.dumps(key)}{colon}2}}}}'
@@ -596,7 +597,7 @@ def test_no_repeated_key_escapes_a_block(key: str, values: list[dict[str, object
     reader = json_records.JsonText(f"[{plain}{', ' if plain else ''}{inner}]".encode(), problems)
     list(reader.entries(reader.array_blocks()))
     assert len(problems.found) == 1
-    assert "stands twice" in problems.found[0]
+    assert "is a duplicate" in problems.found[0]
 
 
 def test_paths_and_names_are_safe_to_print() -> None:

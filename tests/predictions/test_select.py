@@ -78,7 +78,7 @@ def test_what_is_missing_of_tasks_that_are_not_graded_is_not_missed() -> None:
 def test_a_prediction_of_no_task_is_refused_and_named_before_what_is_missing() -> None:
     with pytest.raises(InputError) as caught:
         selected(file(q1="a", q77="b"))
-    assert caught.value.problems == ['p.json:2: $.qid: "77" is no question of the benchmark']
+    assert caught.value.problems == ['p.json:2: $.qid: the benchmark has no question "77"']
 
 
 def test_a_fingerprint_tells_predictions_apart() -> None:

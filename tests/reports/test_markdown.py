@@ -280,7 +280,7 @@ def test_the_largest_report_fits_a_comment_and_says_what_it_left_out(
         check_inert(page)
         said = [re.fullmatch(r"… (\d+) more (\w+) are in .*\.", line) for line in page.texts["em"]]
         assert [match and match[2] for match in said] == [
-            "gates", "figures", "figures", "samples", "figures", "notes", "facts",
+            "gates", "metrics", "metrics", "samples", "metrics", "notes", "facts",
         ]  # fmt: skip
         cut = [int(match[1]) for match in said if match]
         kept = page.elements.count("tr") - 3 + page.elements.count("li")

@@ -164,30 +164,43 @@ class Sandbox:
         return decoder.value(reply["v"])
 
 
-def judged(comparison: str, value: Any, wanted: list[str], sandbox: Sandbox) -> list[tuple[bool, bool]]:
-    """Return, for each expected value, whether a comparison is true of it and whether the guard has refused it."""
-    import cmath
-    import math
+class Judge:
+    """One comparison in one sandbox."""
 
-    import numpy as np
+    def __init__(self, comparison: str, sandbox: Sandbox) -> None:
+        import cmath
+        import math
 
-    sandbox.noted.clear()
-    code = compile(comparison, "<comparison>", "eval")
-    names = {"np": np, "math": math, "cmath": cmath}
-    try:
-        got = sandbox.received(value)
-    except BaseException:
-        # What may not be sent is refused as well.
-        return [(False, True)] * len(wanted)
-    told = []
-    for want in wanted:
-        sandbox.noted.clear()
+        import numpy as np
+
+        self.sandbox = sandbox
+        self._code = compile(comparison, "<comparison>", "eval")
+        self._names = {"np": np, "math": math, "cmath": cmath}
+        self._expected: dict[str, Any] = {}
+
+    def received(self, value: Any) -> list[Any]:
+        """Return what becomes of a value on its way, or nothing where it may not be sent."""
+        try:
+            return [self.sandbox.received(value)]
+        except BaseException:
+            return []
+
+    def __call__(self, received: list[Any], wanted: list[str]) -> list[tuple[bool, bool]]:
+        """Return, for each expected value, whether the comparison is true of it and whether the guard has refused it.
+
+        What may not be sent is refused as well.
+        """
+        return [self._one(received[0], want) if received else (False, True) for want in wanted]
+
+    def _one(self, got: Any, want: str) -> tuple[bool, bool]:
+        if want not in self._expected:
+            self._expected[want] = eval(want, {"np": self._names["np"]})
+        self.sandbox.noted.clear()
         true = False
         # An assertion or any other error is a test that fails.
         with contextlib.suppress(BaseException):
-            true = bool(eval(code, names | {"R": got, "E": eval(want, {"np": np})}))
-        told.append((true, bool(sandbox.noted)))
-    return told
+            true = bool(eval(self._code, self._names | {"R": got, "E": self._expected[want]}))
+        return true, bool(self.sandbox.noted)
 
 
 class Unguarded(Sandbox):
@@ -226,14 +239,17 @@ def true_of_several(comparison: str, kind_of_sandbox: type[Sandbox] = Sandbox) -
     """Return (value, kind, expected values) wherever a comparison is true of two expected values and not refused."""
     found, values = [], odd_values()
     sandbox = kind_of_sandbox(" ".join([comparison, *itertools.chain(*expected().values())]))
-    for (name, value), (kind, all_wanted) in itertools.product(values.items(), expected().items()):
-        if _means_something(comparison, name, kind):
-            # A failing assertion of NumPy's takes its time for the message.
-            wanted = all_wanted[:2] if "testing" in comparison else all_wanted
-            seen = judged(comparison, value, wanted, sandbox)
-            true = [want for want, told in zip(wanted, seen, strict=True) if told == (True, False)]
-            if len(true) > 1:
-                found.append((name, kind, true))
+    judge = Judge(comparison, sandbox)
+    for name, value in values.items():
+        received = judge.received(value)
+        for kind, all_wanted in expected().items():
+            if _means_something(comparison, name, kind):
+                # A failing assertion of NumPy's takes its time for the message.
+                wanted = all_wanted[:2] if "testing" in comparison else all_wanted
+                seen = judge(received, wanted)
+                true = [want for want, told in zip(wanted, seen, strict=True) if told == (True, False)]
+                if len(true) > 1:
+                    found.append((name, kind, true))
     return found
 
 
@@ -263,7 +279,8 @@ def refused_although_equal(comparison: str) -> list[str]:
 def _with_its_like(comparison: str, wanted: list[str], sandbox: Sandbox) -> list[list[tuple[bool, bool]]]:
     import numpy as np
 
-    return [judged(comparison, eval(want, {"np": np}), [want], sandbox) for want in wanted]
+    judge = Judge(comparison, sandbox)
+    return [judge(judge.received(eval(want, {"np": np})), [want]) for want in wanted]
 
 
 def main() -> None:

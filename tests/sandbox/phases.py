@@ -88,13 +88,30 @@ def task(test: str, signature: str = SIGNATURE) -> dict[str, Any]:
 
 def record(spec: dict[str, Any]) -> dict[str, Any]:
     """Return both recordings of a task's calls."""
+    found = {}
+    for name in ("truthy", "falsy"):
+        messages, printed = _asked({"task": spec, "truthy": name == "truthy", "cpu": 10})
+        said = next((message["recorded"] for message in messages if "recorded" in message), None)
+        assert said is not None, (messages, printed)
+        found[name] = said
+    return found
+
+
+def _asked(request: dict[str, Any]) -> tuple[list[dict[str, Any]], bytes]:
+    """Have tests run once; return all that is said, and what is printed."""
+    ours, theirs = socket.socketpair()
     read_end, write_end = os.pipe()
-    process = start("record", spec, write_end)
+    process = start("judge", {}, theirs.fileno(), write_end)
+    theirs.close()
     os.close(write_end)
-    said = result_of(read_end)
-    printed = finish(process)
-    assert said is not None, printed
-    return dict(said["recorded"])
+    wire.send(ours.send, request)
+    with os.fdopen(read_end, "rb") as file:
+        messages: list[dict[str, Any]] = []
+        with contextlib.suppress(wire.ClosedError):
+            while not messages or "ended" not in messages[-1]:
+                messages.append(wire.receive(file.read))
+        ours.close()
+    return messages, finish(process)
 
 
 def calls_of(spec: dict[str, Any]) -> dict[str, Any]:
@@ -130,19 +147,9 @@ def answers(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> dict
 
 def judged(spec: dict[str, Any], recorded: dict[str, Any], given: dict[str, Any]) -> dict[str, Any] | None:
     """Return what the tests make of answers."""
-    ours, theirs = socket.socketpair()
-    read_end, write_end = os.pipe()
-    process = start("judge", spec | {name: recorded[name] for name in ("names", "calls")}, theirs.fileno(), write_end)
-    theirs.close()
-    os.close(write_end)
-    wire.send(ours.send, given | {"cpu": 10})
-    with os.fdopen(read_end, "rb") as file:
-        messages = []
-        with contextlib.suppress(wire.ClosedError):
-            while not messages or "ended" not in messages[-1]:
-                messages.append(wire.receive(file.read))
-        ours.close()
-    printed = finish(process)
+    messages, printed = _asked(
+        given | {"task": spec | {name: recorded[name] for name in ("names", "calls")}, "cpu": 10}
+    )
     found = next((message for message in messages if "confirmed" in message), None)
     assert found is not None, (messages, printed)
     return found

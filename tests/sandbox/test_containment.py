@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hostile import exhausting, forging, honest, leaking, outside, sources, stubborn, tampering
+from hostile import bending, exhausting, forging, honest, leaking, outside, sources, stubborn, tampering
 from hostile.arena import SECRET, VARIANTS, Arena, Outside, arena, judge, judge_canaries, outcomes, table
 from hostile.program import SIGNATURE, TESTS, Program, fenced
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.hostile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MODULES = [tampering, forging, leaking, exhausting, stubborn, outside, sources, honest]
+MODULES = [tampering, forging, bending, leaking, exhausting, stubborn, outside, sources, honest]
 ATTACKS = [
     pytest.param(name, program.name, id=f"{name}-{program.name}")
     for module in MODULES

@@ -20,9 +20,12 @@ from typing import Any, NamedTuple
 
 import inside
 import numpy as np
+import phases
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from tests.conftest import cases
 
 crossing = inside.load("crossing")
 receiving = inside.load("receiving")
@@ -183,13 +186,13 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 def test_any_nested_plain_value_arrives_equal_with_exactly_the_same_types(value: object) -> None:
     assert same(value, cross(value))
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(150), deadline=None)
 def test_objects_that_are_one_and_the_same_stay_so_cycles_included(data: st.DataObject) -> None:
     """A random graph of mutable objects, each of which may hold any other, itself included."""
     kinds = data.draw(st.lists(st.sampled_from(["list", "dict", "deque", "node"]), min_size=1, max_size=6))
@@ -341,6 +344,18 @@ def test_two_lone_surrogates_stay_two_characters() -> None:
 def test_built_in_exceptions_cross_with_their_arguments(error: Exception) -> None:
     received = cross([error])[0]
     assert (type(received), received.args) == (type(error), error.args)
+
+
+def test_attributes_that_a_program_sets_on_a_built_in_exception_are_part_of_it() -> None:
+    error = ValueError("m")
+    error.code, error.hidden = 4, object()  # type: ignore[attr-defined]
+    received = cross([error])[0]
+    assert (type(received), received.args, vars(received)) == (ValueError, ("m",), {"code": 4})
+    found = phases.replayed(
+        "def solution(a):\n    e = ValueError('m')\n    e.code = a + 1\n    raise e\n",
+        "try: solution(3)\nexcept ValueError as e: assert e.code == 4\nelse: assert False\n",
+    )
+    assert found == phases.CONFIRMED
 
 
 def test_an_exception_of_the_candidates_own_keeps_its_name_and_the_built_in_class_it_derives_from() -> None:
@@ -536,13 +551,13 @@ WORDY = st.recursive(
 
 
 @given(WORDY)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=cases(400), deadline=None)
 def test_no_key_and_no_value_is_taken_for_a_word_of_the_encoding(value: object) -> None:
     assert same(value, cross(value))
 
 
 @given(RESERVED, SMALL | RESERVED)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(100), deadline=None)
 def test_no_attribute_is_taken_for_a_word_of_the_encoding(name: str, held: object) -> None:
     node, error = Node(0), ValueError("what", name, held)
     setattr(node, name, held)
@@ -767,7 +782,7 @@ TABLES = st.lists(st.builds(lambda kind, rest: [kind, *rest], KINDS, st.lists(JU
 
 
 @given(TABLES | JUNK)
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=cases(1500), deadline=None)
 def test_a_malformed_table_raises_nothing_but_that_it_is_malformed(nodes: object) -> None:
     with contextlib.suppress(crossing.MalformedError):
         receive(nodes, ([], 1))

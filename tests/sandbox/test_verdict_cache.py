@@ -98,7 +98,7 @@ def test_an_answer_with_lone_surrogates_is_kept_or_left_out_but_breaks_nothing(p
 
 def _fill(path: Path, first: int, count: int, ready: Any) -> None:
     one = cache.VerdictCache(path)
-    ready.wait(30)
+    ready.wait(300)
     for number in range(first, first + count):
         one.put(name(number), {"by": first, "number": number})
         if number % 10 == 0:
@@ -114,7 +114,7 @@ def test_two_graders_at_once_lose_nothing(path: Path) -> None:
     for grader in graders:
         grader.start()
     for grader in graders:
-        grader.join(60)
+        grader.join(300)
     assert [grader.exitcode for grader in graders] == [0, 0]
     one = cache.VerdictCache(path)
     found = {number: answer for number in range(600) if (answer := one.get(name(number))) is not None}

@@ -10,9 +10,13 @@ import socket
 import struct
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import phases
 import pytest
 from phases import CONFIRMED
+
+from grader.sandbox.answer import Recording
+from grader.scorers.execution import calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,6 +160,30 @@ def test_a_function_that_the_signature_defines_stays_the_signatures(way: Callabl
     signature = "def check(x):\n    return x == 3\n\ndef solution(a):\n    pass\n"
     source = "def check(x):\n    return True\n\ndef solution(a):\n    return 0"
     assert reason(way, source, "assert check(solution(2))", signature).startswith("a test fails")
+
+
+ENDING = {
+    "an exception of the tests' own": "for x, e in CASES:\n    if solution(x) != e: raise ValueError",
+    "return": "def test():\n    for x, e in CASES:\n        if solution(x) != e: return False\n    return True\nassert test()",
+    "break": "right = 0\nfor x, e in CASES:\n    if solution(x) != e: break\n    right += 1\nassert right == 3",
+    "any": "assert not any(solution(x) != e for x, e in CASES)",
+    "exit": "import sys\nfor x, e in CASES:\n    if solution(x) != e: sys.exit(1)",
+}
+
+
+@pytest.mark.parametrize("ending", ENDING)
+def test_tests_that_an_answer_only_ends_early_are_recorded_to_their_end(ending: str) -> None:
+    """Beside a living candidate the next call would say that the last answer was right."""
+    spec = phases.task(f"CASES = [(1, 1), (2, 4), (3, 9)]\n{ENDING[ending]}")
+    recorded = calls.whole(msgspec.convert(phases.record(spec), Recording))
+    assert isinstance(recorded, calls.Calls)
+    assert [json.loads(call)["v"] for call in recorded.calls] == [[1], [2], [3]]
+    known = {"calls": recorded.calls, "names": recorded.names, "reads": recorded.reads}
+    for source, confirmed in (("a * a", True), ("a * a if a < 3 else 1", False), ("1", False)):
+        given = phases.answers(f"def solution(a):\n    return {source}", spec, known)
+        judged = phases.judged(spec, known, given)
+        assert judged is not None
+        assert judged["confirmed"] is confirmed, (source, judged)
 
 
 def test_an_argument_that_cannot_be_serialized_is_said_to_be_the_tests() -> None:
@@ -331,6 +359,24 @@ def test_a_candidate_that_answers_too_much_is_garbage() -> None:
         said.feed(part)
 
 
+@pytest.mark.parametrize("byte", [b"\xff", b"\x01", b"\x7f", b"\0"])
+def test_what_would_grow_on_its_way_to_the_grader_is_garbage(byte: bytes) -> None:
+    """Each of these is written as six characters: a message too long would make the sample unscored."""
+    said = phases.dialogue.LockStep(-1, ["{}"] * 100)
+    with pytest.raises(phases.dialogue.GarbageError):
+        said.feed(struct.pack(">I", 4) + b"abc" + byte)
+
+
+def test_answers_of_nothing_but_quotes_fit_into_a_message() -> None:
+    said = phases.dialogue.LockStep(-1, ["{}"] * 100)
+    part = struct.pack(">I", 1 << 20) + b'"' * (1 << 20)
+    for _ in range(20):
+        said.feed(part)
+    with pytest.raises(phases.dialogue.GarbageError):
+        said.feed(part)
+    assert len(json.dumps(said.result)) < 48 << 20
+
+
 # --- judging -------------------------------------------------------------------------------------------------------
 
 
@@ -492,6 +538,63 @@ KEPT = "def solution(a, seen=[]):\n    seen.append(a)\n    return seen\n"
 )
 def test_what_an_honest_program_does_with_what_lasts_is_confirmed(way: Callable[..., dict[str, Any] | None], source: str, test: str) -> None:  # fmt: skip
     assert way(source, test) == CONFIRMED
+
+
+BACK = """
+import random
+def solution(x):
+    version, words, gauss = random.getstate()
+    for back in range(1, words[-1] + 1):
+        random.setstate((version, words[:-1] + (words[-1] - back,), gauss))
+        drawn = random.randint(0, 1 << 29)
+        if random.getstate()[1] == words:
+            return drawn
+    return 0
+"""
+NUMPY_BACK = """
+import numpy as np
+def solution(x):
+    name, words, position, *rest = np.random.get_state()
+    for back in range(1, position + 1):
+        np.random.set_state((name, words, position - back, *rest))
+        drawn = int(np.random.randint(0, 1 << 29))
+        if np.random.get_state()[2] == position:
+            return drawn
+    return 0
+"""
+AHEAD = "import random\ndef solution(x):\n    return random.randint(0, 1 << 29)"
+SECRET = "secret = random.randint(0, 1 << 29)\nassert solution(hash(str(secret))) == secret"
+NUMPY_SECRET = "secret = int(np.random.randint(0, 1 << 29))\nassert solution(hash(str(secret))) == secret"
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        (BACK, f"import random\nrandom.seed(2024)\n{SECRET}"),
+        (BACK, f"import random\nrandom.seed(2024)\nrandom.random()\nrandom.setstate(random.getstate())\n{SECRET}"),
+        (NUMPY_BACK, f"import numpy as np\nnp.random.seed(2024)\n{NUMPY_SECRET}"),
+    ],
+)
+@WAYS
+def test_what_the_tests_have_drawn_cannot_be_drawn_again(way: Callable[..., Any], source: str, test: str) -> None:
+    found = way(source, test)
+    assert found is not None
+    assert (found["confirmed"], found["kind"]) == (False, "assertion")
+
+
+def test_what_the_tests_draw_later_cannot_be_drawn_before() -> None:
+    """The first call comes when nothing is drawn yet; the state that it gets would give the secret away."""
+    keeps = (
+        "import random\ndraws = []\ndef solution(x):\n    draws.append(random.randint(0, 1 << 29))\n    return draws[0]"
+    )
+    found = phases.replayed(keeps, f"import random\nrandom.seed(2024)\nsolution(0)\n{SECRET}")
+    assert (found["confirmed"], found["kind"]) == (False, "assertion")
+
+
+def test_a_program_draws_the_same_after_the_same_seed() -> None:
+    test = "import random\nrandom.seed(3)\nx = solution(0)\nrandom.seed(3)\nassert solution(0) == x"
+    assert phases.replayed(AHEAD, test) == CONFIRMED
+    assert phases.replayed(AHEAD, test.replace("(3)", "(3)\nrandom.random()")) == CONFIRMED
 
 
 # --- what a living candidate could make of the tests ---------------------------------------------------------------

@@ -6,13 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-settings.register_profile("grade", deadline=None)  # a busy machine is no defect
-settings.load_profile("grade")
 
 
 @pytest.fixture(autouse=True)

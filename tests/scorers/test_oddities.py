@@ -63,6 +63,8 @@ def test_a_failing_servers_text_is_unscored_in_careful_and_stays_what_it_was_in_
     assert any("1 prediction is no answer but what a failing server left (rate limit 1)" in n for n in report.notes)
 
 
+@pytest.mark.bubblewrap
+@pytest.mark.usefixtures("own_cache")
 def test_a_failing_servers_text_is_no_failed_program(tmp_path: Path) -> None:
     change = {0: {"predictions": ["[LMMS_EVAL_BUDGET_EXCEEDED]"]}}
     _, report = _run(tmp_path, "humaneval-v", change, ids=("q1",), k=(1,), sandbox="bubblewrap")

@@ -86,7 +86,7 @@ def test_a_report_names_known_flaky_tasks_of_its_own_data_only() -> None:
 
 def test_the_command_shows_rates_tasks_and_flakes(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["flakes"]) == 0
-    assert "No verdict was reached twice yet" in capfd.readouterr().out
+    assert "No verdict has been checked a second time yet" in capfd.readouterr().out
     ledger.add(check({"q1": 299, "q2": 1}, flake("q2")))
     assert run(["flakes"]) == 0
     said = capfd.readouterr().out.splitlines()

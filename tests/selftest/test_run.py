@@ -26,7 +26,9 @@ VSTAR = ROOT / "benchmarks/vstar/sample"
 @pytest.fixture(autouse=True)
 def _own_receipts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep receipts apart from the user's; what the sandbox has fetched stays shared."""
-    monkeypatch.setattr("grader.selftest.receipts.resources.cache_folder", lambda: tmp_path)
+    (tmp_path / "selftests").mkdir()
+    monkeypatch.setattr("grader.selftest.receipts.folder", lambda: tmp_path / "selftests")
+    monkeypatch.setattr("grader.selftest.ledger.path", lambda: tmp_path / "flakes.jsonl")
 
 
 def tasks(path: Path, tests: dict[str, str]) -> Path:

@@ -93,7 +93,16 @@ def test_a_faultless_machine_has_no_problems() -> None:
     assert found.problems == []
     assert found.notes == []
     assert found.tasks == 8
-    assert {t.kind for t in found.tallies} == {"reference", "canary", "python", "stub", "mutant", "hostile", "wrong"}
+    assert {t.kind for t in found.tallies} == {
+        "reference",
+        "canary",
+        "calibration",
+        "python",
+        "stub",
+        "mutant",
+        "hostile",
+        "wrong",
+    }
     assert not any(strength.is_weak for strength in found.strengths)
 
 

@@ -1,10 +1,7 @@
 // The list of items: searched, filtered, sorted, a page at a time.
 
-const PAGE = 100;
 const outputs = new Map();
 let searching = 0;
-
-const groupNames = (item) => item.groups.map((number) => index.groups[number]);
 
 function haystack(item) {
   item.hay ??= [item.name, ...new Set(samplesOf(item).map((at) => index.qids[index.samples.q[at]])), item.blurb, ...groupNames(item), ...samplesOf(item).map((at) => index.failed[index.samples.f[at]] ?? ''),
@@ -51,20 +48,6 @@ async function unpackOutputs() {
   if (state.tab === 'items' && !state.item) refreshList();
 }
 
-const filtered = (changes) => address({ ...changes, page: '1' });
-
-function select(name, title, options) {
-  return el('label', {}, el('span', { text: title }), el('select', { id: `filter-${name}`, onchange: (event) => go(filtered({ [name]: event.target.value })) },
-    el('option', { value: '', text: 'any' }), options.map(([value, text, number]) =>
-      el('option', { value, selected: state[name] === value, text: `${text} (${count(number)})` }))));
-}
-
-function tally(values) {
-  const found = new Map();
-  for (const value of values) found.set(value, (found.get(value) || 0) + 1);
-  return found;
-}
-
 function filters() {
   const outcomes = (name) => [...tally(all.map((at) => outcomeOf(at, name)))].sort((a, b) => b[1] - a[1]).map(([value, number]) => [value, outcomeName(value), number]);
   const labels = [...tally(items.flatMap(groupNames))].sort((a, b) => collator.compare(a[0], b[0])).map(([value, number]) => [value, named(value.replace('=', ': ')), number]);
@@ -81,15 +64,6 @@ function filters() {
     el('label', { class: 'check' }, el('input', { id: 'filter-differs', type: 'checkbox', checked: state.differs === '1', onchange: (event) => go(filtered({ differs: event.target.checked ? '1' : '' })) }), 'readings differ'),
     el('label', { class: 'check' }, el('input', { id: 'filter-deep', type: 'checkbox', checked: state.deep === '1', onchange: (event) => go(filtered({ deep: event.target.checked ? '1' : '' })) }), 'search outputs too'),
     el('a', { class: 'button', id: 'clear', href: fresh({ tab: 'items' }), text: 'Clear' }));
-}
-
-function sortable(name, text, style) {
-  const now = state.sort.replace('-', '') === name ? (state.sort.startsWith('-') ? 'descending' : 'ascending') : 'none';
-  // What is worst, or most, is what one looks for first; ids are read from the start.
-  const first = ['differs', 'seconds'].includes(name) ? `-${name}` : name;
-  const next = now === 'none' ? first : state.sort === first ? (first.startsWith('-') ? name : `-${name}`) : '';
-  return el('th', { scope: 'col', class: style, 'aria-sort': now }, el('button', { type: 'button', id: `sort-${name}`, onclick: () => go(filtered({ sort: next })) },
-    text, el('span', { 'aria-hidden': 'true', class: 'arrow', text: { ascending: ' ↑', descending: ' ↓', none: '' }[now] })));
 }
 
 function verdict(item, reading) {
@@ -133,11 +107,6 @@ function results() {
     shown.length ? table('Items', [sortable('id', 'Id'), sortable('question', 'Question'), sortable('official', 'Official'), sortable('careful', 'Careful'), sortable('differs', 'Differ', 'num'),
       timed ? sortable('seconds', 'CPU s', 'num') : null], shown.map(row), 'items') : el('p', { class: 'notice', text: items.length ? 'Nothing matches these filters.' : 'There are no samples.' }),
     pager(found.length, PAGE, page, (to) => address({ page: String(to) }))];
-}
-
-// While someone types, the form stays and only what is found is drawn again.
-function refreshList() {
-  byId('results')?.replaceChildren(...results().filter(Boolean));
 }
 
 function list() {

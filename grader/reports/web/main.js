@@ -1,32 +1,5 @@
 // Putting a view on the page, and everything that keys and addresses do.
 
-let index, items, all, owners, timed, baselines, glossary, words;
-const owner = (at) => items[owners[at]];
-
-function read(unpacked) {
-  index = unpacked;
-  let start = 0;
-  owners = [];
-  items = index.items.map(([name, size, chunkAt, place, groups, blurb, verdicts], number) => {
-    const item = { name, size, chunk: chunkAt, place, groups, blurb, verdicts, number, start, differing: 0, seconds: 0 };
-    for (let at = start; at < start + size; at += 1) owners.push(number);
-    start += size;
-    return item;
-  });
-  index.chunkCount = items.reduce((most, item) => Math.max(most, item.chunk + 1), 0);
-  all = owners.map((_, at) => at);
-  for (const at of all) {
-    const item = owner(at);
-    item.differing += differs(at);
-    item.seconds += index.samples.t[at];
-  }
-  baselines = lookup(index.baselines);
-  glossary = lookup(index.glossary);
-  words = lookup(index.words);
-  timed = items.some((item) => item.seconds > 0);
-}
-
-const VIEWS = { summary, differences, items: () => (state.item ? one() : list()), about };
 let drawn = 0;
 
 async function draw(before) {
@@ -51,7 +24,7 @@ async function draw(before) {
   const view = await VIEWS[state.tab]();
   if (turn !== drawn) return;
   panel.replaceChildren(...[view].flat(Infinity).filter(Boolean));
-  document.title = [state.item ? named(state.item) : TABS.find(([name]) => name === state.tab)[1], named(index.model), named(index.file), index.benchmark, 'grade'].filter(Boolean).join(' · ');
+  document.title = [state.item ? named(state.item) : TABS.find(([name]) => name === state.tab)[1], ...titles(), 'grade'].filter(Boolean).join(' · ');
   if (before) settle(before, focused);
   panel.dataset.ready = String(turn);
 }
@@ -73,7 +46,7 @@ function settle(before, focused) {
 
 function tabs() {
   const bar = byId('tabs');
-  const numbers = { differences: all.filter(differs).length, items: items.length };
+  const numbers = tabNumbers();
   bar.append(...TABS.map(([name, title]) => el('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'data-tab': name, 'aria-controls': 'panel',
     onclick: () => go(fresh({ tab: name })) }, title, name in numbers ? el('span', { class: 'number', text: count(numbers[name]) }) : null)));
   bar.addEventListener('keydown', (event) => {
@@ -134,26 +107,6 @@ function keys(event) {
     event.preventDefault();
     KEYS.get(key)();
   }
-}
-
-function themes() {
-  const button = byId('theme');
-  const order = ['auto', 'light', 'dark'];
-  const keep = (name) => { try { localStorage.setItem('grade-theme', name); } catch { /* a file may not be allowed to keep anything */ } };
-  const kept = () => { try { return localStorage.getItem('grade-theme'); } catch { return null; } };
-  const show = (name) => {
-    if (name === 'auto') delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = name;
-    button.textContent = `Theme: ${name}`;
-  };
-  let now = order.includes(kept()) ? kept() : 'auto';
-  show(now);
-  button.hidden = false;
-  button.addEventListener('click', () => {
-    now = order[(order.indexOf(now) + 1) % order.length];
-    show(now);
-    keep(now);
-  });
 }
 
 async function start() {

@@ -1,10 +1,5 @@
 // Where the reader is stands in the address: every view can be linked to, and back and forward work.
 
-const TABS = [['summary', 'Summary'], ['differences', 'Where they differ'], ['items', 'Items'], ['about', 'How it was made']];
-const DEFAULTS = { tab: 'summary', item: '', sample: '0', q: '', deep: '', official: '', careful: '', group: '', differs: '',
-  sort: '', page: '1', metric: '' };
-const FILTERS = ['q', 'deep', 'official', 'careful', 'group', 'differs'];
-
 function readState() {
   const given = new URLSearchParams(location.hash.slice(1));
   const state = {};

@@ -17,10 +17,11 @@ _LIMITS = (200_000, 100_000, 50_000, 30_000, 20_000, 14_000, 10_000, 8_000, 6_00
 class Texts:
     """The outputs of a report, as far as they are shown."""
 
-    def __init__(self, material: Material) -> None:
+    def __init__(self, material: Material, *, runs: int = 1) -> None:
+        """`runs`: how many runs share the report's budget."""
         self._texts = material.predictions
         lengths = [len(text) for texts in self._texts.values() for text in texts]
-        fitting = (limit for limit in _LIMITS if sum(min(n, limit) for n in lengths) <= _TOTAL)
+        fitting = (limit for limit in _LIMITS if sum(min(n, limit) for n in lengths) <= _TOTAL // runs)
         self._limit = next(fitting, _LIMITS[-1])
         self.cut = sum(n > self._limit for n in lengths)
         """Outputs that are not shown whole."""

@@ -109,7 +109,7 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
     if withheld and answer is not None and answer not in options and answer.strip().lower() in _WITHHELD:
         answer = None
     if answer is not None and answer not in options:
-        raise ValueError(f"{qid}: the answer {answer!r} is none of its options {', '.join(options)}")
+        raise ValueError(f"{qid}: the answer {answer!r} is not one of its options {', '.join(options)}")
     unit = ""
     if benchmark.is_circular:
         unit = cell(row.get(columns.group_index or "")) or _base(qid, benchmark.pass_stride)
@@ -140,7 +140,7 @@ def cell(value: object) -> str | None:
 
 def _base(qid: str, stride: int) -> str:
     if not qid.isdigit():
-        raise ValueError(f"{qid!r} is no index: the passes of a question are told by their index")
+        raise ValueError(f"{qid!r} is not an index: the passes of a question are found by their index")
     return str(int(qid) % stride)
 
 
@@ -192,7 +192,7 @@ def official_reader(version: str) -> Callable[[str, Mapping[str, str]], ChoiceRe
     if version in choice_official.VLMEVALKIT_VERSIONS:
         return lambda text, options: choice_official.read_vlmevalkit(text, options, version)
     known = ", ".join(choice_official.LMMS_EVAL_VERSIONS + choice_official.VLMEVALKIT_VERSIONS)
-    raise UsageError(f"The protocol's reader {version!r} is none that grade has: {known}.")
+    raise UsageError(f"The protocol's reader {version!r} is unknown; known: {known}.")
 
 
 class Reply(msgspec.Struct, kw_only=True):

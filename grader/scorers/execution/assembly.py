@@ -8,7 +8,15 @@ from typing import TypeAlias
 
 import msgspec
 
-from grader.scorers.execution.extraction import NOTHING, Rules, extract, extract_careful, extract_plain, parse
+from grader.scorers.execution.extraction import (
+    MAX_SOURCE,
+    NOTHING,
+    Rules,
+    extract,
+    extract_careful,
+    extract_plain,
+    parse,
+)
 
 _Scope: TypeAlias = ast.FunctionDef | ast.ClassDef
 
@@ -146,10 +154,13 @@ def _recover(
 ) -> tuple[str | None, str]:
     """Return the completion that keeps what the official one drops (None if it drops nothing), and what that is."""
     tree = parse(content)
-    if tree is None or empty or not _functions(tree, declared.stubs):
+    if tree is None or empty or _defined(tree).isdisjoint(declared.stubs):
         found = extract_careful(prediction, declared.stubs)
         if found is not None and found != content:
-            tree, lost = parse(found), "the code block, which the official extraction does not find"
+            lost = "the code block, which the official extraction does not find"
+            if len(found) > MAX_SOURCE:
+                return found, lost
+            tree = parse(found)
             return (_keep(tree), lost) if tree is not None else (None, "")
     if tree is None:
         return None, ""
@@ -162,6 +173,7 @@ def _recover(
 
 
 _SHOWN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+_HOLDING = (ast.stmt, ast.excepthandler, ast.match_case)
 _KEPT = (*_SHOWN, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.While, ast.With)
 
 
@@ -170,22 +182,24 @@ def _rebinds(content: str) -> bool:
     tree = parse(content)
     if tree is None:
         return False
-    kept = {name for node in tree.body for name in _defined(node)}
     dropped = {n for node in tree.body if _is_kept(node) and not isinstance(node, _SHOWN) for n in _assigned(node)}
-    return not kept.isdisjoint(dropped)
+    return not dropped.isdisjoint(_defined(tree))
 
 
-def _defined(node: ast.AST) -> list[str]:
-    """Return the names of the functions, classes and imports that a statement has, outside of functions."""
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return [node.name]
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return [name.asname or name.name.split(".")[0] for name in node.names]
-    return [name for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt) for name in _defined(part)]
-
-
-def _functions(tree: ast.Module, names: tuple[str, ...]) -> bool:
-    return any(isinstance(node, ast.FunctionDef) and node.name in names for node in tree.body)
+def _defined(tree: ast.Module) -> set[str]:
+    """Return the names of the functions, classes and imports that a program has, outside of functions."""
+    found: set[str] = set()
+    # No recursion: a long chain of `elif` is as deep as it is long.
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.update(name.asname or name.name.split(".")[0] for name in node.names)
+        else:
+            stack += [part for part in ast.iter_child_nodes(node) if isinstance(part, _HOLDING)]
+    return found
 
 
 def _is_kept(node: ast.stmt) -> bool:

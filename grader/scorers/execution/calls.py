@@ -39,25 +39,52 @@ def agreed(recording: Recording) -> Calls | None:
     truthy, falsy = recording.truthy, recording.falsy
     if truthy.calls is None or falsy.calls is None:
         return None
-    if list(map(_without_given_up, truthy.calls)) != list(map(_without_given_up, falsy.calls)):
+    if len(truthy.calls) != len(falsy.calls):
         return None
-    calls = tuple(_given_up_by_both(one, other) for one, other in zip(truthy.calls, falsy.calls, strict=True))
+    both = list(zip(truthy.calls, falsy.calls, strict=True))
+    if any(one != other and _without_given_up(one) != _without_given_up(other) for one, other in both):
+        return None
+    calls = tuple(_given_up_by_both(one, other) for one, other in both)
     return Calls(calls=calls, names=tuple(truthy.names), reads=tuple(sorted({*truthy.reads, *falsy.reads})))
+
+
+def whole(recording: Recording) -> Calls | None:
+    """Return the calls of tests that some answers only end early: what the one recording has is how the other begins.
+
+    `if solution(x) != expected: raise ...` ends the tests, and so do `return`, `break` and `sys.exit`. Every program
+    gets all the calls, and its tests may end before the last one when they judge: no program learns that.
+    """
+    for longer, shorter in ((recording.truthy, recording.falsy), (recording.falsy, recording.truthy)):
+        begun = shorter.begun if shorter.calls is None else shorter.calls
+        if longer.calls is None or begun is None or len(begun) > len(longer.calls):
+            continue
+        if all(
+            _without_given_up(one) == _without_given_up(other) for one, other in zip(longer.calls, begun, strict=False)
+        ):
+            calls = [*map(_given_up_by_both, longer.calls, begun), *map(_keeping_all, longer.calls[len(begun) :])]
+            reads = sorted({*longer.reads, *shorter.reads})
+            return Calls(calls=tuple(calls), names=tuple(longer.names), reads=tuple(reads))
+    return None
 
 
 def settle(recording: Recording, passes: Callable[[Calls], bool | None] | None) -> Calls | Unrecordable:
     """Return a task's calls, or why there are none.
 
+    Where the recordings differ, and one of them only ends early, the calls are those of the other (`whole`).
+
     `passes`: whether a reference solution passes when its answers to these calls are judged (None: it makes other calls
-    than these); no reference, no function. A reference decides between two recordings; it never is the source of one.
+    than these); no function where there is no reference, or where no answer can change the calls (straight.py). A
+    reference decides between two recordings; it never is the source of one.
     """
     both = agreed(recording)
     if both is not None:
         if passes is not None and passes(both) is None:
             return _unrecordable(recording, "the reference solution is called in another way")
         return both
-    for recorded in (recording.truthy, recording.falsy):
-        calls = _calls(recorded)
+    longer = whole(recording)
+    if longer is not None and passes is None:
+        return longer
+    for calls in (longer, _calls(recording.truthy), _calls(recording.falsy)):
         if calls is not None and passes is not None and passes(calls):
             return calls
     return _unrecordable(recording, DIFFERENT)
@@ -79,6 +106,12 @@ def _without_given_up(call: str) -> object:
     message = json.loads(call)
     message.pop("d", None)
     return json.dumps(message, sort_keys=True)
+
+
+def _keeping_all(call: str) -> str:
+    """Return a call that gives up nothing."""
+    message = json.loads(call)
+    return call if message.pop("d", None) is None else json.dumps(message, separators=(",", ":"))
 
 
 def _given_up_by_both(one: str, other: str) -> str:

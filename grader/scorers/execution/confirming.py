@@ -7,13 +7,15 @@ candidate and tests alive at once.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.sandbox.answer import Answers, Executed, Recording, Split
 from grader.scorers.execution import jobs
-from grader.scorers.execution.calls import Calls, Unrecordable, settle
+from grader.scorers.execution.calls import Calls, Unrecordable, agreed, settle
+from grader.scorers.execution.straight import is_straight
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -53,9 +55,19 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
 class Confirmation:
     """Finds the careful verdicts of a run's candidates, phase by phase."""
 
-    def __init__(self, tasks: Mapping[str, CodeTask], settler: Settler, spool: Spool, limits: Limits) -> None:
+    def __init__(
+        self,
+        tasks: Mapping[str, CodeTask],
+        settler: Settler,
+        spool: Spool,
+        limits: Limits,
+        calls: Mapping[str, Calls | Unrecordable] | None = None,
+    ) -> None:
+        """`calls`: those that are known already; of these tasks nothing is recorded."""
         self._tasks, self._settler, self._spool, self._limits = tasks, settler, spool, limits
-        self._calls: dict[str, Calls | Unrecordable] = {}
+        self._calls: dict[str, Calls | Unrecordable] = dict(calls or {})
+        self.unrecorded: dict[str, str] = {}
+        """Tasks whose recording infrastructure lost, and how: another recording may well succeed."""
         self._answers: dict[Candidate, str] = {}
         """The key of what a candidate answered."""
         self._judged: dict[str, Split] = {}
@@ -64,7 +76,7 @@ class Confirmation:
     def verdicts(self, candidates: Iterable[Candidate]) -> dict[Candidate, Confirmed]:
         """Return every candidate's verdict."""
         all_ = list(dict.fromkeys(candidates))
-        self._record(dict.fromkeys(candidate.qid for candidate in all_))
+        self.record(candidate.qid for candidate in all_)
         first = [c for c in all_ if isinstance(self._calls.get(c.qid), Calls)]
         self._answer("answering", [(c, self._recorded(c)) for c in first])
         self._judge("judging", first)
@@ -83,6 +95,13 @@ class Confirmation:
 
     # --- recording ---
 
+    def record(self, qids: Iterable[str]) -> Mapping[str, Calls | Unrecordable]:
+        """Record the calls of these tasks, where they are not known; return what is known of all tasks."""
+        missing = [qid for qid in dict.fromkeys(qids) if qid not in self._calls]
+        if missing:
+            self._record(missing)
+        return self._calls
+
     def _record(self, qids: Iterable[str]) -> None:
         recordings: dict[str, Recording | None] = {}
 
@@ -94,29 +113,31 @@ class Confirmation:
         items = [(key, self._tasks[qid]) for qid, key in keys.items()]
         lost = self._settler.settle("recording calls", items, lambda task: jobs.record_job(task, self._limits), take)
         found = {qid: recordings.get(key) for qid, key in keys.items()}
-        references = self._references({qid: r for qid, r in found.items() if r is not None})
+        checked = {qid: r for qid, r in found.items() if r is not None and self._needs_check(qid, r)}
+        references = self._references(checked)
         for qid, key in keys.items():
             recording = found[qid]
             if key in lost:
+                self.unrecorded[qid] = lost[key]
                 self._calls[qid] = Unrecordable(why=f"the calls were not recorded: {lost[key]}")
             elif recording is None:
                 self._calls[qid] = Unrecordable(why="the recording did not finish")
             else:
-                self._calls[qid] = self._settled(qid, recording, references)
+                passes = partial(_looked_up, references, qid) if qid in checked else None
+                self._calls[qid] = settle(recording, passes)
 
-    def _settled(
-        self, qid: str, recording: Recording, references: dict[tuple[str, Calls], bool | None]
-    ) -> Calls | Unrecordable:
-        if self._tasks[qid].solution is None:
-            return settle(recording, None)
-        return settle(recording, lambda calls: references.get((qid, calls), False))
+    def _needs_check(self, qid: str, recording: Recording) -> bool:
+        """Whether a task's known solution could tell something of its calls that the recordings do not."""
+        task = self._tasks[qid]
+        if task.solution is None:
+            return False
+        return agreed(recording) is None or not is_straight(task.tests, frozenset(task.signature.classes))
 
     def _references(self, recordings: dict[str, Recording]) -> dict[tuple[str, Calls], bool | None]:
         """Return whether a task's known solution passes with these calls; None: it is called in another way."""
         wanted = {
             Candidate(qid=qid, source=f"{self._tasks[qid].solution}\n#{number}"): calls
             for qid, recording in recordings.items()
-            if self._tasks[qid].solution is not None
             for number, calls in enumerate(possible(recording))
         }
         self._answer("checking recorded calls", list(wanted.items()))
@@ -209,6 +230,10 @@ def possible(recording: Recording) -> list[Calls]:
 
     settle(recording, note)
     return found
+
+
+def _looked_up(references: dict[tuple[str, Calls], bool | None], qid: str, calls: Calls) -> bool | None:
+    return references.get((qid, calls), False)
 
 
 def _passes(confirmed: Confirmed | None) -> bool | None:

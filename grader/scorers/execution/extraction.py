@@ -12,8 +12,8 @@ Rules = Literal["humaneval-v-v1", "humaneval-v-v2", "plain"]
 FENCE, PYTHON_FENCE, SPACED_FENCE = "```", "```python", "``` python"
 NOTHING = "    pass"
 MAX_SOURCE = 200_000
-"""Characters; a longer text is not parsed (an honest answer is a hundredth of this): the grader parses it itself, in
-2 s and 150 MB at the worst."""
+"""Characters; a longer text is not parsed (an honest answer is a hundredth of this), but taken as it is written: the
+grader would parse it itself, in 2 s and 150 MB at the worst."""
 
 
 def extract(prediction: str, rules: Rules) -> str:
@@ -56,8 +56,6 @@ def extract_plain(prediction: str, stubs: tuple[str, ...]) -> str:
 
     Of several blocks it is the last one that defines one of `stubs`, else the first.
     """
-    if len(prediction) > MAX_SOURCE:
-        return prediction
     blocks = [match[2] for match in _BLOCK.finditer(prediction)]
     if not blocks:
         return prediction
@@ -70,16 +68,18 @@ def extract_careful(prediction: str, stubs: tuple[str, ...]) -> str | None:
     That is the last fenced block, of whatever fence, that defines one of `stubs`; or the whole text where it is a
     bare program that does.
     """
-    if len(prediction) > MAX_SOURCE:
-        return None
     blocks = [match[2] for match in _BLOCK.finditer(prediction)]
-    for text in (*reversed(blocks), prediction):
+    # A long text without a block may be anything: it cannot be parsed.
+    whole = [prediction] if len(prediction) <= MAX_SOURCE else []
+    for text in (*reversed(blocks), *whole):
         if any(f"def {name}" in text for name in stubs) and _defines(text, stubs):
             return text
     return None
 
 
 def _defines(text: str, names: tuple[str, ...]) -> bool:
+    if len(text) > MAX_SOURCE:
+        return any(re.search(rf"^def {re.escape(name)}\b", text, re.MULTILINE) for name in names)
     tree = parse(text)
     return tree is not None and any(isinstance(node, ast.FunctionDef) and node.name in names for node in tree.body)
 

@@ -55,11 +55,13 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def attempts(tasks: Mapping[str, CodeTask], predictions: Mapping[str, list[str]], words: Texts) -> Iterator[Attempt]:
-    """Assemble every prediction, lazily."""
+    """Assemble every prediction, lazily; the same text of a task once."""
     for qid, texts_ in predictions.items():
+        programs: dict[str, Program] = {}
         for number, text in enumerate(texts_):
-            program = assemble(text, tasks[qid].signature_text, words.assembly)
-            yield Attempt(task=tasks[qid], sample=number, program=program)
+            if text not in programs:
+                programs[text] = assemble(text, tasks[qid].signature_text, words.assembly)
+            yield Attempt(task=tasks[qid], sample=number, program=programs[text])
 
 
 def lint_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:

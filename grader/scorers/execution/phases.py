@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import UsageError
-from grader.executors.choice import open_executor
+from grader.executors.choice import executor_of_run
 from grader.files.json_text import quoted
 from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox.answer import Executed, Lint
@@ -66,10 +66,8 @@ def execute(
     observer: Observer,
 ) -> Executions:
     """Run every prediction and read it both ways; raises InfrastructureError where no sandbox can be had."""
-    limits = Limits(
-        cpu_seconds=options.timeout, wall_seconds=max(20.0, 10 * options.timeout), memory_bytes=options.memory
-    )
-    with open_executor(options, limits, observer, words.python or None) as executor, Spool() as spool:
+    limits = limits_of(options)
+    with executor_of_run(options, limits, observer, words.python or None) as executor, Spool() as spool:
         settler = Settler(executor, observer)
         run = Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler)
         samples = run.all(jobs.attempts(tasks, predictions, words))
@@ -85,6 +83,13 @@ def execute(
     return made
 
 
+def limits_of(options: Options) -> Limits:
+    """Return what one program may use."""
+    return Limits(
+        cpu_seconds=options.timeout, wall_seconds=max(20.0, 10 * options.timeout), memory_bytes=options.memory
+    )
+
+
 class Phases:
     """One execution of many attempts, phase by phase."""
 
@@ -98,6 +103,12 @@ class Phases:
         A program that runs with its tests can leave word of them in ways no cleaning finds. So the official runs come
         last, when no careful verdict of this run is open any more.
         """
+        samples = self.judge(attempts)
+        self.run(samples)
+        return samples
+
+    def judge(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
+        """Return every attempt with its careful verdict; nothing has run officially."""
         samples = self._prepare(attempts)
         self._lint(samples)
         verdicts = self._confirmation.verdicts(c for sample in samples for c in sample.candidates)
@@ -105,8 +116,11 @@ class Phases:
             written = None if sample.written is None else verdicts.get(sample.written)
             completion = verdicts.get(sample.completion, sample.apart.completion)
             sample.apart = Apart(completion=completion, written=written)
-        self._run([sample for sample in samples if not sample.refused])
         return samples
+
+    def run(self, samples: Iterable[Sample]) -> None:
+        """Run samples officially. Every careful verdict has to be there."""
+        self._run([sample for sample in samples if not sample.refused])
 
     @property
     def unrecordable(self) -> dict[str, str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from grader.scorers.execution.extraction import parse
 from grader.scorers.execution.mutations import mutants
 from grader.scorers.probe import Probe
@@ -50,8 +52,26 @@ HOSTILE = {
 }
 """What a program does instead of solving the task -> the body of its function."""
 LOOP = "    while True:\n        pass"
-MEMORY = f"if not globals().get('_filled'):\n    globals()['_filled'] = len(b'x' * ({CANARY_MEGABYTES} << 20))"
+# Held for a moment: where no cgroup counts memory, a busy machine would look again only after it was given back.
+MEMORY = (
+    f"if not globals().get('_filled'):\n    import time\n    held = b'x' * ({CANARY_MEGABYTES} << 20)\n"
+    "    time.sleep(0.3)\n    globals()['_filled'] = len(held)"
+)
 """Needs that much once, whatever the number of calls."""
+CALIBRATIONS = 3
+"""How often the work is done: the fastest counts."""
+CALIBRATION = """\
+if not globals().get('_measured_{number}'):
+    globals()['_measured_{number}'] = True
+    table = dict()
+    for step in range(300000):
+        key = str(step * 7919 % 1000)
+        table[key] = table.get(key, 0) + step % 13
+    if sum(table.values()) != 1799994:
+        raise ArithmeticError(sum(table.values()))"""
+"""Work of a known amount, once whatever the number of calls: numbers, texts, a table, as programs do."""
+CALIBRATION_SECONDS = 0.1
+"""CPU seconds of that on the standard machine. It sets the unit: the ratio says how many times as long it takes."""
 PACKAGES = (
     "import importlib.util\n"
     "import numpy\n"
@@ -104,6 +124,10 @@ def _environment(qid: str, reference: str, name: str, python: str) -> Iterator[P
         yield _honest(qid, "canary", f"the reference, using {CANARY_MEGABYTES} MB", large)
     if packages := _with_body(reference, name, PACKAGES):
         yield _honest(qid, "canary", "the reference, using NumPy", packages)
+    for number in range(CALIBRATIONS):
+        if measured := _with_body(reference, name, CALIBRATION.format(number=number)):
+            probe = _honest(qid, "calibration", "the reference, doing a known amount of work", measured)
+            yield msgspec.structs.replace(probe, standard_seconds=CALIBRATION_SECONDS)
     version = tuple(map(int, python.split("."))) if python else ()
     needs = f"import sys\nif sys.version_info[:{len(version)}] != {version}:\n    raise ImportError(sys.version)"
     if version and (pinned := _with_body(reference, name, needs)):

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.results import Outcome, Reading, SampleResult, write_facts
-from grader.scorers.execution.extraction import parse
+from grader.sandbox.answer import Executed
+from grader.scorers.execution.extraction import MAX_SOURCE, parse
 from grader.scorers.execution.facts import SampleFacts
 
 if TYPE_CHECKING:
-    from grader.sandbox.answer import Evidence, Executed
+    from grader.sandbox.answer import Evidence, Lint, Split
     from grader.scorers.execution.confirming import Apart, Confirmed
     from grader.scorers.execution.jobs import Attempt, Texts
 
@@ -51,7 +52,7 @@ def _failure(evidence: Evidence, result: str | None, kind: str, words: Texts) ->
     if evidence.stopped in {"cpu", "blocked", "wall"}:
         return Outcome.TIMEOUT, _time_words(evidence)
     if evidence.stopped == "garbage":
-        return Outcome.CRASHED, "the process wrote something else than a result"
+        return Outcome.CRASHED, "the process wrote something other than a result"
     if result is None:
         return Outcome.CRASHED, _end_words(evidence.status)
     detail = result.removeprefix(words.failed_prefix)
@@ -81,22 +82,59 @@ def _end_words(status: int | None) -> str:
 def careful_reading(official: Reading, apart: Apart, attempt: Attempt) -> Reading:
     """Return what an attentive person would conclude from the same output."""
     confirmed, recovery = apart.completion, apart.written
-    if attempt.program.rebinds and recovery is not None:
-        # One text is one program: what is dropped would give what is kept another meaning.
+    if recovery is not None and (attempt.program.rebinds or not _unfinished_at_start(recovery)):
+        # One text is one program, never the better of two: where it can be run as it is written, that is the program.
         return _as_written(official, recovery, attempt)
     if official.outcome is Outcome.PASSED:
         return _confirmed(confirmed)
-    if recovery is not None and recovery.split is not None and recovery.split.confirmed:
-        return _recovered(attempt)
-    if official.outcome is Outcome.ERROR and parse(attempt.program.head) is None:
-        return _reading(Outcome.LINT_FAILED, "does not parse, but tells the linter to look away", "parse")
+    too_long = len(attempt.program.head) > MAX_SOURCE
+    if official.outcome is Outcome.ERROR and not too_long and parse(attempt.program.head) is None:
+        return _reading(Outcome.LINT_FAILED, "is invalid Python, and a comment in it switches the linter off", "parse")
     return official
 
 
+def _unfinished_at_start(recovery: Confirmed) -> bool:
+    """Whether a text as written does not load, or was stopped: no test has a part in either."""
+    split = recovery.split
+    if split is None or split.confirmed:
+        return False
+    return split.kind in {"load", "ended"} or (not split.reason and split.evidence.stopped is not None)
+
+
 def _as_written(official: Reading, recovery: Confirmed, attempt: Attempt) -> Reading:
-    if recovery.split is not None and recovery.split.confirmed:
+    if recovery.split is not None and recovery.split.confirmed and official.outcome is not Outcome.PASSED:
         return _recovered(attempt)
     return _confirmed(recovery) if official.outcome is Outcome.PASSED else official
+
+
+def careful_alone(lint: Lint | None, apart: Apart, attempt: Attempt, words: Texts) -> Reading:
+    """Return the careful reading where nothing runs officially: what the tests made of the program apart from them."""
+    if lint is not None and (lint.messages or lint.broken):
+        return careful_reading(official_reading(Executed(lint=lint), words), apart, attempt)
+    own, written = apart.completion, apart.written
+    if written is not None and (attempt.program.rebinds or not _unfinished_at_start(written)):
+        if written.split is not None and written.split.confirmed:
+            return _recovered(attempt)
+        own = written  # one text is one program, never the better of two
+    split = own.split
+    if split is None or split.confirmed:
+        return _confirmed(own)
+    if parse(attempt.program.head) is None:
+        return _reading(Outcome.LINT_FAILED, "is invalid Python, and a comment in it switches the linter off", "parse")
+    return _reading(*_unconfirmed(split, words), "split")
+
+
+def _unconfirmed(split: Split, words: Texts) -> tuple[Outcome, str]:
+    """Say what became of a program that the tests do not confirm. Evidence comes before anything it answered."""
+    if split.evidence.stopped is not None or split.evidence.oom:
+        return _failure(split.evidence, None, split.kind, words)
+    if split.kind == "assertion":
+        return Outcome.FAILED, split.reason
+    if split.kind in {"error", "load"}:
+        return Outcome.ERROR, split.reason
+    if split.kind == "ended" or split.evidence.status is not None:
+        return Outcome.CRASHED, _end_words(split.evidence.status)
+    return Outcome.SUSPECT, f"it cannot be judged apart from its tests: {split.reason}"
 
 
 def _recovered(attempt: Attempt) -> Reading:
@@ -107,11 +145,13 @@ def _recovered(attempt: Attempt) -> Reading:
 def _confirmed(confirmed: Confirmed) -> Reading:
     split = confirmed.split
     if split is None:
-        return unscored(confirmed.lost or "it was not run apart from its tests")
+        return unscored(confirmed.lost or "there is no separate run that could confirm it")
     if split.confirmed:
         return Reading(outcome=Outcome.PASSED, credit=1, rule="split")
     reason = split.reason or f"the confirming run did not finish ({_unfinished(split.evidence)})"
-    return _reading(Outcome.SUSPECT, f"passes in the tests' own process, not apart from them: {reason}", "split")
+    return _reading(
+        Outcome.SUSPECT, f"the official run passes, and the separate run does not confirm it: {reason}", "split"
+    )
 
 
 def _unfinished(evidence: Evidence) -> str:
@@ -139,6 +179,8 @@ def sample_result(
     else:
         official = official_reading(executed, words)
         careful = careful_reading(official, apart, attempt)
+        if len(attempt.program.head) > MAX_SOURCE:
+            official, careful = _as_too_long(official), _as_too_long(careful)
         seconds = executed.run.evidence.cpu if executed.run is not None else 0.0
     failed = failed_test(executed.run.lines, attempt) if executed is not None and executed.run is not None else None
     return SampleResult(
@@ -150,6 +192,14 @@ def sample_result(
         groups=attempt.task.groups or msgspec.UNSET,
         facts=msgspec.UNSET if failed is None else write_facts(failed),
     )
+
+
+def _as_too_long(reading: Reading) -> Reading:
+    """Return a reading that says what a limit on length has to do with it."""
+    if reading.credit:
+        return reading
+    why = f"longer than {MAX_SOURCE:,} characters: taken as it is written, without assembly"
+    return msgspec.structs.replace(reading, detail=f"{reading.detail} ({why})".lstrip())
 
 
 def failed_test(lines: str, attempt: Attempt) -> SampleFacts | None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from grader.data.rows import Rows
     from grader.models.prompt import Asking, Sampling, Turn
     from grader.results import ReadingName, Report, SandboxProvenance
+    from grader.scorers.asking import SampleScorer
     from grader.scorers.interface import Earlier, Observe, Run
     from grader.scorers.probe import Probe
 
@@ -113,6 +114,12 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
             sandbox=made.sandbox,
             write_own=write_executed,
         )
+
+    def sample_scorer(self, run: Run[ExecutionBenchmark, CodeTask]) -> SampleScorer:
+        """Return what executes samples round after round."""
+        from grader.scorers.execution.rounds import Rounds
+
+        return Rounds(run)
 
     def rescore(self, earlier: Earlier[ExecutionBenchmark]) -> Scored:
         """Compute the metrics again, from the results file or an `_executed.json` of the official evaluator."""

@@ -87,8 +87,10 @@ def _result(dice: random.Random, qid: str, sample: int, kind: str) -> SampleResu
 
 def _prose(dice: random.Random, size: int) -> str:
     words: list[str] = []
-    while sum(map(len, words)) + len(words) < size:
+    length = 0
+    while length < size:
         words.append(dice.choice(_WORDS) if dice.random() < 0.9 else str(dice.randrange(10_000)))
+        length += len(words[-1]) + 1
     return " ".join(words)
 
 

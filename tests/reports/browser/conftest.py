@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
 
 def settled(page: Page, condition: str) -> None:
     """Wait until a condition holds. (playwright's own way evaluates a string in the page, which its policy forbids.)"""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not page.evaluate(condition):
         assert time.monotonic() < end, f"never came true: {condition}"
         page.wait_for_timeout(15)
@@ -79,7 +79,7 @@ def watch(browser: Browser) -> Iterator[Callable[..., Watched]]:
 
     def make(path: Path, **settings: Any) -> Watched:
         context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | settings))
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)
         watched = Watched(context.new_page(), path)
         seen.append(watched)
         return watched

@@ -144,8 +144,8 @@ class Arena:
         self.graders.append(process)
         return process
 
-    def finish(self, process: subprocess.Popen[str], seconds: float = 200) -> str:
-        """Wait for a grader that must succeed; return what it said."""
+    def finish(self, process: subprocess.Popen[str], seconds: float = 1800) -> str:
+        """Wait for a grader that must succeed; return what it said. Only one that hangs takes half an hour."""
         try:
             output, errors = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -190,7 +190,7 @@ class Arena:
             found.append(f"file {path}")
         return found
 
-    def settled(self, seconds: float = 20) -> list[str]:
+    def settled(self, seconds: float = 120) -> list[str]:
         """Return what is left once what is on its way out is gone."""
         deadline = time.monotonic() + seconds
         while (left := self.leftovers()) and time.monotonic() < deadline:

@@ -333,7 +333,7 @@ def test_circular_questions_may_be_told_by_a_column(tmp_path: Path) -> None:
 def test_a_reader_that_there_is_not_is_a_clear_error(tmp_path: Path) -> None:
     reference = private(tmp_path, "b.csv", reader="mine")
     (tmp_path / "birds" / "b.csv").write_text("id,q,A,B,right\nw1,Which?,wren,robin,B\n")
-    with pytest.raises(UsageError, match=r"reader 'mine' is none that grade has: lmms-eval-0\.6, "):
+    with pytest.raises(UsageError, match=r"reader 'mine' is unknown; known: lmms-eval-0\.6, "):
         grade(predictions(tmp_path, {"w1": "A"}), Options(benchmark=reference), Silent())
 
 
@@ -347,7 +347,7 @@ GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev
     [
         pytest.param(
             GOOD, {"1": "A", "2": "A", "77": "A"},
-            ['{path}:3: $.qid: "77" is no question of the benchmark'],
+            ['{path}:3: $.qid: the benchmark has no question "77"'],
             id="unknown index",
         ),
         pytest.param(
@@ -362,7 +362,7 @@ GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev
         ),
         pytest.param(
             [GOOD[0], row(2, "red|blue", "C")], {"1": "A", "2": "A"},
-            ["{folder}/q.tsv:3: 2: the answer 'C' is none of its options A, B"],
+            ["{folder}/q.tsv:3: 2: the answer 'C' is not one of its options A, B"],
             id="an answer outside the options",
         ),
         pytest.param(
@@ -393,7 +393,7 @@ GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev
         ),
         pytest.param(
             [{**GOOD[0], "index": "one"}], {"one": "A"},
-            ["{folder}/q.tsv:2: 'one' is no index: the passes of a question are told by their index"],
+            ["{folder}/q.tsv:2: 'one' is not an index: the passes of a question are found by their index"],
             id="an index that is no number",
         ),
         pytest.param(

@@ -142,6 +142,31 @@ def test_a_solution_that_the_official_extraction_does_not_find_is_found(predicti
     assert made.lost == "the code block, which the official extraction does not find"
 
 
+@pytest.mark.parametrize(
+    "held",
+    [
+        "if True:\n    def solution(a):\n        return 1",
+        "try:\n    pass\nfinally:\n    def solution(a):\n        return 1",
+        "try:\n    import nothing\nexcept ImportError:\n    def solution(a):\n        return 1",
+        "match 1:\n    case 1:\n        def solution(a):\n            return 1",
+    ],
+    ids=["if", "finally", "except", "match"],
+)
+def test_a_solution_that_the_official_assembly_keeps_is_the_only_one(held: str) -> None:
+    """A second block is no second guess."""
+    text = f"```python\n{held}\n```\nor\n```\ndef solution(a):\n    return 2\n```"
+    made = assemble(text, SIGNATURE, "humaneval-v-v2")
+    assert "return 1" in made.completion
+    assert "return 2" not in (made.recovered or "")
+
+
+def test_a_chain_of_conditions_of_any_length_is_assembled() -> None:
+    """One hostile text must not cost the run of all the others."""
+    chain = "".join(f"elif N == {n}:\n    N = {n}\n" for n in range(700))
+    made = assemble(fenced(f"N = 1\nif N == 0:\n    N = 2\n{chain}{USES_N}"), SIGNATURE, "humaneval-v-v2")
+    assert made.recovered is not None
+
+
 @pytest.mark.parametrize("rules", ["humaneval-v-v1", "humaneval-v-v2", "plain"])
 @pytest.mark.parametrize("prediction", ["", "```", "\x00", "```python\n(((", "\ud800", "# " * 10_000, "``` python"])
 def test_no_text_breaks_the_assembly(prediction: str, rules: str) -> None:

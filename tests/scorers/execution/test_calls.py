@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
+
 from grader.sandbox.answer import Recorded, Recording
 from grader.scorers.execution.calls import Calls, Unrecordable, settle
 
@@ -32,8 +34,20 @@ def test_an_object_is_given_up_only_where_it_is_in_both_recordings() -> None:
 
 
 def test_without_a_known_solution_two_different_recordings_are_none() -> None:
-    found = settle(recording([call(1), call(2)], [call(1)]), None)
+    found = settle(recording([call(1), call(2)], [call(1), call(3)]), None)
     assert found == Unrecordable(why="the calls depend on the answers", names=("N",), reads=("x",))
+
+
+def test_without_a_known_solution_the_longer_recording_counts_where_the_other_only_ends_early() -> None:
+    """`return False`, `break`, or an exception of the tests' own after an answer that they find wrong."""
+    all_ = [call(1, d=[0]), call(2, d=[1])]
+    ended = recording(None, all_, "ValueError without a candidate: ")
+    begun = msgspec.structs.replace(ended, truthy=msgspec.structs.replace(ended.truthy, begun=[call(1, d=[0, 3])]))
+    for both in (recording([call(1, d=[0])], all_), recording(all_, [call(1, d=[0])]), begun):
+        found = settle(both, None)
+        assert isinstance(found, Calls)
+        assert list(found.calls) == [call(1, d=[0]), call(2)]
+    assert isinstance(settle(ended, None), Unrecordable)
 
 
 def test_a_known_solution_decides_between_two_recordings() -> None:

@@ -10,7 +10,7 @@ import pytest
 from grader.executors.local import Local
 from grader.observer import Silent
 from grader.sandbox.interface import Limits
-from grader.sandbox.pool import Verdict
+from grader.sandbox.tickets import Verdict
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution import jobs, tasks
 from grader.scorers.execution.confirming import DIVERGED, Candidate, Confirmation
@@ -107,8 +107,10 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
             assert "source" not in job["judge"]
 
 
-def confirm(pool: Scripted, *sources: str, solution: str | None = None) -> tuple[Confirmation, Any]:
-    task = tasks.make("plain", "def solution(a):", "assert solution(1) == 1", {}, solution)
+def confirm(
+    pool: Scripted, *sources: str, solution: str | None = None, tests: str = "assert solution(1) == 1"
+) -> tuple[Confirmation, Any]:
+    task = tasks.make("plain", "def solution(a):", tests, {}, solution)
     with Spool() as spool:
         confirmation = Confirmation({"plain": task}, settler(pool), spool, LIMITS)
         candidates = [Candidate(qid="plain", source=source) for source in sources]
@@ -130,9 +132,16 @@ def test_a_replay_that_diverges_is_not_given_the_tests_as_a_partner(pool: Script
 
 def test_a_known_solution_that_is_called_in_another_way_sends_the_task_to_the_other_way(pool: Scripted) -> None:
     pool.reason = DIVERGED
-    confirmation, _ = confirm(pool, "aaa", solution="def solution(a):\n    return a")
+    branching = "if solution(1):\n    solution(2)\n"
+    confirmation, _ = confirm(pool, "aaa", solution="def solution(a):\n    return a", tests=branching)
     assert confirmation.unrecordable == {"plain": "the reference solution is called in another way"}
     assert pool.kinds == ["record", "answer", "judge", "split"]
+
+
+def test_a_known_solution_is_not_asked_about_calls_that_no_answer_can_change(pool: Scripted) -> None:
+    confirmation, (found,) = confirm(pool, "aaa", solution="def solution(a):\n    return a")
+    assert (found.split.confirmed, confirmation.unrecordable) == (True, {})
+    assert pool.kinds == ["record", "answer", "judge"]
 
 
 @pytest.mark.parametrize("kind", ["answer", "judge"])

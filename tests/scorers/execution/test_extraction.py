@@ -10,11 +10,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grader.scorers.execution import extraction
-from grader.scorers.execution.extraction import MAX_SOURCE, NOTHING, extract, extract_careful, parse
+from grader.scorers.execution.extraction import MAX_SOURCE, NOTHING, extract, extract_careful, extract_plain, parse
 
 ONE = "def solution(a):\n    return 1\n"
 TWO = "def solution(a):\n    return 2\n"
 HELPER = "def helper(a):\n    return 0\n"
+
+
+LONG = f"# {'x' * MAX_SOURCE}\n"
+"""A comment that makes any text too long to be parsed."""
 
 
 def block(code: str, fence: str = "```python") -> str:
@@ -97,10 +101,19 @@ STUBS = ("solution",)
         pytest.param("```python\nx = 1\n```", None, id="a block without the function"),
         pytest.param("def solution(a:\n    return 1", None, id="a program that does not parse"),
         pytest.param("x" * MAX_SOURCE + ONE, None, id="longer than any honest answer"),
+        pytest.param(f"```py\n{ONE}{LONG}```\n", ONE + LONG, id="a block that is too long to be parsed"),
+        pytest.param(f"```py\n{ONE}{LONG}```\n```py\n{HELPER}```\n", ONE + LONG, id="a helper after a long block"),
     ],
 )
 def test_a_careful_reader_takes_the_last_block_that_defines_the_function(prediction: str, taken: str | None) -> None:
     assert extract_careful(prediction, STUBS) == taken
+
+
+@pytest.mark.parametrize("length", [50_000, MAX_SOURCE, 10 * MAX_SOURCE])
+def test_a_code_block_is_found_however_long_it_is(length: int) -> None:
+    code = f"{ONE}# {'x' * length}\n"
+    for text in (f"```python\n{code}```\n", f"```\nx = 1\n```\nso:\n```python\n{code}```\n"):
+        assert extract_plain(text, STUBS) == code
 
 
 @given(TEXTS | st.text())

@@ -17,7 +17,7 @@ from grader.sandbox.channel import Channel
 from grader.scorers.execution import jobs, tasks
 from grader.scorers.execution.confirming import Apart, Confirmed
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
-from grader.scorers.execution.reading import official_result, sample_result
+from grader.scorers.execution.reading import careful_alone, official_result, sample_result
 
 V1 = jobs.texts(
     Protocol(executed_layout="v1", timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"), 2.0
@@ -72,7 +72,7 @@ def test_a_confirmed_pass_is_credited_in_both_readings() -> None:
     )
 
 
-APART = "passes in the tests' own process, not apart from them: "
+APART = "the official run passes, and the separate run does not confirm it: "
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ FAILURES = [
     pytest.param(ran(None, status=-42), Outcome.CRASHED, "the process was ended by signal 42", "out of 2", id="signal without a name"),
     pytest.param(ran(None, status=0), Outcome.CRASHED, "the process ended itself (status 0) before the tests were done", "out of 2", id="ended itself"),
     pytest.param(ran(None, status=None), Outcome.CRASHED, "the process ended itself (status None) before the tests were done", "out of 2", id="unknown end"),
-    pytest.param(ran(None, stopped="garbage"), Outcome.CRASHED, "the process wrote something else than a result", "out of 2", id="garbage"),
+    pytest.param(ran(None, stopped="garbage"), Outcome.CRASHED, "the process wrote something other than a result", "out of 2", id="garbage"),
 ]  # fmt: skip
 
 
@@ -200,10 +200,47 @@ def test_where_dropped_code_rebinds_a_name_only_the_text_as_written_is_judged(
         assert result.careful.outcome is outcome
 
 
+DROPS = "def solution(a):\n    return N\nN = 3"
+
+
+@pytest.mark.parametrize(("official", "outcome"), [("passed", Outcome.SUSPECT), ("no", Outcome.ERROR)])
+def test_a_text_that_runs_as_written_is_no_second_guess(official: str, outcome: Outcome) -> None:
+    """Another answer in code that the official assembly drops earns nothing beside the first."""
+    kind = "" if official == "passed" else "NameError"
+    written = Split(evidence=evidence(), reason="a test fails", kind="assertion")
+    result = read(ran(official, kind), written, DROPS, Confirmed(split=CONFIRMED))
+    assert result.careful.outcome is outcome
+
+
+@pytest.mark.parametrize("code", [DROPS, REBINDS])
+def test_without_an_official_run_a_text_is_no_second_guess_either(code: str) -> None:
+    written = Split(evidence=evidence(), reason="a test fails", kind="assertion")
+    apart = Apart(completion=Confirmed(split=CONFIRMED), written=Confirmed(split=written))
+    assert careful_alone(Lint(), apart, attempt(code), V2).credit == 0
+    right = Apart(completion=Confirmed(split=written), written=Confirmed(split=CONFIRMED))
+    assert careful_alone(Lint(), right, attempt(code), V2).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        Split(evidence=evidence(), reason="the candidate's code does not load", kind="load"),
+        Split(evidence=evidence(), reason="the candidate's process ended while its code was loading", kind="ended"),
+        Split(evidence=evidence(stopped="blocked")),
+    ],
+)
+def test_a_text_that_cannot_be_run_as_written_is_judged_as_it_was_assembled(written: Split) -> None:
+    """A demonstration that reads a file nobody has costs no credit."""
+    result = read(ran("passed"), written, DROPS, Confirmed(split=CONFIRMED))
+    assert result.careful == Reading(outcome=Outcome.PASSED, credit=1, rule="split")
+
+
 def test_a_program_that_silenced_the_linter_but_does_not_parse_is_carefully_a_lint_failure() -> None:
     result = read(ran("invalid syntax", "SyntaxError"), code="# pylint: skip-file\ndef solution(a:")
     assert result.official.outcome is Outcome.ERROR
-    assert result.careful == failed(Outcome.LINT_FAILED, "does not parse, but tells the linter to look away", "parse")
+    assert result.careful == failed(
+        Outcome.LINT_FAILED, "is invalid Python, and a comment in it switches the linter off", "parse"
+    )
 
 
 def test_what_infrastructure_lost_is_unscored_in_both_readings() -> None:
@@ -262,3 +299,13 @@ def test_the_test_that_failed_is_the_last_of_the_tests_lines_that_the_exception_
 @pytest.mark.parametrize("lines", ["", "1", "2,9", "-3", "9999999", "99999999999999999999", "\u0663", "x", "1,,"])
 def test_what_a_program_says_of_its_lines_is_never_an_error(lines: str) -> None:
     assert _failing(lines) is msgspec.UNSET
+
+
+def test_both_readings_say_where_a_program_is_too_long_to_be_assembled() -> None:
+    long = f"def solution(a):\n    return a\n# {'x' * 200_000}"
+    why = "(longer than 200,000 characters: taken as it is written, without assembly)"
+    seen = read(ran("name 'x' is not defined", "NameError"), code=long)
+    assert seen.official == failed(Outcome.ERROR, f"NameError: name 'x' is not defined {why}")
+    assert seen.careful == seen.official
+    passed = read(ran("passed"), code=long, confirmed=Confirmed(split=Split(confirmed=True, evidence=evidence())))
+    assert (passed.official.detail, passed.careful.outcome) == ("", Outcome.PASSED)

@@ -33,6 +33,7 @@ from grader.scorers.mr_ben.reading import (
     steps_match,
 )
 from grader.scorers.mr_ben.scored_file import ScoredFile, from_scored_file, row_qids
+from tests.conftest import cases
 
 SAMPLE = Path(__file__).parents[3] / "benchmarks" / "mr-ben" / "sample"
 NAMES = ("Solution Correctness", "First Error Step", "Error Reason")
@@ -290,7 +291,7 @@ def test_a_code_line_in_json_keeps_its_escapes() -> None:
     assert read_careful(text, coding=True).step == 'print("a\\n")'
 
 
-@settings(max_examples=200)
+@settings(max_examples=cases(200))
 @given(st.text(), st.booleans())
 def test_any_text_is_read_and_spans_lie_within_it(text: str, coding: bool) -> None:
     for whole in (text, response(text, text, text)):

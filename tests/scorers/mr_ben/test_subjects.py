@@ -82,7 +82,7 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
     (tmp_path / "math.json").write_text(f'{{"q": [{row}],\n"q": [{row}]}}')
     with pytest.raises(InputError) as caught:
         load(tmp_path)
-    twice = 'the key "q" stands twice in one object, on lines 1 and 2'
+    twice = 'the key "q" is a duplicate in one object, on lines 1 and 2'
     assert caught.value.problems == [f"{tmp_path}/math.json:2: $: {twice}"]
 
 

@@ -33,5 +33,5 @@ def test_a_second_row_of_one_key_has_its_own_name(tmp_path: Path) -> None:
 def test_a_row_that_the_benchmark_has_not_is_named(tmp_path: Path) -> None:
     data = folder(tmp_path / "data", math=MATH)
     path = predictions(tmp_path, RIGHT | {"q1/n": "x"})
-    with pytest.raises(InputError, match=r'"q1/n" is no row of the benchmark'):
+    with pytest.raises(InputError, match=r'the benchmark has no row "q1/n"'):
         run(path, data)

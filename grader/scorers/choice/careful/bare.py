@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
 
 if TYPE_CHECKING:
     from grader.scorers.choice.careful.options import Options
 
+_SHARES = Pattern(
+    r"[\s(\[{\"']*+([A-Z])[)\]}\"']*\s*+[:=-]?+\s*+(?:about|approximately|~)?+\s*+(\d{1,3}(?:\.\d{1,3})?)\s?%[)\s]*[,;|\n]?"
+)
 _EDGE = " \t\n.,;:!?\"'*()[]{}<>_`$#\u3002-"
 
 
@@ -22,7 +26,24 @@ def read_bare(text: str, options: Options) -> ChoiceReading | None:
         return None
     if end - start == 1 and text[start].isascii() and text[start].isalpha():
         return _letter(text, start, options)
-    return _text(text, (start, end), options)
+    return _text(text, (start, end), options) or _shares(text, options)
+
+
+def _shares(text: str, options: Options) -> ChoiceReading | None:
+    """Return the likeliest option of a reply that is a list of probabilities ("A: 10%, B: 90%")."""
+    found: dict[str, float] = {}
+    at = 0
+    while (m := _SHARES.match(text, at)) is not None:
+        if m[1] in found or m[1] not in options:
+            return None
+        found[m[1]] = float(m[2])
+        at = m.end()
+    if len(found) < 2 or text[at:].strip(_EDGE) or any("%" in t for t in options.low.values()):
+        return None
+    most = [k for k, share in found.items() if share == max(found.values())]
+    if len(most) > 1:
+        return ambiguous("several_letters", (0, at), f"gives {' and '.join(most)} the same probability")
+    return read_as(most[0], "highest_probability", (0, at))
 
 
 def _letter(text: str, at: int, options: Options) -> ChoiceReading:

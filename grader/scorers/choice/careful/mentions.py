@@ -51,7 +51,7 @@ _VERBS = frozenset(
     "nor not it though although might may will remains works indicates refers contains states mentions "
     "says makes suggests gives ist wäre weil und oder aber passt stimmt est et ou car parce semble mais "
     "es y o porque corresponde parece pero è perché corrisponde é ou является и или верно верный "
-    "правильный".split()
+    "правильный als ainsi oraz lub ve veya và hoặc şıkkı şıkkıdır şıkkını seçeneği seçeneğidir seçeneğini".split()
 )
 _AFTERWORDS = frozenset(
     "as for which with best correctly accurately clearly definitely most correct right wrong incorrect "
@@ -76,7 +76,7 @@ _OPTION_WORD = Pattern(
 _NEXT_WORD = Pattern(r"[ \t]+([^\W\d_][^\W\d_']*(?:'\w+)?)")
 _CLOSERS = Pattern(r"[\s\"'*)\]}>]{0,8}")
 _DELIMITED = Pattern(
-    r"[ \t\"'*)\]}>]{0,6}(?P<delim>[.):,=-]|\s-|(?:is|was|says|reads|ist|est|es|è|é)(?= )|是)?"
+    r"[ \t\"'*)\]}>]{0,6}(?P<delim>[.):,=|-]|\s-|(?:is|was|says|reads|ist|est|es|è|é)(?= )|是)?"
     r"[ \t\"'(*\[{:=-]{0,6}(?:(?<= )(?:the|an?) )?"
 )
 _CLAUSE_STOP = Pattern(r"[ \t\"'*)\]}]*(?:$|[.,;!?\n。(]|-\s)")
@@ -221,7 +221,7 @@ def _extended(mention: Mention, page: Page, options: Options) -> Mention:
         if found[1] - match.end() == 1 and page.low[match.end() - 1] == "(":
             # "B (A)" where A says "B" and B says "A": either may be the label.
             mention.conflict = options.named_letters.get(letter)
-    elif _CLAUSE_STOP.match(page.low, found[1]) and letter in options:
+    elif match["delim"] != "|" and _CLAUSE_STOP.match(page.low, found[1]) and letter in options:
         mention.conflict, mention.stop = found[0], found[1]
     return mention
 
@@ -306,6 +306,8 @@ def _continues(so_far: Group, mention: Mention, page: Page) -> bool:
     between = page.low[last.stop : mention.start]
     if len(between) > 24:
         return False
+    if mention.letters <= so_far.letters and len(so_far.letters) > 1 and mention.kind == last.kind:
+        return False  # "of B and C, C fits": a list names each option once
     if "\n" in between:
         # A list of options runs in order; a blank line or a step back begins something new.
         if between.count("\n") > 1 or min(mention.letters) <= max(last.letters) or last.kind == "text":

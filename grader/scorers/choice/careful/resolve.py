@@ -247,6 +247,8 @@ def _without_declaration(groups: list[Group], page: Page, options: Options) -> C
         if letters == set(options.letters):
             return no_answer("echo", span, "repeats the options")
         return ambiguous("several_answers", span, f"lists {' and '.join(sorted(letters))}")
+    if len(page.low.strip()) <= _SHORT and say.ALL_OF_THEM.fullmatch(page.low):
+        return ambiguous("several_answers", (0, len(page.low)), "names all options")
     return _only_label(groups, page, options) or read_statement(page, options, groups, 0) or no_answer("nothing_read")
 
 

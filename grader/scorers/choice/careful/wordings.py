@@ -147,7 +147,7 @@ DENIED_AFTER = Pattern(
     r"[:([\]),-]*\s*[:(-]+\s*(?:not(?!\s+[(\[]?[b-z]\b|\s+[(\[]a[)\]]|\s+a\s*(?:$|[.,;]))\b|"
     r"no\b(?!\s+doubt)|incorrect|wrong|false|nope|✗|✘|❌|✕|×|eliminated|ruled out|doesn't|isn't|unlikely|"
     r"falsch|faux|falso|incorrect[oa]|errad[oa]|sbagliat[oa]|нет|неверно|错|不)"
-    r"|[)\]]?\s*[✗✘❌✕]"
+    r"|[)\]]?\s*[✗✘❌✕]|[)\].]?\s*\|\s*(?:no|wrong|incorrect|false|nein|non|нет|[✗✘❌✕])\s*(?:\||$)"
     r"|(?:ist|sind)\s+(?:\w+\s+)?(?:falsch|nicht|inkorrekt|ausgeschlossen)|stimmt nicht|passt nicht|"
     r"scheidet aus|(?:est|sont)\s+(?:fau(?:x|sse)|incorrecte?|pas|éliminée?)|n'est|ne correspond|"
     r"(?:es|son|está)\s+(?:incorrect[oa]|fals[oa]|erróne[oa])|no\s+(?:es|corresponde|coincide|puede)|(?:è|"
@@ -173,9 +173,10 @@ CONFIRMED_AFTER = Pattern(
     r"|[)\],]*\s*[:(-]+\s*(?:this (?:\w+ )?(?:matches|is (?:the )?(?:correct|right))|"
     r"(?:this is )?(?:the )?(?:correct|right|true|matches)\b(?!\s+not)|yes\b|✓|✔|✅|richtig|korrekt|vrai|"
     r"correct[oa]|corrett[oa]|corret[oa]|верно|正确|正確|对)"
-    r"|[)\]]?\s*[✓✔✅]"
+    r"|[)\]]?\s*[✓✔✅]|[)\].]?\s*\|\s*(?:yes|right|correct|true|ja|oui|sí|да|[✓✔✅])\s*(?:\||$)"
     r"|(?:ist|wäre|stimmt|passt|scheint)\b(?:\s+(?:die|das|der|meine|am|ja|also|wohl|"
     r"eindeutig))*(?:\s*(?:richtig|korrekt|beste|antwort|lösung|wahl|passend))?"
+    r"|sind\s+(?:beide\s+)?(?:richtig|korrekt)"
     r"|est\s+(?:la |le |ma |bien )*(?:bonne|correcte?|réponse|meilleure?|juste|exacte?|vraie?)|correspond\b"
     r"|(?:es|sería)\s+(?:la |el |mi )*(?:correct[oa]|respuesta|opción|mejor|verdader[oa])|(?:è|"
     r"sarebbe)\s+(?:la |il |l'|quella )*(?:corrett[oa]|risposta|opzione|giust[oa]|miglior\w*)"
@@ -273,8 +274,15 @@ REFUSED = Pattern(
 )
 """The reply says that it has no answer."""
 
+ALL_OF_THEM = Pattern(
+    r"\W*(?:(?:the )?answer(?: is|:)\s*)?all (?:of )?(?:the )?(?:above|them|these|"
+    r"(?:four )?(?:options|choices|answers))(?: (?:are|is|seem|could be))?(?: (?:correct|right|true|valid))?\W*"
+)
+"""A whole reply that names every option at once."""
+
 CONNECTED = Pattern(
-    r"[\s,/&;|+*\"']*(?:(?:and|or|nor|und|oder|et|ou|y|o|e|ed|и|или|and/or|as well as|option|"
+    r"[\s,/&;|+*\"']*(?:(?:and|or|nor|und|oder|als auch|et|i|jak i|ainsi que|ou|y|o|e|ed|и|или|"
+    r"oraz|lub|ve|veya|và|hoặc|and/or|as well as|option|"
     r"options)\s+)*[\s(\[\"'*]*|[)\]]\s*(?:,|/|and|or|und|oder|et|ou|и|или)\s*|\s*(?:和|或|或者|及|与|と|または|および|와|과|또는)\s*"
 )
 """What stands between two mentions that form one list."""

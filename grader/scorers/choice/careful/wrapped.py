@@ -24,7 +24,7 @@ _TAG = Pattern(rf"(?:<(/?)({_NAMES})\s*>|\[(/?)(answer|final_?answer)\])", re.IG
 _FIELD = Pattern(
     r"[{,\s][\"']?(?:(?:final|correct|my|model|best|selected|chosen)[_ ]?)?(?:answer|choice|option|letter|"
     r"prediction|selection|label|答案)"
-    r"(?:[_ ](?:letter|choice|option))?[\"']\s*:\s*(?:\[\s*)?(?:\"([^\"\n]{0,300})\"|'([^'\n]{0,300})'|"
+    r"(?:[_ ](?:letter|choice|option))?[\"']\s*:\s*(\[\s*)?(?:\"([^\"\n]{0,300})\"|'([^'\n]{0,300})'|"
     r"([A-Za-z]\b))",
     re.IGNORECASE,
 )
@@ -40,10 +40,18 @@ def find_wrapped(text: str) -> list[Wrapped]:
         found += _tags(text)
     if ":" in text and ("{" in text or '"' in text):
         for m in list(_FIELD.finditer(text))[-_MOST:]:
-            inner = next(m.span(g) for g in (1, 2, 3) if m[g] is not None)
-            found.append(Wrapped("json", m.start() + 1, m.end(), inner))
+            found.append(_field(m, text))
     found.sort(key=lambda w: (w.start, -w.end))
     return _outermost(found)
+
+
+def _field(m: re.Match[str], text: str) -> Wrapped:
+    """Return a JSON field's value, for an array all of its items."""
+    start, end = next(m.span(g) for g in (2, 3, 4) if m[g] is not None)
+    close = text.find("]", m.end(), m.end() + 300) if m[1] else -1
+    if close >= 0 and text[m.end() : close].strip():
+        return Wrapped("json", m.start() + 1, close + 1, (m.end(1), close))
+    return Wrapped("json", m.start() + 1, m.end(), (start, end))
 
 
 def _outermost(found: list[Wrapped]) -> list[Wrapped]:

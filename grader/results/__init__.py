@@ -4,11 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
 from grader.errors import InputError
+from grader.results import short
+from grader.results.provenance import (
+    CanaryProvenance,
+    FlakeProvenance,
+    IntervalMethod,
+    JudgeProvenance,
+    NodeProvenance,
+    Provenance,
+    SandboxProvenance,
+    SelftestProvenance,
+)
+
+__all__ = [
+    "READINGS",
+    "SCHEMA",
+    "CanaryProvenance",
+    "FlakeProvenance",
+    "IntervalMethod",
+    "JudgeProvenance",
+    "Metric",
+    "NodeProvenance",
+    "Outcome",
+    "Part",
+    "Provenance",
+    "Reading",
+    "ReadingName",
+    "Report",
+    "SampleResult",
+    "SandboxProvenance",
+    "SelftestProvenance",
+    "UnscoredCounts",
+    "by_group",
+    "by_observation",
+    "count_unscored",
+    "is_same",
+    "other_than",
+    "read_facts",
+    "write_facts",
+]
 
 SCHEMA = 2
 F = TypeVar("F", bound=msgspec.Struct)
@@ -123,6 +162,8 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """Observations (tasks, questions, groups) behind the value."""
     bounds: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
     """With unscored samples: the value if all of them were wrong, and if all were right."""
+    with_flakes: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
+    """`ci95`, widened by what verdicts that change could move: as many of them as the machine's ledger leaves open."""
 
     @property
     def number(self) -> float:
@@ -137,117 +178,6 @@ def is_same(official: Metric | None, careful: Metric | None) -> bool:
     if official is None or careful is None or official.value is None or careful.value is None:
         return official is not None and careful is not None and official.value == careful.value
     return abs(official.value - careful.value) < 1e-9
-
-
-class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where programs were executed, and within which limits."""
-
-    backend: str
-    """`docker` or `bubblewrap`."""
-    identity: str = ""
-    """A hash of all that can change a verdict: the image or the packages, and the code inside."""
-    image: str = ""
-    engine: str = ""
-    """Version of the Docker engine."""
-    runtime: str = ""
-    """OCI runtime of the engine."""
-    python: str = ""
-    """Python that ran the programs, as in `3.12.1`."""
-    official_python: str = ""
-    """Python of the official environment, as in `3.12`; empty: not known."""
-    user: str = ""
-    workers: int = 0
-    cpu_seconds: float = 0.0
-    """CPU time a program may use."""
-    memory_bytes: int = 0
-    programs: int = 0
-    distinct_programs: int = 0
-    verdicts_from_cache: int = 0
-
-    @property
-    def has_another_python(self) -> bool:
-        """Whether programs ran on another Python than officially."""
-        known = self.python and self.official_python and self.python != "unknown"
-        return bool(known) and not f"{self.python}.".startswith(f"{self.official_python}.")
-
-
-class JudgeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who judged what rules could not read."""
-
-    source: str
-    """`endpoint`, or where the recorded replies came from."""
-    model: str = ""
-    endpoint: str = ""
-    """Address without credentials and query."""
-    questions: int = 0
-    calls: int = 0
-    """Requests sent, repeated and failed ones included."""
-    cached: int = 0
-    """Questions answered without a request."""
-    failed: int = 0
-    """Questions left without a readable reply."""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-class IntervalMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How intervals were made."""
-
-    level: int = 95
-    """In percent."""
-    proportions: str = ""
-    """Method for shares of right and wrong."""
-    means: str = ""
-    """Method for other metrics."""
-    resamples: int = 0
-    seed: int = 0
-
-
-class SelftestProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The self-test that showed what the machine's verdicts are worth; see `grade selftest`."""
-
-    at: str
-    """When it ended, in UTC: `2026-11-22T00:10:05+00:00`."""
-    passed: bool
-    problems: int = 0
-    """Verdicts that were wrong."""
-    counts: dict[str, tuple[int, int]] = {}
-    """Kind of probe -> (verdicts that were as they had to be, probes)."""
-    data: str = ""
-    data_digest: str | None = None
-    same_data: bool = False
-    """Whether it tested the very data that this run was graded with."""
-    repeats: int = 1
-    under_load: bool = False
-    load: float = 0.0
-    """Load average when it began."""
-
-
-class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How the values of a report were made."""
-
-    grade: str = ""
-    """Version of grade."""
-    python: str = ""
-    """Python that graded; programs run in the sandbox's."""
-    data: str = ""
-    """Where the tasks came from."""
-    data_digest: str | None = None
-    """A hash of the columns that scoring reads; None: not known."""
-    data_is_carried: bool = False
-    """Whether the tasks came with the predictions."""
-    predictions: str = ""
-    """Name of the prediction file."""
-    inference: dict[str, Any] = {}
-    """Settings that the predictions were asked for with, where the prediction file has them."""
-    predictions_digest: str | None = None
-    intervals: IntervalMethod | None = None
-    settings: dict[str, str] = {}
-    """Settings of the scorer's own that were given."""
-    sandbox: SandboxProvenance | None = None
-    judge: JudgeProvenance | None = None
-    selftest: SelftestProvenance | None = None
-    """The valid self-test of this machine; None: there is none."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -295,15 +225,23 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         """Return the overall metrics as a short table."""
-        from grader.reports import short
+        title = [name for name in (self.benchmark, self.split, self.protocol, self.model) if name]
+        names = dict.fromkeys(metric.name for metric in self.metrics if metric.group is None)
+        counts = f"{len(self.samples)} samples; official and careful differ on {len(self.differences())}"
+        if self.unscored:
+            counts += f"; {self.unscored} unscored"
+        return short.table(title, [self._row(name) for name in names], counts)
 
-        return short.table(self)
+    def _row(self, name: str) -> short.Row:
+        official, careful = self.metric(name, "official"), self.metric(name, "careful")
+        values = [None if metric is None else metric.value for metric in (official, careful)]
+        (first, *_) = [metric for metric in (careful, official) if metric is not None]
+        return short.Row(name=name, official=values[0], careful=values[1], ci95=first.ci95, n=first.n)
 
     def __repr__(self) -> str:
         """Return one line: all samples of a run are megabytes."""
-        from grader.reports import short
-
-        return short.line(self)
+        counts = f"{len(self.metrics)} metrics, {len(self.samples)} samples, {self.unscored} unscored"
+        return short.line([self.benchmark, self.split, self.protocol], counts)
 
     def metric(self, name: str, reading: ReadingName = "official", group: str | None = None) -> Metric | None:
         """Return the named metric, or None if this report has none of that name."""

@@ -1,0 +1,96 @@
+"""`grade export`: results where other people keep them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.commands import run_names
+from grader.commands.console import say, writing
+from grader.commands.run_names import NAMED_FILE, NamedFile
+from grader.integrations.exports import TARGETS
+from grader.integrations.exports import target as export_to
+
+if TYPE_CHECKING:
+    from grader.integrations.exports.interface import Exported
+    from grader.reports.material import Material
+    from grader.results import ReadingName
+
+
+@click.command("export")
+@click.argument("target", type=click.Choice(list(TARGETS)), metavar="TARGET")
+@click.argument("run", type=NAMED_FILE, metavar="[NAME=]RESULTS")
+@click.option("-o", "--output", "folder", type=click.Path(path_type=Path, file_okay=False), default=Path(),
+              metavar="DIR", help="Folder for the files; default: the current one.")  # fmt: skip
+@click.option("--model", default="", metavar="ID", help="The model's id, for example org/name.")
+@click.option("--organization", default="", metavar="NAME", help="Who ran the evaluation.")
+@click.option(
+    "--dataset", default="", metavar="ORG/NAME", help="The data set on the hub; default: the benchmark's own."
+)
+@click.option("--task", default="", metavar="NAME", help="The task within the data set; default: the benchmark's id.")
+@click.option("--project", default="", metavar="NAME", help="Project of W&B, experiment of MLflow (default: grade).")
+@click.option("--reading", type=click.Choice(["careful", "official"]),
+              help="For targets with one value: the reading (default: official).")  # fmt: skip
+@click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="PATH",
+              help="The data that was graded against, where samples show questions.")  # fmt: skip
+@click.option("-q", "--quiet", is_flag=True, help="Only errors.")
+def export_command(
+    target: str,
+    run: NamedFile,
+    *,
+    folder: Path,
+    model: str,
+    organization: str,
+    dataset: str,
+    task: str,
+    project: str,
+    reading: ReadingName | None,
+    data: Path | None,
+    quiet: bool,
+) -> None:
+    """Export results to TARGET: every-eval-ever, hugging-face, lmms-eval, mlflow or wandb.
+
+    The first three write files. mlflow and wandb log a run through their own libraries and settings.
+    """
+    from grader.integrations.exports.interface import Wanted
+
+    ((name, report),) = run_names.read([run])
+
+    def material() -> Material:
+        from grader.reports import material
+
+        files = material.beside(run.path, report)
+        return material.load(report, files.predictions, data, files.own, folders=files.folders)
+
+    wanted = Wanted(
+        model=model,
+        organization=organization,
+        dataset=dataset,
+        task=task,
+        project=project,
+        reading=reading,
+        now=time.time(),
+    )
+    made = export_to(target)(report, name, material, wanted)
+    written = writing(lambda: _write(made, folder))
+    if not quiet:
+        for path in written:
+            say(f"Wrote {path}")
+        if made.said:
+            say(made.said)
+
+
+def _write(made: Exported, folder: Path) -> list[Path]:
+    from grader.files.replacing import replacing
+
+    written = []
+    for name, content in made.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            file.write(content)
+        written.append(path)
+    return written

@@ -1,0 +1,48 @@
+"""`grade leaderboard`: models by benchmarks."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.commands import options, output_files
+from grader.commands.console import say, write
+from grader.commands.run_names import NAMED_FILE, NamedFile, read
+
+if TYPE_CHECKING:
+    from grader.results import ReadingName
+
+
+@click.command("leaderboard")
+@click.argument("runs", type=NAMED_FILE, nargs=-1, required=True, metavar="[NAME=]RESULTS...")
+@options.reading_option
+@click.option("-o", "--output", "outputs", type=options.FILE, multiple=True, metavar="FILE",
+              help="Also write the leaderboard here: .json, .csv, .md, .tex, .html, or `-` (JSON on standard "
+                   "output); repeatable.")  # fmt: skip
+@click.option("-q", "--quiet", is_flag=True, help="Only errors.")
+def leaderboard_command(
+    runs: tuple[NamedFile, ...], reading: ReadingName, outputs: tuple[str, ...], *, quiet: bool
+) -> None:
+    """Rank several runs, of one benchmark or of many, and show which of them the data cannot tell apart.
+
+    RESULTS is a `<stem>_results.json`. NAME is what the table calls its model.
+    """
+    from grader.decisions.leaderboard import leaderboard
+    from grader.reports.leaderboard import format_of
+
+    formats = [format_of(name) for name in outputs]
+    output_files.check_places(outputs, [run.path for run in runs])
+    made = leaderboard(read(runs), reading=reading)
+    if not quiet:
+        import shutil
+
+        from grader.reports.leaderboard import table
+
+        width = max(80, shutil.get_terminal_size((100, 24)).columns)
+        write(table.render(made, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
+    for name, make in zip(outputs, formats, strict=True):
+        for path in output_files.put(name, make(made)):
+            if not quiet:
+                say(f"Wrote {path}")

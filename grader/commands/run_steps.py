@@ -1,0 +1,197 @@
+"""The steps of `grade PREDICTIONS`, for one file and for several: check, grade, show, write, decide."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.commands import annotate, output_files
+from grader.commands.console import say, write, writing
+from grader.errors import InfrastructureError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from grader.decisions.asked import FailUnder, MaxDrop
+    from grader.decisions.gate import GateResult
+    from grader.files.destination import Destination
+    from grader.grading import Graded
+    from grader.options import Options
+    from grader.results import ReadingName, Report
+
+
+class Wanted(NamedTuple):
+    """What is to be made of a run, beside the files that every run writes."""
+
+    lines: Sequence[FailUnder]
+    baseline: Report | None
+    drops: Sequence[MaxDrop]
+    reading: ReadingName
+    outputs: tuple[str, ...]
+    quiet: bool
+    verbose: bool
+    require_selftest: bool
+    percent: float | None
+    """Share of the verdicts to reach again; None: none."""
+
+
+def read_baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -> Report | None:
+    """Read the baseline now: what is wrong with it is said before anything runs, and before a run replaces it."""
+    if path is None:
+        if drops:
+            raise UsageError("--max-drop needs a --baseline to drop from.")
+        return None
+    from grader.files.results_file import read_report
+    from grader.scorers import declarations
+
+    report, declared = read_report(path), declarations.load(asked.benchmark)
+    will_be = declared.id, declared.split(asked.split)[0], declared.check_protocol(asked.protocol)
+    if (report.benchmark, report.split, report.protocol) != will_be:
+        raise UsageError(
+            f"{path} cannot be the baseline of this run: it is of {report.benchmark}, {report.split}, "
+            f"{report.protocol}; this run is {', '.join(will_be)}."
+        )
+    return report
+
+
+def check_files(names: tuple[str, ...], predictions: str, baseline: Path | None, asked: Options) -> None:
+    """Refuse what cannot end well before anything runs; `Destination` refuses what only the data tells."""
+    from grader.files.destination import stem_in
+    from grader.files.run_files import results_path
+
+    if not Path(predictions).name:
+        raise UsageError(f"{predictions}: is a folder" if predictions else "The name of the prediction file is empty.")
+    stem = stem_in(asked.output_dir, None if predictions == "-" else Path(predictions))
+    output_files.check(names, inputs_of(predictions, baseline, asked))
+    is_whole = asked.limit is None and not asked.ids
+    if is_whole and baseline is not None and stem is not None and baseline.resolve() == results_path(stem).resolve():
+        raise UsageError(
+            f"--baseline {baseline}: this run writes its own results there, and the next run would be compared with "
+            f"them. Give the baseline a name of its own: mv {baseline} {baseline.with_name('baseline_results.json')}"
+        )
+
+
+def inputs_of(predictions: str, baseline: Path | None, asked: Options) -> list[Path | None]:
+    """Return the files that a run reads, or writes of its own: no report may replace them."""
+    from grader.files.destination import stem_in
+
+    stem = stem_in(asked.output_dir, None if predictions == "-" else Path(predictions))
+    written = [] if stem is None else [own_path(stem, asked)]
+    return [Path(predictions), *written, baseline, asked.data, asked.judge_replies, asked.judge_prompt]
+
+
+def check_selftest(asked: Options) -> None:
+    """Raise InfrastructureError where `--require-selftest` cannot be met, before anything runs."""
+    from grader.scorers import declarations
+    from grader.selftest.required import check_before
+
+    if asked.executor != "local":
+        raise UsageError(
+            "--require-selftest: a self-test proves the machine that it ran on, and programs would run on a cluster. "
+            "Grade on one machine, or leave the option out."
+        )
+    declared = declarations.load(asked.benchmark)
+    check_before(declared, declared.check_protocol(asked.protocol))
+
+
+def destination(asked: Options, *, needs_whole: bool, inputs: tuple[Path, ...]) -> Destination:
+    """Return the place of a run's files. `needs_whole`: a gate rests on them; `inputs`: results that it reads."""
+    from grader.files.destination import Destination
+
+    return Destination(force=asked.force, needs_whole=needs_whole, inputs=inputs)
+
+
+def judge_gates(graded: Graded, wanted: Wanted) -> tuple[str, list[GateResult]]:
+    """Return why no gate can be decided (empty: they can), and what became of the gates."""
+    from grader.selftest.required import problem
+
+    unproven = problem(graded.report) if wanted.require_selftest else ""
+    if unproven or (not wanted.lines and wanted.baseline is None):
+        return unproven, []
+    from grader.decisions.gate import judge
+
+    try:
+        return "", judge(
+            graded.report,
+            lines=wanted.lines,
+            baseline=wanted.baseline,
+            drops=wanted.drops,
+            reading=wanted.reading,
+        )
+    except UsageError:
+        # The gate asked for something that is not there; what was graded is not lost for that.
+        writing(graded.write)
+        raise
+
+
+def show(report: Report, *, verbose: bool) -> None:
+    """Show the table; `verbose`: and a line on every sample."""
+    import shutil
+    from datetime import UTC, datetime
+
+    from grader.reports import table
+    from grader.reports.text import clean
+
+    width = max(60, shutil.get_terminal_size((100, 24)).columns)
+    text = table.render(report, width=width, colour=sys.stderr.isatty(), now=datetime.now(UTC))
+    write(text.rstrip("\n"))
+    if verbose:
+        for sample in report.samples:
+            careful = sample.careful
+            say(f"{clean(sample.qid)} #{sample.sample} {sample.official.outcome} {careful.outcome} "
+                f"{clean(careful.detail)[:200]}")  # fmt: skip
+
+
+def write_files(*steps: Callable[[], list[Path]], quiet: bool) -> InfrastructureError | None:
+    """Write all that can be written, and say what; return the first thing that could not be."""
+    failed = None
+    for step in steps:
+        try:
+            written = writing(step)
+        except InfrastructureError as error:
+            failed = failed or error
+        else:
+            for path in () if quiet else written:
+                say(f"Wrote {path}")
+    return failed
+
+
+def decide(report: Report, gates: Sequence[GateResult], unwritten: InfrastructureError | None, *, of: str = "") -> int:
+    """Say last, and loudly, what became of the gates; return the exit code. `of`: the file, where there are several."""
+    lost = bool(report.samples) and report.unscored == len(report.samples)
+    if silent := _silent_judge(report):
+        lost = True
+        say(f"error: {of}the judge answered none of its {silent} questions; the same command asks again.")
+    if not gates:
+        if unwritten is not None:
+            raise unwritten
+        return InfrastructureError.exit_code if lost else 0
+    from grader.decisions.gate import exit_code
+
+    code = exit_code(gates, complete=unwritten is None)
+    if unwritten is not None and code != InfrastructureError.exit_code:
+        say(f"error: {unwritten}")
+    for gate in gates:
+        annotate.on_top(gate)
+    words = {"met": "GATE MET", "failed": "GATE NOT MET", "inconclusive": "GATE INCONCLUSIVE", "unscored": "GATE OPEN"}
+    for gate in sorted(gates, key=lambda gate: ("met", "unscored", "inconclusive", "failed").index(gate.state)):
+        say(f"{words[gate.state]}: {of}{gate.gate}: {gate.reason}")
+    if unwritten is not None and code == InfrastructureError.exit_code:
+        raise unwritten
+    return code
+
+
+def _silent_judge(report: Report) -> int:
+    """Return how many questions a judge had that answered none of them; 0 where there is no such judge."""
+    judge = report.provenance.judge
+    return judge.questions if judge is not None and judge.questions == judge.failed else 0
+
+
+def own_path(stem: Path, asked: Options) -> Path | None:
+    """Return the path of the file that the benchmark's scorer writes of its own; None: it writes none."""
+    from grader.files.run_files import beside
+    from grader.scorers import declarations, registry
+
+    ending = registry.scorer(declarations.load(asked.benchmark).scoring).own_file
+    return beside(stem, ending) if ending else None

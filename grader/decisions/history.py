@@ -1,0 +1,190 @@
+"""Checkpoints of one training run: a metric over steps, and what changed from each checkpoint to the next."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.decisions.comparison import Comparison, Flip, RunName, compare
+from grader.decisions.many import holm
+from grader.errors import UsageError
+from grader.results import Metric, ReadingName, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_STEP = re.compile(r"(?:step|checkpoint|ckpt|iter|iteration|epoch)s?[-_=]?(\d+)", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+ENDING = "_results.json"
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """What changed from the checkpoint before to this one, in the reading that decides."""
+
+    value: float
+    """Points, over the items scored in both."""
+    ci95: tuple[float, float]
+    p_value: float
+    corrected: float
+    """The p value, corrected for all steps of the history (Holm)."""
+    n: int
+    risen: list[Flip]
+    fallen: list[Flip]
+
+
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """One point of a history."""
+
+    step: int
+    run: RunName
+    official: Metric | None
+    careful: Metric | None
+    is_below: bool | None = None
+    """Whether the value is below the gate's line; None: there is no line, or no value."""
+    change: Change | None = None
+    """None for the first checkpoint."""
+
+    def metric(self, reading: ReadingName) -> Metric | None:
+        """Return the value in one reading."""
+        return self.official if reading == "official" else self.careful
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    """A metric over the checkpoints of one training run."""
+
+    schema: int = 1
+    benchmark: str
+    split: str
+    protocol: str
+    metric: str
+    group: str | None = None
+    reading: ReadingName
+    line: float | None = None
+    """The gate's threshold."""
+    checkpoints: list[Checkpoint]
+    best: int | None = None
+    """Place of the checkpoint with the highest value; the first one of equals."""
+    notes: list[str] = []
+
+    def value(self, at: int) -> float | None:
+        """Return a checkpoint's value in the reading that decides."""
+        found = self.checkpoints[at].metric(self.reading)
+        return None if found is None else found.value
+
+
+def step_of(path: Path) -> int | None:
+    """Return the step in the name of a results file, or of its folder; None where there is no number.
+
+    A number after `step`, `checkpoint` or the like comes before any other.
+    """
+    name = path.name.removesuffix(ENDING)
+    for pattern in (_STEP, _NUMBER):
+        for text in (name, path.parent.name):
+            found = pattern.findall(text)
+            if found:
+                return int(found[-1])
+    return None
+
+
+def in_order(paths: Sequence[Path]) -> list[tuple[int, Path]]:
+    """Return results files by step; raises UsageError where a step is missing or two files have the same one."""
+    found: dict[int, Path] = {}
+    for path in paths:
+        step = step_of(path)
+        if step is None:
+            raise UsageError(f"{path}: the name has no step. Rename it, for example to step_1000{ENDING}.")
+        if step in found:
+            raise UsageError(f"{found[step]} and {path} both are of step {step}. Keep one of them.")
+        found[step] = path
+    return sorted(found.items())
+
+
+def history(
+    runs: Sequence[tuple[int, RunName, Report]],
+    *,
+    metric: str = "",
+    group: str | None = None,
+    reading: ReadingName = "careful",
+    line: float | None = None,
+) -> History:
+    """Put checkpoints in a line, in the order given; raises UsageError where neighbours cannot be compared."""
+    first = runs[0][2]
+    name = metric or next((one.name for _, _, report in runs for one in report.metrics), "")
+    _check_metric(runs, name, group)
+    changes = _changes(runs, name, group, reading)
+    points = [
+        Checkpoint(
+            step=step,
+            run=run,
+            official=report.metric(name, "official", group),
+            careful=report.metric(name, "careful", group),
+            is_below=_is_below(report.metric(name, reading, group), line),
+            change=change,
+        )
+        for (step, run, report), change in zip(runs, [None, *changes], strict=True)
+    ]
+    values = [found.value if (found := point.metric(reading)) else None for point in points]
+    scored = [at for at, value in enumerate(values) if value is not None]
+    return History(
+        benchmark=first.benchmark,
+        split=first.split,
+        protocol=first.protocol,
+        metric=name,
+        group=group,
+        reading=reading,
+        line=line,
+        checkpoints=points,
+        best=max(scored, key=lambda at: (values[at], -at), default=None),
+        notes=_notes(runs),
+    )
+
+
+def _check_metric(runs: Sequence[tuple[int, RunName, Report]], name: str, group: str | None) -> None:
+    if any(report.metric(name, reading, group) for _, _, report in runs for reading in ("official", "careful")):
+        return
+    known = dict.fromkeys(one.name for _, _, report in runs for one in report.metrics)
+    where = f" of {group}" if group else ""
+    raise UsageError(f"No run has the metric {name!r}{where}; there are {', '.join(known)}.")
+
+
+def _is_below(metric: Metric | None, line: float | None) -> bool | None:
+    return None if metric is None or metric.value is None or line is None else metric.value < line
+
+
+def _changes(
+    runs: Sequence[tuple[int, RunName, Report]], name: str, group: str | None, reading: ReadingName
+) -> list[Change | None]:
+    """Return the change of each checkpoint but the first from the one before."""
+    neighbours = pairwise(runs)
+    made = [compare(before[2], after[2], reading=reading) for before, after in neighbours]
+    changes = [_change(one, name, group, reading) for one in made]
+    corrected = iter(holm([change.p_value for change in changes if change]))
+    return [change and msgspec.structs.replace(change, corrected=next(corrected)) for change in changes]
+
+
+def _change(made: Comparison, name: str, group: str | None, reading: ReadingName) -> Change | None:
+    row = next((r for r in made.metrics if (r.name, r.reading, r.group) == (name, reading, group)), None)
+    if row is None:
+        return None
+    moved = row.difference
+    return Change(
+        value=moved.value,
+        ci95=moved.ci95,
+        p_value=moved.p_value,
+        corrected=moved.p_value,
+        n=moved.n,
+        risen=made.risen,
+        fallen=made.fallen,
+    )
+
+
+def _notes(runs: Sequence[tuple[int, RunName, Report]]) -> list[str]:
+    return [
+        f"Step {step}: {report.unscored} samples are unscored, and excluded from the metric."
+        for step, _, report in runs
+        if report.unscored
+    ]

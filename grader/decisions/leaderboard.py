@@ -1,0 +1,299 @@
+"""Several runs of one benchmark or of several: what each scored, and which of them the data can tell apart.
+
+Every two runs of a benchmark are compared with a paired test. The p values are corrected for the number of
+comparisons (Holm), so that all the differences called on one ranking are right together with 95 % probability.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.decisions.comparison import RunName, check_comparable, fields_shown
+from grader.decisions.made_differently import differences, in_words
+from grader.decisions.many import groups_of, holm, letters
+from grader.decisions.paired import LEVEL, NothingPairedError, TestName
+from grader.errors import UsageError
+from grader.results import READINGS, Metric, Part, ReadingName, Report
+from grader.scorers import declarations
+from grader.scorers.registry import scorer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MOST_RUNS = 60
+"""Runs of one benchmark that are compared: each two of them are, and in every category."""
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """Two runs of a board, compared in one metric."""
+
+    a: int
+    """Place of the run on the board, from 0."""
+    b: int
+    change: float
+    """B minus A over the items scored in both, in points."""
+    ci95: tuple[float, float]
+    p_value: float
+    corrected: float
+    """The p value, corrected for all comparisons of the family."""
+    test: TestName
+    n: int
+    """Paired observations."""
+
+    @property
+    def is_different(self) -> bool:
+        """Whether the data tell the two apart."""
+        return self.corrected < LEVEL
+
+
+class Ranking(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric in one reading, of all runs of a board."""
+
+    metric: str
+    reading: ReadingName
+    group: str | None = None
+    """None: the whole benchmark, else `field=value`."""
+    values: list[Metric | None]
+    """One for each run, in the board's order; None: the run does not have it."""
+    ranks: list[tuple[int, int] | None] = []
+    """Best and worst rank that the data allow; None: not compared."""
+    groups: list[list[int]] = []
+    """Places of runs that are not told apart, from the best group on; a run may be in several."""
+    letters: list[str] = []
+    """The groups that each run is in, as letters: `a` is the first group."""
+    pairs: list[Pair] = []
+    comparisons: int = 0
+    """Comparisons that the p values are corrected for; 0: the metric is not tested."""
+
+
+class Board(msgspec.Struct, frozen=True, kw_only=True):
+    """The runs of one benchmark that can be compared."""
+
+    benchmark: str
+    title: str
+    """The benchmark's name as people write it."""
+    split: str
+    protocol: str
+    part: Part | None = None
+    metric: str
+    """The benchmark's first metric: the runs are ordered by it."""
+    runs: list[RunName]
+    rankings: list[Ranking]
+    """Overall metrics first, then the first metric by category."""
+    notes: list[str] = []
+
+    def ranking(self, metric: str, reading: ReadingName, group: str | None = None) -> Ranking | None:
+        """Return the named ranking, or None."""
+        for one in self.rankings:
+            if (one.metric, one.reading, one.group) == (metric, reading, group):
+                return one
+        return None
+
+    def place(self, model: str) -> int | None:
+        """Return the place of a run, by what tables call it; None: it is not on this board."""
+        return next((at for at, run in enumerate(self.runs) if run.short == model), None)
+
+    @property
+    def groups(self) -> list[str]:
+        """The categories, as `field=value`."""
+        return list(dict.fromkeys(one.group for one in self.rankings if one.group is not None))
+
+    @property
+    def metrics(self) -> list[str]:
+        """The overall metrics."""
+        return list(dict.fromkeys(one.metric for one in self.rankings if one.group is None))
+
+
+class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
+    """Models by benchmarks."""
+
+    schema: int = 1
+    reading: ReadingName
+    """The reading that orders the runs."""
+    level: float = LEVEL
+    """Chance of one wrong call or more among all comparisons of a ranking."""
+    correction: str = "Holm"
+    boards: list[Board]
+
+    def models(self) -> list[str]:
+        """Return the names of all runs, each once."""
+        return list(dict.fromkeys(str(run.short) for board in self.boards for run in board.runs))
+
+
+Run = tuple[RunName, Report]
+
+
+def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful") -> Leaderboard:
+    """Rank runs; those that cannot be compared with the others come onto a board of their own. Raises UsageError."""
+    boards: list[list[Run]] = []
+    reasons: dict[int, str] = {}
+    for run in runs:
+        place, reason = _place(run, boards)
+        if place is None:
+            reasons |= {len(boards): reason} if reason else {}
+            boards.append([run])
+        else:
+            boards[place].append(run)
+    made = [_board(members, reading, reasons.get(at, "")) for at, members in enumerate(boards)]
+    return Leaderboard(reading=reading, boards=made)
+
+
+def _place(run: Run, boards: list[list[Run]]) -> tuple[int | None, str]:
+    """Return the board that a run belongs to; None: none, and why not to one of the same benchmark."""
+    _, report = run
+    reason = ""
+    for at, members in enumerate(boards):
+        name, first = members[0]
+        if (first.benchmark, first.split, first.protocol) != (report.benchmark, report.split, report.protocol):
+            continue
+        try:
+            _check_same(first, report)
+        except UsageError as error:
+            reason = reason or f"Not in one table with {name.short}. {error}"
+            continue
+        return at, ""
+    return None, reason
+
+
+def _check_same(first: Report, report: Report) -> None:
+    check_comparable(first, report)
+    if (first.part and first.part.ids_hash) != (report.part and report.part.ids_hash):
+        raise UsageError("These runs cannot be compared: they are of different parts of the benchmark.")
+
+
+def _board(members: list[Run], reading: ReadingName, reason: str) -> Board:
+    if len(members) > MOST_RUNS:
+        raise UsageError(f"{len(members)} runs of one benchmark; a leaderboard compares at most {MOST_RUNS}.")
+    metric = next((one.name for _, report in members for one in report.metrics), "")
+    ordered = sorted(members, key=lambda run: _sort_key(run[1], metric, reading))
+    reports = [report for _, report in ordered]
+    first = reports[0]
+    return Board(
+        benchmark=first.benchmark,
+        title=declarations.name_of(first.benchmark),
+        split=first.split,
+        protocol=first.protocol,
+        part=first.part,
+        metric=metric,
+        runs=_distinct([name for name, _ in ordered]),
+        rankings=list(_rankings(reports, metric)),
+        notes=[*([reason] if reason else []), *_notes(ordered)],
+    )
+
+
+def _sort_key(report: Report, metric: str, reading: ReadingName) -> tuple[bool, float]:
+    found = report.metric(metric, reading)
+    value = None if found is None else found.value
+    return value is None, -(value or 0.0)
+
+
+def _distinct(names: list[RunName]) -> list[RunName]:
+    """Return the names, with the results file added to those that several runs share."""
+    short = [name.short for name in names]
+    return [
+        msgspec.structs.replace(name, name=f"{name.short} ({name.results})") if short.count(name.short) > 1 else name
+        for name in names
+    ]
+
+
+# --- rankings -----------------------------------------------------------------------------------------------------
+
+
+def _rankings(reports: list[Report], headline: str) -> Iterator[Ranking]:
+    names = dict.fromkeys(m.name for report in reports for m in report.metrics if m.group is None)
+    for name in names:
+        for reading in READINGS:
+            yield from _family(reports, name, reading, [None])
+    shown = set.union(*map(fields_shown, reports))
+    groups = [m.group for report in reports for m in report.metrics if m.name == headline and m.group is not None]
+    for field in dict.fromkeys(group.partition("=")[0] for group in groups):
+        labels: list[str | None] = list(dict.fromkeys(g for g in groups if g.partition("=")[0] == field))
+        for reading in READINGS if field in shown else ():
+            yield from _family(reports, headline, reading, labels)
+
+
+def _family(reports: list[Report], metric: str, reading: ReadingName, groups: list[str | None]) -> Iterator[Ranking]:
+    """Yield one ranking a group; the p values of all of them are corrected together."""
+    found = {group: list(_pairs(reports, metric, reading, group)) for group in groups}
+    every = [pair for pairs in found.values() for pair in pairs]
+    corrected = iter(holm([pair.p_value for pair in every]))
+    for group, pairs in found.items():
+        named = [msgspec.structs.replace(pair, corrected=next(corrected)) for pair in pairs]
+        values = [report.metric(metric, reading, group) for report in reports]
+        blank = Ranking(metric=metric, reading=reading, group=group, values=values, comparisons=len(every))
+        yield _ranked(blank, named)
+
+
+def _pairs(reports: list[Report], metric: str, reading: ReadingName, group: str | None) -> Iterator[Pair]:
+    for a, b in combinations(range(len(reports)), 2):
+        scorer = scorer_of(reports[a])
+        values = [report.metric(metric, reading, group) for report in (reports[a], reports[b])]
+        if not scorer.is_compared(metric) or any(value is None or value.value is None for value in values):
+            continue
+        try:
+            moved = scorer.compare(reports[a], reports[b], metric, reading, group).difference
+        except NothingPairedError:
+            continue
+        yield Pair(
+            a=a,
+            b=b,
+            change=moved.value,
+            ci95=moved.ci95,
+            p_value=moved.p_value,
+            corrected=moved.p_value,
+            test=moved.test,
+            n=moved.n,
+        )
+
+
+def _ranked(blank: Ranking, pairs: list[Pair]) -> Ranking:
+    """Return a ranking with what its pairs say."""
+    places = range(len(blank.values))
+    compared = sorted({at for pair in pairs for at in (pair.a, pair.b)}, key=lambda at: _by_value(blank.values[at]))
+    groups = groups_of(compared, [(pair.a, pair.b) for pair in pairs if pair.is_different])
+    named = list(zip(letters(len(groups)), groups, strict=True))
+    return msgspec.structs.replace(
+        blank,
+        pairs=pairs,
+        ranks=[_rank(at, pairs, len(compared)) if at in compared else None for at in places],
+        groups=groups,
+        letters=["".join(name for name, group in named if at in group) for at in places],
+    )
+
+
+def _by_value(metric: Metric | None) -> float:
+    return -metric.number if metric is not None else 0.0
+
+
+def _rank(run: int, pairs: list[Pair], runs: int) -> tuple[int, int]:
+    """Return the best and the worst rank that are left when all called differences hold."""
+    changes = [
+        pair.change if pair.b == run else -pair.change
+        for pair in pairs
+        if pair.is_different and run in (pair.a, pair.b)
+    ]
+    return 1 + sum(change < 0 for change in changes), runs - sum(change > 0 for change in changes)
+
+
+# --- notes --------------------------------------------------------------------------------------------------------
+
+
+def _notes(members: list[Run]) -> list[str]:
+    notes = []
+    first_name, first = members[0]
+    for name, report in members:
+        made = differences(first, report)
+        if made:
+            notes.append(f"{first_name.short} and {name.short} were made differently: {in_words(made)}.")
+        if report.unscored:
+            notes.append(f"{report.unscored} samples of {name.short} are unscored, and excluded from all metrics.")
+    sizes = {len({sample.cluster for sample in report.samples}) for _, report in members}
+    if len(sizes) > 1:
+        notes.append("The runs do not have the same items. Tests use the items that both runs have.")
+    outputs = [report.provenance.predictions_digest for _, report in members]
+    if len(set(filter(None, outputs))) < len(list(filter(None, outputs))):
+        notes.append("Some runs graded the same outputs.")
+    return notes

@@ -1,0 +1,36 @@
+"""What executors have in common: the cache of verdicts, which is asked where `grade` runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.sandbox import verdict_cache
+
+if TYPE_CHECKING:
+    from grader.sandbox.interface import Answer, Job, Limits
+    from grader.sandbox.verdict_cache import VerdictCache
+
+
+class Cached:
+    """Keeps what came of jobs, under a name that has all in it that can change the verdict."""
+
+    def __init__(self, cache: VerdictCache, limits: Limits) -> None:
+        self._cache, self._limits = cache, limits
+        self._identity = ""
+        """A hash of the sandbox; an executor sets it as soon as it knows its sandbox."""
+
+    def key(self, job: Job) -> str:
+        """Return the key of a job in the cache."""
+        return verdict_cache.key(job, self._identity, self._limits)
+
+    def has(self, key: str) -> bool:
+        """Whether the cache has an answer under this key."""
+        return self._cache.has(key)
+
+    def kept(self, key: str) -> Answer | None:
+        """Return the answer of an earlier run."""
+        return self._cache.get(key)
+
+    def keep(self, key: str, answer: Answer) -> None:
+        """Keep an answer for later runs."""
+        self._cache.put(key, answer)

@@ -1,0 +1,229 @@
+"""One machine of several: its warm sandboxes, fed with jobs and asked for verdicts by a dispatcher elsewhere.
+
+Nothing here knows Ray: `grader/executors/ray.py` makes an actor of it on every machine.
+"""
+
+from __future__ import annotations
+
+import collections
+import pickle
+import platform
+import threading
+import time
+from typing import TYPE_CHECKING, Literal
+
+from grader import resources
+from grader.errors import GradeError, InfrastructureError
+from grader.executors.messages import Asked, Exchanged, NodeFacts, Parcel
+from grader.observer import Silent
+from grader.sandbox import packages
+from grader.sandbox.pool import Pool
+from grader.sandbox.tickets import Ticket
+from grader.sandbox.vouching import Canaries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.observer import Observer
+    from grader.options import Options
+    from grader.sandbox.interface import Backend, Limits
+    from grader.sandbox.tickets import Verdict
+
+FLUSH_SECONDS = 0.25
+"""A verdict waits no longer than this for others to be sent with it."""
+REPLY_SECONDS = 1.0
+"""An exchange takes no longer than this, so that a longer silence means that the node is in trouble."""
+LOOK_SECONDS = 0.02
+"""How often an exchange looks whether a worker has nothing to do: nobody tells it."""
+REPLY_BYTES = 16 << 20
+"""An exchange brings no more verdicts once they are this long."""
+IN_A_POD = (
+    "A container of Kubernetes forbids user namespaces by default. Allow the pod's securityContext "
+    "`seccompProfile: {type: Unconfined}`, `appArmorProfile: {type: Unconfined}` and `procMount: Unmasked`, or give "
+    "the pod a Docker engine (DOCKER_HOST)."
+)
+
+
+class Node:
+    """The sandboxes of one machine. `check` first; then `exchange` as often as there are jobs or verdicts."""
+
+    def open_backend(self, options: Options, limits: Limits, observer: Observer, python: str | None) -> Backend:
+        """Return what starts sandboxes here; raises InfrastructureError."""
+        raise NotImplementedError
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._pool: Pool | None = None
+        self._canaries = Canaries()
+        self._feed = _Feed()
+        self._starved: list[Ticket] = []
+        self._changed = threading.Condition()
+        self._finished: collections.deque[bytes] = collections.deque()
+        self._since = 0.0
+        """When the oldest finished verdict came."""
+        self._unfinished = 0
+        self._failure = ""
+        self._is_working = False
+
+    def ready(self) -> bool:
+        """Say that this process has started."""
+        return True
+
+    def check(self) -> NodeFacts | str:
+        """Start a sandbox and say what it is made of; a text says why there can be none."""
+        try:
+            return self._checked()
+        except GradeError as error:
+            return str(error)
+
+    def _checked(self) -> NodeFacts:
+        options = self._asked.options
+        workers = min(self._asked.workers, options.workers or resources.usable_cores())
+        backend = self.open_backend(options, self._asked.limits, Silent(), self._asked.python)
+        self._pool = Pool(
+            backend,
+            workers,
+            self._asked.answer_seconds,
+            fresh=options.isolation == "container",
+            canaries=self._canaries,
+        )
+        self._pool.__enter__()
+        try:
+            python = str(self._pool.supervisors.get(0).greeting["python"])
+        except InfrastructureError as error:
+            raise InfrastructureError(f"{error}{_hint(backend)}") from error
+        return _facts(backend, python, workers)
+
+    def begin(self) -> None:
+        """Start all sandboxes in the background."""
+        if self._pool is not None:
+            self._pool.begin()
+
+    def exchange(self, parcels: list[Parcel], *, last: bool) -> Exchanged:
+        """Take jobs, wait a moment for verdicts, and return those that there are. `last`: no more jobs come."""
+        now = time.monotonic()
+        with self._changed:
+            self._feed.put(parcels, last=last)
+            self._unfinished += len(parcels)
+            if parcels and not self._is_working and not self._failure:
+                self._is_working = True
+                threading.Thread(target=self._work, daemon=True).start()
+            while not self._is_time(now, last=last):
+                self._changed.wait(self._wait_seconds(now))
+            return Exchanged(
+                verdicts=self._taken(),
+                aside=self._aside,
+                canaries=self._canaries.described(),
+                failure=self._failure,
+            )
+
+    def close(self) -> None:
+        """End every sandbox."""
+        if self._pool is not None:
+            self._pool.close()
+
+    @property
+    def _workers(self) -> int:
+        return self._pool.workers if self._pool is not None else 0
+
+    @property
+    def _aside(self) -> int:
+        """How many jobs have run and wait for the last one: to run again alone, or for a canary."""
+        return len(self._starved) + (self._pool.held if self._pool is not None else 0)
+
+    def _is_time(self, began: float, *, last: bool) -> bool:
+        """Whether to reply now."""
+        now = time.monotonic()
+        if self._failure or now - began >= REPLY_SECONDS:
+            return True
+        if self._unfinished - self._aside < self._workers and not last:
+            return True  # a worker has nothing to do
+        finished = len(self._finished)
+        return bool(finished) and (self._unfinished == 0 or now - self._since >= FLUSH_SECONDS)
+
+    def _wait_seconds(self, began: float) -> float:
+        now = time.monotonic()
+        until_flush = self._since + FLUSH_SECONDS - now if self._finished else REPLY_SECONDS
+        return max(0.0, min(began + REPLY_SECONDS - now, until_flush, LOOK_SECONDS))
+
+    def _taken(self) -> list[bytes]:
+        taken: list[bytes] = []
+        length = 0
+        while self._finished and length < REPLY_BYTES:
+            taken.append(self._finished.popleft())
+            length += len(taken[-1])
+        return taken
+
+    def _work(self) -> None:
+        """Run jobs until none is left and no more come. In a thread: an exchange takes turns with it."""
+        assert self._pool is not None
+        try:
+            while self._has_work():
+                for verdict in self._pool.run_tickets(self._feed, self._starved):
+                    self._finish(verdict)
+        except Exception as error:
+            with self._changed:
+                self._failure = str(error) or type(error).__name__
+                self._is_working = False
+                self._changed.notify_all()
+
+    def _has_work(self) -> bool:
+        with self._changed:
+            self._is_working = bool(self._feed)
+            return self._is_working
+
+    def _finish(self, verdict: Verdict) -> None:
+        data = pickle.dumps(verdict, protocol=5)
+        with self._changed:
+            if not self._finished:
+                self._since = time.monotonic()
+            self._finished.append(data)
+            self._unfinished -= 1
+            self._changed.notify_all()
+
+
+class _Feed:
+    """Jobs as they come in; an iterator that ends when it is empty and no more come. None: none at the moment."""
+
+    def __init__(self) -> None:
+        self._parcels: collections.deque[Parcel] = collections.deque()
+        self._last = False
+
+    def put(self, parcels: list[Parcel], *, last: bool) -> None:
+        self._parcels.extend(parcels)
+        self._last = last
+
+    def __bool__(self) -> bool:
+        return bool(self._parcels)
+
+    def __iter__(self) -> Iterator[Ticket | None]:
+        return self
+
+    def __next__(self) -> Ticket | None:
+        try:
+            parcel = self._parcels.popleft()
+        except IndexError:
+            if self._last:
+                raise StopIteration from None
+            return None
+        return Ticket(parcel.number, pickle.loads(parcel.job), tried=parcel.tried)  # noqa: S301 - the dispatcher's own
+
+
+def _facts(backend: Backend, python: str, workers: int) -> NodeFacts:
+    major, minor = python.split(".")[:2]
+    return NodeFacts(
+        kernel=platform.release(),
+        architecture=platform.machine(),
+        code=packages.code_digest(),
+        lock=packages.lock_digest((int(major), int(minor))),
+        python=python,
+        identity=backend.identity,
+        workers=workers,
+        sandbox=backend.describe(),
+    )
+
+
+def _hint(backend: Backend) -> str:
+    """Return what helps where bubblewrap is installed and may not be used."""
+    name: Literal["docker", "bubblewrap"] = backend.name
+    return f"\n{IN_A_POD}" if name == "bubblewrap" else ""

@@ -1,0 +1,233 @@
+"""The nodes of a Ray cluster: an actor on each, checked before it gets work; what does not fit together is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import ray
+
+from grader.errors import InfrastructureError
+from grader.executors.dispatch import NodeHandle, NodeLostError
+from grader.executors.messages import Asked, Exchanged, NodeFacts, Parcel
+from grader.results import CanaryProvenance, NodeProvenance
+from grader.sandbox import packages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from grader.observer import Observer
+
+START_SECONDS = 120.0
+"""A node's process has started by then, or Ray has no room for it."""
+CHECK_SECONDS = 1800.0
+"""By then the first sandbox has started, the image or the packages made at the first use included."""
+END_SECONDS = 10.0
+NO_ROOM = (
+    "Ray started no process on it within {seconds:.0f} s, most likely because its CPUs are reserved for other work: "
+    "ask for fewer with --workers, or wait."
+)
+
+
+_AGREED: tuple[tuple[str, Callable[[NodeFacts], str], str], ...] = (
+    ("architecture", lambda facts: facts.architecture, "Use a cluster of one architecture."),
+    (
+        "minor version of Python inside the sandbox",
+        lambda facts: facts.minor,
+        "Give every node the same kind of sandbox (--sandbox), or install that Python on all of them.",
+    ),
+    (
+        "package lock inside the sandbox",
+        lambda facts: facts.lock,
+        "Install the same version of grade on every node.",
+    ),
+)
+"""What all nodes of a run must have alike, and what to do where they have not."""
+
+
+class Found(msgspec.Struct, kw_only=True):
+    """What was found of the cluster."""
+
+    usable: list[tuple[NodeHandle, NodeFacts]] = []
+    left_out: list[NodeProvenance] = []
+
+
+class RayWire:
+    """Calls nodes' actors."""
+
+    def call(self, node: NodeHandle, parcels: list[Parcel], *, last: bool) -> Any:
+        """Begin an exchange."""
+        return node.actor.exchange.remote(parcels, last=last)
+
+    def ready(self, calls: Sequence[Any], timeout: float) -> list[Any]:
+        """Return every call that has a reply."""
+        first, others = ray.wait(list(calls), num_returns=1, timeout=timeout)
+        if not first or not others:
+            return list(first)
+        more, _ = ray.wait(others, num_returns=len(others), timeout=0)
+        return [*first, *more]
+
+    def result(self, call: Any) -> Exchanged:
+        """Return the reply; what Ray or the node's process says against it means that the node is lost."""
+        try:
+            reply: Exchanged = ray.get(call, timeout=END_SECONDS)
+        except Exception as error:
+            raise NodeLostError(said(error)) from error
+        return reply
+
+    def end(self, node: NodeHandle) -> None:
+        """Kill its process; its sandboxes end with it."""
+        kill(node.actor)
+
+
+def find(kind: Callable[[Asked], object], asked: Asked, observer: Observer) -> Found:
+    """Start an actor of this kind on every node and check it.
+
+    Raises InfrastructureError for nodes that do not fit together.
+    """
+    alive = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
+    actors = {name(node): _start(kind, node, asked) for node in alive}
+    found = Found()
+    try:
+        waits = {node: actor.ready.remote() for node, actor in actors.items()}
+        started = _replies(waits, START_SECONDS, NO_ROOM.format(seconds=START_SECONDS))
+        waits = {node: actors[node].check.remote() for node, said_ in started.items() if said_ is True}
+        checked = started | _replies(waits, CHECK_SECONDS, f"it was not ready within {CHECK_SECONDS:.0f} s")
+        for node, facts in checked.items():
+            if isinstance(facts, NodeFacts):
+                found.usable.append((NodeHandle(node, facts.workers, actors[node]), facts))
+            else:
+                _leave_out(found, node, str(facts), observer)
+                kill(actors[node])
+        check_agreement(found.usable)
+    except BaseException:
+        for actor in actors.values():
+            kill(actor)
+        raise
+    return found
+
+
+def _replies(calls: dict[str, Any], seconds: float, too_late: str) -> dict[str, Any]:
+    """Return what every node replies within the time; a text for one that does not."""
+    if not calls:
+        return {}
+    done, _ = ray.wait(list(calls.values()), num_returns=len(calls), timeout=seconds)
+    return {node: _reply(call) if call in done else too_late for node, call in calls.items()}
+
+
+def _reply(call: Any) -> Any:
+    try:
+        return ray.get(call, timeout=END_SECONDS)
+    except Exception as error:
+        return said(error)
+
+
+def _leave_out(found: Found, node: str, reason: str, observer: Observer) -> None:
+    if "No module named" in reason:
+        reason = f"grade is not installed there (`pip install 'grade-predictions[ray]'`): {reason}"
+    found.left_out.append(NodeProvenance(name=node, lost=reason))
+    observer.warning(f"Node {node} is left out: {reason}")
+
+
+def name(node: dict[str, Any]) -> str:
+    """Return what messages and reports call a node: two may be on one host."""
+    return f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']}, {node['NodeID'][:8]})"
+
+
+def check_agreement(nodes: Sequence[tuple[NodeHandle, NodeFacts]]) -> None:
+    """Raise InfrastructureError where two nodes could judge the same program differently, by what runs inside."""
+    own = packages.code_digest()
+    for node, facts in nodes:
+        if facts.code != own:
+            raise InfrastructureError(
+                f"The code that runs inside sandboxes is {facts.code} on {node.name} and {own} here. Install the same "
+                "version of grade on every node."
+            )
+    for what, value, advice in _AGREED:
+        values = {value(facts): node.name for node, facts in nodes}
+        if len(values) > 1:
+            said = "; ".join(f"{one} on {node}" for one, node in values.items())
+            raise InfrastructureError(f"Nodes of one run must have the same {what}: {said}. {advice}")
+
+
+def identity(nodes: Sequence[NodeFacts]) -> str:
+    """Return the name in the cache of what decides verdicts: the one of all nodes, or one made of the kinds of nodes.
+
+    Images that were built on several nodes have several ids, and nodes come and go: a kind has neither in it.
+    """
+    names = {facts.identity for facts in nodes}
+    if len(names) == 1:
+        return names.pop()
+    kinds = {(f.sandbox.backend, f.sandbox.runtime, f.code, f.lock, f.python, f.architecture) for f in nodes}
+    return f"cluster:{hashlib.sha256(repr(sorted(kinds)).encode()).hexdigest()[:16]}"
+
+
+def provenance(node: NodeHandle, facts: NodeFacts) -> NodeProvenance:
+    """Return what a report says about a node."""
+    sandbox = facts.sandbox
+    return NodeProvenance(
+        name=node.name,
+        kernel=facts.kernel,
+        architecture=facts.architecture,
+        backend=sandbox.backend,
+        identity=sandbox.identity,
+        image=sandbox.image,
+        python=facts.python,
+        engine=sandbox.engine,
+        user=sandbox.user,
+        workers=facts.workers,
+        verdicts=node.done,
+        lost=node.lost,
+    )
+
+
+def canaries(nodes: Sequence[NodeHandle]) -> CanaryProvenance:
+    """Return what came of the canaries of all nodes."""
+    misjudged = Counter[str]()
+    for node in nodes:
+        misjudged.update(node.canaries.misjudged)
+    return CanaryProvenance(
+        right=sum(node.canaries.right for node in nodes),
+        misjudged=dict(misjudged),
+        run_again=sum(node.canaries.run_again for node in nodes),
+        unscored=sum(node.canaries.unscored for node in nodes),
+    )
+
+
+def end(nodes: Sequence[NodeHandle]) -> None:
+    """End all sandboxes in good order, then the processes; one that does not answer in time is killed."""
+    try:
+        _replies({node.name: node.actor.close.remote() for node in nodes}, END_SECONDS, "")
+    finally:
+        for node in nodes:
+            kill(node.actor)
+
+
+def kill(actor: Any) -> None:
+    """End an actor's process now, if it is still there."""
+    with contextlib.suppress(Exception):  # it is gone already, or the cluster is
+        ray.kill(actor, no_restart=True)
+
+
+def said(error: BaseException) -> str:
+    """Return the kind of an error of Ray, and the line of it that says what happened."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]}"[:400]
+
+
+def _start(kind: Callable[[Asked], object], node: dict[str, Any], asked: Asked) -> Any:
+    """Start an actor on a node. It reserves as many CPUs as it has workers, so that Ray puts no other work there."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    cpus = int(node["Resources"]["CPU"])
+    workers = min(asked.options.workers or cpus, cpus)
+    options: Any = ray.remote(kind).options(
+        num_cpus=workers,
+        max_restarts=0,
+        max_task_retries=0,
+        scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
+    )
+    return options.remote(msgspec.structs.replace(asked, workers=workers))

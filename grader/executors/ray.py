@@ -1,0 +1,193 @@
+"""The executor of a Ray cluster: warm sandboxes on every node. The cache of verdicts is asked here, once."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import socket
+import threading
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+from grader.errors import InfrastructureError
+from grader.executors.cached import Cached
+from grader.executors.dispatch import Dispatcher
+from grader.executors.messages import Asked
+from grader.executors.node import Node
+from grader.results import SandboxProvenance
+from grader.sandbox import choice
+from grader.sandbox import verdict_cache as verdicts
+from grader.sandbox.pool import ANSWER_SECONDS
+from grader.sandbox.verdict_cache import VerdictCache
+
+try:
+    import ray
+
+    from grader.executors import nodes
+except ModuleNotFoundError as error:
+    raise InfrastructureError(
+        f"--executor ray needs Ray, and {error.name} is not installed: pip install 'grade-predictions[ray]' here and "
+        "on every node of the cluster."
+    ) from error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from grader.executors.messages import NodeFacts
+    from grader.observer import Observer
+    from grader.options import Options
+    from grader.results import NodeProvenance
+    from grader.sandbox.interface import Backend, Job, Limits
+    from grader.sandbox.tickets import Verdict
+
+REACH_SECONDS = 10.0
+NO_NODE = (
+    "No node of the Ray cluster can run programs.{reasons}\nRun `grade doctor` on a node to see what is missing there. "
+    "Nothing was executed."
+)
+
+
+class NodeHere(Node):
+    """A node with the sandboxes of the machine that it is on."""
+
+    def open_backend(self, options: Options, limits: Limits, observer: Observer, python: str | None) -> Backend:
+        """Return Docker or bubblewrap."""
+        return choice.open_backend(options, limits, observer, python)
+
+
+class Cluster(Cached):
+    """Runs jobs in the sandboxes of a Ray cluster's nodes."""
+
+    def __init__(self, asked: Asked, address: str | None, observer: Observer, cache: VerdictCache) -> None:
+        super().__init__(cache, asked.limits)
+        self._asked, self._address, self._observer = asked, address, observer
+        self._connected = False
+        self._facts: list[NodeFacts] = []
+        self._left_out: list[NodeProvenance] = []
+        self._dispatcher = Dispatcher([], nodes.RayWire(), observer)
+
+    def __enter__(self) -> Self:
+        self._connected = connect(self._address)
+        try:
+            self._open()
+        except BaseException:
+            self._disconnect()
+            raise
+        return self
+
+    def _open(self) -> None:
+        found = nodes.find(NodeHere, self._asked, self._observer)
+        self._left_out = found.left_out
+        if not found.usable:
+            reasons = "".join(f"\n{node.name}: {node.lost}" for node in found.left_out)
+            raise InfrastructureError(NO_NODE.format(reasons=reasons))
+        self._facts = [facts for _, facts in found.usable]
+        self._identity = nodes.identity(self._facts)
+        self._dispatcher.nodes = [node for node, _ in found.usable]
+        workers = sum(facts.workers for facts in self._facts)
+        self._observer.message(f"Programs run on {len(self._facts)} nodes of a Ray cluster, {workers} at a time")
+
+    def __exit__(self, *_: object) -> None:
+        # Interrupted or not: what is finished is what the next run resumes from.
+        try:
+            nodes.end(self._dispatcher.living)
+        finally:
+            self._disconnect()
+            self._cache.close()
+
+    def _disconnect(self) -> None:
+        if self._connected:
+            ray.shutdown()
+
+    def begin(self) -> None:
+        """Start the sandboxes of all nodes in the background."""
+        for node in self._dispatcher.living:
+            node.actor.begin.remote()
+
+    def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
+        """Yield a verdict for every job."""
+        return self._dispatcher.run(jobs)
+
+    def with_tests(self) -> Cluster:
+        """Return the executor for jobs of a task's own solution: this one, as programs and tests are apart in time."""
+        return self
+
+    def describe(self) -> SandboxProvenance:
+        """Return what a report says about the sandboxes: what all nodes have alike, and every node."""
+        sandboxes = [facts.sandbox for facts in self._facts]
+        used = [nodes.provenance(*pair) for pair in zip(self._dispatcher.nodes, self._facts, strict=True)]
+        return SandboxProvenance(
+            backend=_alike(sandbox.backend for sandbox in sandboxes),
+            identity=self._identity,
+            image=_alike(sandbox.image for sandbox in sandboxes),
+            engine=_alike(sandbox.engine for sandbox in sandboxes),
+            runtime=_alike(sandbox.runtime for sandbox in sandboxes),
+            python=_alike(sandbox.python for sandbox in sandboxes),
+            user=_alike(sandbox.user for sandbox in sandboxes),
+            workers=sum(facts.workers for facts in self._facts),
+            cpu_seconds=self._asked.limits.cpu_seconds,
+            memory_bytes=self._asked.limits.memory_bytes,
+            canaries=nodes.canaries(self._dispatcher.nodes),
+            nodes=[*used, *self._left_out],
+        )
+
+
+def open_ray(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Cluster:
+    """Return the executor for these options. It connects when it is entered."""
+    seconds = ANSWER_SECONDS + 4 * limits.wall_seconds
+    asked = Asked(
+        options=_for_nodes(options), limits=limits, python=python, workers=options.worker_count, answer_seconds=seconds
+    )
+    cache = VerdictCache(verdicts.default_path() if options.cache else None)
+    return Cluster(asked, options.ray_address, observer, cache)
+
+
+def connect(address: str | None) -> bool:
+    """Connect to a cluster; False where this process is connected already. Raises InfrastructureError."""
+    if ray.is_initialized():
+        return False
+    with _own_signals():
+        try:
+            _reach(address)
+            ray.init(address=address or "auto", log_to_driver=False, logging_level=logging.ERROR)
+        except (ConnectionError, RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
+            where = f"at {address}" if address else "on this machine or in RAY_ADDRESS"
+            raise InfrastructureError(
+                f"There is no Ray cluster {where} that can be used ({nodes.said(error)}). Start one with "
+                "`ray start --head`, or name one with --ray-address HOST:6379."
+            ) from error
+    return True
+
+
+def _reach(address: str | None) -> None:
+    """Raise OSError at once where nothing listens: Ray itself tries for minutes."""
+    host, _, port = (address or os.environ.get("RAY_ADDRESS", "")).rpartition("://")[2].rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
+
+
+@contextlib.contextmanager
+def _own_signals() -> Iterator[None]:
+    """Keep this process's own way to end on SIGTERM: Ray puts its own in its place."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _for_nodes(options: Options) -> Options:
+    """Return what nodes must know of the options: nothing that names this machine's files."""
+    names = ("sandbox", "isolation", "runtime", "workers", "timeout", "memory")
+    return msgspec.convert({name: getattr(options, name) for name in names}, type(options))
+
+
+def _alike(values: Iterable[str]) -> str:
+    """Return what several nodes have: one word where it is the same."""
+    return ", ".join(sorted({value for value in values if value}))

@@ -1,0 +1,60 @@
+"""Hugging Face's `.eval_results/*.yaml`, which model pages and benchmark leaderboards show.
+
+A model repository takes one value a task. By default it is the official one: it is compared with others' values.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from grader.errors import GradeError, UsageError
+from grader.integrations.exports.interface import Exported, Wanted
+from grader.scorers import declarations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.decisions.comparison import RunName
+    from grader.reports.material import Material
+    from grader.results import Report
+
+
+def export(report: Report, name: RunName, material: Callable[[], Material], wanted: Wanted) -> Exported:
+    """Return the file of one model repository; raises UsageError where there is no value or no data set."""
+    del name, material
+    hub = import_module("huggingface_hub")
+    if not hasattr(hub, "EvalResultEntry"):
+        raise UsageError("This huggingface_hub does not know .eval_results. Update it: pip install -U huggingface_hub")
+    import yaml
+
+    if report.part is not None:
+        raise UsageError(
+            "These results are of a part of the benchmark; .eval_results is for the whole. Grade all of it."
+        )
+    reading = wanted.reading or "official"
+    metric = next((one for one in report.metrics if one.group is None and one.reading == reading), None)
+    if metric is None or metric.value is None:
+        raise UsageError(f"These results have no {reading} value. Choose the other reading with --reading.")
+    entry = hub.EvalResultEntry(
+        dataset_id=wanted.dataset or _dataset(report),
+        task_id=wanted.task or report.benchmark,
+        value=round(metric.value, 4),
+        date=datetime.fromtimestamp(wanted.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        notes=f"{metric.name}, {reading} reading, protocol {report.protocol}, split {report.split}, n = {metric.n}",
+    )
+    text = yaml.safe_dump(hub.eval_result_entries_to_yaml([entry]), sort_keys=False, allow_unicode=True)
+    return Exported(files={f".eval_results/{report.benchmark}.yaml": text.encode()})
+
+
+def _dataset(report: Report) -> str:
+    try:
+        hub = declarations.load(report.benchmark).split(report.split)[1].hub
+    except GradeError:
+        hub = ""
+    if not hub:
+        raise UsageError(
+            f"The data set of {report.benchmark} on the hub is not known. Name it with --dataset ORG/NAME."
+        )
+    return hub

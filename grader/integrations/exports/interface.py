@@ -1,0 +1,78 @@
+"""What an export is: one file in this folder with a function `export`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from grader.errors import UsageError
+from grader.results import ReadingName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from grader.decisions.comparison import RunName
+    from grader.reports.material import Material
+    from grader.results import Metric, Report
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user asks of an export; a target takes what concerns it."""
+
+    model: str = ""
+    """The model's id, for example `org/name`."""
+    organization: str = ""
+    """Who ran the evaluation."""
+    dataset: str = ""
+    """The data set's id on the hub."""
+    task: str = ""
+    """The task within the data set."""
+    project: str = ""
+    """Project (W&B) or experiment (MLflow)."""
+    reading: ReadingName | None = None
+    """None: the target's own choice."""
+    now: float = 0.0
+    """Seconds since 1970."""
+
+
+class Exported(msgspec.Struct, frozen=True, kw_only=True):
+    """What an export made."""
+
+    files: dict[str, bytes] = {}
+    """Path within the output folder -> content."""
+    said: str = ""
+    """Where the results went, if not into files."""
+
+
+class Target(Protocol):
+    """Exports one report."""
+
+    def __call__(self, report: Report, name: RunName, material: Callable[[], Material], wanted: Wanted, /) -> Exported:
+        """Return the files, or log the run; raises UsageError, InfrastructureError."""
+
+
+def overall(report: Report) -> Iterator[Metric]:
+    """Yield the overall metrics that have a value."""
+    return (metric for metric in report.metrics if metric.group is None and metric.value is not None)
+
+
+def with_value(report: Report) -> Iterator[Metric]:
+    """Yield all metrics that have a value."""
+    return (metric for metric in report.metrics if metric.value is not None)
+
+
+def model_id(report: Report, name: RunName, wanted: Wanted) -> str:
+    """Return the model's id: as asked, as the predictions name it, or what the run is called."""
+    return wanted.model or report.model or name.short
+
+
+def library(name: str, extra: str) -> Any:
+    """Import a library that an extra brings; raises UsageError with the command that installs it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise UsageError(
+            f"{name} is not installed ({error}). Install it: pip install 'grade-predictions[{extra}]'"
+        ) from error

@@ -1,0 +1,46 @@
+"""What trackers of experiments are given of a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.results import READINGS
+
+if TYPE_CHECKING:
+    from grader.results import Metric, Report
+
+
+def metric_name(metric: Metric) -> str:
+    """Return `official/accuracy`, or `official/accuracy/category=x`."""
+    return "/".join(filter(None, (metric.reading, metric.name, metric.group)))
+
+
+def parameters(report: Report) -> dict[str, str]:
+    """Return what tells this run from others."""
+    provenance = report.provenance
+    found = {
+        "benchmark": report.benchmark,
+        "split": report.split,
+        "protocol": report.protocol,
+        "predictions": provenance.predictions,
+        "grade": provenance.grade,
+        "data_digest": provenance.data_digest or "",
+        "unscored": str(report.unscored),
+        "part": f"{report.part.n} of {report.part.of}" if report.part else "",
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def sample_rows(report: Report) -> tuple[list[str], list[list[object]]]:
+    """Return the columns and rows of a table of samples; texts are left out."""
+    columns = [
+        "qid",
+        "sample",
+        *(f"{reading}_{part}" for reading in READINGS for part in ("outcome", "credit", "answer")),
+    ]
+    rows: list[list[object]] = []
+    for sample in report.samples:
+        readings = [sample.reading(name) for name in READINGS]
+        cells = [cell for one in readings for cell in (one.outcome.value, float(one.credit), one.answer or "")]
+        rows.append([sample.qid, sample.sample, *cells])
+    return columns, rows

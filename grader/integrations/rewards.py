@@ -1,0 +1,65 @@
+"""Which pool a process asks for its rewards."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from grader.errors import UsageError
+from grader.pool.client import Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VARIABLE = "GRADE_POOL"
+"""The environment variable with a pool's keywords: JSON, or the name of a JSON or TOML file."""
+_pools: dict[str, Pool] = {}
+_lock = threading.Lock()
+
+
+def pool_of(options: Mapping[str, Any] | None = None) -> Pool:
+    """Return this process's pool with these keywords, else with those of `GRADE_POOL`; raises UsageError.
+
+    It stays open as long as the process lives.
+    """
+    given = dict(options) if options else from_environment()
+    name = repr(sorted((key, str(value)) for key, value in given.items()))
+    with _lock:
+        if name not in _pools:
+            _pools[name] = Pool(**given)
+        return _pools[name]
+
+
+def _renew_lock() -> None:
+    """A fork may have been made while another thread held the lock."""
+    global _lock  # noqa: PLW0603 - a lock cannot be reset
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
+def from_environment() -> dict[str, Any]:
+    """Return the keywords that `GRADE_POOL` has; raises UsageError."""
+    text = os.environ.get(VARIABLE, "").strip()
+    if not text:
+        raise UsageError(
+            f"Which benchmark are the samples of? Set {VARIABLE} to a pool's keywords as JSON, for example "
+            f"""{VARIABLE}='{{"benchmark": "humaneval-v", "data": "/data/tasks.jsonl"}}', or to a file with them."""
+        )
+    try:
+        if text.startswith("{"):
+            found = msgspec.json.decode(text)
+        elif text.endswith(".toml"):
+            found = msgspec.toml.decode(Path(text).read_bytes())
+        else:
+            found = msgspec.json.decode(Path(text).read_bytes())
+    except (OSError, msgspec.DecodeError) as error:
+        raise UsageError(f"{VARIABLE}={text[:80]!r} cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise UsageError(f"{VARIABLE}: expected a JSON object of keywords, not {text[:80]!r}")
+    return found

@@ -1,0 +1,106 @@
+"""Rewards for TRL's `GRPOTrainer` and the trainers with the same reward functions.
+
+The data set needs a column with the benchmark's task ids (`qid`); a row without one gets no reward from here:
+
+    trainer = GRPOTrainer(reward_funcs=[Reward(benchmark="humaneval-v", data="tasks.jsonl")], ...)
+
+`reward` and `reward_async` are the same as module-level functions; they take the pool's keywords from `GRADE_POOL`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from grader.errors import UsageError
+from grader.integrations.rewards import pool_of
+from grader.integrations.worth import is_suspect, is_unscored, reward_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from grader.results import SampleResult
+
+    Completion = str | Sequence[Mapping[str, Any]]
+
+COLUMN = "qid"
+
+
+class Reward:
+    """A reward function with a pool's keywords of its own; it can be pickled."""
+
+    def __init__(self, *, column: str = COLUMN, **options: Any) -> None:
+        """`column` has the task ids. The other keywords are those of `grader.Pool`; none: those of `GRADE_POOL`."""
+        self._column, self._options = column, options
+        self.__name__ = f"grade_{options['benchmark']}" if "benchmark" in options else "grade"
+
+    def __call__(self, prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+        """Return a reward for each completion, None where nothing is known of it."""
+        del prompts
+        asked = _asked(completions, columns, self._column)
+        results = pool_of(self._options).grade_samples(asked.values()) if asked else []
+        return _rewards(len(completions), dict(zip(asked, results, strict=True)), columns)
+
+
+class AsyncReward(Reward):
+    """The same, awaited: TRL runs asynchronous reward functions side by side."""
+
+    async def __call__(  # type: ignore[override]
+        self, prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any
+    ) -> list[float | None]:
+        """Return a reward for each completion, None where nothing is known of it."""
+        del prompts
+        asked = _asked(completions, columns, self._column)
+        results = await pool_of(self._options).grade_samples_async(asked.values()) if asked else []
+        return _rewards(len(completions), dict(zip(asked, results, strict=True)), columns)
+
+
+def reward(prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+    """Return a reward for each completion, with the pool of `GRADE_POOL`."""
+    return Reward()(prompts, completions, **columns)
+
+
+async def reward_async(prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+    """Return a reward for each completion, with the pool of `GRADE_POOL`."""
+    return await AsyncReward()(prompts, completions, **columns)
+
+
+def text_of(completion: Completion) -> str:
+    """Return what the model said last: a completion is a text, or messages whose content is a text or parts."""
+    if isinstance(completion, str):
+        return completion
+    said = [message for message in completion if message.get("role", "assistant") == "assistant"]
+    content = said[-1].get("content") if said else ""
+    if isinstance(content, str) or content is None:
+        return content or ""
+    return "".join(part.get("text") or "" for part in content if isinstance(part, dict))
+
+
+def _asked(completions: Sequence[Completion], columns: Mapping[str, Any], column: str) -> dict[int, tuple[str, str]]:
+    """Return the samples by place; rows without a task id are somebody else's."""
+    if column not in columns:
+        known = ", ".join(sorted(columns))
+        raise UsageError(f"The data set has no column {column!r} with the benchmark's task ids; it has {known}.")
+    qids = columns[column]
+    return {
+        place: (str(qid), text_of(completion))
+        for place, (qid, completion) in enumerate(zip(qids, completions, strict=True))
+        if qid is not None
+    }
+
+
+def _rewards(count: int, results: Mapping[int, SampleResult], columns: Mapping[str, Any]) -> list[float | None]:
+    _log(count, results, columns)
+    return [reward_of(results[place]) if place in results else None for place in range(count)]
+
+
+def _log(count: int, results: Mapping[int, SampleResult], columns: Mapping[str, Any]) -> None:
+    """Give the trainer what a person watches: shares to plot, and outcomes beside the completions."""
+    log_metric: Callable[[str, float], object] | None = columns.get("log_metric")
+    if log_metric is not None and results:
+        log_metric("grade/suspect", sum(map(is_suspect, results.values())) / len(results))
+        log_metric("grade/unscored", sum(map(is_unscored, results.values())) / len(results))
+    log_extra: Callable[[str, list[str]], object] | None = columns.get("log_extra")
+    if log_extra is not None:
+        careful = [results[place].careful if place in results else None for place in range(count)]
+        log_extra("grade_outcome", [reading.outcome.value if reading else "" for reading in careful])
+        log_extra("grade_detail", [reading.detail[:200] if reading else "" for reading in careful])

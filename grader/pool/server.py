@@ -1,0 +1,277 @@
+"""The process that grades: it listens on a socket, scores in rounds, and ends when nobody is connected any more."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import GradeError, InfrastructureError, UsageError
+from grader.pool import messages, place, settings
+from grader.pool.messages import Found, Grade, Hello, Leave, PoolState, Refused, Tell
+from grader.pool.rounds import Rounds, Waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from grader.pool.samples import Samples
+    from grader.pool.settings import PoolSettings
+    from grader.results import SampleResult
+
+IDLE_TICK = 0.25
+LEAVE_TICK = 0.1
+LOCK_SECONDS = 5.0
+LISTENING = b"listening\n"
+"""What it says to whoever started it, on standard output, once it can be connected to."""
+
+
+def main() -> None:
+    """Detach from whoever started it, take the settings from standard input, serve, and end the process."""
+    if os.fork():
+        # Whoever started this waits for it, and for nothing that stays.
+        os._exit(0)
+    os.setsid()
+    os.chdir("/")
+    given = settings.decode(sys.stdin.buffer.read())
+    said = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        serve(given, functools.partial(_say, said))
+    except GradeError as error:
+        _say(said, msgspec.json.encode(Refused(kind=type(error).__name__, text=str(error))) + b"\n")
+        sys.exit(error.exit_code)
+
+
+def _say(fd: int, line: bytes) -> None:
+    with contextlib.suppress(OSError):
+        os.write(fd, line)
+    with contextlib.suppress(OSError):
+        os.close(fd)
+
+
+def serve(given: PoolSettings, say: Callable[[bytes], None]) -> None:
+    """Serve until nobody is connected; raises a GradeError where it cannot begin."""
+    from grader.pool.samples import Samples
+
+    path = place.socket_path(given.name)
+    with Samples(given.options) as samples:
+        samples.begin()
+        rounds = Rounds(samples)
+        rounds.start()
+        try:
+            asyncio.run(_Server(given, samples, rounds, path).run(lambda: say(LISTENING)))
+        finally:
+            rounds.stop()
+
+
+class _Server:
+    """Connections, and what is asked over them."""
+
+    def __init__(self, given: PoolSettings, samples: Samples, rounds: Rounds, path: Path) -> None:
+        self._given, self._samples, self._rounds, self._path = given, samples, rounds, path
+        self._began = time.monotonic()
+        self._clients: set[asyncio.Task[None]] = set()
+        self._last_seen = time.monotonic()
+        self._linger = max(given.linger, 2.0)
+        """The first client has time to come, however short the time after the last one is."""
+        self._ended = asyncio.Event()
+
+    async def run(self, ready: Callable[[], None]) -> None:
+        """Listen until it is time to end; `ready` is called when it listens."""
+        with contextlib.suppress(FileNotFoundError):
+            # Whoever started this holds the lock: nobody listens there.
+            self._path.unlink()
+        server = await asyncio.start_unix_server(self._connected, self._path, backlog=1024)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._ended.set)
+        ready()
+        await self._until_nobody_is_there()
+        server.close()
+        for client in list(self._clients):
+            client.cancel()
+        await asyncio.gather(*self._clients, return_exceptions=True)
+
+    async def _until_nobody_is_there(self) -> None:
+        while not self._ended.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), IDLE_TICK)
+            if self._clients:
+                self._last_seen = time.monotonic()
+            elif time.monotonic() - self._last_seen >= self._linger and self._unlisted():
+                return
+        # Whoever holds the lock may be waiting for us to answer.
+        with place.locked(self._given.name, LOCK_SECONDS):
+            self._path.unlink(missing_ok=True)
+
+    def _unlisted(self) -> bool:
+        """Take the socket away if nobody is just starting or connecting; tell whether that was so."""
+        with place.locked(self._given.name, 0) as is_held:
+            if is_held:
+                self._path.unlink(missing_ok=True)
+        return is_held
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._clients.add(task)
+        self._linger = self._given.linger
+        try:
+            await _Client(self, reader, writer).serve()
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError, msgspec.MsgspecError):
+            pass
+        finally:
+            self._clients.discard(task)
+            self._last_seen = time.monotonic()
+            writer.close()
+
+    # --- for the clients ---
+
+    def check(self, asked: Grade) -> None:
+        """Raise a GradeError where the request cannot be what somebody meant."""
+        self._samples.check(asked.samples)
+        if not asked.seconds > 0:
+            raise UsageError(f"wait: expected more than 0 seconds, not {asked.seconds}")
+        if self._ended.is_set():
+            raise InfrastructureError("The pool is ending.")
+
+    def submit(self, items: list[Waiting]) -> None:
+        """Have samples scored."""
+        self._rounds.submit(items)
+
+    @property
+    def interactive(self) -> bool:
+        """Whether programs may run beside their tests."""
+        return self._given.interactive
+
+    def left(self, connection: int) -> None:
+        """A client leaves for good. If it is the last one, it sees its connection end when everything has ended."""
+        if len(self._clients) == 1:
+            self._linger = 0.0
+            os.dup(connection)
+
+    def state(self) -> PoolState:
+        """Return how the pool is."""
+        counts = self._rounds.counts
+        return PoolState(
+            pid=os.getpid(),
+            benchmark=self._samples.benchmark,
+            seconds=time.monotonic() - self._began,
+            waiting=self._rounds.waiting,
+            clients=len(self._clients),
+            rounds=counts.rounds,
+            busy_seconds=counts.busy_seconds,
+            outcomes=dict(counts.outcomes),
+            flagged=dict(Counter(counts.flagged)),
+            expired=counts.expired,
+            repeated=counts.repeated,
+            failures=counts.failures,
+            problem=counts.problem,
+            memory_bytes=_resident_bytes(),
+        )
+
+
+class _Client:
+    """One connection: one request after the other."""
+
+    def __init__(self, server: _Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._server, self._reader, self._writer = server, reader, writer
+
+    async def serve(self) -> None:
+        """Answer requests until the other end is closed."""
+        self._send(Hello(pid=os.getpid()))
+        while True:
+            data = await self._reader.readexactly(messages.length(await self._reader.readexactly(messages.HEADER.size)))
+            match messages.request(data):
+                case Grade() as asked:
+                    await self._grade(asked)
+                case Tell():
+                    self._send(self._server.state())
+                case Leave():
+                    # The other connections of the one who leaves are just being closed.
+                    await asyncio.sleep(LEAVE_TICK)
+                    self._server.left(self._writer.get_extra_info("socket").fileno())
+                    return
+            await self._writer.drain()
+
+    def _send(self, message: messages.Reply) -> None:
+        self._writer.write(messages.frame(message))
+
+    async def _grade(self, asked: Grade) -> None:
+        try:
+            self._server.check(asked)
+        except GradeError as error:
+            self._send(Refused(kind=type(error).__name__, text=str(error)))
+            return
+        loop = asyncio.get_running_loop()
+        found = asyncio.Queue[Found]()
+
+        def give(number: int, result: SampleResult) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
+                loop.call_soon_threadsafe(found.put_nowait, Found(place=number, result=result))
+
+        deadline = time.monotonic() + asked.seconds
+        items = [
+            Waiting(
+                msgspec.structs.replace(one, interactive=self._server.interactive and one.interactive),
+                deadline,
+                functools.partial(give, number),
+            )
+            for number, one in enumerate(asked.samples)
+        ]
+        self._server.submit(items)
+        try:
+            await self._hand_over(items, found, deadline, asked.seconds)
+        finally:
+            for item in items:
+                item.gone = True
+
+    async def _hand_over(
+        self, items: list[Waiting], found: asyncio.Queue[Found], deadline: float, seconds: float
+    ) -> None:
+        """Send results as they come, until all are there, time is over, or nobody listens any more."""
+        open_ = set(range(len(items)))
+        ended = asyncio.ensure_future(self._gone())
+        try:
+            while open_:
+                coming = asyncio.ensure_future(found.get())
+                left = max(0.0, deadline - time.monotonic())
+                await asyncio.wait({coming, ended}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                if not coming.done():
+                    coming.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await coming
+                if ended.done():
+                    raise ConnectionResetError
+                if coming.cancelled():
+                    break
+                open_.discard(coming.result().place)
+                self._send(coming.result())
+                await self._writer.drain()
+        finally:
+            ended.cancel()
+        for number in sorted(open_):
+            self._send(Found(place=number, result=messages.unscored(items[number].asked, _late(seconds))))
+
+    async def _gone(self) -> None:
+        """Return when the other end is closed."""
+        while not self._reader.at_eof():
+            await asyncio.sleep(IDLE_TICK)
+
+
+def _late(seconds: float) -> str:
+    return f"not scored within {seconds:g} seconds; wait longer, or ask for fewer samples at a time"
+
+
+def _resident_bytes() -> int:
+    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - bytes of a file of the kernel
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

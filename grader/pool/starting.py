@@ -1,0 +1,124 @@
+"""Finding the process that grades, or starting it: whoever comes first starts it for all."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader import errors
+from grader.errors import InfrastructureError
+from grader.pool import messages, place, settings
+from grader.pool.messages import Hello, Refused
+
+if TYPE_CHECKING:
+    from grader.pool.settings import PoolSettings
+
+START_SECONDS = 900.0
+"""Building a sandbox image takes minutes, once."""
+TRIES = 5
+PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.pool.server import main; main()"
+
+
+def connect(given: PoolSettings, seconds: float = START_SECONDS) -> socket.socket:
+    """Return a connection to the pool's process, which is started where there is none; raises a GradeError.
+
+    Raises InfrastructureError where that takes longer than `seconds`.
+    """
+    deadline = time.monotonic() + seconds
+    for _ in range(TRIES):
+        found = _connected(given.name, deadline)
+        if found is not None:
+            return found
+        with place.locked(given.name, max(0.0, deadline - time.monotonic())) as is_held:
+            if not is_held:
+                break
+            # Somebody may have started it while we waited for the lock.
+            if (found := _connected(given.name, deadline)) is not None:
+                return found
+            _start(given, deadline)
+            if (found := _connected(given.name, deadline)) is not None:
+                return found
+    raise InfrastructureError(
+        f"The pool's process did not answer within {seconds:g} seconds; what it said is in {place.log_path(given.name)}"
+    )
+
+
+def _connected(name: str, deadline: float) -> socket.socket | None:
+    """Return a connection on which the process has said hello; None: nobody is there."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.settimeout(max(0.1, deadline - time.monotonic()))
+        connection.connect(str(place.socket_path(name)))
+        if isinstance(receive(connection), Hello):
+            return connection
+    except (OSError, EOFError):
+        pass
+    connection.close()
+    return None
+
+
+def receive(connection: socket.socket) -> messages.Reply:
+    """Return the next message; raises OSError (TimeoutError, ConnectionError)."""
+    return messages.reply(_exactly(connection, messages.length(_exactly(connection, messages.HEADER.size))))
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        part = connection.recv(min(1 << 20, size - len(data)))
+        if not part:
+            raise ConnectionError("the pool's process has closed the connection")
+        data += part
+    return bytes(data)
+
+
+def _start(given: PoolSettings, deadline: float) -> None:
+    """Start the process and wait until it listens; raises a GradeError."""
+    # Nothing of the current folder is imported (-P), and this package from where it was found.
+    package = str(Path(errors.__file__).resolve().parent.parent)
+    with (
+        place.log_path(given.name).open("wb") as log,
+        subprocess.Popen(  # noqa: S603 - this interpreter, this package
+            [sys.executable, "-P", "-c", PROCESS, package],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+        ) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(settings.encode(given))
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        said = _line(process.stdout.fileno(), deadline)
+    if said.startswith(b"{"):
+        refused = msgspec.json.decode(said, type=Refused)
+        raise messages.error_of(refused)
+    if not said:
+        tail = place.log_path(given.name).read_text(errors="replace").strip().splitlines()[-1:]
+        raise InfrastructureError(
+            f"The pool's process did not start ({''.join(tail) or 'it said nothing'}); all it said is in "
+            f"{place.log_path(given.name)}"
+        )
+
+
+def _line(fd: int, deadline: float) -> bytes:
+    """Return the first line that comes; what there is of it at the end of the stream or of the time."""
+    data = b""
+    while not data.endswith(b"\n"):
+        ready, _, _ = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
+        part = os.read(fd, 1 << 16) if ready else b""
+        if not part:
+            break
+        data += part
+    return data

@@ -1,0 +1,181 @@
+"""Logs of inspect_ai as predictions: `.eval` archives and `.json` logs.
+
+A sample's `id` is the qid, and the text is what the model put out at the end (`output.completion`). The epochs of a
+sample are its predictions, in order. An error of a sample stands beside its text, so that it is recognised as one.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from grader.predictions.record import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+UNPACKED_LIMIT = 2 << 30
+"""Bytes that the samples of a log may unpack to: a few kilobytes of zip can claim terabytes."""
+_HEADERS = ("header.json", "_journal/start.json")
+_SAMPLES = "samples/"
+_ATTACHMENT = "attachment://"
+_FINISHED = "success"
+
+
+class _Message(msgspec.Struct):
+    content: str | list[dict[str, Any]] = ""
+
+
+class _Choice(msgspec.Struct):
+    message: _Message = msgspec.field(default_factory=_Message)
+    stop_reason: str | None = None
+
+
+class _Output(msgspec.Struct):
+    model: str = ""
+    completion: str | None = None
+    choices: list[_Choice] = []
+    error: str | None = None
+
+
+class _Error(msgspec.Struct):
+    message: str = ""
+
+
+class _Sample(msgspec.Struct):
+    id: int | str
+    epoch: int = 1
+    output: _Output = msgspec.field(default_factory=_Output)
+    error: _Error | None = None
+    attachments: dict[str, str] = {}
+
+    @property
+    def text(self) -> str:
+        """What the model put out at the end."""
+        found = self.output.completion
+        if found is None:
+            found = _text(self.output.choices[0].message.content) if self.output.choices else ""
+        if found.startswith(_ATTACHMENT):
+            return self.attachments.get(found.removeprefix(_ATTACHMENT), found)
+        return found
+
+    @property
+    def stop_reason(self) -> str:
+        """Why the model stopped."""
+        return (self.output.choices[0].stop_reason or "") if self.output.choices else ""
+
+    @property
+    def trouble(self) -> str:
+        """What went wrong with the sample; empty: nothing."""
+        return self.output.error or (self.error.message if self.error else "")
+
+
+class _Eval(msgspec.Struct):
+    model: str = ""
+
+
+class _Header(msgspec.Struct):
+    status: str = ""
+    eval: _Eval = msgspec.field(default_factory=_Eval)
+
+
+class _Log(_Header):
+    samples: list[_Sample] | None = None
+
+
+class LogError(Exception):
+    """A log that cannot be read; the message says why."""
+
+
+class InspectLog(msgspec.Struct, frozen=True, kw_only=True):
+    """What a log holds, as records of a prediction file."""
+
+    rows: list[Row]
+    warnings: list[str] = []
+
+
+def is_archive(data: bytes) -> bool:
+    """Whether bytes are an `.eval` archive, and not another kind of zip."""
+    if not data.startswith(b"PK\x03\x04"):
+        return False
+    return any(name.encode() in data[:512] or name.encode() in data[-(1 << 20) :] for name in _HEADERS)
+
+
+def is_log(value: Row) -> bool:
+    """Whether an object is a `.json` log."""
+    return {"eval", "status", "version"} <= value.keys() and isinstance(value.get("eval"), dict)
+
+
+def read_archive(data: bytes) -> InspectLog:
+    """Read an `.eval` archive; raises LogError."""
+    try:
+        with _zipfile().ZipFile(io.BytesIO(data)) as archive:
+            head, samples = _unpacked(archive)
+    except LogError:
+        raise
+    except Exception as error:  # zipfile and zstd raise many kinds of errors on damaged archives
+        reason = str(error) or type(error).__name__
+        raise LogError(f"is no readable log of inspect_ai ({reason}); was it cut off?") from error
+    return _log(head, samples)
+
+
+def _unpacked(archive: Any) -> tuple[_Header, list[_Sample]]:
+    names = archive.namelist()
+    wanted = [name for name in dict.fromkeys(names) if name.startswith(_SAMPLES) and name.endswith(".json")]
+    if sum(archive.getinfo(name).file_size for name in wanted) > UNPACKED_LIMIT:
+        raise LogError(f"unpacks to more than {UNPACKED_LIMIT:,} bytes")
+    header = next(name for name in _HEADERS if name in names)
+    head = msgspec.json.decode(archive.read(header), type=_Header)
+    return head, [msgspec.json.decode(archive.read(name), type=_Sample) for name in wanted]
+
+
+def read_object(value: Row) -> InspectLog:
+    """Read a `.json` log; raises LogError."""
+    try:
+        found = msgspec.convert(value, type=_Log)
+    except msgspec.ValidationError as error:
+        raise LogError(f"is no readable log of inspect_ai ({error})") from error
+    return _log(found, found.samples or [])
+
+
+def _zipfile() -> Any:
+    """Return the zipfile module that knows zstd, which inspect_ai packs with."""
+    if sys.version_info >= (3, 14):
+        import zipfile
+
+        return zipfile
+    from backports.zstd import zipfile as with_zstd
+
+    return with_zstd
+
+
+def _log(header: _Header, samples: Iterable[_Sample]) -> InspectLog:
+    rows = list(_rows(samples, header.eval.model))
+    if not rows:
+        raise LogError("is a log of inspect_ai without samples; it was written with --no-log-samples, or nothing ran")
+    warning = f"the log of inspect_ai is of a run that did not finish (status {header.status or 'started'})"
+    return InspectLog(rows=rows, warnings=[] if header.status == _FINISHED else [warning])
+
+
+def _rows(samples: Iterable[_Sample], model: str) -> Iterator[Row]:
+    """Yield one record an id; the epochs are its predictions."""
+    found: dict[str, dict[int, _Sample]] = {}
+    for sample in samples:
+        found.setdefault(str(sample.id), {})[sample.epoch] = sample
+    for qid, epochs in found.items():
+        ordered = [epochs[number] for number in sorted(epochs)]
+        row: Row = {"qid": qid, "predictions": [sample.text for sample in ordered], "model": model}
+        row["finish_reasons"] = [sample.stop_reason for sample in ordered]
+        if any(sample.trouble for sample in ordered):
+            row["errors"] = [sample.trouble for sample in ordered]
+        yield row
+
+
+def _text(content: str | list[dict[str, Any]]) -> str:
+    """Return the text of a message; its parts are joined by line breaks, reasoning left out."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")

@@ -1,0 +1,57 @@
+"""What all formats of a history say in the same words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.reports.comparison import p_value
+from grader.reports.leaderboard.texts import interval, value
+
+if TYPE_CHECKING:
+    from grader.decisions.history import Checkpoint, History
+
+__all__ = ["cells", "heading", "heads", "interval", "said", "value"]
+
+
+def heading(made: History) -> str:
+    """Return what a history is of."""
+    of = f", {made.group}" if made.group else ""
+    return f"{made.benchmark} · {made.split} · {made.protocol}: {made.metric}{of}"
+
+
+def heads(made: History) -> list[str]:
+    """Return the heads of the columns."""
+    return ["step", "official", "careful", f"95 % interval ({made.reading})", "change", "p", "higher", "lower", "gate"]
+
+
+def cells(made: History, point: Checkpoint) -> list[str]:
+    """Return the cells of a checkpoint's row."""
+    change = point.change
+    moved = ["", "", "", ""]
+    if change is not None:
+        moved = [f"{change.value:+.1f}", p_value(change.corrected), str(len(change.risen)), str(len(change.fallen))]
+    gate = {None: "", True: "below", False: "met"}[point.is_below]
+    readings = [value(point.official), value(point.careful)]
+    return [str(point.step), *readings, interval(point.metric(made.reading)), *moved, gate]
+
+
+def said(made: History) -> list[str]:
+    """Return what a reader must know, in sentences."""
+    lines = []
+    if made.best is not None:
+        best = made.checkpoints[made.best]
+        lines.append(f"Highest {made.reading} value: step {best.step} ({value(best.metric(made.reading))}).")
+    if made.line is not None:
+        below = [point.step for point in made.checkpoints if point.is_below]
+        which = f"below it: step {', '.join(map(str, below))}" if below else "no checkpoint is below it"
+        lines.append(f"The gate's line is {made.line:g}; {which}.")
+    tested = sum(point.change is not None for point in made.checkpoints)
+    if tested:
+        told = [p.step for p in made.checkpoints if p.change is not None and p.change.corrected < 0.05]
+        which = f"the data show a change at step {', '.join(map(str, told))}" if told else "the data show no change"
+        number = f"{tested} comparison{'' if tested == 1 else 's'}"
+        lines.append(
+            f"From each checkpoint to the next: {which} (paired by item, p values corrected for {number} with Holm's "
+            "method, level 5 %). Higher and lower count the items that moved."
+        )
+    return [*lines, *made.notes]

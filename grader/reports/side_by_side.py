@@ -1,0 +1,48 @@
+"""The HTML report of several runs of one benchmark: side by side, paired by item."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.errors import UsageError
+from grader.reports.web import page, sides
+from grader.scorers import declarations
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.reports.web.sides import Side
+
+MOST_RUNS = 8
+"""Runs that fit beside each other."""
+_SCRIPTS = (
+    *("core", "text", "sides_views", "state", "theme", "widgets", "listing", "item", "sides_plot"),
+    *("sides_summary", "sides_list", "sides_item", "sides_report", "main"),
+)
+"""In this order they make up the page's script; later ones use what earlier ones define."""
+
+
+def render(runs: Sequence[Side]) -> bytes:
+    """Return the page; raises UsageError where the runs cannot be compared, or are too many."""
+    if not 2 <= len(runs) <= MOST_RUNS:
+        raise UsageError(f"{len(runs)} runs: from 2 to {MOST_RUNS} fit side by side; `grade leaderboard` ranks more.")
+    packed = sides.build(runs)
+    first = runs[0].report
+    names = [run.name.short for run in runs]
+    return page.render(
+        "sides.html.j2",
+        styles=("style", "many", "sides"),
+        scripts=_SCRIPTS,
+        name=declarations.name_of(first.benchmark),
+        names=list(zip("ABCDEFGH", names, strict=False)),
+        facts=[f"split {first.split}", f"protocol {first.protocol}"],
+        rows=[
+            (name, metric)
+            for name, run in zip(names, runs, strict=True)
+            for metric in run.report.metrics
+            if metric.group is None
+        ],
+        index=packed.index,
+        chunks=packed.chunks,
+        images=packed.images,
+    )

@@ -1,0 +1,51 @@
+"""JUnit XML of several files: the suites of each, with the file's name before their own."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from grader.reports import junit
+from grader.reports.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import junitparser
+
+    from grader.reports.material import Material
+    from grader.reports.together import GradedFile
+    from grader.results import ReadingName
+
+
+def make(files: Sequence[GradedFile], /, *, reading: ReadingName) -> bytes:
+    """Return the file; see `grader.reports.together.Format`."""
+    import junitparser
+
+    whole = junitparser.JUnitXml("grade")
+    for one in files:
+        for suite in _suites(one, reading):
+            suite.name = f"{clean(one.file)}: {suite.name}"
+            whole.add_testsuite(suite)
+    whole.update_statistics()
+    made = io.BytesIO()
+    whole.write(made, pretty=True)
+    return made.getvalue()
+
+
+def _suites(one: GradedFile, reading: ReadingName) -> list[junitparser.TestSuite]:
+    import junitparser
+
+    if one.report is not None:
+        made = junit.make(one.report, _nothing, one.gates, reading=reading)
+        return list(junitparser.JUnitXml.fromstring(made))
+    # What could not be graded is an error, so that no CI system calls it green.
+    case = junitparser.TestCase("graded")
+    case.result = [junitparser.Error(clean(one.problem))]
+    suite = junitparser.TestSuite("grading")
+    suite.add_testcase(case)
+    return [suite]
+
+
+def _nothing() -> Material:
+    raise AssertionError("JUnit shows no material")

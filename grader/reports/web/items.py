@@ -1,0 +1,125 @@
+"""What the page shows of one item: its question, and every sample's output, readings and program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.reports.web.highlight import lines
+from grader.results import Outcome, Reading, SampleResult
+
+if TYPE_CHECKING:
+    from grader.reports.material import Material
+    from grader.reports.web.texts import Texts
+    from grader.scorers.interface import Program
+    from grader.scorers.registry import AnyScorer
+    from grader.task import Task
+
+BLURB = 240
+"""Characters of a question that the index keeps, to list and to search."""
+
+
+class Page:
+    """What the texts of every item are made with."""
+
+    def __init__(self, material: Material, places: dict[str, int], texts: Texts, scorer: AnyScorer) -> None:
+        self.material, self.places, self.texts, self.scorer = material, places, texts, scorer
+
+
+class Lines:
+    """The source lines of an item, each kept once: twenty programs of one task share most of theirs."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def add(self, source: str) -> list[int]:
+        """Return the numbers of a source's lines."""
+        return [self._numbers.setdefault(line, len(self._numbers)) for line in lines(source)]
+
+    @property
+    def table(self) -> list[list[str]]:
+        """All lines, with the runs of their colours."""
+        return [[text, runs] if runs else [text] for text, runs in self._numbers]
+
+
+def blurb(task: Task | None) -> str:
+    """Return what identifies a task in a list: its text, or what its code says of itself."""
+    if task is None:
+        return ""
+    text = task.text or next((block.content for block in task.blocks if block.kind == "code"), "")
+    if not task.text and '"""' in text:
+        text = text.split('"""')[1].partition("Parameters:")[0]
+    return " ".join(text.split())[:BLURB]
+
+
+def question(qid: str, page: Page, sources: Lines) -> dict[str, object] | None:
+    """Return what was asked; None where the task is not known."""
+    task = page.material.tasks.get(qid)
+    if task is None:
+        return None
+    return {
+        "text": task.text,
+        "options": list(task.options.items()),
+        "gold": task.gold,
+        "image": page.places.get(page.material.image_of.get(qid, ""), -1),
+        "texts": [[block.title, block.content, block.is_open] for block in task.blocks if block.kind == "text"],
+        "code": [
+            [block.title, sources.add(block.content.rstrip("\n")), block.is_open]
+            for block in task.blocks
+            if block.kind == "code"
+        ],
+    }
+
+
+def sample_of(sample: SampleResult, programs: list[Program], page: Page, sources: Lines) -> dict[str, object]:
+    """Return an output, both readings of it, and its program."""
+    marks = page.scorer.marks(sample)
+    made: dict[str, object] = {
+        "n": sample.sample,
+        "official": _reading(sample, sample.official, page.texts),
+        "careful": _reading(sample, sample.careful, page.texts),
+        "seconds": sample.seconds,
+        "kind": marks.kind,
+        "facts": marks.facts,
+        "official_facts": marks.official,
+        "careful_facts": marks.careful,
+        "flags": sample.flags if isinstance(sample.flags, list) else [],
+        **page.texts.shown(sample.qid, sample.sample),
+    }
+    if sample.sample < len(programs):
+        found = programs[sample.sample]
+        made["result"] = found.result[:8_000]
+        program: dict[str, object] = {**_program(found, sources)}
+        made["program"] = program | ({} if marks.failed_line is None else {"failed": marks.failed_line - 1})
+    elif sample.official.outcome is not Outcome.UNSCORED and programs:
+        made["program"] = None
+    return made
+
+
+def _program(run: Program, sources: Lines) -> dict[str, list[int]]:
+    """Return a program's lines, and which of them [from, to) are the model's.
+
+    The frame and the tests are the task's, so they are coloured once for all its samples.
+    """
+    at = run.program.rfind(run.completion) if run.completion else -1
+    end = at + len(run.completion)
+    if at < 0 or run.program[at - 1 : at] not in {"", "\n"} or run.program[end : end + 1] not in {"", "\n"}:
+        return {"lines": sources.add(run.program.rstrip("\n"))}
+    before = sources.add(run.program[: at - 1]) if at else []
+    own = sources.add(run.completion)
+    after = sources.add(run.program[end + 1 :].rstrip("\n")) if run.program[end:].strip("\n") else []
+    return {"lines": before + own + after, "own": [len(before), len(before) + len(own)]}
+
+
+def _reading(sample: SampleResult, reading: Reading, texts: Texts) -> dict[str, object]:
+    made: dict[str, object] = {"outcome": reading.outcome.value, "credit": reading.credit}
+    if reading.answer is not None:
+        made["answer"] = reading.answer
+    if reading.detail:
+        made["detail"] = reading.detail[:8_000]
+    if isinstance(reading.rule, str):
+        made["rule"] = reading.rule
+    if isinstance(reading.span, tuple):
+        span = texts.span(sample.qid, sample.sample, reading.span)
+        if span is not None:
+            made["span"] = span
+    return made

@@ -1,0 +1,76 @@
+"""What all pages share: a template with one style and one script, which alone the page's policy lets in, by hash."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader import resources
+from grader.reports.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markupsafe import Markup
+
+_WEB = Path(__file__).resolve().parent
+
+
+def render(template: str, *, styles: Sequence[str], scripts: Sequence[str], **values: object) -> bytes:
+    """Return a self-contained page, made of a template and of the named style sheets and scripts."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    style, script = _style(styles), _script(scripts)
+    pages = Environment(loader=FileSystemLoader(_WEB), autoescape=True, undefined=StrictUndefined)
+    pages.filters["breakable"] = breakable
+    page = pages.get_template(template).render(
+        version=resources.version(),
+        policy=policy(style, script),
+        # Ours, not the data's: what a browser hashes must be what was hashed here.
+        style=Markup(style),  # noqa: S704
+        script=Markup(script),  # noqa: S704
+        **values,
+    )
+    # Half a character, which only a damaged file can bring this far, has no UTF-8.
+    return page.encode("utf-8", errors="replace")
+
+
+def breakable(text: str) -> Markup:
+    """Return a name that may be broken after the signs that join its words."""
+    from markupsafe import Markup, escape
+
+    parts = re.split(r"(?<=[_/-])", clean(text))
+    return Markup("<wbr>").join(map(escape, parts))
+
+
+def policy(style: str, script: str) -> str:
+    """Return the page's content security policy: nothing from anywhere, and no script or style but these two."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{_digest(script)}'",
+            f"style-src '{_digest(style)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _style(names: Sequence[str]) -> str:
+    return "\n" + "\n".join((_WEB / f"{name}.css").read_text("utf-8") for name in names)
+
+
+def _script(names: Sequence[str]) -> str:
+    parts = [(_WEB / f"{name}.js").read_text("utf-8") for name in names]
+    return "\n(() => {\n'use strict';\n" + "\n".join(parts) + "})();\n"

@@ -1,0 +1,49 @@
+"""A linear scale for drawings: round ends, a few round marks."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50, 100)
+_MOST_MARKS = 5
+
+
+class Scale(msgspec.Struct, frozen=True, kw_only=True):
+    """Values from `low` to `high` on a line of `width` units, with `margin` free at both ends."""
+
+    low: float
+    high: float
+    step: float
+    width: int = 300
+    margin: int = 8
+
+    @classmethod
+    def of(cls, values: Sequence[float], *, width: int = 300, margin: int = 8, floor: float = 0.0) -> Self:
+        """Return the scale that shows these values, nothing below `floor` and above 100."""
+        low, high = (min(values), max(values)) if values else (0.0, 100.0)
+        span = max(high - low, 1.0)
+        step = next((step for step in _STEPS if span / step <= _MOST_MARKS - 1), _STEPS[-1])
+        bottom, top = step * math.floor(low / step), step * math.ceil(high / step)
+        return cls(
+            low=max(floor, bottom), high=min(100.0, max(top, bottom + step)), step=step, width=width, margin=margin
+        )
+
+    def at(self, value: float) -> float:
+        """Return the place of a value."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.margin + share * (self.width - 2 * self.margin), 2)
+
+    @property
+    def marks(self) -> list[float]:
+        """The round values that are marked."""
+        return [self.low + self.step * n for n in range(int((self.high - self.low) / self.step + 1e-9) + 1)]
+
+    def named(self, value: float) -> str:
+        """Return a mark's name."""
+        return f"{value:.0f}" if self.step >= 1 else f"{value:.1f}"

@@ -1,0 +1,227 @@
+"""Several runs of one benchmark as the page reads them: items with every run's values, and chunks of their outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.decisions.comparison import Comparison, RunName, compare, item_values
+from grader.reports.provenance import made_with
+from grader.reports.web.figures import breakdown
+from grader.reports.web.items import Lines, Page, blurb, question, sample_of
+from grader.reports.web.packing import AIM, CHUNK, Numbers, Payload, finite, pack, thumbnails_of
+from grader.reports.web.texts import Texts
+from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation
+from grader.scorers.registry import scorer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grader.reports.material import Material
+    from grader.scorers.registry import AnyScorer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the runs."""
+
+    name: RunName
+    report: Report
+    material: Material
+
+
+class _Runs:
+    """The runs, and what is looked up in them again and again."""
+
+    def __init__(self, sides: Sequence[Side]) -> None:
+        self.sides = sides
+        self.clusters = [by_observation(side.report.samples) for side in sides]
+        self.items = list(dict.fromkeys(item for found in self.clusters for item in found))
+        self.scorer: AnyScorer = scorer_of(sides[0].report)
+        self.metric = next((metric.name for side in sides for metric in side.report.metrics), "")
+        self.shared = _shared(sides)
+        places = {key: number for number, key in enumerate(self.shared.images)}
+        texts = [Texts(side.material, runs=len(sides)) for side in sides]
+        self.pages = [Page(side.material, places, text, self.scorer) for side, text in zip(sides, texts, strict=True)]
+        self.asked = Page(self.shared, places, texts[0], self.scorer)
+
+    def members(self, item: str) -> list[list[SampleResult]]:
+        """Return each run's samples of an item."""
+        return [found.get(item, []) for found in self.clusters]
+
+    def qids(self, item: str) -> list[str]:
+        """Return the tasks of an item, in any run."""
+        return list(dict.fromkeys(sample.qid for members in self.members(item) for sample in members))
+
+    def first(self, item: str) -> SampleResult:
+        """Return the item's first sample, of whichever run."""
+        return next(sample for members in self.members(item) for sample in members)
+
+
+def _shared(sides: Sequence[Side]) -> Material:
+    """Return the tasks and images that any of the runs can show."""
+    found = sides[0].material
+    for side in sides[1:]:
+        found = msgspec.structs.replace(
+            found,
+            tasks={**side.material.tasks, **found.tasks},
+            image_of={**side.material.image_of, **found.image_of},
+            images={**side.material.images, **found.images},
+        )
+    return found
+
+
+def build(sides: Sequence[Side]) -> Payload:
+    """Pack runs side by side; raises UsageError where two of them cannot be compared."""
+    pairs = comparisons(sides)
+    runs = _Runs(sides)
+    chunks, where = _chunks(runs)
+    left = (AIM - sum(map(len, chunks))) * 3 // 4
+    found = thumbnails_of(runs.shared, max(100_000, left))
+    index = {
+        **_head(runs),
+        "runs": [_run(side) for side in sides],
+        "pairs": [_pair(first, second, made) for (first, second), made in pairs.items()],
+        "sizes": [image[1:] if image else None for image in found],
+        **_columns(runs, where),
+    }
+    return Payload(index=pack(index), chunks=chunks, images=[image[0] if image else "" for image in found])
+
+
+def comparisons(sides: Sequence[Side]) -> dict[tuple[int, int], Comparison]:
+    """Compare every two runs, the earlier one first."""
+    return {
+        (first, second): compare(
+            sides[first].report,
+            sides[second].report,
+            files=(sides[first].name.results, sides[second].name.results),
+            names=(sides[first].name.name, sides[second].name.name),
+        )
+        for first, second in combinations(range(len(sides)), 2)
+    }
+
+
+def _head(runs: _Runs) -> dict[str, object]:
+    report = runs.sides[0].report
+    return {
+        "benchmark": report.benchmark,
+        "split": report.split,
+        "protocol": report.protocol,
+        "unit": runs.shared.unit,
+        "metric": runs.metric,
+        "glossary": dict(runs.scorer.glossary),
+        "words": dict(runs.scorer.outcome_names),
+        "runsPrograms": runs.shared.runs_programs,
+        "baselines": finite(report.baselines),
+        "abbreviations": report.abbreviations,
+        "mark": "",
+    }
+
+
+def _run(side: Side) -> dict[str, object]:
+    return {
+        "name": side.name.short,
+        "file": side.name.results,
+        "breakdown": breakdown(side.report),
+        "made": finite(made_with(side.report)),
+        "notes": side.report.notes,
+        "gaps": [msgspec.structs.asdict(gap) for gap in side.material.gaps],
+    }
+
+
+def _pair(first: int, second: int, made: Comparison) -> dict[str, object]:
+    rows = [
+        {
+            "name": row.name,
+            "reading": row.reading,
+            "group": row.group,
+            "before": row.before,
+            "after": row.after,
+            "value": row.difference.value,
+            "ci": row.difference.ci95,
+            "p": row.difference.p_value,
+            "test": row.difference.test,
+            "n": row.difference.n,
+            "detectable": row.difference.detectable,
+        }
+        for row in made.metrics
+    ]
+    return {"a": first, "b": second, "rows": finite(rows), "notes": made.notes}
+
+
+# --- items --------------------------------------------------------------------------------------------------------
+
+
+def _columns(runs: _Runs, where: list[tuple[int, int]]) -> dict[str, object]:
+    """Return one row an item: what it is, and each run's values and outcomes."""
+    outcomes, answers, labels = (Numbers() for _ in range(3))
+    values = [{reading: item_values(side.report, runs.metric, reading) for reading in READINGS} for side in runs.sides]
+    rows = []
+    for item, (chunk, place) in zip(runs.items, where, strict=True):
+        task = next((runs.shared.tasks[qid] for qid in runs.qids(item) if qid in runs.shared.tasks), None)
+        groups = [labels(label) for label in runs.first(item).labels()]
+        cells = [
+            [[_value(found[reading].get(item)), _marks(members, reading, outcomes, answers)] for reading in READINGS]
+            if members
+            else None
+            for found, members in zip(values, runs.members(item), strict=True)
+        ]
+        rows.append([item, chunk, place, groups, blurb(task), cells])
+    return {"items": rows, "outcomes": outcomes.values, "answers": answers.values, "groups": labels.values}
+
+
+def _value(value: float | None) -> float | None:
+    return None if value is None else round(value, 12)
+
+
+def _marks(members: list[SampleResult], reading: ReadingName, outcomes: Numbers, answers: Numbers) -> list[list[int]]:
+    """Return (outcome, answer) of each sample, by number."""
+    read = (sample.reading(reading) for sample in members)
+    return [[outcomes(one.outcome.value), answers(one.answer)] for one in read]
+
+
+def _chunks(runs: _Runs) -> tuple[list[str], list[tuple[int, int]]]:
+    """Return the packed chunks, and for each item its chunk and its place there."""
+    packed: list[str] = []
+    where: list[tuple[int, int]] = []
+    waiting: list[dict[str, object]] = []
+    size = 0
+    for item in runs.items:
+        waiting.append(_item(runs, item))
+        where.append((len(packed), len(waiting) - 1))
+        size += 1_000 + sum(_sizes(runs, item))
+        if size >= CHUNK:
+            packed.append(pack(waiting))
+            waiting, size = [], 0
+    if waiting:
+        packed.append(pack(waiting))
+    return packed, where
+
+
+def _sizes(runs: _Runs, item: str) -> Iterator[int]:
+    for page, members in zip(runs.pages, runs.members(item), strict=True):
+        yield from (page.texts.size(sample.qid, sample.sample) for sample in members)
+
+
+def _item(runs: _Runs, item: str) -> dict[str, object]:
+    """Return an item: its tasks, each with its question once and the samples of every run."""
+    sources = Lines()
+    parts = [
+        {
+            "qid": qid,
+            "question": question(qid, runs.asked, sources),
+            "runs": [
+                [
+                    sample_of(sample, page.material.programs.get(qid, []), page, sources)
+                    for sample in members
+                    if sample.qid == qid
+                ]
+                for page, members in zip(runs.pages, runs.members(item), strict=True)
+            ],
+        }
+        for qid in runs.qids(item)
+    ]
+    return {"parts": parts, "lines": sources.table}

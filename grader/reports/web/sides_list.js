@@ -1,0 +1,96 @@
+// The list of items with the verdicts of all runs, filtered by what moved between two of them.
+
+const cellOf = (item, run, reading = state.reading) => item.cells[run]?.[reading === 'official' ? 0 : 1] ?? null;
+const valueOf = (item, run) => cellOf(item, run)?.[0] ?? null;
+
+function movement(item, a, b) {
+  const before = valueOf(item, a), after = valueOf(item, b);
+  if (before === null || after === null) return 'unpaired';
+  if (Math.abs(after - before) > 1e-9) return after > before ? 'up' : 'down';
+  return before > 1 - 1e-9 ? 'right' : before < 1e-9 ? 'wrong' : 'same';
+}
+
+// Whether every item is right or wrong, so that these are the words to use.
+const binary = (a, b) => items.every((item) => [valueOf(item, a), valueOf(item, b)].every((value) => value === null || value < 1e-9 || value > 1 - 1e-9));
+
+function movements(a, b) {
+  const [x, y] = [LETTERS[a], LETTERS[b]];
+  const words = binary(a, b)
+    ? [['down', `${x} right, ${y} wrong`], ['up', `${x} wrong, ${y} right`], ['right', 'both right'], ['wrong', 'both wrong']]
+    : [['down', `higher in ${x}`], ['up', `higher in ${y}`], ['right', 'all right in both'], ['same', 'the same in both'], ['wrong', 'all wrong in both']];
+  return [...words, ['unpaired', 'not scored in both']];
+}
+
+function haystack(item) {
+  item.hay ??= [item.name, item.blurb, ...groupNames(item), ...item.cells.flatMap((cell) => (cell ?? []).flatMap(([, marks]) => marks.map(([, answer]) => index.answers[answer] ?? '')))].join('\n').toLowerCase();
+  return item.hay;
+}
+
+function matches(item, wanted = state) {
+  const [a, b] = chosenPair();
+  if (wanted.group && !groupNames(item).includes(wanted.group)) return false;
+  if (wanted.moved && movement(item, a, b) !== wanted.moved) return false;
+  return wanted.q.toLowerCase().split(/\s+/).filter(Boolean).every((word) => haystack(item).includes(word));
+}
+
+const SORTS = lookup({
+  id: (x, y) => collator.compare(x.name, y.name),
+  question: (x, y) => collator.compare(x.blurb, y.blurb),
+  ...Object.fromEntries([...'ABCDEFGH'].map((letter, run) => [letter, (x, y) => (valueOf(x, run) ?? -1) - (valueOf(y, run) ?? -1)])),
+});
+
+function chosen(wanted = state) {
+  const found = items.filter((item) => matches(item, wanted));
+  const by = SORTS.get(wanted.sort.replace('-', ''));
+  if (by) found.sort((x, y) => (wanted.sort.startsWith('-') ? by(y, x) : by(x, y)) || x.number - y.number);
+  return found;
+}
+
+function filters() {
+  const [a, b] = chosenPair();
+  const numbers = tally(items.map((item) => movement(item, a, b)));
+  const labels = [...tally(items.flatMap(groupNames))].sort((x, y) => collator.compare(x[0], y[0])).map(([value, number]) => [value, named(value.replace('=', ': ')), number]);
+  let waiting = 0;
+  const typed = (event) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => go(filtered({ q: event.target.value.trim() }), { replace: true }), 120);
+  };
+  return [el('form', { class: 'filters', role: 'search', 'aria-label': 'Items', onsubmit: (event) => event.preventDefault() },
+    el('label', { class: 'grow' }, el('span', { text: 'Search' }), el('input', { id: 'search', type: 'search', value: state.q, autocomplete: 'off', spellcheck: 'false', placeholder: 'id, question, category, answer', oninput: typed })), choices(),
+    labels.length ? select('group', 'Category', labels) : null, el('a', { class: 'button', id: 'clear', href: fresh({ tab: 'items', a: state.a, b: state.b, reading: state.reading }), text: 'Clear' })),
+  el('p', { class: 'chips', role: 'group', 'aria-label': 'What moved' }, [['', 'all'], ...movements(a, b)].filter(([value]) => !value || numbers.get(value)).map(([value, text]) =>
+    el('a', { class: `chip moved-${value || 'all'}`, href: filtered({ moved: value }), 'aria-current': state.moved === value ? 'true' : null, text: value ? `${text} (${count(numbers.get(value) ?? 0)})` : `${text} (${count(items.length)})` })))];
+}
+
+function verdictOf(item, run) {
+  const cell = cellOf(item, run);
+  if (!cell) return el('span', { class: 'faint', text: 'not in this run' });
+  const [value, marks] = cell;
+  if (marks.length === 1) return badge(index.outcomes[marks[0][0]], index.answers[marks[0][1]]);
+  const names = marks.map(([outcome]) => index.outcomes[outcome]);
+  const said = [...tally(names)].map(([name, number]) => `${number} ${outcomeName(name)}`).join(', ');
+  return [el('span', { class: 'share', text: value === null ? '–' : `${Math.round(100 * value)} %` }), el('span', { class: 'dots', role: 'img', 'aria-label': said, title: said }, names.slice(0, 30).map((name) => el('i', { class: toneOf(name) })), names.length > 30 ? '…' : null)];
+}
+
+function row(item) {
+  const [a, b] = chosenPair();
+  const moved = movement(item, a, b);
+  return el('tr', { class: `is-${moved}` }, el('th', { scope: 'row', class: 'id' }, el('a', { href: address({ item: item.name, sample: '0' }), class: 'open', title: named(item.name) }, shortId(item.name))),
+    el('td', { class: 'blurb' }, el('div', {}, safe(item.blurb))),
+    index.runs.map((_, run) => el('td', { class: `verdict${run === a || run === b ? '' : ' aside'}` }, el('span', { class: 'narrow' }, runTag(run)), verdictOf(item, run))));
+}
+
+function results() {
+  const found = chosen();
+  const page = Math.min(Math.max(1, Number(state.page) || 1), Math.max(1, Math.ceil(found.length / PAGE)));
+  const words = found.length === items.length ? plural(items.length, index.unit) : `${count(found.length)} of ${plural(items.length, index.unit)}`;
+  say(words);
+  const heads = index.runs.map((_, run) => sortable(LETTERS[run], [runTag(run), safe(index.runs[run].name)], 'verdict run-head'));
+  return [el('p', { class: 'count', id: 'count', text: words }),
+    found.length ? table('Items', [sortable('id', 'Id'), sortable('question', 'Question'), heads], found.slice((page - 1) * PAGE, page * PAGE).map(row), 'items sides') : el('p', { class: 'notice', text: 'Nothing matches these filters.' }),
+    pager(found.length, PAGE, page, (to) => address({ page: String(to) }))];
+}
+
+function list() {
+  return [el('h2', { class: 'unseen', text: 'Items' }), filters(), el('div', { id: 'results' }, results())];
+}

@@ -1,0 +1,29 @@
+// How the index of several runs is read, and how each run was made.
+
+let index, items, baselines, glossary, words;
+
+function read(unpacked) {
+  index = unpacked;
+  index.gaps = [];
+  items = index.items.map(([name, chunkAt, place, groups, blurb, cells], number) => ({ name, chunk: chunkAt, place, groups, blurb, cells, number }));
+  baselines = lookup(index.baselines);
+  glossary = lookup(index.glossary);
+  words = lookup(index.words);
+}
+
+// Facts as rows, runs as columns: what is not alike stands out.
+function about() {
+  const text = (value) => (value === null || value === undefined ? '–' : typeof value === 'object' ? JSON.stringify(value) : String(value));
+  const names = [...new Set(index.runs.flatMap((run) => Object.keys(run.made)))].filter((name) => index.runs.some((run) => typeof run.made[name] !== 'object'));
+  const rows = names.map((name) => {
+    const cells = index.runs.map((run) => text(run.made[name]));
+    return el('tr', { class: new Set(cells).size > 1 ? 'unlike' : '' }, el('th', { scope: 'row' }, safe(human(name))), cells.map((cell) => el('td', {}, safe(cell))));
+  });
+  return [missingOfRuns(), el('h2', { text: 'How they were made' }), el('p', { class: 'lead', text: 'Marked rows are not the same in all runs.' }),
+    table('How they were made', [column('Fact'), index.runs.map((run, at) => el('th', { scope: 'col' }, runTag(at), safe(run.name)))], rows, 'made wrapped'),
+    index.runs.map((run, at) => (run.notes.length ? el('section', {}, el('h3', {}, runTag(at), safe(run.name)), el('ul', { class: 'notes' }, run.notes.map((note) => el('li', {}, safe(note))))) : null))];
+}
+
+const VIEWS = { summary, items: () => (state.item ? one() : list()), about };
+const tabNumbers = () => ({ items: items.length });
+const titles = () => [...index.runs.map((run) => named(run.name)), index.benchmark];

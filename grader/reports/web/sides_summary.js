@@ -1,0 +1,154 @@
+// What each run scored, how far two of them are apart, and where the difference is from.
+
+const LETTERS = 'ABCDEFGH';
+const runName = (at) => named(index.runs[at].name);
+const runTag = (at) => el('b', { class: `run run-${LETTERS[at]}`, text: LETTERS[at] });
+
+// The two runs that are compared, in the order of the address.
+const chosenPair = () => {
+  const place = (text, otherwise) => (index.runs[Number(text)] ? Number(text) : otherwise);
+  const a = place(state.a, 0), b = place(state.b, 1);
+  return a === b ? [0, 1] : [a, b];
+};
+
+// Pairs are kept once; turned round, every difference changes its sign.
+function comparison(a, b) {
+  const kept = index.pairs.find((pair) => pair.a === Math.min(a, b) && pair.b === Math.max(a, b));
+  if (a < b) return kept;
+  const turn = (row) => ({ ...row, before: row.after, after: row.before, value: -row.value, ci: [-row.ci[1], -row.ci[0]] });
+  return { ...kept, rows: kept.rows.map(turn) };
+}
+
+function joined(rows) {
+  const found = new Map();
+  for (const row of rows) {
+    const key = JSON.stringify([row.name, row.group]);
+    found.set(key, { ...(found.get(key) ?? { name: row.name, group: row.group }), [row.reading]: row });
+  }
+  return [...found.values()];
+}
+
+// --- the choice of runs and reading
+
+function choices() {
+  const [a, b] = chosenPair();
+  const pick = (name, now) => el('label', {}, el('span', { text: name.toUpperCase() === 'A' ? 'Compare' : 'with' }), el('select', { id: `pick-${name}`, onchange: (event) => go(filtered({ [name]: event.target.value, ...(event.target.value === String(name === 'a' ? b : a) ? { [name === 'a' ? 'b' : 'a']: String(now) } : {}) })) },
+    index.runs.map((run, at) => el('option', { value: String(at), selected: at === now, text: `${LETTERS[at]}: ${named(run.name)}` }))));
+  return [index.runs.length > 2 ? [pick('a', a), pick('b', b)] : null,
+    el('label', {}, el('span', { text: 'Reading' }), el('select', { id: 'pick-reading', onchange: (event) => go(filtered({ reading: event.target.value })) },
+      ['careful', 'official'].map((name) => el('option', { value: name, selected: name === state.reading, text: name }))))];
+}
+
+// --- tables
+
+function runsTable() {
+  const rows = index.runs.map((run, at) => ({ ...(run.breakdown.find((row) => row.name === index.metric && row.group === null) ?? { name: index.metric, group: null }), at }));
+  const scale = zoomed(rows);
+  const body = rows.map((row) => el('tr', {}, el('th', { scope: 'row' }, runTag(row.at), el('span', { class: 'model', title: named(index.runs[row.at].file) }, safe(index.runs[row.at].name))),
+    el('td', { class: 'plot' }, interval(row, scale)), READINGS.map((name) => el('td', { class: 'num' }, figure(row[name]))), el('td', { class: 'num' }, difference(row)),
+    el('td', { class: 'num', text: count((row.careful || row.official)?.n ?? 0) })));
+  return el('section', { 'aria-labelledby': 'h-runs' }, el('div', { class: 'heading' }, el('h2', { id: 'h-runs', text: `Runs: ${human(index.metric)}` }), legend()),
+    el('p', { class: 'lead', text: 'In percent, with 95 % intervals. Official is the published scorer, bug for bug; careful is what an attentive person concludes.' }),
+    table('Runs in both readings', [column('Run'), el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), zoomedAxis(scale)), column('Official', 'num'), column('Careful', 'num'),
+      column('careful − official', 'num'), column('n', 'num')], body, 'figures'));
+}
+
+// The scale of the runs' values: as much of 0 to 100 as they need.
+function zoomed(rows) {
+  const values = rows.flatMap((row) => READINGS.flatMap((name) => (row[name] && row[name].value !== null ? [row[name].value, ...(row[name].ci || []), ...(row[name].bounds || [])] : [])));
+  const low = values.length ? Math.max(Math.min(0, ...values) < 0 ? -100 : 0, 10 * Math.floor(Math.min(...values) / 10)) : 0;
+  const high = values.length ? Math.min(100, 10 * Math.ceil(Math.max(...values) / 10)) : 100;
+  const span = Math.max(10, high - low);
+  return { low, high: low + span, at: (value) => 8 + ((value - low) / span) * (WIDTH - 16) };
+}
+
+function zoomedAxis(scale) {
+  const values = [scale.low, (scale.low + scale.high) / 2, scale.high];
+  return svg('svg', { class: 'interval axis', viewBox: `0 0 ${WIDTH} 14`, 'aria-hidden': 'true', focusable: 'false' },
+    values.map((value, number) => svg('text', { x: scale.at(value), y: 11, 'text-anchor': ['start', 'middle', 'end'][number], text: fixed(value, 0) })));
+}
+
+function movedCells(row, a, b) {
+  if (row.name !== index.metric) return [el('td', { class: 'num faint', 'data-label': 'higher in A', text: '–' }), el('td', { class: 'num faint', 'data-label': 'higher in B', text: '–' })];
+  const members = items.filter((item) => !row.group || groupNames(item).includes(row.group));
+  const cell = (moved) => {
+    const number = members.filter((item) => movement(item, a, b) === moved).length;
+    const label = moved === 'down' ? `higher in ${LETTERS[a]}` : `higher in ${LETTERS[b]}`;
+    return el('td', { class: 'num', 'data-label': label }, number ? el('a', { href: filtered({ tab: 'items', moved, group: row.group ?? '' }), text: count(number) }) : el('span', { class: 'faint', text: '0' }));
+  };
+  return [cell('down'), cell('up')];
+}
+
+function forestRows(rows, scale, label, a, b) {
+  return rows.map((row) => {
+    const one = row[state.reading] ?? row.careful ?? row.official;
+    const told = one.ci[0] > 0 || one.ci[1] < 0;
+    return el('tr', {}, el('th', { scope: 'row' }, label(row)), el('td', { class: 'plot' }, forest(row, scale)),
+      el('td', { class: 'num', 'data-label': LETTERS[a], text: fixed(one.before) }), el('td', { class: 'num', 'data-label': LETTERS[b], text: fixed(one.after) }),
+      el('td', { class: 'num', 'data-label': 'change' }, el('span', { class: 'figure' }, el('b', { class: told ? 'told' : 'faint', text: signed(one.value) }), el('small', { text: `${signed(one.ci[0])} to ${signed(one.ci[1])}` }))),
+      el('td', { class: 'num', 'data-label': 'p', text: pValue(one.p) }), movedCells(row, a, b), el('td', { class: 'num', 'data-label': 'pairs', text: count(one.n) }));
+  });
+}
+
+const forestHead = (first, scale, a, b) => [column(first), el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), forestAxis(scale)), column(LETTERS[a], 'num'), column(LETTERS[b], 'num'),
+  column('change', 'num'), column('p', 'num'), el('th', { scope: 'col', class: 'num', title: `Items that scored higher in ${LETTERS[a]}` }, `higher in ${LETTERS[a]}`), el('th', { scope: 'col', class: 'num', title: `Items that scored higher in ${LETTERS[b]}` }, `higher in ${LETTERS[b]}`), column('pairs', 'num')];
+
+function differencesTables() {
+  const [a, b] = chosenPair();
+  const rows = joined(comparison(a, b).rows);
+  const overall = rows.filter((row) => row.group === null);
+  const scale = forestScale(rows);
+  const fields = new Map();
+  for (const row of rows.filter((one) => one.group !== null)) fields.set(row.group.split('=')[0], [...(fields.get(row.group.split('=')[0]) ?? []), row]);
+  const plain = (row) => el('span', { title: meaning(row.name), class: meaning(row.name) ? 'explained' : null }, human(row.name));
+  const category = (row) => safe(row.group.slice(row.group.indexOf('=') + 1));
+  return [el('section', { 'aria-labelledby': 'h-differences' }, el('div', { class: 'heading' }, el('h2', { id: 'h-differences' }, `From ${LETTERS[a]} to ${LETTERS[b]}`), legendOfReadings()),
+    el('p', { class: 'lead' }, `Each line is the change from ${LETTERS[a]} (`, safe(index.runs[a].name), `) to ${LETTERS[b]} (`, safe(index.runs[b].name), `) in points, with its 95 % interval. Right of zero: ${LETTERS[b]} is better. Numbers are of the ${state.reading} reading, over the items scored in both runs.`),
+    table('Differences', forestHead('Metric', scale, a, b), forestRows(overall, scale, plain, a, b), 'forests'), said(overall, a, b)),
+  [...fields].map(([field, members]) => el('section', {}, el('h3', { class: 'field' }, 'By ', safe(human(field))),
+    table(`Differences by ${named(field)}`, forestHead(human(named(field)), scale, a, b), forestRows(members, scale, category, a, b), 'forests')))];
+}
+
+const legendOfReadings = () => el('p', { class: 'legend' }, READINGS.map((name) => el('span', {}, el('i', { class: `key ${name}`, 'aria-hidden': 'true' }), name)));
+
+// One sentence on the headline: what the data say, and how they were tested.
+function said(overall, a, b) {
+  const one = overall.find((row) => row.name === index.metric)?.[state.reading];
+  if (!one) return null;
+  const [low, high] = one.ci;
+  const better = low > 0 ? b : high < 0 ? a : null;
+  const verdict = better === null ? `These data do not tell ${LETTERS[a]} and ${LETTERS[b]} apart.` : `${LETTERS[better]} is better by ${fixed(Math.abs(one.value))} points.`;
+  const how = one.test === 'no difference to test' ? 'No item differs.' : `Test: ${one.test}, paired by item; p = ${pValue(one.p)}.`;
+  const power = one.n >= 10 && one.detectable > 0 && one.detectable < 100 ? ` Minimum detectable change: ${fixed(one.detectable)} points (80 % power, n = ${one.n}).` : '';
+  return el('p', { class: 'notice' }, el('b', { text: verdict }), ` ${how}${power}`);
+}
+
+function movedCard() {
+  const [a, b] = chosenPair();
+  const numbers = tally(items.map((item) => movement(item, a, b)));
+  const cell = (moved) => el('td', { class: `num ${numbers.get(moved) ? (moved === 'up' || moved === 'down' ? 'other' : 'same') : 'faint'}` }, numbers.get(moved) ? el('a', { href: filtered({ tab: 'items', moved, group: '' }), text: count(numbers.get(moved)) }) : '0');
+  if (!binary(a, b)) return null;
+  return el('section', { class: 'card', 'aria-labelledby': 'h-moved' }, el('h2', { id: 'h-moved', text: 'Item by item' }),
+    table('Items by what became of them', [column('Run'), column(`${LETTERS[b]} right`, 'num'), column(`${LETTERS[b]} wrong`, 'num')],
+      [el('tr', {}, el('th', { scope: 'row', text: `${LETTERS[a]} right` }), cell('right'), cell('down')), el('tr', {}, el('th', { scope: 'row', text: `${LETTERS[a]} wrong` }), cell('up'), cell('wrong'))], 'matrix slim'));
+}
+
+function notesOf() {
+  const [a, b] = chosenPair();
+  const notes = comparison(a, b).notes;
+  return notes.length ? el('section', {}, el('h2', { text: 'What to know' }), el('ul', { class: 'notes' }, notes.map((note) => el('li', {}, safe(note))))) : null;
+}
+
+function summary() {
+  return [missingOfRuns(), runsTable(), el('div', { class: 'filters choices' }, choices()), differencesTables(), el('div', { class: 'cards' }, movedCard()), notesOf()];
+}
+
+const GAPS = { predictions: 'Raw outputs', questions: 'Questions', images: 'Images', programs: 'Programs' };
+function missingOfRuns() {
+  const found = new Map();
+  index.runs.forEach((run, at) => run.gaps.forEach((gap) => found.set(JSON.stringify(gap), [...(found.get(JSON.stringify(gap)) ?? []), at])));
+  const gaps = [...found].map(([gap, runs]) => [runs, JSON.parse(gap)]);
+  if (!gaps.length) return null;
+  return el('div', { class: 'notice warn', role: 'note' }, el('strong', { text: 'Not everything can be shown. ' }),
+    el('ul', {}, gaps.map(([runs, gap]) => el('li', {}, runs.length < index.runs.length ? runs.map(runTag) : null, el('b', { text: `${GAPS[gap.what]}: ` }), safe(gap.why)))));
+}

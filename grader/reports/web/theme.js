@@ -1,0 +1,21 @@
+// The choice between light, dark and what the system says.
+
+function themes() {
+  const button = byId('theme');
+  const order = ['auto', 'light', 'dark'];
+  const keep = (name) => { try { localStorage.setItem('grade-theme', name); } catch { /* a file may not be allowed to keep anything */ } };
+  const kept = () => { try { return localStorage.getItem('grade-theme'); } catch { return null; } };
+  const show = (name) => {
+    if (name === 'auto') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = name;
+    button.textContent = `Theme: ${name}`;
+  };
+  let now = order.includes(kept()) ? kept() : 'auto';
+  show(now);
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    now = order[(order.indexOf(now) + 1) % order.length];
+    show(now);
+    keep(now);
+  });
+}

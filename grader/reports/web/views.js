@@ -1,0 +1,6 @@
+// The views of a report of one run, and what its address holds.
+
+const TABS = [['summary', 'Summary'], ['differences', 'Where they differ'], ['items', 'Items'], ['about', 'How it was made']];
+const DEFAULTS = { tab: 'summary', item: '', sample: '0', q: '', deep: '', official: '', careful: '', group: '', differs: '',
+  sort: '', page: '1', metric: '' };
+const FILTERS = ['q', 'deep', 'official', 'careful', 'group', 'differs'];

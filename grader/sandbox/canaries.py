@@ -1,0 +1,293 @@
+"""Canaries: jobs whose outcome is known before they run, one of the same kind as the jobs around them.
+
+Each is about a small function that is made up for it: its name, its arguments, its constants and its tests are drawn
+anew. So nothing that looks at a job can tell that it is one. It has nothing of any task of the run.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from grader.sandbox.answer import Executed, understand
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+    from grader.sandbox.answer import Recorded
+    from grader.sandbox.interface import Answer, Job
+
+Kind = Literal["lint", "record", "answer", "judge", "split", "run"]
+KINDS: tuple[Kind, ...] = ("run", "split", "judge", "answer", "record", "lint")
+"""What a job can ask for; of one that asks for several, the first decides."""
+VERBS = ("blend", "count", "fold", "join", "measure", "pack", "rank", "scale", "shift", "split", "total", "weigh")
+NOUNS = ("area", "cells", "digits", "edges", "items", "levels", "pairs", "points", "rows", "steps", "tiles", "words")
+ARGUMENTS = ("a", "b", "first", "height", "left", "lower", "n", "other", "right", "size", "start", "step", "width", "x")
+FEWEST_CALLS, MOST_CALLS = 2, 4
+LARGEST = 40
+
+Value = int | str
+
+
+class Canary(msgspec.Struct, frozen=True, kw_only=True):
+    """A job, and what must come of it."""
+
+    job: dict[str, Any]
+    kind: Kind
+    is_right: bool
+    """Whether the program in it is right: then it must pass, else it must fail, and for the known reason."""
+    name: str
+    """The function's name."""
+    calls: tuple[tuple[int, int], ...]
+    """The arguments of the calls that the tests make; of a wrong one for recording, the call that depends on an answer
+    is the last, with its arguments the other way round where the answer is false."""
+    values: tuple[Value, ...]
+    """What the program returns."""
+
+    def judged(self, answer: Answer) -> bool:
+        """Whether the sandbox has judged it as it had to."""
+        try:
+            return _CHECKS[self.kind](self, understand(answer))
+        except (msgspec.ValidationError, ValueError, TypeError, KeyError, IndexError, AttributeError):
+            return False
+
+
+def kind_of(job: Job) -> Kind | None:
+    """Return what a job asks for; None: nothing that a canary could stand among."""
+    return next((kind for kind in KINDS if job.get(kind)), None)
+
+
+def like(job: Job, draw: random.Random, *, is_right: bool) -> Canary | None:
+    """Return a canary for the place after a job: of its kind, with its limits; None for a job of no known kind."""
+    kind = kind_of(job)
+    if kind is None:
+        return None
+    made = _draw(draw, is_right=is_right)
+    common = {name: job[name] for name in ("id", "cpu", "wall", "alone") if name in job}
+    return Canary(
+        job=common | _job(kind, made, job),
+        kind=kind,
+        is_right=is_right,
+        name=made.name,
+        calls=made.calls,
+        values=made.values,
+    )
+
+
+# --- made-up functions ------------------------------------------------------------------------------------------------
+
+
+class _Function(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    signature: str
+    body: str
+    tests: str
+    calls: tuple[tuple[int, int], ...]
+    values: tuple[Value, ...]
+    is_right: bool
+
+    @property
+    def source(self) -> str:
+        return self.signature + self.body
+
+
+_Shape = tuple[str, "Callable[[int, int, int, int], Value]"]
+_SHAPES: tuple[_Shape, ...] = (
+    ("    return {x} * {k} + {y} - {m}", lambda x, y, k, m: x * k + y - m),
+    ("    if {x} > {y}:\n        return {x} - {k}\n    return {y} * {m} - {k}",
+     lambda x, y, k, m: x - k if x > y else y * m - k),
+    ("    found = {k}\n    for number in range({x}):\n        found += number * {m} + {y}\n    return found",
+     lambda x, y, k, m: k + sum(number * m + y for number in range(x))),
+    ("    parts = [{x} + {k}, {y} * {m}, {x} + {y}]\n    return max(parts) - min(parts) + {k}",
+     lambda x, y, k, m: max(x + k, y * m, x + y) - min(x + k, y * m, x + y) + k),
+    ("    text = str({x} + {k})\n    return text + '-' + str({y} * {m})", lambda x, y, k, m: f"{x + k}-{y * m}"),
+    ("    table = {{'{k}': {x}, '{m}x': {y}}}\n    return sum(table.values()) * {k} + {m} + len(table)",
+     lambda x, y, k, m: (x + y) * k + m + 2),
+)  # fmt: skip
+"""A function's body, and what it returns for its arguments x and y and the constants k and m."""
+
+
+def _draw(draw: random.Random, *, is_right: bool) -> _Function:
+    """Draw a function and its tests; a wrong one returns something else at the first call."""
+    name = f"{draw.choice(VERBS)}_{draw.choice(NOUNS)}"
+    x, y = draw.sample(ARGUMENTS, 2)
+    signature = f"def {name}({x}, {y}):\n"
+    calls = tuple(
+        (draw.randint(2, LARGEST), draw.randint(2, LARGEST)) for _ in range(draw.randint(FEWEST_CALLS, MOST_CALLS))
+    )
+    body, values = draw.choice(_SHAPES)
+    k, m = draw.randint(2, LARGEST), draw.randint(2, LARGEST)
+    right = tuple(values(a, b, k, m) for a, b in calls)
+    if not is_right:
+        k = _other(values, calls[0], k, m)
+    return _Function(
+        name=name,
+        signature=signature,
+        body=body.format(x=x, y=y, k=k, m=m) + "\n",
+        tests=_tests(draw, name, calls, right),
+        calls=calls,
+        values=tuple(values(a, b, k, m) for a, b in calls),
+        is_right=is_right,
+    )
+
+
+def _other(values: Callable[[int, int, int, int], Value], call: tuple[int, int], k: int, m: int) -> int:
+    """Return a constant with which the first call returns something else."""
+    return next(other for other in range(k + 1, k + LARGEST) if values(*call, other, m) != values(*call, k, m))
+
+
+def _tests(draw: random.Random, name: str, calls: tuple[tuple[int, int], ...], values: tuple[Value, ...]) -> str:
+    asserts = [f"assert {name}({a}, {b}) == {value!r}" for (a, b), value in zip(calls, values, strict=True)]
+    if draw.random() < 0.5:
+        return "\n" + "\n".join(asserts) + "\n"
+    wrapper = f"test_{draw.choice(NOUNS)}"
+    return f"\ndef {wrapper}():\n" + "".join(f"    {line}\n" for line in asserts) + f"\n{wrapper}()\n"
+
+
+# --- jobs -------------------------------------------------------------------------------------------------------------
+
+
+def _job(kind: Kind, made: _Function, job: Job) -> dict[str, Any]:
+    match kind:
+        case "lint":
+            return _linted(made, job)
+        case "record":
+            return _recorded(made)
+        case "answer":
+            return _answered(made)
+        case "judge":
+            return _judged(made)
+        case "split":
+            return _alive(made)
+        case "run":
+            return _official(made, job)
+
+
+def _official(made: _Function, job: Job) -> dict[str, Any]:
+    words = {name: job[name] for name in ("lint", "run", "timed_out", "failed_prefix") if name in job}
+    return {"head": made.source, "test": made.tests} | words
+
+
+def _linted(made: _Function, job: Job) -> dict[str, Any]:
+    """A wrong program is one with a name that nothing defines: the linter reads, it executes nothing."""
+    broken = made.source + f"    return {made.name}_\n"
+    return _official(made, job) | ({} if made.is_right else {"head": broken})
+
+
+def _recorded(made: _Function) -> dict[str, Any]:
+    """A wrong one has tests whose calls depend on an answer: both recordings must show it."""
+    tests = made.tests
+    if not made.is_right:
+        (a, b), *_ = made.calls
+        tests += f"\nassert {made.name}({a}, {b + 1}) if {made.name}({a}, {b}) else {made.name}({b + 1}, {a})\n"
+    return {"record": _declared(made) | {"test": tests}}
+
+
+def _answered(made: _Function) -> dict[str, Any]:
+    return {"answer": _declared(made) | _candidate(made) | {"calls": _calls(made)}}
+
+
+def _judged(made: _Function) -> dict[str, Any]:
+    recorded = {"names": [], "calls": _calls(made), "hello": _hello(made), "replies": _replies(made)}
+    return {"judge": _declared(made) | {"test": made.tests} | recorded}
+
+
+def _alive(made: _Function) -> dict[str, Any]:
+    return {"split": _declared(made) | _candidate(made) | {"test": made.tests}}
+
+
+def _declared(made: _Function) -> dict[str, Any]:
+    return {"signature": made.signature + "    pass\n", "classes": [], "stubs": [made.name]}
+
+
+def _candidate(made: _Function) -> dict[str, Any]:
+    return {"source": made.source, "names": [], "reads": []}
+
+
+def _calls(made: _Function) -> list[str]:
+    """Return the calls as sandbox_image/recording.py writes them."""
+    return [
+        _text({"f": {"x": ["name", made.name]}, "m": [], "v": list(call), "k": [], "n": [], "d": []})
+        for call in made.calls
+    ]
+
+
+def _hello(made: _Function) -> str:
+    return _text({"functions": [made.name], "modules": [], "errors": {}, "values": {}, "n": []})
+
+
+def _replies(made: _Function) -> list[str]:
+    """Return what the program answers as sandbox_image/answering.py writes it."""
+    return [_text({"v": value, "m": [], "n": []}) for value in made.values]
+
+
+def _text(message: object) -> str:
+    return json.dumps(message, separators=(",", ":"))
+
+
+# --- checks -----------------------------------------------------------------------------------------------------------
+
+
+def _is_linted(canary: Canary, seen: Executed) -> bool:
+    if seen.lint is None or seen.lint.broken:
+        return False
+    messages = seen.lint.messages
+    return messages == [] if canary.is_right else len(messages) == 1 and f"'{canary.name}_'" in messages[0]
+
+
+def _is_run(canary: Canary, seen: Executed) -> bool:
+    if seen.run is None or seen.run.evidence.stopped is not None:
+        return False
+    passed = seen.run.result == "passed"
+    return passed if canary.is_right else not passed and seen.run.kind == "AssertionError"
+
+
+def _is_recorded(canary: Canary, seen: Executed) -> bool:
+    recorded = seen.record.recorded if seen.record is not None else None
+    if recorded is None:
+        return False
+    wanted = list(canary.calls)
+    truthy, falsy = _calls_of(canary, recorded.truthy), _calls_of(canary, recorded.falsy)
+    if canary.is_right:
+        return truthy == falsy == wanted
+    a, b = wanted[0]
+    return truthy == [*wanted, (a, b), (a, b + 1)] and falsy == [*wanted, (a, b), (b + 1, a)]
+
+
+def _calls_of(canary: Canary, recorded: Recorded) -> list[tuple[int, ...]]:
+    """Return the arguments of recorded calls; raises ValueError for other calls than of the canary's function."""
+    found = [json.loads(call) for call in recorded.calls or ()]
+    if any(call["f"] != {"x": ["name", canary.name]} or call["k"] for call in found):
+        raise ValueError("another function is called")
+    return [tuple(call["v"]) for call in found]
+
+
+def _is_answered(canary: Canary, seen: Executed) -> bool:
+    """Whether the program answered what it returns; a wrong one other values than a right one."""
+    if seen.answer is None:
+        return False
+    replies = [json.loads(reply) for reply in seen.answer.replies]
+    named = json.loads(seen.answer.hello or "{}").get("functions")
+    return named == [canary.name] and [(reply["v"], reply["n"]) for reply in replies] == [
+        (v, []) for v in canary.values
+    ]
+
+
+def _is_judged(canary: Canary, seen: Executed) -> bool:
+    split = seen.judge if canary.kind == "judge" else seen.split
+    if split is None or split.evidence.stopped is not None:
+        return False
+    return split.confirmed if canary.is_right else not split.confirmed and split.kind == "assertion"
+
+
+_CHECKS: dict[Kind, Callable[[Canary, Executed], bool]] = {
+    "lint": _is_linted,
+    "record": _is_recorded,
+    "answer": _is_answered,
+    "judge": _is_judged,
+    "split": _is_judged,
+    "run": _is_run,
+}

@@ -1,0 +1,91 @@
+"""Keeps the supervisors of one backend, one for each worker: starts them in the background, and ends them."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from grader.errors import InfrastructureError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.sandbox.interface import Backend, Supervisor
+
+
+class Supervisors:
+    """The supervisors of a fixed number of workers."""
+
+    def __init__(self, backend: Backend, workers: int, *, lint: bool) -> None:
+        """`lint`: supervisors will be asked to lint, and load at once what that takes."""
+        self._backend, self._lint = backend, lint
+        self.stop = threading.Event()
+        """Set: the run is being ended, and no supervisor is started any more."""
+        self._lock = threading.Lock()
+        # A child that ends with its parent ends with the parent's thread. So these threads stay until the end.
+        self._starters = ThreadPoolExecutor(workers, "starter")
+        self._running: dict[int, Future[Supervisor]] = {}
+        """Worker -> its supervisor, which may still be starting."""
+        self._tasks: dict[int, set[int]] = {}
+        """Worker -> the tasks whose candidates its supervisor has been given."""
+        self._started = 0
+
+    def get(self, worker: int) -> Supervisor:
+        """Return a worker's supervisor, started now if there is none; raises InfrastructureError."""
+        future = self.start(worker)
+        if future.exception() is not None:
+            with self._lock:
+                self._running.pop(worker, None)
+        return future.result()
+
+    def start(self, worker: int) -> Future[Supervisor]:
+        """Start a worker's supervisor in the background, if there is none; raises InfrastructureError after `stop`."""
+        with self._lock:
+            if self.stop.is_set():
+                raise InfrastructureError("The run was stopped.")
+            if worker not in self._running:
+                self._running[worker] = self._starters.submit(self._backend.start, self._started, lint=self._lint)
+                self._started += 1
+            return self._running[worker]
+
+    def has_run(self, worker: int, task: int | None) -> bool:
+        """Whether a worker's supervisor has been given a candidate of this task."""
+        return task is not None and task in self._tasks.get(worker, ())
+
+    def note_run(self, worker: int, task: int | None) -> None:
+        """Record that a worker's supervisor is given a job: of a candidate of this task, if it is one."""
+        if task is not None:
+            self._tasks.setdefault(worker, set()).add(task)
+
+    def discard(self, worker: int) -> None:
+        """End a worker's supervisor; the next job gets a new one."""
+        with self._lock:
+            supervisor = self._running.pop(worker, None)
+            self._tasks.pop(worker, None)
+        if supervisor is not None:
+            _end([supervisor])
+
+    def close(self) -> None:
+        """End every supervisor, also those that are still starting."""
+        self.stop.set()
+        with self._lock:
+            supervisors = list(self._running.values())
+            self._running.clear()
+            self._tasks.clear()
+        _end(supervisors)
+        self._starters.shutdown()
+
+
+def _end(supervisors: Iterable[Future[Supervisor]]) -> None:
+    """End supervisors side by side, and wait until all have ended."""
+
+    def end(supervisor: Future[Supervisor]) -> None:
+        if supervisor.exception() is None:
+            supervisor.result().close()
+
+    threads = [threading.Thread(target=end, args=(supervisor,), daemon=True) for supervisor in supervisors]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

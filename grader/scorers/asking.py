@@ -1,0 +1,87 @@
+"""Samples that are scored one by one, call after call, without a run around them: what a pool for rewards needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import msgspec
+
+from grader.predictions import outcomes
+from grader.predictions.file import PredictionFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from grader.predictions.outcomes import Oddities
+    from grader.results import SampleResult
+    from grader.scorers.asked import Asked
+    from grader.scorers.interface import Run, Scorer
+    from grader.task import Task
+
+NO_FILE = PredictionFile(name="samples", path=None, format="grade", records=[])
+"""What stands for the prediction file where there is none."""
+
+
+class SampleScorer(Protocol):
+    """Scores samples, batch after batch. A context manager, and one thread's."""
+
+    def __enter__(self) -> Self:
+        """Make ready what it needs; raises a GradeError."""
+
+    def __exit__(self, *_: object) -> None:
+        """End it."""
+
+    def begin(self) -> None:
+        """Samples will come soon: start what takes long to start."""
+
+    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
+        """Return a result for each sample, in this order, all with `sample` 0; raises a GradeError.
+
+        After an InfrastructureError it can be asked again.
+        """
+
+
+class Scoring:
+    """Scores samples with the scorer's own `score`: for scorers that only read texts, or ask a judge."""
+
+    def __init__(self, scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
+        self._scorer, self._run = scorer, run
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is open."""
+
+    def begin(self) -> None:
+        """Nothing to start."""
+
+    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
+        """Return a result for each sample."""
+        found: dict[int, SampleResult] = {}
+        for layer in _layers(asked):
+            run = self._of({asked[place].qid: [asked[place].text] for place in layer})
+            samples = {sample.qid: sample for sample in self._scorer.score(run).samples}
+            found |= {place: samples[asked[place].qid] for place in layer}
+        return [found[place] for place in range(len(asked))]
+
+    def _of(self, predictions: dict[str, list[str]]) -> Run[Any, Any]:
+        tasks = {qid: self._run.tasks[qid] for qid in predictions}
+        odd = oddities_of(tasks, predictions)
+        return msgspec.structs.replace(self._run, tasks=tasks, predictions=predictions, oddities=odd)
+
+
+def oddities_of(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]]) -> Oddities:
+    """Return what is odd about predictions that came in no file."""
+    return outcomes.find(tasks, predictions, NO_FILE)
+
+
+def _layers(asked: Sequence[Asked]) -> Iterable[list[int]]:
+    """Yield places such that each layer has one sample of a task at most: tasks of one group then have as many."""
+    layers: dict[int, list[int]] = {}
+    seen = Counter[str]()
+    for place, one in enumerate(asked):
+        layers.setdefault(seen[one.qid], []).append(place)
+        seen[one.qid] += 1
+    return layers.values()

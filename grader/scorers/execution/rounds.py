@@ -1,0 +1,144 @@
+"""Scoring by execution that never ends: round after round, in sandboxes where programs and tests never meet.
+
+A round is what a run is: all its programs answer, then all answers are judged, then what needs program and tests at
+once runs. So while a test runs, no program of any call is alive whose verdict is open. What the sandboxes of a run may
+share in time, those of rounds may not: `grader/executors/apart.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+from grader.executors.choice import open_executor
+from grader.observer import Silent
+from grader.results import SampleResult
+from grader.scorers.asked import NOT_ASKED
+from grader.scorers.asking import oddities_of
+from grader.scorers.execution import jobs
+from grader.scorers.execution.assembly import assemble
+from grader.scorers.execution.calls import Calls, Unrecordable
+from grader.scorers.execution.confirming import Confirmation
+from grader.scorers.execution.phases import Phases, limits_of
+from grader.scorers.execution.reading import careful_alone, sample_result, unscored
+from grader.scorers.execution.settling import Settler
+from grader.scorers.execution.spool import Spool
+from grader.scorers.oddities import marked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from grader.executors.interface import Executor
+    from grader.results import Reading
+    from grader.scorers.asked import Asked
+    from grader.scorers.execution.declaration import ExecutionBenchmark
+    from grader.scorers.execution.phases import Sample
+    from grader.scorers.execution.tasks import CodeTask
+    from grader.scorers.interface import Run
+
+INTERACTIVE = "interactive"
+"""The flag of a sample whose program ran beside its tests: what is said of leaks does not hold for it."""
+
+
+class Rounds:
+    """Scores samples of one benchmark in rounds; one thread's. Use as a context manager."""
+
+    def __init__(self, run: Run[ExecutionBenchmark, CodeTask]) -> None:
+        version = run.benchmark.protocols[run.protocol]
+        self._tasks: Mapping[str, CodeTask] = run.tasks
+        self._words = jobs.texts(version, run.options.timeout)
+        self._limits = limits_of(run.options)
+        self._calls: dict[str, Calls | Unrecordable] = {}
+        self._executor: Executor = open_executor(
+            run.options, self._limits, run.observer, self._words.python or None, apart=True
+        )
+
+    def __enter__(self) -> Self:
+        self._executor.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._executor.__exit__(*_)
+
+    def begin(self) -> None:
+        """Start the sandboxes that every round needs in the background."""
+        self._executor.begin()
+
+    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
+        """Return a result for each sample; raises InfrastructureError."""
+        with Spool() as spool:
+            lost = self._record({one.qid for one in asked}, spool)
+            refused = {place: why for place, one in enumerate(asked) if (why := self._refusal(one, lost))}
+            graded = [one for place, one in enumerate(asked) if place not in refused]
+            results = iter(self._grade(graded, spool))
+        return [_refused(one, refused[place]) if place in refused else next(results) for place, one in enumerate(asked)]
+
+    def _record(self, qids: Iterable[str], spool: Spool) -> Mapping[str, str]:
+        """Record the calls of tasks that are new, where no model's program ever runs; return what was lost, and how."""
+        executor = self._executor.with_tests()
+        confirmation = Confirmation(self._tasks, Settler(executor, Silent()), spool, self._limits, self._calls)
+        found = confirmation.record(sorted(qids))
+        self._calls = {qid: calls for qid, calls in found.items() if qid not in confirmation.unrecorded}
+        return confirmation.unrecorded
+
+    def _refusal(self, one: Asked, lost: Mapping[str, str]) -> str:
+        """Say why a sample is not graded; empty: it is."""
+        if one.qid in lost:
+            return f"the calls of its tests were not recorded: {lost[one.qid]}"
+        calls = self._calls[one.qid]
+        if isinstance(calls, Unrecordable) and not one.interactive:
+            return f"the calls of its tests cannot be recorded ({calls.why}), and interactive=False refuses other ways"
+        return ""
+
+    def _grade(self, asked: Sequence[Asked], spool: Spool) -> list[SampleResult]:
+        settler = Settler(self._executor, Silent())
+        confirmation = Confirmation(self._tasks, settler, spool, self._limits, self._calls)
+        phases = Phases(confirmation, self._words, self._limits, settler)
+        samples = phases.judge(self._attempts(asked))
+        phases.run(sample for sample, one in zip(samples, asked, strict=True) if one.official)
+        results = [self._result(sample, one) for sample, one in zip(samples, asked, strict=True)]
+        return [msgspec.structs.replace(result, sample=0) for result in self._marked(results, asked)]
+
+    def _attempts(self, asked: Sequence[Asked]) -> Iterable[jobs.Attempt]:
+        seen: dict[str, int] = {}
+        for one in asked:
+            task, number = self._tasks[one.qid], seen.get(one.qid, 0)
+            seen[one.qid] = number + 1
+            program = assemble(one.text, task.signature_text, self._words.assembly)
+            yield jobs.Attempt(task=task, sample=number, program=program)
+
+    def _result(self, sample: Sample, one: Asked) -> SampleResult:
+        """Return both readings, or only the careful one: the same as a run would give it."""
+        if one.official:
+            return sample_result(sample.attempt, sample.executed, sample.apart, sample.not_run, self._words)
+        split = sample.apart.completion.split
+        return SampleResult(
+            qid=one.qid,
+            sample=sample.attempt.sample,
+            seconds=split.evidence.cpu if split is not None else 0.0,
+            official=NOT_ASKED,
+            careful=careful_alone(sample.lint, sample.apart, sample.attempt, self._words),
+            groups=sample.attempt.task.groups or msgspec.UNSET,
+        )
+
+    def _marked(self, results: list[SampleResult], asked: Sequence[Asked]) -> list[SampleResult]:
+        """Add what the texts themselves tell, and which samples met their tests."""
+        predictions: dict[str, list[str]] = {}
+        for one in asked:
+            predictions.setdefault(one.qid, []).append(one.text)
+        tasks = {qid: self._tasks[qid] for qid in predictions}
+        return [
+            _flagged(result) if isinstance(self._calls[result.qid], Unrecordable) else result
+            for result in marked(results, oddities_of(tasks, predictions))
+        ]
+
+
+def _flagged(result: SampleResult) -> SampleResult:
+    flags = result.flags if isinstance(result.flags, list) else []
+    return msgspec.structs.replace(result, flags=[*flags, INTERACTIVE])
+
+
+def _refused(one: Asked, why: str) -> SampleResult:
+    reading: Reading = unscored(why)
+    return SampleResult(qid=one.qid, sample=0, official=reading if one.official else NOT_ASKED, careful=reading)

@@ -1,0 +1,1 @@
+"""`grade serve`: a pool over HTTP, for whatever cannot import it."""

@@ -1,0 +1,211 @@
+"""What pylint does for every program and what no error and no fatal message depends on: left out, or done once.
+
+Written for the locked versions of pylint and astroid. tests/sandbox/test_shortcuts.py compares the messages with those
+of a pylint without these.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Callbacks = tuple[tuple[Callable[[Any], None], ...], tuple[Callable[[Any], None], ...]]
+
+USELESS = {
+    # The order and the position of imports: conventions.
+    "ImportsChecker.leave_module", "ImportsChecker.visit_functiondef", "ImportsChecker.compute_first_non_import_node",
+}  # fmt: skip
+SILENT = {
+    "BasicErrorChecker": ("_check_redefinition",),
+    "ImportsChecker": ("_record_import", "check_deprecated_module"),
+    "MethodArgsChecker": ("_check_missing_timeout",),
+    "StdlibChecker": ("check_deprecated_class_in_call", "check_deprecated_method"),
+    "VariablesChecker": ("_loopvar_name", "_check_late_binding_closure"),
+}
+"""Methods of checkers that give warnings and conventions only, or `function-redefined`, which counts for nothing."""
+WITHOUT_GLOBALS = ("_check_nonlocal_and_global", "_check_name_used_prior_global")
+_PLAIN = re.compile(r"[\t\n -~]*")
+
+
+class Shortcuts:
+    """The shortcuts of one pylint. `look_at` says what the next source needs."""
+
+    def __init__(self, linter: Any) -> None:
+        from pylint import utils
+        from pylint.checkers import exceptions
+
+        self._linter, self._utils, self._tokenize = linter, utils, utils.tokenize_module
+        # The same checkers every time: sorting them anew is a sixth of the cost of a program.
+        checkers = linter.prepare_checkers()
+        linter.prepare_checkers = lambda: checkers
+        self._checkers = {type(checker).__name__: checker for checker in checkers}
+        for name, methods in SILENT.items():
+            for method in methods:
+                setattr(self._checkers[name], method, _nothing)
+        known = exceptions._builtin_exceptions()
+        exceptions._builtin_exceptions = lambda: known
+        linter.initialize()
+        linter.initialize = _nothing
+        _walk_alike(linter, checkers)
+        _transform_quickly()
+
+    def look_at(self, source: str) -> None:
+        """Leave out what cannot find anything in this source."""
+        plain = _PLAIN.fullmatch(source) is not None and "coding" not in source
+        # What the parser accepts has tokens; they are read for comments that speak to pylint.
+        silent = plain and "pylint" not in source and "\\\n" not in source
+        self._utils.tokenize_module = _no_tokens if silent else self._tokenize
+        self._leave_out("UnicodeChecker", ("process_module",), left_out=plain)
+        without_globals = plain and "global" not in source and "nonlocal" not in source
+        self._leave_out("BasicErrorChecker", WITHOUT_GLOBALS, left_out=without_globals)
+
+    def _leave_out(self, checker: str, methods: tuple[str, ...], *, left_out: bool) -> None:
+        attributes = vars(self._checkers[checker])
+        for method in methods:
+            if left_out:
+                attributes[method] = _nothing
+            else:
+                attributes.pop(method, None)
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    """Stand for a method that is left out."""
+
+
+def _no_tokens(_: Any) -> list[Any]:
+    return []
+
+
+class _Walker:
+    """Calls what the checkers want called for each node, as pylint's own walker does."""
+
+    nbstatements = 0
+
+    def __init__(self, events: Any) -> None:
+        self._callbacks = _Callbacks(events)
+
+    def add_checker(self, checker: Any) -> None:
+        """Do nothing: the checkers are known."""
+
+    def walk(self, node: Any) -> None:
+        """Visit a node, its children, and leave it."""
+        visits, leaves = self._callbacks[node.__class__]
+        for visit in visits:
+            visit(node)
+        for child in node.get_children():
+            self.walk(child)
+        for leave in leaves:
+            leave(node)
+
+
+class _Callbacks(dict[type, "Callbacks"]):
+    """What is called at the begin and at the end of a kind of node."""
+
+    def __init__(self, events: Any) -> None:
+        self._events = events
+
+    def __missing__(self, kind: type) -> Callbacks:
+        name = kind.__name__.lower()
+        self[kind] = _useful(self._events.visit_events[name]), _useful(self._events.leave_events[name])
+        return self[kind]
+
+
+def _walk_alike(linter: Any, checkers: list[Any]) -> None:
+    """Give every program the same walker: which checker sees which node is an eighth of the cost of a program."""
+    from pylint.lint import pylinter
+
+    module: Any = pylinter
+    collected = module.ASTWalker(linter)
+    for checker in checkers:
+        collected.add_checker(checker)
+    walker = _Walker(collected)
+    module.ASTWalker = lambda _: walker
+
+
+def _useful(callbacks: list[Any]) -> tuple[Callable[[Any], None], ...]:
+    return tuple(_shorter(callback) for callback in callbacks if callback.__func__.__qualname__ not in USELESS)
+
+
+def _shorter(callback: Any) -> Callable[[Any], None]:
+    """Return the part of a callback that can find an error."""
+    if callback.__func__.__qualname__ == "BasicChecker.visit_call":
+        return functools.partial(_visit_call, callback.__self__)
+    found: Callable[[Any], None] = callback
+    return found
+
+
+def _visit_call(checker: Any, node: Any) -> None:
+    """Visit a call without looking whether it ever returns: code that is never reached is a warning."""
+    from astroid import nodes
+
+    checker._check_misplaced_format_function(node)
+    reversing = isinstance(node.func, nodes.Name) and node.func.name == "reversed"
+    if reversing and not ("reversed" in node.frame() or "reversed" in node.root()):
+        checker._check_reversed(node)
+
+
+def _transform_quickly() -> None:
+    """Ask of a node only those transforms whose condition names it."""
+    from astroid import MANAGER, nodes
+    from astroid.brain import brain_builtin_inference, brain_numpy_utils
+
+    visitor: Any = MANAGER._transform
+    names = _ByName(visitor, nodes.Name, brain_numpy_utils.name_looks_like_numpy_member)
+    attributes = _ByName(visitor, nodes.Attribute, brain_numpy_utils.attribute_looks_like_numpy_member)
+    calls = _ByName(visitor, nodes.Call, brain_builtin_inference._builtin_filter_predicate)
+    every, transform_all = visitor.transforms, visitor._transform
+
+    def wanted(node: Any) -> list[Any] | None:
+        """Return the transforms to ask; None: all."""
+        kind = node.__class__
+        if kind is nodes.Name:
+            return names.of(node.name)
+        if kind is nodes.Attribute:
+            return attributes.of(node.attrname)
+        if kind is not nodes.Call:
+            return every.get(kind, [])  # type: ignore[no-any-return]
+        called = node.func
+        if isinstance(called, nodes.Attribute):
+            return None if called.attrname == "fromkeys" else calls.of(None)
+        return calls.of(called.name if isinstance(called, nodes.Name) else None)
+
+    def transform(node: Any) -> Any:
+        asked = wanted(node)
+        if asked is not None and not any(predicate is None or predicate(node) for _, predicate in asked):
+            return node
+        return transform_all(node)
+
+    visitor._transform = transform
+
+
+class _ByName:
+    """The transforms of a kind of node, by the name that their condition asks for."""
+
+    def __init__(self, visitor: Any, kind: type[Any], predicate: Any) -> None:
+        self._all = visitor.transforms[kind]
+        self._named = [_name_in(condition, predicate) for _, condition in self._all]
+        self._by_name: dict[str | None, list[Any]] = {None: self._select(None)}
+
+    def _select(self, name: str | None) -> list[Any]:
+        return [t for t, named in zip(self._all, self._named, strict=True) if named is None or named == name]
+
+    def of(self, name: str | None) -> list[Any]:
+        """Return the transforms that may be meant for a node with this name, in their order."""
+        if name not in self._by_name:
+            if name not in self._named:
+                return self._by_name[None]
+            self._by_name[name] = self._select(name)
+        return self._by_name[name]
+
+
+def _name_in(condition: Any, predicate: Any) -> str | None:
+    """Return the name that a condition asks for, if it is made of `predicate`."""
+    if not isinstance(condition, functools.partial) or condition.func is not predicate:
+        return None
+    words = [*condition.args, *condition.keywords.values()]
+    return str(words[0])

@@ -1,0 +1,76 @@
+"""Checkpoints of one training run: their order, the gate's line, and what changed from each to the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.decisions.comparison import RunName
+from grader.decisions.history import History, history, in_order, step_of
+from grader.errors import UsageError
+from tests.decisions.test_leaderboard import questions
+
+
+def made(*right: int, **given: object) -> History:
+    runs = [(1000 * n, RunName(name=f"step {n}"), questions(number)) for n, number in enumerate(right, 1)]
+    return history(runs, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("step_1000_results.json", 1000),
+        ("qwen2.5-7b-step1500_results.json", 1500),
+        ("checkpoint-20/predictions_results.json", 20),
+        ("llama3-epoch=2_results.json", 2),
+        ("run7/0030_results.json", 30),
+        ("run/results_results.json", None),
+    ],
+)
+def test_the_step_is_a_number_in_the_name(name: str, step: int | None) -> None:
+    assert step_of(Path(name)) == step
+
+
+def test_checkpoints_are_in_the_order_of_their_numbers() -> None:
+    paths = [Path(f"step_{n}_results.json") for n in (1000, 200, 30)]
+    assert [step for step, _ in in_order(paths)] == [30, 200, 1000]
+    with pytest.raises(UsageError, match="both are of step 5"):
+        in_order([Path("step_5_results.json"), Path("a/step_5_results.json")])
+    with pytest.raises(UsageError, match="the name has no step"):
+        in_order([Path("a/b_results.json")])
+
+
+def test_each_change_is_tested_and_corrected_for_all_of_them() -> None:
+    found = made(100, 110, 111, 60)
+    changes = [point.change for point in found.checkpoints]
+    assert changes[0] is None
+    assert [change.value for change in changes if change] == pytest.approx([5, 0.5, -25.5])
+    assert [len(change.risen) for change in changes if change] == [10, 1, 0]
+    assert [len(change.fallen) for change in changes if change] == [0, 0, 51]
+    first = changes[1]
+    assert first is not None
+    assert first.p_value == pytest.approx(2 * 0.5**10)
+    assert first.corrected == pytest.approx(2 * first.p_value)  # the second smallest of three
+
+
+def test_the_line_marks_what_is_below_it_and_the_best_is_the_first_of_equals() -> None:
+    found = made(100, 160, 160, 120, line=75.0)
+    assert [point.is_below for point in found.checkpoints] == [True, False, False, True]
+    assert found.best == 1
+    assert all(point.is_below is None for point in made(100, 120).checkpoints)
+
+
+def test_a_category_has_a_history_of_its_own() -> None:
+    found = made(100, 150, metric="accuracy", group="category=x")
+    assert [found.value(0), found.value(1)] == [50, 75]
+    assert found.checkpoints[1].change is not None
+    assert found.checkpoints[1].change.n == 100
+    with pytest.raises(UsageError, match="No run has the metric 'pass@1'; there are accuracy"):
+        made(100, metric="pass@1")
+
+
+def test_checkpoints_of_different_data_are_refused() -> None:
+    runs = [(1, RunName(), questions(5)), (2, RunName(), questions(5, protocol="other"))]
+    with pytest.raises(UsageError, match="These runs cannot be compared: protocol 'p' and 'other'"):
+        history(runs)

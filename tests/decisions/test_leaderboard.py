@@ -1,0 +1,137 @@
+"""Several runs of one benchmark or of many: their order, the groups, and which runs are never put together."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+
+from grader.decisions.comparison import RunName
+from grader.decisions.leaderboard import Leaderboard, leaderboard
+from grader.errors import UsageError
+from grader.results import JudgeProvenance, Part, Provenance, Report
+from grader.scorers.means import each_task, metric_rows
+from tests.made_runs import choice, circular, report, sample, tasks
+
+
+def board(**runs: Report) -> Leaderboard:
+    return leaderboard([(RunName(name=name, results=f"{name}_results.json"), run) for name, run in runs.items()])
+
+
+def questions(right: int, n: int = 200, *, official: int | None = None, **fields: Any) -> Report:
+    """A run of n questions, the first ones right; every second one is in category x."""
+    samples = [
+        sample(
+            f"q{i}",
+            "correct" if i < right else "wrong",
+            official="" if official is None else "correct" if i < official else "wrong",
+            group=f"category={'xy'[i % 2]}",
+        )
+        for i in range(n)
+    ]
+    return report(samples, metric_rows(samples, "accuracy", each_task), **{"scorer": "multiple_choice"} | fields)
+
+
+def test_runs_are_ordered_by_the_careful_reading_and_both_are_there() -> None:
+    (made,) = board(low=questions(100, official=150), high=questions(150, official=90)).boards
+    assert [run.short for run in made.runs] == ["high", "low"]
+    values = {one.reading: [v.number for v in one.values if v] for one in made.rankings if one.group is None}
+    assert values == {"official": [45, 75], "careful": [75, 50]}
+    runs = [(RunName(name="low"), questions(100, official=150)), (RunName(name="high"), questions(150, official=90))]
+    assert [run.short for run in leaderboard(runs, reading="official").boards[0].runs] == ["low", "high"]
+
+
+def test_ranks_and_letters_follow_the_tests_not_the_values() -> None:
+    (made,) = board(a=questions(150), b=questions(148), c=questions(142), d=questions(90)).boards
+    careful = made.ranking("accuracy", "careful")
+    assert careful is not None
+    # 150 and 142 differ in 8 questions, all one way: p = 0.0078, times 4 comparisons that are left.
+    assert careful.letters == ["a", "ab", "b", "c"]
+    assert careful.ranks == [(1, 2), (1, 3), (2, 3), (4, 4)]
+    assert careful.groups == [[0, 1], [1, 2], [3]]
+    assert careful.comparisons == 6
+    pair = next(pair for pair in careful.pairs if (pair.a, pair.b) == (0, 2))
+    assert (pair.change, pair.n, pair.test) == (-4, 200, "exact McNemar")
+    assert pair.p_value == pytest.approx(2 * 0.5**8)
+    assert pair.corrected == pytest.approx(3 * pair.p_value)
+
+
+def test_all_categories_of_a_field_are_corrected_together() -> None:
+    (made,) = board(a=questions(150), b=questions(120), c=questions(90)).boards
+    assert made.groups == ["category=x", "category=y"]
+    assert [r.comparisons for r in made.rankings if r.group is not None] == [6, 6, 6, 6]
+    assert [r.comparisons for r in made.rankings if r.group is None] == [3, 3]
+
+
+def test_runs_of_other_benchmarks_protocols_data_judges_or_parts_get_boards_of_their_own() -> None:
+    judged = Provenance(data_digest="d", judge=JudgeProvenance(source="endpoint", model="m", questions=5))
+    made = board(
+        a=questions(150),
+        b=questions(150),
+        protocol=questions(150, protocol="other"),
+        data=questions(150, provenance=Provenance(data_digest="other")),
+        judge=questions(150, provenance=judged),
+        part=questions(150, part=Part(n=200, of=300, ids_hash="x")),
+        groups=circular([[True, False], [True, True]]),
+    )
+    assert [[run.short for run in one.runs] for one in made.boards] == [
+        ["a", "b"],
+        ["protocol"],
+        ["data"],
+        ["judge"],
+        ["part"],
+        ["groups"],
+    ]
+    assert made.boards[1].notes == []
+    assert "Not in one table with a." in made.boards[2].notes[0]
+    assert "different data (d and other)" in made.boards[2].notes[0]
+    assert "different judges" in made.boards[3].notes[0]
+    assert "different parts" in made.boards[4].notes[0]
+
+
+def test_a_run_without_a_value_is_last_and_has_no_rank() -> None:
+    empty = questions(150)
+    none = [msgspec.structs.replace(metric, value=None, ci95=None) for metric in empty.metrics]
+    (made,) = board(judged=questions(100), unjudged=msgspec.structs.replace(empty, metrics=none)).boards
+    careful = made.ranking("accuracy", "careful")
+    assert careful is not None
+    assert [run.short for run in made.runs] == ["judged", "unjudged"]
+    assert careful.ranks == [None, None]
+    assert careful.comparisons == 0
+
+
+def test_what_makes_runs_less_comparable_is_said() -> None:
+    first = tasks([5] * 10, provenance=Provenance(data_digest="d", grade="1", predictions_digest="same"))
+    second = tasks([5] * 9, provenance=Provenance(data_digest="d", grade="2", predictions_digest="same"))
+    (made,) = board(one=first, two=second).boards
+    assert made.notes == [
+        "one and two were made differently: grade's version 1 and 2.",
+        "The runs do not have the same items. Tests use the items that both runs have.",
+        "Some runs graded the same outputs.",
+    ]
+
+
+def test_runs_of_one_name_are_told_apart_by_their_files() -> None:
+    runs = [(RunName(model="tiny", results=f"{n}_results.json"), questions(100 + n)) for n in (1, 2)]
+    (made,) = leaderboard(runs).boards
+    assert [run.short for run in made.runs] == ["tiny (2_results.json)", "tiny (1_results.json)"]
+
+
+def test_more_runs_than_can_be_compared_are_refused() -> None:
+    few = choice([True])
+    with pytest.raises(UsageError, match="61 runs of one benchmark; a leaderboard compares at most 60"):
+        leaderboard([(RunName(name=str(n)), few) for n in range(61)])
+
+
+def test_equal_models_are_told_apart_in_at_most_five_of_a_hundred_leaderboards() -> None:
+    rng = random.Random(0)
+    wrong = 0
+    for _ in range(200):
+        runs = {f"m{n}": choice([rng.random() < 0.6 for _ in range(60)]) for n in range(4)}
+        ranking = board(**runs).boards[0].ranking("accuracy", "careful")
+        assert ranking is not None
+        wrong += len(ranking.groups) > 1
+    # 10 are expected at the most; 19 or more would be seen in one of 200 such tests.
+    assert wrong < 19

@@ -1,0 +1,150 @@
+"""One node: how jobs come in and verdicts go out. Scripted supervisors stand in for real ones."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from typing import Any
+
+import pytest
+
+from grader.errors import InfrastructureError
+from grader.executors.messages import Asked, Parcel, pack
+from grader.executors.node import Node
+from grader.options import Options
+from grader.results import SandboxProvenance
+from grader.sandbox.interface import Limits, SupervisorLostError
+
+
+class Supervisor:
+    greeting = {"python": "3.12.1"}
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend, self.queue, self.closed = backend, [], False
+
+    def send(self, job: dict[str, Any]) -> None:
+        self.queue.append(job)
+
+    def receive(self, timeout: float) -> dict[str, Any]:
+        if self.closed or self.backend.stopped or not self.queue:
+            raise SupervisorLostError("the engine is gone")
+        job = self.queue.pop(0)
+        stopped = "wall" if job.get("starve") and not job.get("alone") else None
+        return {"name": job["name"], "alone": job.get("alone", False), "run": {"evidence": {"stopped": stopped}}}
+
+    def close(self) -> None:
+        self.closed = True
+        self.backend.open -= 1
+
+
+class Backend:
+    name, identity = "docker", "scripted"
+
+    def __init__(self) -> None:
+        self.stopped, self.open = False, 0
+
+    def start(self, index: int, *, lint: bool = False) -> Supervisor:
+        if self.stopped:
+            raise InfrastructureError("The Docker engine could not start a sandbox: it is gone")
+        self.open += 1
+        return Supervisor(self)
+
+    def reap(self) -> int:
+        return 0
+
+    def describe(self) -> SandboxProvenance:
+        return SandboxProvenance(backend="docker")
+
+
+@pytest.fixture
+def backend(monkeypatch: pytest.MonkeyPatch) -> Backend:
+    made = Backend()
+    monkeypatch.setattr(Node, "open_backend", lambda *_: made)
+    return made
+
+
+@pytest.fixture
+def node(backend: Backend):
+    made = Node(Asked(options=Options(workers=2), limits=Limits(), python=None, workers=2, answer_seconds=10))
+    facts = made.check()
+    assert facts.minor == "3.12"
+    assert facts.workers == 2
+    yield made
+    made.close()
+    assert backend.open == 0
+
+
+def parcels(*names: str, **more: Any) -> list[Parcel]:
+    return [Parcel(number=name, job=pack({"name": name, **more})) for name in names]
+
+
+def answers(node: Node, sent: list[Parcel], *, last: bool) -> dict[str, Any]:
+    """Exchange until all that was sent has come back."""
+    found: dict[str, Any] = {}
+    deadline = time.monotonic() + 30
+    reply = node.exchange(sent, last=last)
+    while True:
+        for data in reply.verdicts:
+            verdict = pickle.loads(data)
+            assert verdict.key not in found
+            found[verdict.key] = verdict.answer
+        if len(found) == len(sent) or reply.failure:
+            return found
+        assert time.monotonic() < deadline
+        reply = node.exchange([], last=last)
+
+
+def test_jobs_that_come_in_one_batch_after_the_other_are_all_done(node: Node) -> None:
+    for number in range(20):
+        names = [f"{number}.{i}" for i in range(10)]
+        found = answers(node, parcels(*names), last=number == 19)
+        assert {key: answer["name"] for key, answer in found.items()} == {name: name for name in names}
+
+
+def test_starved_programs_wait_aside_until_no_more_jobs_come_and_then_run_alone(node: Node) -> None:
+    reply = node.exchange(parcels("a", "b", starve=True), last=False)
+    while reply.aside < 2:
+        assert not reply.verdicts
+        reply = node.exchange([], last=False)
+    assert set(answers(node, parcels("c"), last=False)) == {"c"}
+    found = {}
+    while len(found) < 2:
+        found |= {v.key: v.answer for v in map(pickle.loads, node.exchange([], last=True).verdicts)}
+    assert all(answer["alone"] for answer in found.values())
+
+
+def test_a_job_that_comes_after_the_last_one_is_done_too(node: Node) -> None:
+    """A lost node's programs come when this one was told that it is over."""
+    assert set(answers(node, parcels("a"), last=True)) == {"a"}
+    assert set(answers(node, parcels("b"), last=True)) == {"b"}
+
+
+def test_an_engine_that_stops_is_a_failure_of_the_node_and_not_of_its_programs(node: Node, backend: Backend) -> None:
+    assert set(answers(node, parcels("a"), last=False)) == {"a"}
+    backend.stopped = True
+    deadline = time.monotonic() + 30
+    reply = node.exchange(parcels("b", "c", "d"), last=False)
+    while not reply.failure:
+        assert time.monotonic() < deadline
+        assert not reply.verdicts
+        reply = node.exchange([], last=False)
+    assert "engine" in reply.failure
+    assert not reply.verdicts
+
+
+def test_where_no_sandbox_starts_the_check_says_why(backend: Backend) -> None:
+    backend.stopped = True
+    made = Node(Asked(options=Options(workers=1), limits=Limits(), python=None, workers=1, answer_seconds=10))
+    assert "could not start a sandbox" in str(made.check())
+    made.close()
+
+
+def test_an_exchange_with_nothing_to_wait_for_ends_within_its_time(node: Node) -> None:
+    began = time.monotonic()
+    assert node.exchange([], last=False).verdicts == []
+    assert time.monotonic() - began < 30  # a node that blocked would never come back
+
+
+def test_half_a_character_reaches_the_node(node: Node) -> None:
+    found = answers(node, [Parcel(number="x", job=pack({"name": "\ud83d"}))], last=True)
+    assert found["x"]["name"] == "\ud83d"

@@ -1,0 +1,255 @@
+"""`Pool` from threads, forks and other processes, with a real process behind it; texts alone, so it is quick."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import grader
+from grader.errors import DataUnavailableError, GradeError, UsageError
+from grader.pool import place
+from grader.results import Outcome
+from tests.asynchronous import result_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "benchmarks" / "vstar" / "sample"
+OPTIONS: dict[str, Any] = {"benchmark": "vstar", "data": SAMPLE / "questions.jsonl"}
+
+
+def samples() -> list[tuple[str, str]]:
+    records = json.loads((SAMPLE / "predictions.json").read_text())
+    return [(record["qid"], text) for record in records for text in record["predictions"]]
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[grader.Pool]:
+    with grader.Pool(shared=False, **OPTIONS) as made:
+        yield made
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def ends(pid: int, seconds: float = 30.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while is_running(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not is_running(pid)
+
+
+def test_results_are_those_of_a_run_in_the_order_asked(pool: grader.Pool) -> None:
+    report = grader.grade(SAMPLE / "predictions.json", **OPTIONS)
+    expected = {(sample.qid, sample.sample): (sample.official, sample.careful) for sample in report.samples}
+    asked = samples()[::-1]
+    results = pool.grade_samples(asked)
+    assert [result.qid for result in results] == [qid for qid, _ in asked]
+    if len(expected) == len({qid for qid, _ in asked}):
+        assert {(r.qid, r.sample): (r.official, r.careful) for r in results} == expected
+
+
+def test_samples_of_one_task_are_numbered(pool: grader.Pool) -> None:
+    qid, text = samples()[0]
+    assert [result.sample for result in pool.grade_samples([(qid, text), (qid, ""), (qid, text)])] == [0, 1, 2]
+
+
+def test_no_samples_have_no_results(pool: grader.Pool) -> None:
+    assert pool.grade_samples([]) == []
+
+
+def test_the_asynchronous_call_gives_the_same(pool: grader.Pool) -> None:
+    async def many() -> list[Any]:
+        return await asyncio.gather(*(pool.grade_samples_async(samples()) for _ in range(8)))
+
+    assert result_of(many()) == [pool.grade_samples(samples())] * 8
+
+
+def test_eight_threads_share_it(pool: grader.Pool) -> None:
+    expected = pool.grade_samples(samples())
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda _: pool.grade_samples(samples()), range(40))) == [expected] * 40
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_shares_it_even_while_another_thread_uses_it(pool: grader.Pool) -> None:
+    stop = threading.Event()
+
+    def use() -> None:
+        while not stop.is_set():
+            pool.grade_samples(samples())
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    try:
+        expected = pool.grade_samples(samples())
+        for _ in range(5):
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0 if pool.grade_samples(samples()) == expected else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    finally:
+        stop.set()
+        thread.join()
+    assert pool.grade_samples(samples()) == expected
+
+
+def test_a_pickled_pool_is_the_same_pool() -> None:
+    with grader.Pool(linger=7.25, **OPTIONS) as one:
+        other = pickle.loads(pickle.dumps(one))
+        try:
+            assert other.state().pid == one.state().pid
+        finally:
+            other.close()
+
+
+def test_processes_that_start_at_once_share_one_process() -> None:
+    program = (
+        "import sys, grader; p = grader.Pool(benchmark='vstar', data=sys.argv[1], linger=8.75); "
+        "p.start(); print(p.state().pid, flush=True); sys.stdin.read(); p.close()"
+    )
+    command = [sys.executable, "-c", program, str(OPTIONS["data"])]
+    processes = [
+        subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)
+    ]
+    pids = {int(process.stdout.readline()) for process in processes if process.stdout}
+    for process in processes:
+        process.communicate("")
+    assert len(pids) == 1
+    assert ends(pids.pop())
+
+
+def test_a_process_that_is_killed_is_replaced_and_the_call_goes_on() -> None:
+    with grader.Pool(shared=False, **OPTIONS) as own:
+        expected = own.grade_samples(samples())
+        os.kill(own.state().pid, signal.SIGKILL)
+        assert own.grade_samples(samples()) == expected
+        killed = own.state().pid
+
+        def kill_soon() -> None:
+            os.kill(killed, signal.SIGSTOP)
+            time.sleep(0.5)
+            os.kill(killed, signal.SIGKILL)
+
+        thread = threading.Thread(target=kill_soon)
+        thread.start()
+        assert own.grade_samples(samples()) == expected
+        thread.join()
+
+
+def test_it_ends_when_the_last_one_closes_it_and_not_before() -> None:
+    one, other = grader.Pool(linger=6.5, **OPTIONS).start(), grader.Pool(linger=6.5, **OPTIONS).start()
+    pid = one.state().pid
+    one.close()
+    assert is_running(pid)
+    other.close()
+    assert ends(pid)
+
+
+def test_it_ends_when_the_last_one_was_killed() -> None:
+    program = (
+        "import sys, grader; p = grader.Pool(benchmark='vstar', data=sys.argv[1], shared=False, linger=0.5); "
+        "p.start(); print(p.state().pid, flush=True); sys.stdin.read()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, str(OPTIONS["data"])], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    pid = int(process.stdout.readline())
+    process.kill()
+    process.communicate()
+    assert ends(pid)
+
+
+def test_it_ends_on_the_usual_signal() -> None:
+    with grader.Pool(shared=False, **OPTIONS) as own:
+        pid = own.state().pid
+        os.kill(pid, signal.SIGTERM)
+        assert ends(pid)
+
+
+def test_an_unknown_task_is_an_error_that_names_it(pool: grader.Pool) -> None:
+    with pytest.raises(UsageError, match="vstar has no task 'nowhere'"):
+        pool.grade_samples([*samples(), ("nowhere", "A")])
+    assert pool.grade_samples(samples())[0].careful.outcome is not Outcome.UNSCORED
+
+
+def test_what_is_no_pair_is_an_error_that_names_its_place(pool: grader.Pool) -> None:
+    with pytest.raises(UsageError, match=r"samples\[1\]: expected \(qid, raw output\)"):
+        pool.grade_samples([samples()[0], ("x", None)])  # type: ignore[list-item]
+
+
+def test_half_a_character_costs_nobody_anything(pool: grader.Pool) -> None:
+    assert len(pool.grade_samples([(samples()[0][0], "A \ud800"), samples()[1]])) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ({"benchmark": "nothing-of-this-name"}, UsageError),
+        ({"benchmark": "vstar", "data": "/nowhere/questions.jsonl"}, GradeError),
+        ({"benchmark": "vstar", "protocol": "v99", "data": OPTIONS["data"]}, UsageError),
+    ],
+)
+def test_what_keeps_it_from_starting_is_raised_where_it_is_started(
+    options: dict[str, Any], kind: type[GradeError]
+) -> None:
+    with pytest.raises(kind) as caught, grader.Pool(shared=False, **options):
+        pass
+    assert not isinstance(caught.value, DataUnavailableError) or "nowhere" in str(caught.value)
+
+
+def test_a_socket_that_nobody_listens_on_is_in_nobodys_way() -> None:
+    own = grader.Pool(shared=False, **OPTIONS)
+    path = place.socket_path(own._settings.name)
+    path.write_text("left by one that was killed")
+    with own:
+        assert len(own.grade_samples(samples())) == len(samples())
+    assert not path.exists()
+
+
+def test_a_closed_pool_says_so(pool: grader.Pool) -> None:
+    own = grader.Pool(shared=False, **OPTIONS)
+    own.close()
+    with pytest.raises(UsageError, match="closed"):
+        own.grade_samples(samples())
+
+
+@pytest.mark.parametrize("wait", [0, -1, float("nan"), float("inf"), "10", True])
+def test_a_wait_that_is_no_time_is_refused(pool: grader.Pool, wait: Any) -> None:
+    with pytest.raises(UsageError, match="wait"):
+        pool.grade_samples(samples(), wait=wait)
+
+
+def test_nobody_waits_longer_than_they_said() -> None:
+    """The process does not answer at all here: what it would say of a round that takes long is no help then."""
+    with grader.Pool(shared=False, **OPTIONS) as own:
+        pid = own.state().pid
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            (result,) = own.grade_samples(samples()[:1], wait=0.5)
+            assert time.monotonic() - began < 30
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert result.careful.outcome is Outcome.UNSCORED
+        assert "not scored within 0.5 seconds" in result.careful.detail
+        assert own.grade_samples(samples()[:1])[0].careful.outcome is not Outcome.UNSCORED

@@ -1,0 +1,48 @@
+"""The settings of a pool: which are accepted, and when two pools are the same one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.errors import UsageError
+from grader.pool.settings import PoolSettings, decode, encode, settings_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def made(**given: Any) -> PoolSettings:
+    return settings_of(given, interactive=True, shared="", linger=1.0)
+
+
+def test_pools_with_the_same_settings_have_the_same_name(tmp_path: Path) -> None:
+    assert made(benchmark="vstar", memory="1g").name == made(memory=1 << 30, benchmark="vstar").name
+    assert made(benchmark="vstar").name != made(benchmark="mmbench").name
+
+
+def test_paths_mean_the_same_in_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own").mkdir()
+    settings = made(benchmark="own", data="tasks.jsonl")
+    assert settings.options.data == tmp_path / "tasks.jsonl"
+    assert settings.options.benchmark == str(tmp_path / "own")
+
+
+def test_settings_survive_the_way_to_the_process(tmp_path: Path) -> None:
+    settings = made(benchmark="vstar", data=tmp_path / "x", timeout=3.5, judge_model="m", weights={"mcc": 0.2})
+    assert decode(encode(settings)) == settings
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"limit": 3}, "limit is an option of a run over a prediction file"),
+        ({"benchmrk": "vstar"}, "no option 'benchmrk'"),
+        ({"timeout": -1}, "timeout"),
+    ],
+)
+def test_what_a_pool_cannot_take_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        made(**given)

@@ -1,0 +1,124 @@
+"""Logs of inspect_ai: a real one (0.3.285, a mock model, reduced to what matters), as `.json` and packed as `.eval`."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.errors import InputError
+from grader.predictions.inspect_logs import is_archive
+from grader.predictions.read import read_predictions
+
+if sys.version_info >= (3, 14):
+    import zipfile
+else:
+    from backports.zstd import zipfile
+
+LOG = Path(__file__).parents[1] / "files" / "inspect_ai_log.json"
+
+
+def log(**changes: Any) -> dict[str, Any]:
+    return json.loads(LOG.read_text()) | changes
+
+
+def packed(
+    path: Path, made: dict[str, Any], *, headers: tuple[str, ...] = ("_journal/start.json", "header.json")
+) -> Path:
+    """Write a log as inspect_ai packs it: a header, one file a sample, zstd."""
+    with zipfile.ZipFile(path, "w", compression=zipfile.ZIP_ZSTANDARD) as archive:
+        head = {name: made[name] for name in ("version", "status", "eval", "plan")}
+        archive.writestr(headers[0], json.dumps(head))
+        # Samples are packed as they end, which is in no order.
+        for sample in reversed(made["samples"]):
+            archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+        for name in headers[1:]:
+            archive.writestr(name, json.dumps(head))
+    return path
+
+
+@pytest.fixture(params=["json", "eval"])
+def written(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    def write(made: dict[str, Any]) -> Path:
+        path = tmp_path / f"log.{request.param}"
+        if request.param == "eval":
+            return packed(path, made)
+        path.write_text(json.dumps(made, indent=1))
+        return path
+
+    return write
+
+
+def first_text(path: Path) -> str:
+    (record,) = [record for record in read_predictions(path).records if record.qid == "0"]
+    return record.predictions[0]
+
+
+def test_a_sample_is_a_qid_and_its_epochs_are_its_predictions(written: Any) -> None:
+    found = read_predictions(written(log()))
+    assert (found.format, found.warnings) == ("inspect_ai", [])
+    assert {record.qid: record.predictions for record in found.records} == {
+        "0": ["Answer: (A)", "Answer: (C)"],
+        "1": ["Answer: (B)", "Answer: (D)"],
+        "2": ["", ""],
+    }
+    assert {record.fields["model"] for record in found.records} == {"mockllm/model"}
+
+
+def test_why_the_model_stopped_and_what_failed_are_kept(written: Any) -> None:
+    endings = {record.qid: record.endings for record in read_predictions(written(log())).records}
+    assert [ending.is_cut for ending in endings["0"] or []] == [False, True]
+    assert [ending.error for ending in endings["2"] or []] == ["RuntimeError('Rate limit reached')"] * 2
+
+
+def test_long_texts_that_are_attachments_are_put_back(written: Any) -> None:
+    made = log()
+    sample = made["samples"][0]
+    sample["output"]["completion"] = "attachment://abc"
+    sample["attachments"] = {"abc": "a long text"}
+    assert first_text(written(made)) == "a long text"
+
+
+def test_a_message_in_parts_gives_its_text_without_reasoning(written: Any) -> None:
+    made = log()
+    output = made["samples"][0]["output"]
+    del output["completion"]
+    output["choices"][0]["message"]["content"] = [
+        {"type": "reasoning", "reasoning": "hm"},
+        {"type": "text", "text": "one"},
+        {"type": "text", "text": "two"},
+    ]
+    assert first_text(written(made)) == "one\ntwo"
+
+
+def test_a_run_that_did_not_finish_is_read_with_a_warning(tmp_path: Path) -> None:
+    path = packed(tmp_path / "log.eval", log(status="started"), headers=("_journal/start.json",))
+    found = read_predictions(path)
+    assert len(found.records) == 3
+    assert found.warnings == ["the log of inspect_ai is of a run that did not finish (status started)"]
+
+
+def test_a_log_without_samples_and_a_damaged_one_say_so(written: Any, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a log of inspect_ai without samples"):
+        read_predictions(written(log(samples=[])))
+    whole = packed(tmp_path / "whole.eval", log()).read_bytes()
+    cut = tmp_path / "cut.eval"
+    cut.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"is no readable log of inspect_ai \(.+\); was it cut off\?"):
+        read_predictions(cut)
+    broken = tmp_path / "broken.json"
+    broken.write_text(json.dumps(log(samples=[{"id": []}])))
+    with pytest.raises(InputError, match=r"is no readable log of inspect_ai \(.*\$\.samples"):
+        read_predictions(broken)
+
+
+def test_a_workbook_is_no_log() -> None:
+    from openpyxl import Workbook
+
+    book, data = Workbook(), io.BytesIO()
+    book.save(data)
+    assert not is_archive(data.getvalue())

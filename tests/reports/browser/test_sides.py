@@ -1,0 +1,182 @@
+"""Several runs side by side, and a leaderboard, in a real browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.decisions.comparison import RunName, compare
+from grader.errors import UsageError
+from grader.reports import side_by_side
+from grader.reports.leaderboard import html as leaderboard_page
+from grader.reports.material import Material
+from grader.reports.web.sides import Side
+from grader.results import Provenance, Report
+from grader.scorers.means import each_task, metric_rows
+from grader.task import Task
+from tests.decisions.test_leaderboard import board, questions
+from tests.made_runs import report, sample, tasks
+from tests.reports.browser.conftest import settled
+from tests.reports.browser.test_hostile import HOSTILE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+    from tests.reports.browser.conftest import Watched
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+#        q0         q1         q2       q3       q4
+A = ["correct", "correct", "wrong", "wrong", "correct"]
+B = ["correct", "wrong", "correct", "wrong", "wrong"]
+
+
+def run(outcomes: list[str], **fields: Any) -> Report:
+    samples = [sample(f"q{i}", word, group=f"kind={'xy'[i % 2]}") for i, word in enumerate(outcomes)]
+    return report(samples, metric_rows(samples, "accuracy", each_task), scorer="multiple_choice", **fields)
+
+
+def side(name: str, made: Report, text: str = "output of {name} for {qid}") -> Side:
+    qids = list(dict.fromkeys(one.qid for one in made.samples))
+    shown = {qid: [text.format(name=name, qid=qid)] * sum(one.qid == qid for one in made.samples) for qid in qids}
+    asked = {qid: Task(id=qid, text=f"What is {qid}?", options={"A": "yes", "B": "no"}, gold="A") for qid in qids}
+    return Side(
+        name=RunName(name=name, results=f"{name}.json"), report=made, material=Material(predictions=shown, tasks=asked)
+    )
+
+
+@pytest.fixture
+def page(watch: Callable[..., Watched], tmp_path: Path) -> Callable[..., Page]:
+    def opened(*sides: Side, view: str = "", **settings: Any) -> Page:
+        path = tmp_path / "sides.html"
+        path.write_bytes(side_by_side.render(sides))
+        return watch(path, **settings).open(view)
+
+    return opened
+
+
+def names(page: Page) -> list[str]:
+    return page.locator("a.open").all_text_contents()
+
+
+def test_items_are_filtered_by_what_moved_from_a_to_b(page: Callable[..., Page]) -> None:
+    opened = page(side("old", run(A)), side("new", run(B)), view="tab=items")
+    assert names(opened) == ["q0", "q1", "q2", "q3", "q4"]
+    chips = opened.locator(".chips a").all_text_contents()
+    assert chips == ["all (5)", "A right, B wrong (2)", "A wrong, B right (1)", "both right (1)", "both wrong (1)"]
+    opened.get_by_role("link", name="A right, B wrong").click()
+    settled(opened, "document.querySelectorAll('a.open').length === 2")
+    assert names(opened) == ["q1", "q4"]
+
+
+def test_the_flips_of_the_page_are_those_of_the_comparison(page: Callable[..., Page]) -> None:
+    before, after = run(A), run(B)
+    made = compare(before, after)
+    for moved, flips in (("down", made.fallen), ("up", made.risen)):
+        opened = page(side("old", before), side("new", after), view=f"tab=items&moved={moved}")
+        assert names(opened) == [flip.item for flip in flips]
+
+
+def test_an_item_shows_the_question_once_and_both_outputs_beside_each_other(page: Callable[..., Page]) -> None:
+    opened = page(side("old", run(A)), side("new", run(B)), view="tab=items&item=q1")
+    assert opened.locator(".asked .prose").all_text_contents() == ["What is q1?"]
+    columns = opened.locator(".side")
+    assert [column.locator("pre.raw").text_content() for column in columns.all()] == [
+        "output of old for q1",
+        "output of new for q1",
+    ]
+    boxes = [column.bounding_box() for column in columns.all()]
+    assert boxes[0]["y"] == boxes[1]["y"]  # type: ignore[index]
+    assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]  # type: ignore[index]
+    assert "A right, B wrong (careful)" in opened.locator(".chips").inner_text()
+
+
+def test_the_summary_has_names_differences_and_what_moved_by_category(page: Callable[..., Page]) -> None:
+    opened = page(side("old", run(A)), side("new", run(B)))
+    assert opened.locator(".masthead").inner_text().split("\n")[0] == "V*Bench: 2 runs side by side"
+    assert opened.locator(".model").all_text_contents() == ["old", "new"]
+    rows = [" ".join(row.split()) for row in opened.locator(".forests tbody tr").all_inner_texts()]
+    assert rows[0].startswith("accuracy 60.0 40.0 \N{MINUS SIGN}20.0")
+    assert rows[0].endswith("2 1 5")
+    # x: q0, q2, q4; y: q1, q3.
+    assert [row.split()[0] for row in rows[1:]] == ["x", "y"]
+    assert rows[1].endswith("1 1 3")
+    assert rows[2].endswith("1 0 2")
+    assert opened.locator("svg.forest").count() == 3
+    opened.locator(".forests tbody tr").nth(2).get_by_role("link").first.click()
+    settled(opened, "document.querySelectorAll('a.open').length === 1")
+    assert names(opened) == ["q1"]
+
+
+def test_any_two_of_three_runs_can_be_compared_in_either_direction(page: Callable[..., Page]) -> None:
+    third = run(["wrong"] * 5)
+    opened = page(side("a", run(A)), side("b", run(B)), side("c", third), view="a=2&b=0")
+    first = " ".join(opened.locator(".forests tbody tr").first.inner_text().split())
+    assert first.startswith("accuracy 0.0 60.0 +60.0")
+    assert first.endswith("0 3 5")
+    opened.locator("#pick-b").select_option("1")
+    settled(opened, "document.querySelector('.forests tbody tr').innerText.includes('+40.0')")
+
+
+def test_shares_of_samples_are_higher_or_lower_not_right_or_wrong(page: Callable[..., Page]) -> None:
+    opened = page(side("old", tasks([5, 10, 0])), side("new", tasks([7, 10, 0])), view="tab=items")
+    chips = opened.locator(".chips a").all_text_contents()
+    assert chips == ["all (3)", "higher in B (1)", "all right in both (1)", "all wrong in both (1)"]
+    row = opened.locator("tbody tr").first
+    assert row.locator(".share").all_text_contents() == ["50 %", "70 %"]
+
+
+def test_an_item_of_one_run_only_is_not_paired(page: Callable[..., Page]) -> None:
+    opened = page(side("old", run(A)), side("new", run(B[:4])), view="tab=items&moved=unpaired")
+    assert names(opened) == ["q4"]
+    assert "not in this run" in opened.locator("tbody tr").inner_text()
+
+
+def test_what_is_not_alike_in_how_runs_were_made_is_marked(page: Callable[..., Page]) -> None:
+    given = [run(A, provenance=Provenance(data_digest="d", grade=version)) for version in ("1", "2")]
+    opened = page(side("old", given[0]), side("new", given[1]), view="tab=about")
+    assert [" ".join(row.split()) for row in opened.locator("tr.unlike").all_inner_texts()] == ["grade 1 2"]
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_nothing_that_runs_hold_can_act(page: Callable[..., Page], text: str) -> None:
+    plain = text.replace("{", "{{").replace("}", "}}")
+    for view in ("tab=summary", "tab=items", "tab=items&item=q1", "tab=about"):
+        opened = page(side(text, run(A), plain), side("new", run(B), plain), view=view)
+        assert opened.evaluate("window.pwned") is None
+        assert opened.locator("iframe, form[action], link, base").count() == 0
+    # The watched page fails the test for every request, dialog and complaint.
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_overflows_and_axe_finds_nothing(
+    page: Callable[..., Page], watch: Callable[..., Watched], tmp_path: Path, width: int
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    sides = [side("a-rather-long-name-of-a-checkpoint_0001", run(A)), side("new", run(B))]
+    ranked = tmp_path / "board.html"
+    ranked.write_bytes(leaderboard_page.make(board(best=questions(150), middle=questions(142), last=questions(90))))
+    size = {"width": width, "height": 800}
+    found = []
+    for theme in ("light", "dark"):
+        views = ("", "tab=items", "tab=items&item=q1")
+        pages = [page(*sides, view=view, viewport=size, color_scheme=theme) for view in views]
+        still = watch(ranked, viewport=size, color_scheme=theme).page
+        still.goto(ranked.as_uri())
+        for opened in (*pages, still):
+            assert opened.evaluate("document.documentElement.scrollWidth") <= width
+            rules = Axe().run(opened).response["violations"]
+            found += [f"{theme} {rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in rules]
+    assert found == []
+
+
+def test_too_many_runs_or_runs_of_different_things_are_refused() -> None:
+    with pytest.raises(UsageError, match="9 runs: from 2 to 8 fit side by side; `grade leaderboard` ranks more"):
+        side_by_side.render([side(str(n), run(A)) for n in range(9)])
+    with pytest.raises(UsageError, match="These runs cannot be compared: protocol 'p' and 'other'"):
+        side_by_side.render([side("a", run(A)), side("b", run(B, protocol="other"))])

@@ -1,0 +1,124 @@
+"""Canaries look like the jobs around them, and a sandbox that judges right judges them right."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any, get_args
+
+import pytest
+
+from grader.observer import Silent
+from grader.options import Options
+from grader.sandbox import canaries, choice
+from grader.sandbox.answer import Answers, Evidence
+from grader.sandbox.canaries import Kind
+from grader.sandbox.interface import Limits
+from grader.sandbox.pool import Pool
+from grader.scorers.execution import jobs, tasks
+from grader.scorers.execution.calls import Calls
+
+if TYPE_CHECKING:
+    from grader.sandbox.canaries import Canary
+    from grader.sandbox.interface import Job
+
+LIMITS = Limits()
+SOURCE = "def solution(a):\n    return a\n"
+TASK = tasks.make("secret", "def solution(a):\n    pass\n", "assert solution(4711) == 4711\n", {})
+CALLS = Calls(calls=('{"f":{"x":["name","solution"]},"m":[],"v":[4711],"k":[],"n":[],"d":[]}',), names=(), reads=())
+ANSWERS = Answers(
+    evidence=Evidence(stopped=None, status=None, cpu=0.0, wall=0.0, waited=0.0, oom=False),
+    hello='{"functions":["solution"],"modules":[],"errors":{},"values":{},"n":[]}',
+    replies=['{"v":4711,"m":[],"n":[]}'],
+)
+OFFICIAL: dict[str, Any] = {
+    "id": 0, "cpu": 2.0, "wall": 20.0, "head": SOURCE, "test": TASK.tests, "timed_out": "late", "failed_prefix": "no: ",
+}  # fmt: skip
+REAL: dict[Kind, Job] = {
+    "lint": OFFICIAL | {"lint": True},
+    "record": jobs.record_job(TASK, LIMITS),
+    "answer": jobs.answer_job(TASK, SOURCE, CALLS, LIMITS),
+    "judge": jobs.judge_job(TASK, CALLS, ANSWERS, LIMITS),
+    "split": jobs.split_job(TASK, SOURCE, CALLS, LIMITS),
+    "run": OFFICIAL | {"lint": False, "run": True},
+}
+
+
+def drawn(kind: Kind, count: int, seed: int = 1) -> list[Canary]:
+    """Return canaries of a kind, right and wrong ones by turns."""
+    draw = random.Random(seed)
+    found = [canaries.like(REAL[kind], draw, is_right=number % 2 == 0) for number in range(count)]
+    return [canary for canary in found if canary is not None]
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_a_canary_has_the_form_of_the_jobs_around_it(kind: Kind) -> None:
+    assert canaries.kind_of(REAL[kind]) == kind
+    for canary in drawn(kind, 20):
+        assert canary.job.keys() == REAL[kind].keys()
+        assert {name: canary.job[name] for name in ("id", "cpu", "wall")} == {
+            name: REAL[kind][name] for name in ("id", "cpu", "wall")
+        }
+        for name, part in REAL[kind].items():
+            assert type(canary.job[name]) is type(part)
+            if isinstance(part, dict):
+                assert canary.job[name].keys() == part.keys()
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_a_canary_knows_nothing_of_the_tasks_around_it(kind: Kind) -> None:
+    said = repr([canary.job for canary in drawn(kind, 200)])
+    assert "4711" not in said
+    assert "solution" not in said
+
+
+def test_no_two_canaries_are_the_same() -> None:
+    assert len({canary.job["head"] for canary in drawn("run", 1000)}) == 1000
+
+
+def test_a_job_that_runs_alone_is_followed_by_a_canary_that_runs_alone() -> None:
+    canary = canaries.like(REAL["run"] | {"alone": True}, random.Random(1), is_right=True)
+    assert canary is not None
+    assert canary.job["alone"] is True
+
+
+def test_jobs_of_no_known_kind_have_no_canaries() -> None:
+    assert canaries.like({"id": 0}, random.Random(1), is_right=True) is None
+
+
+def test_right_programs_pass_their_tests_and_wrong_ones_fail_them() -> None:
+    for canary in drawn("run", 2000):
+        namespace: dict[str, Any] = {}
+        exec(canary.job["head"], namespace)
+        assert tuple(namespace[canary.name](*call) for call in canary.calls) == canary.values
+        if canary.is_right:
+            exec(canary.job["test"], namespace)
+        else:
+            with pytest.raises(AssertionError):
+                exec(canary.job["test"], namespace)
+
+
+@pytest.mark.parametrize("answer", [{}, {"id": 0}, {"damaged": "files stay"}, {"run": None}, {"answer": {}}])
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_an_answer_that_says_nothing_is_a_wrong_one(kind: Kind, answer: dict[str, Any]) -> None:
+    assert not any(canary.judged(answer) for canary in drawn(kind, 4))
+
+
+def answers(backend: str, found: dict[str, Canary]) -> dict[str, Any]:
+    """Return what a real sandbox says of canaries."""
+    opened = choice.open_backend(Options(sandbox=backend), LIMITS, Silent(), None)
+    with Pool(opened, 1, 60) as pool:
+        return {verdict.key: verdict.answer for verdict in pool.run((key, c.job) for key, c in found.items())}
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [pytest.param("docker", marks=pytest.mark.docker), pytest.param("bubblewrap", marks=pytest.mark.bubblewrap)],
+)
+def test_a_real_sandbox_judges_canaries_of_every_kind_right_and_the_verdict_of_another_is_wrong(backend: str) -> None:
+    found = {f"{kind} {number}": canary for kind in get_args(Kind) for number, canary in enumerate(drawn(kind, 4))}
+    said = answers(backend, found)
+    assert [key for key, canary in found.items() if not canary.judged(said[key])] == []
+    for kind in get_args(Kind):
+        # The answer to a wrong program given for a right one, and the other way round.
+        assert not found[f"{kind} 0"].judged(said[f"{kind} 1"])
+        assert not found[f"{kind} 1"].judged(said[f"{kind} 2"])

@@ -1,0 +1,209 @@
+"""Rounds: what is graded in which order, what is kept between them, and which reading each outcome gets."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.benchmark import Columns
+from grader.executors.local import Local
+from grader.observer import Silent
+from grader.options import Options
+from grader.results import Outcome
+from grader.sandbox.interface import Limits
+from grader.sandbox.tickets import Verdict
+from grader.sandbox.verdict_cache import VerdictCache
+from grader.scorers.asked import Asked
+from grader.scorers.asking import NO_FILE
+from grader.scorers.execution import rounds, tasks
+from grader.scorers.execution.declaration import ExecutionProtocol
+from grader.scorers.interface import NoSettings, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+EVIDENCE = {"stopped": None, "status": None, "cpu": 0.25, "wall": 0.5, "waited": 0.0, "oom": False}
+TASKS = {
+    "plain": tasks.make("plain", "def solution(a):", "assert solution(1) == 1", {}),
+    "odd": tasks.make("odd", "def solution(a):", "solution(lambda: 1)", {}),
+}
+
+
+class Scripted:
+    """Sandboxes that answer each job as the source of its program says."""
+
+    workers = 1
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+        self.lost: set[str] = set()
+        self.verdict: dict[str, Any] = {"confirmed": True, "reason": "", "kind": ""}
+        self.answered: dict[str, Any] = EVIDENCE
+
+    def __enter__(self) -> Scripted:
+        return self
+
+    def begin(self) -> None:
+        """Nothing to start."""
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+    def run(self, batch: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Verdict]:
+        for key, job in batch:
+            kind = next(name for name in ("lint", "record", "answer", "judge", "split", "run") if job.get(name))
+            self.kinds.append(kind)
+            answer = None if kind in self.lost else {"id": 0, kind: self.answer(kind, job)}
+            yield Verdict(key=key, answer=answer, reason="the sandbox died")
+
+    def answer(self, kind: str, job: dict[str, Any]) -> dict[str, Any]:
+        if kind == "lint":
+            return {"messages": ["E0602: undefined"] if "undefined" in job["head"] else []}
+        if kind == "record":
+            calls = {"calls": ['{"v": [1]}'], "names": [], "reads": []}
+            refused = {"refused": "the tests pass a function", "names": [], "reads": []}
+            one = refused if "lambda" in job["record"]["test"] else calls
+            return {"evidence": EVIDENCE, "recorded": {"truthy": one, "falsy": one}}
+        if kind == "answer":
+            return {"evidence": self.answered, "hello": "{}", "replies": [json.dumps(job["answer"]["source"])]}
+        if kind == "run":
+            return {"evidence": EVIDENCE, "result": "passed"}
+        return {"evidence": EVIDENCE, **self.verdict}
+
+
+class Named:
+    identity = "scripted"
+
+
+@pytest.fixture
+def pool() -> Scripted:
+    return Scripted()
+
+
+@pytest.fixture
+def graded(pool: Scripted, monkeypatch: pytest.MonkeyPatch) -> rounds.Rounds:
+    local = Local(Named(), pool, VerdictCache(None), Limits())  # type: ignore[arg-type]
+    monkeypatch.setattr(rounds, "open_executor", lambda *_, **__: local)
+
+    class Declared:
+        protocols = {"v": ExecutionProtocol(assembly="humaneval-v-v2", timed_out="out of time", lint=True)}
+        columns = Columns(id="qid")
+
+    run: Any = Run(
+        benchmark=Declared(),  # type: ignore[type-var]
+        split="test",
+        protocol="v",
+        tasks=TASKS,
+        predictions={},
+        file=NO_FILE,
+        options=Options(),
+        settings=NoSettings(),
+        observer=Silent(),
+    )
+    return rounds.Rounds(run)
+
+
+def program(body: str) -> str:
+    return f"```python\ndef solution(a):\n    return {body}\n```"
+
+
+def test_a_careful_reading_needs_no_official_run(graded: rounds.Rounds, pool: Scripted) -> None:
+    (result,) = graded.score([Asked(qid="plain", text=program("a"))])
+    assert (result.careful.outcome, result.careful.credit) == (Outcome.PASSED, 1)
+    assert (result.official.outcome, result.official.rule) == (Outcome.UNSCORED, "not_asked")
+    assert result.seconds == 0.25
+    assert pool.kinds == ["record", "lint", "answer", "judge"]
+
+
+def test_official_runs_are_those_asked_for_and_come_last(graded: rounds.Rounds, pool: Scripted) -> None:
+    asked = [Asked(qid="plain", text=program("a"), official=True), Asked(qid="plain", text=program("a + 0"))]
+    first, second = graded.score(asked)
+    assert pool.kinds.count("run") == 1
+    assert pool.kinds[-1] == "run"
+    assert (first.official.outcome, second.official.outcome) == (Outcome.PASSED, Outcome.UNSCORED)
+
+
+def test_within_a_round_every_program_has_answered_before_the_first_is_judged(
+    graded: rounds.Rounds, pool: Scripted
+) -> None:
+    graded.score([Asked(qid=qid, text=program(f"a + {n}")) for n in range(4) for qid in ("plain", "odd")])
+    order = list(dict.fromkeys(pool.kinds))
+    assert [kind for kind in pool.kinds if kind != "record"] == sorted(
+        (kind for kind in pool.kinds if kind != "record"), key=order.index
+    )
+    assert order == ["record", "lint", "answer", "judge", "split"]
+
+
+def test_calls_are_recorded_once_for_all_rounds(graded: rounds.Rounds, pool: Scripted) -> None:
+    for number in range(3):
+        graded.score([Asked(qid="plain", text=program(f"a + {number}"))])
+    assert pool.kinds.count("record") == 1
+
+
+def test_a_recording_that_was_lost_is_made_again_and_its_samples_never_meet_their_tests(
+    graded: rounds.Rounds, pool: Scripted
+) -> None:
+    pool.lost = {"record"}
+    (result,) = graded.score([Asked(qid="plain", text=program("a"))])
+    assert result.careful.outcome is Outcome.UNSCORED
+    assert "the sandbox died" in result.careful.detail
+    assert "split" not in pool.kinds
+    pool.lost = set()
+    (result,) = graded.score([Asked(qid="plain", text=program("a"))])
+    assert result.careful.outcome is Outcome.PASSED
+
+
+def test_a_program_that_has_to_meet_its_tests_is_flagged_and_refused_where_that_is_not_allowed(
+    graded: rounds.Rounds, pool: Scripted
+) -> None:
+    (flagged,) = graded.score([Asked(qid="odd", text=program("a"))])
+    assert (flagged.flags, flagged.careful.outcome) == (["interactive"], Outcome.PASSED)
+    pool.kinds.clear()
+    (refused,) = graded.score([Asked(qid="odd", text=program("a"), interactive=False)])
+    assert refused.careful.outcome is Outcome.UNSCORED
+    assert "the tests pass a function" in refused.careful.detail
+    assert pool.kinds == []
+
+
+@pytest.mark.parametrize(
+    ("verdict", "answered", "outcome", "detail"),
+    [
+        (("a test fails: solution(1) == 1", "assertion"), {}, Outcome.FAILED, "a test fails: solution(1) == 1"),
+        (("NameError: x", "error"), {}, Outcome.ERROR, "NameError: x"),
+        (("the candidate's code does not load: no", "load"), {}, Outcome.ERROR, "does not load"),
+        (("it ended", "ended"), {"status": 3}, Outcome.CRASHED, "status 3"),
+        (("the candidate's process ended during a call", "unconfirmed"), {"status": -11}, Outcome.CRASHED, "SIGSEGV"),
+        (("it ended", "ended"), {"stopped": "cpu"}, Outcome.TIMEOUT, "CPU time"),
+        (("it ended", "ended"), {"stopped": "memory"}, Outcome.OUT_OF_MEMORY, "memory"),
+        (("a value that cannot be serialized", "unconfirmed"), {}, Outcome.SUSPECT, "cannot be serialized"),
+        (("the candidate sent a malformed value", "malformed"), {}, Outcome.SUSPECT, "malformed"),
+    ],
+)
+def test_what_the_tests_do_not_confirm_is_named_by_the_evidence(
+    graded: rounds.Rounds,
+    pool: Scripted,
+    verdict: tuple[str, str],
+    answered: dict[str, Any],
+    outcome: Outcome,
+    detail: str,
+) -> None:
+    pool.verdict = {"confirmed": False, "reason": verdict[0], "kind": verdict[1]}
+    pool.answered = EVIDENCE | answered
+    (result,) = graded.score([Asked(qid="plain", text=program("a"))])
+    assert (result.careful.outcome, result.careful.credit) == (outcome, 0)
+    assert detail in result.careful.detail
+
+
+def test_what_the_linter_refuses_does_not_run(graded: rounds.Rounds, pool: Scripted) -> None:
+    (result,) = graded.score([Asked(qid="plain", text=program("undefined"))])
+    assert result.careful.outcome is Outcome.LINT_FAILED
+    assert "answer" not in pool.kinds
+
+
+def test_what_infrastructure_lost_is_unscored(graded: rounds.Rounds, pool: Scripted) -> None:
+    for kind in ("lint", "answer", "judge"):
+        pool.lost = {kind}
+        (result,) = graded.score([Asked(qid="plain", text=program(f"a + len('{kind}')"))])
+        assert result.careful.outcome is Outcome.UNSCORED, kind

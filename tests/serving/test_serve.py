@@ -1,0 +1,306 @@
+"""`grade serve` as a process, driven over HTTP: what it grades, what it refuses, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+import grader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "benchmarks" / "vstar" / "sample"
+COMMAND = [sys.executable, "-m", "grader", "serve", "-b", "vstar", "--data", f"{SAMPLE / 'questions.jsonl'}"]
+LIMITS = ["--max-samples", "16", "--max-body", "64k", "--max-waiting", "20"]
+TOKEN = "correct-horse-battery-staple"
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: Any
+
+
+class Served(NamedTuple):
+    process: subprocess.Popen[str]
+    port: int
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        """Send a request; a body that is not bytes is sent as JSON."""
+        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        known = {name.replace("_", "-"): value for name, value in headers.items()}
+        known = ({"content-type": "application/json"} if data is not None else {}) | known
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        with contextlib.closing(connection):
+            connection.request(method, path, data, known)
+            response = connection.getresponse()
+            text = response.read()
+            is_json = response.headers.get("content-type") == "application/json"
+            return Answer(response.status, dict(response.headers), json.loads(text) if is_json else text.decode())
+
+
+@contextlib.contextmanager
+def served(*options: str, command: list[str] = COMMAND, **variables: str) -> Iterator[Served]:
+    process = subprocess.Popen(
+        [*command, "--port", "0", *options],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | variables,
+    )
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert line.startswith("Listening on http://"), line + process.stderr.read()
+        yield Served(process, int(line.strip().rpartition(":")[2]))
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    with served(*LIMITS) as found:
+        yield found
+
+
+def samples() -> list[tuple[str, str]]:
+    records = json.loads((SAMPLE / "predictions.json").read_text())
+    return [(record["qid"], text) for record in records for text in record["predictions"]]
+
+
+def batch(pairs: list[tuple[str, str]]) -> dict[str, Any]:
+    return {"samples": [{"qid": qid, "text": text} for qid, text in pairs]}
+
+
+def outcomes(pairs: list[tuple[str, str]]) -> list[str]:
+    with grader.Pool(benchmark="vstar", data=SAMPLE / "questions.jsonl", shared=False) as pool:
+        return [result.careful.outcome.value for result in pool.grade_samples(pairs)]
+
+
+def test_a_batch_is_graded_as_the_pool_grades_it(server: Served) -> None:
+    answer = server.ask("POST", "/grade/batch", batch(samples()[:16]))
+    assert answer.status == 200
+    assert [sample["qid"] for sample in answer.body["samples"]] == [qid for qid, _ in samples()[:16]]
+    assert [sample["careful"]["outcome"] for sample in answer.body["samples"]] == outcomes(samples()[:16])
+
+
+def test_one_sample_has_one_result(server: Served) -> None:
+    qid, text = samples()[0]
+    answer = server.ask("POST", "/grade", {"qid": qid, "text": text})
+    assert (answer.status, answer.body["qid"]) == (200, qid)
+    assert [answer.body["careful"]["outcome"]] == outcomes([(qid, text)])
+
+
+def test_openrlhf_gets_its_rewards_as_lists(server: Served) -> None:
+    qid = samples()[0][0]
+    asked = {"query": ["Which? A", "Which? B", "Which? C"], "prompts": ["Which? "] * 3, "labels": [qid] * 3}
+    answer = server.ask("POST", "/openrlhf", asked)
+    assert answer.status == 200
+    assert sorted(answer.body["rewards"]) == [0.0, 0.0, 1.0]
+    assert answer.body["scores"] == answer.body["rewards"]
+    assert answer.body["extra_logs"] == {"unscored": [0.0] * 3, "suspect": [0.0] * 3}
+
+
+def test_it_says_that_it_is_well_and_what_it_has_done(server: Served) -> None:
+    server.ask("POST", "/grade/batch", batch(samples()[:4]))
+    assert server.ask("GET", "/health").body == {"status": "ok"}
+    text = server.ask("GET", "/metrics").body
+    assert "grade_pool_up 1.0" in text
+    assert 'grade_samples_total{outcome="correct"}' in text
+    assert 'grade_requests_total{path="/grade/batch",status="200"}' in text
+    assert "grade_samples_under_way 0.0" in text
+
+
+GOOD = {"qid": "0", "text": "A"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "said"),
+    [
+        ("/grade", b"", 400, "not JSON"),
+        ("/grade", b"{", 400, "not JSON"),
+        ("/grade", b"\xff\xfe", 400, "not JSON"),
+        ("/grade", b'{"qid": "0", "text": "\xff"}', 400, "not JSON"),
+        pytest.param("/grade", b"[" * 60_000, 422, "Expected `object`, got `array`", id="deep"),
+        pytest.param("/grade", b'{"other":' + b"[" * 60_000, 422, "other", id="deep-inside"),
+        pytest.param("/openrlhf", b'{"other":' + b"[" * 60_000, 400, "not JSON", id="deep-where-fields-are-free"),
+        ("/grade", b"[]", 422, "Expected `object`, got `array`"),
+        ("/grade", {"qid": 1, "text": "A"}, 422, "$.qid"),
+        ("/grade", {"qid": "", "text": "A"}, 422, "$.qid"),
+        ("/grade", {"qid": "0", "text": None}, 422, "$.text"),
+        ("/grade", {**GOOD, "oficial": True}, 422, "oficial"),
+        ("/grade", {**GOOD, "wait": 0}, 422, "$.wait"),
+        ("/grade", {**GOOD, "wait": 1e300}, 422, "$.wait"),
+        ("/grade", b'{"qid": "0", "text": "A", "wait": NaN}', 400, "not JSON"),
+        ("/grade", {"qid": "nowhere", "text": "A"}, 422, "no task 'nowhere'"),
+        pytest.param("/grade", {"qid": "0" * 1001, "text": "A"}, 422, "$.qid", id="long-qid"),
+        ("/grade/batch", {"samples": {}}, 422, "$.samples"),
+        ("/grade/batch", {"samples": [GOOD] * 17}, 413, "17 samples; a request may have 16"),
+        pytest.param("/grade", {"qid": "0", "text": "A" * 70_000}, 413, "longer than 65536 bytes", id="long-body"),
+        ("/openrlhf", {"query": ["a"], "prompts": [], "labels": []}, 422, "they have to be as many"),
+        ("/nowhere", GOOD, 404, "Not Found"),
+    ],
+)
+def test_a_hostile_body_is_refused_with_the_reason(
+    server: Served, path: str, body: Any, status: int, said: str
+) -> None:
+    answer = server.ask("POST", path, body)
+    assert answer.status == status, answer.body
+    assert said in answer.body["error"]
+    assert server.ask("POST", "/grade", GOOD).status == 200
+
+
+@pytest.mark.parametrize(
+    "text", ["\ud800", "A\x00B", "A" * 60_000, "\u202e A", "\U0001f600"], ids=["half", "nul", "long", "turned", "pair"]
+)
+def test_any_text_is_graded(server: Served, text: str) -> None:
+    data = json.dumps({"qid": "0", "text": text}).encode()
+    # Half of a surrogate pair is no character, so it is no JSON text either.
+    assert server.ask("POST", "/grade", data).status == (400 if text == "\ud800" else 200)
+
+
+def test_no_samples_have_no_results(server: Served) -> None:
+    assert server.ask("POST", "/grade/batch", {"samples": []}).body == {"samples": []}
+
+
+def test_a_page_in_a_browser_cannot_ask(server: Served) -> None:
+    """A form sends no JSON; a script of another name is found out by the name."""
+    assert server.ask("POST", "/grade", GOOD, content_type="text/plain").status == 415
+    assert server.ask("POST", "/grade", GOOD, host="attacker.example").status == 400
+    assert server.ask("GET", "/grade").status == 405
+
+
+def test_a_body_that_is_longer_than_its_header_says_is_not_read_to_its_end(server: Served) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        head = "POST /grade HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+        with contextlib.suppress(OSError):
+            for _ in range(200):
+                connection.sendall(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+        with contextlib.suppress(ConnectionResetError):
+            assert b" 413 " in connection.recv(1000)
+    assert server.ask("GET", "/health").status == 200
+
+
+def test_clients_that_leave_halfway_are_in_nobodys_way(server: Served) -> None:
+    for _ in range(50):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+            connection.sendall(b"POST /grade HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+    assert server.ask("POST", "/grade", GOOD).status == 200
+
+
+def test_more_than_its_limits_is_put_off_and_every_sample_is_graded_in_the_end(server: Served) -> None:
+    asked = batch([samples()[0]] * 16)
+
+    def ask(_: int) -> tuple[int, int]:
+        put_off = 0
+        while True:
+            answer = server.ask("POST", "/grade/batch", asked)
+            if answer.status != 429:
+                return put_off, len(answer.body["samples"]) if answer.status == 200 else -answer.status
+            assert 1 <= int(answer.headers["retry-after"]) <= 60
+            put_off += 1
+            time.sleep(0.02)
+
+    with ThreadPoolExecutor(16) as threads:
+        found = list(threads.map(ask, range(160)))
+    assert [count for _, count in found] == [16] * 160
+    assert sum(put_off for put_off, _ in found) > 0
+
+
+def test_a_token_is_asked_of_everything_but_health(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(f"{TOKEN}\n")
+    with served("--token-file", f"{tmp_path / 'token'}", "--host", "0.0.0.0") as server:
+        assert server.ask("POST", "/grade", GOOD).status == 401
+        assert server.ask("GET", "/metrics").headers["www-authenticate"] == "Bearer"
+        assert server.ask("POST", "/grade", GOOD, authorization="Bearer " + TOKEN[:-1]).status == 401
+        assert server.ask("POST", "/grade", GOOD, authorization=f"Basic {TOKEN}").status == 401
+        assert server.ask("POST", "/grade", GOOD, authorization="Bearer caf\xe9").status == 401
+        assert server.ask("POST", "/grade", GOOD, authorization=f"Bearer {TOKEN}").status == 200
+        assert server.ask("GET", "/health").status == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "said"),
+    [
+        (["--host", "0.0.0.0"], {}, "a token is needed"),
+        (["--host", "::"], {}, "a token is needed"),
+        ([], {"GRADE_SERVE_TOKEN": "short"}, "at least 16"),
+        (["--max-body", "lots"], {}, "--max-body lots"),
+        (["--data", "/nowhere.jsonl"], {}, "nowhere.jsonl"),
+    ],
+)
+def test_what_would_not_be_safe_or_not_work_is_refused_at_once(
+    options: list[str], variables: dict[str, str], said: str
+) -> None:
+    done = subprocess.run(
+        [*COMMAND, *options],
+        check=False,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=os.environ | variables,
+        timeout=120,
+    )
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_a_port_that_is_taken_is_said(server: Served) -> None:
+    done = subprocess.run(
+        [*COMMAND, "--port", f"{server.port}"], check=False, cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 3
+    assert "name another port with --port" in done.stderr
+
+
+SLOW = """
+import asyncio, sys
+from grader.results import Outcome, Reading, SampleResult
+from grader.serving.requests import Limits
+from grader.serving.server import serve
+
+class Slow:
+    async def grade_samples_async(self, pairs, **_):
+        print("began", file=sys.stderr, flush=True)
+        await asyncio.sleep(2)
+        reading = Reading(outcome=Outcome.PASSED, credit=1)
+        return [SampleResult(qid=qid, sample=0, official=reading, careful=reading) for qid, _ in pairs]
+
+serve(Slow(), "127.0.0.1", 0, limits=Limits(body_seconds=0.5), token="",
+      listening=lambda address: print(f"Listening on {address}", file=sys.stderr, flush=True))
+"""
+
+
+def test_what_is_under_way_is_answered_before_it_ends() -> None:
+    with served(command=[sys.executable, "-c", SLOW]) as server, ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(server.ask, "POST", "/grade", GOOD)
+        assert server.process.stderr is not None
+        assert server.process.stderr.readline() == "began\n"
+        server.process.send_signal(signal.SIGTERM)
+        assert asked.result().status == 200
+        assert server.process.wait(60) == 0
+
+
+def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+    with (
+        served(command=[sys.executable, "-c", SLOW]) as server,
+        socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection,
+    ):
+        head = "POST /grade HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        connection.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+        assert b" 408 " in connection.recv(1000)
