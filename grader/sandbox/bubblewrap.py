@@ -44,6 +44,8 @@ class ProcessSupervisor:
             start_new_session=True,
             bufsize=0,
         )
+        assert self._process.stdin is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
         self._channel = Channel(self)
         self.greeting: Answer = {}
         try:
@@ -52,12 +54,17 @@ class ProcessSupervisor:
             self.close()
             raise InfrastructureError(_why_not(command, settings)) from error
 
-    def write(self, data: bytes) -> None:
-        """Send bytes."""
+    def write(self, data: memoryview) -> int:
+        """Send what fits in the pipe."""
         assert self._process.stdin is not None
-        view = memoryview(data)
-        while view:
-            view = view[self._process.stdin.write(view) :]
+        return self._process.stdin.write(data) or 0
+
+    def wait(self, timeout: float) -> None:
+        """Wait until the pipe has room, or the other one has something."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        if not any(select.select([self._process.stdout], [self._process.stdin], [], timeout)):
+            raise TimeoutError(f"nothing moved for {timeout:.0f} s")
 
     def read(self, timeout: float) -> bytes:
         """Receive bytes."""
@@ -67,9 +74,9 @@ class ProcessSupervisor:
         data: bytes = self._process.stdout.read(1 << 20)
         return data
 
-    def send(self, job: Job) -> None:
+    def send(self, job: Job, timeout: float) -> None:
         """Hand over one job."""
-        self._channel.send(job)
+        self._channel.send(job, timeout)
 
     def receive(self, timeout: float) -> Answer:
         """Return the next answer."""

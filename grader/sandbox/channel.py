@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import struct
 import time
@@ -15,8 +16,11 @@ MAX_FRAME = 64 << 20
 class Stream(Protocol):
     """Bytes both ways."""
 
-    def write(self, data: bytes) -> None:
-        """Send all of `data`; raises OSError."""
+    def write(self, data: memoryview) -> int:
+        """Send what fits now and return how many bytes that was, 0 where none fits; raises OSError."""
+
+    def wait(self, timeout: float) -> None:
+        """Return when bytes fit or bytes have come; raises TimeoutError after `timeout` seconds, or OSError."""
 
     def read(self, timeout: float) -> bytes:
         """Return some bytes, b"" at the end; raises TimeoutError or OSError."""
@@ -29,11 +33,19 @@ class Channel:
         self._stream = stream
         self._buffer = bytearray()
 
-    def send(self, job: Job) -> None:
-        """Send one message; raises SupervisorLostError."""
+    def send(self, job: Job, timeout: float) -> None:
+        """Send one message; raises SupervisorLostError, also where nothing moves for `timeout` seconds.
+
+        Takes in what comes meanwhile. A supervisor that has to wait until its answer is read takes no more jobs: if
+        both sides only wrote, both would wait for ever.
+        """
         data = json.dumps(job, separators=(",", ":")).encode()
+        view = memoryview(struct.pack(">I", len(data)) + data)
         try:
-            self._stream.write(struct.pack(">I", len(data)) + data)
+            while view := view[self._stream.write(view) :]:
+                self._stream.wait(timeout)
+                with contextlib.suppress(TimeoutError):
+                    self._read(0)
         except OSError as error:
             raise SupervisorLostError(f"cannot send: {error}") from error
 
@@ -62,12 +74,15 @@ class Channel:
     def _take(self, count: int, deadline: float) -> bytes:
         while len(self._buffer) < count:
             try:
-                part = self._stream.read(max(0.0, deadline - time.monotonic()))
+                self._read(max(0.0, deadline - time.monotonic()))
             except (OSError, ValueError) as error:
                 raise SupervisorLostError(f"no answer: {error}") from error
-            if not part:
-                raise SupervisorLostError("the supervisor is gone")
-            self._buffer += part
         taken = bytes(self._buffer[:count])
         del self._buffer[:count]
         return taken
+
+    def _read(self, timeout: float) -> None:
+        part = self._stream.read(timeout)
+        if not part:
+            raise SupervisorLostError("the supervisor is gone")
+        self._buffer += part

@@ -8,6 +8,7 @@ import os
 import random
 import select
 import socket
+import ssl
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ NOT_PODMAN = (
     "Use --sandbox bubblewrap (`apt-get install bubblewrap`), or start a Docker engine and name it in DOCKER_HOST."
 )
 READY_SECONDS = 60.0
+SOCKET_SECONDS = 60.0
+"""What reading waits for at most where `select` said that there is something."""
 OWNER_LABEL = f"{image.LABEL}.owner"
 CAPABILITIES = ["SETUID", "SETGID", "KILL"]
 PIDS = 256
@@ -97,10 +100,20 @@ class ContainerSupervisor:
             return str(self._container.logs(tail=5).decode(errors="replace"))[-400:]
         return ""
 
-    def write(self, data: bytes) -> None:
-        """Send bytes."""
-        self._socket.settimeout(60)
-        self._socket.sendall(data)
+    def write(self, data: memoryview) -> int:
+        """Send what fits in the socket."""
+        self._socket.settimeout(0)
+        try:
+            return int(self._socket.send(data))
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return 0
+        finally:
+            self._socket.settimeout(SOCKET_SECONDS)
+
+    def wait(self, timeout: float) -> None:
+        """Wait until the socket has room, or something to read."""
+        if not any(select.select([self._socket], [self._socket], [], timeout)):
+            raise TimeoutError(f"nothing moved for {timeout:.0f} s")
 
     def read(self, timeout: float) -> bytes:
         """Receive bytes of standard output: the engine puts both streams into frames with a header of eight bytes."""
@@ -119,9 +132,9 @@ class ContainerSupervisor:
                 return b""
             self._buffer += part
 
-    def send(self, job: Job) -> None:
+    def send(self, job: Job, timeout: float) -> None:
         """Hand over one job."""
-        self._channel.send(job)
+        self._channel.send(job, timeout)
 
     def receive(self, timeout: float) -> Answer:
         """Return the next answer."""

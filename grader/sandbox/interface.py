@@ -36,8 +36,8 @@ class Supervisor(Protocol):
     greeting: Answer
     """What it said of itself when it was ready."""
 
-    def send(self, job: Job) -> None:
-        """Hand over one job; raises SupervisorLostError."""
+    def send(self, job: Job, timeout: float) -> None:
+        """Hand over one job; raises SupervisorLostError, also where nothing moves for `timeout` seconds."""
 
     def receive(self, timeout: float) -> Answer:
         """Return the next answer; raises SupervisorLostError at the end of the stream or after `timeout` seconds."""

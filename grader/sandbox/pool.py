@@ -186,7 +186,7 @@ class _Worker:
             self._supervisors.note_run(self._index, ticket.task)
             if ticket.canary is None:
                 self._vouching.sent(ticket, supervisor)
-            supervisor.send(ticket.job)
+            supervisor.send(ticket.job, self._pool.answer_seconds)
         return bool(self._outstanding)
 
     def _next(self) -> Ticket | None:

@@ -21,7 +21,7 @@ class Noting:
     def __init__(self, lint: bool) -> None:
         self.lint, self.kinds, self.jobs, self.closed, self.greeting = lint, [], [], False, {}
 
-    def send(self, job: dict[str, Any]) -> None:
+    def send(self, job: dict[str, Any], timeout: float) -> None:
         self.jobs.append(job)
 
     def receive(self, timeout: float) -> dict[str, Any]:

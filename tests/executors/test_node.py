@@ -22,7 +22,7 @@ class Supervisor:
     def __init__(self, backend: Backend) -> None:
         self.backend, self.queue, self.closed = backend, [], False
 
-    def send(self, job: dict[str, Any]) -> None:
+    def send(self, job: dict[str, Any], timeout: float) -> None:
         self.queue.append(job)
 
     def receive(self, timeout: float) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Scripted:
         self.ran: list[str] = []
         backend.ran.append(self.ran)
 
-    def send(self, job):
+    def send(self, job, timeout):
         if self.closed:
             raise SupervisorLostError("closed")
         self.queue.append(job)

@@ -39,7 +39,7 @@ class Sandbox:
         self.closed = False
         machine.sandboxes.append(self)
 
-    def send(self, job: dict[str, Any]) -> None:
+    def send(self, job: dict[str, Any], timeout: float) -> None:
         if self.closed:
             raise SupervisorLostError("closed")
         self.jobs.append(job)

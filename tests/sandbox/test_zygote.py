@@ -87,7 +87,7 @@ def supervisor() -> Iterator[Supervisor]:
 
 def _official(supervisor: Supervisor, program: str) -> Any:
     job = {"id": 0, "cpu": 2, "wall": 20, "run": True, "timed_out": "", "failed_prefix": "", "test": ""}
-    supervisor.send(job | {"head": f"{HEAD}{program}\nraise SystemExit(str(found))"})
+    supervisor.send(job | {"head": f"{HEAD}{program}\nraise SystemExit(str(found))"}, 60)
     return supervisor.receive(60)["run"]["result"]
 
 
@@ -115,7 +115,7 @@ def test_what_tests_leave_is_gone_before_the_next_ones_run(supervisor: Superviso
     job = {"id": 0, "cpu": 8, "wall": 20}
     task = {"signature": "def solution(a):\n    pass\n", "classes": [], "stubs": ["solution"], "test": LEAVING}
     for _ in range(2):
-        supervisor.send(job | {"record": task})
+        supervisor.send(job | {"record": task}, 60)
         recorded = supervisor.receive(60)["record"]["recorded"]
         for said in recorded.values():
             (call,) = said["calls"]
@@ -128,11 +128,11 @@ def test_what_tests_leave_is_gone_before_the_next_ones_run(supervisor: Superviso
 def test_tests_that_do_not_end_are_stopped_and_the_next_ones_run(supervisor: Supervisor) -> None:
     job = {"id": 0, "cpu": 0.3, "wall": 20}
     task = {"signature": "def solution(a):\n    pass\n", "classes": [], "stubs": ["solution"]}
-    supervisor.send(job | {"record": task | {"test": "while True:\n    pass\n"}})
+    supervisor.send(job | {"record": task | {"test": "while True:\n    pass\n"}}, 60)
     seen = supervisor.receive(60)["record"]
     assert seen["evidence"]["stopped"] is not None
     assert "recorded" not in seen
-    supervisor.send(job | {"record": task | {"test": "import os\nos._exit(3)\n"}})
+    supervisor.send(job | {"record": task | {"test": "import os\nos._exit(3)\n"}}, 60)
     assert supervisor.receive(60)["record"]["recorded"]["truthy"] == {"refused": "the recording did not end"}
-    supervisor.send(job | {"record": task | {"test": "assert solution(1) == 2\n"}})
+    supervisor.send(job | {"record": task | {"test": "assert solution(1) == 2\n"}}, 60)
     assert len(supervisor.receive(60)["record"]["recorded"]["truthy"]["calls"]) == 1

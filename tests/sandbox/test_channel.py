@@ -1,0 +1,71 @@
+"""Messages to and from a supervisor: both sides may have more to say than fits on the way."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.observer import Silent
+from grader.options import Options
+from grader.sandbox import bubblewrap, choice
+from grader.sandbox.channel import Channel
+from grader.sandbox.interface import Limits, Supervisor, SupervisorLostError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+JOBS = 60
+"""So many answers of 20,000 characters are more than what the pipes and sockets on the way hold, and the jobs too."""
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("bubblewrap", marks=[pytest.mark.bubblewrap, pytest.mark.xdist_group("bubblewrap")]),
+        pytest.param("docker", marks=[pytest.mark.docker, pytest.mark.xdist_group("docker")]),
+    ]
+)
+def supervisor(request: pytest.FixtureRequest) -> Iterator[Supervisor]:
+    if request.param == "bubblewrap" and bubblewrap.executable() is None:
+        pytest.skip("bubblewrap is not installed")
+    started = choice.open_backend(Options(sandbox=request.param), Limits(), Silent()).start(0, lint=False)
+    yield started
+    started.close()
+
+
+def test_jobs_and_answers_that_do_not_fit_on_the_way_pass_each_other(supervisor: Supervisor) -> None:
+    """All jobs are sent before an answer is read."""
+    job = {"id": 0, "cpu": 8, "wall": 20, "run": True, "timed_out": "", "failed_prefix": "", "test": ""}
+    for number in range(JOBS):
+        text = f"{number:04}" * 50_000
+        supervisor.send(job | {"head": f"text = {text!r}\nraise SystemExit(text[:19_996])"}, 60)
+    for number in range(JOBS):
+        seen: Any = supervisor.receive(60)
+        assert seen["run"]["result"] == f"{number:04}" * 4_999
+
+
+class Still:
+    """A stream that takes a little and then stands still."""
+
+    def __init__(self) -> None:
+        self.taken = b""
+
+    def write(self, data: memoryview) -> int:
+        part = bytes(data[: max(0, 10 - len(self.taken))])
+        self.taken += part
+        return len(part)
+
+    def wait(self, timeout: float) -> None:
+        if len(self.taken) == 10:
+            raise TimeoutError(f"nothing moved for {timeout:.0f} s")
+
+    def read(self, timeout: float) -> bytes:
+        raise TimeoutError
+
+
+def test_a_supervisor_that_takes_nothing_more_is_lost() -> None:
+    stream = Still()
+    with pytest.raises(SupervisorLostError, match="cannot send: nothing moved for 7 s"):
+        Channel(stream).send({"id": 1, "text": "long"}, 7)
+    assert struct.unpack(">I", stream.taken[:4]) == (len('{"id":1,"text":"long"}'),)
