@@ -39,7 +39,10 @@ class Shortcuts:
         from pylint import utils
         from pylint.checkers import exceptions
 
-        self._linter, self._utils, self._tokenize = linter, utils, utils.tokenize_module
+        self._linter = linter
+        # A module whose function is replaced: mypy must not hold it to the type of the function.
+        self._utils: Any = utils
+        self._tokenize = utils.tokenize_module
         # The same checkers every time: sorting them anew is a sixth of the cost of a program.
         checkers = linter.prepare_checkers()
         linter.prepare_checkers = lambda: checkers

@@ -21,8 +21,7 @@ def check(outputs: Sequence[str], inputs: Sequence[Path | None]) -> None:
     from grader.reports import format_of
 
     for name in outputs:
-        if name != "-":
-            format_of(name)
+        format_of(name)
     check_places(outputs, inputs)
 
 
@@ -54,12 +53,11 @@ def write(
     reading: ReadingName = "careful",
 ) -> list[Path]:
     """Write every output and return the paths; `-` is JSON on standard output."""
-    from grader.files.results_file import encode_report
     from grader.reports import format_of
 
     written: list[Path] = []
     for name in outputs:
-        made = encode_report(report) if name == "-" else format_of(name)(report, material, gates, reading=reading)
+        made = format_of(name)(report, material, gates, reading=reading)
         written += put(name, made)
     return written
 

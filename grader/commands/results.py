@@ -55,9 +55,9 @@ def compare_command(
     A and B are names for the two runs, as in `base=old_results.json`.
     """
     from grader.decisions.comparison import compare
-    from grader.reports import comparison_files
+    from grader.reports.comparison import format_of
 
-    formats = [None if _is_page(name) else comparison_files.format_of(name) for name in outputs]
+    formats = [None if _is_page(name) else format_of(name) for name in outputs]
     output_files.check_places(outputs, [before.path, after.path, data])
     runs = run_names.read([before, after], twice=True)
     (a, first), (b, second) = runs
@@ -65,10 +65,10 @@ def compare_command(
     if not quiet:
         import shutil
 
-        from grader.reports import comparison
+        from grader.reports.comparison.table import render
 
         width = max(80, shutil.get_terminal_size((100, 24)).columns)
-        write(comparison.render(compared, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
+        write(render(compared, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
     for name, made in zip(outputs, formats, strict=True):
         content = _page(runs, benchmark, data, quiet=quiet) if made is None else made(compared)
         for path in output_files.put(name, content):

@@ -191,8 +191,7 @@ def _check_several(files: Sequence[str], outputs: tuple[str, ...], baseline: Pat
             )
         stems[resolved] = file
     for name in outputs:
-        if name != "-":
-            format_of(name)
+        format_of(name)
     for file in files:
         check_files((), file, baseline, asked)
         output_files.check_places(outputs, inputs_of(file, baseline, asked))
@@ -270,6 +269,6 @@ def _decided(one: GradedFile) -> GradedFile:
 def _reports(decided: list[GradedFile], wanted: Wanted) -> list[Path]:
     written: list[Path] = []
     for name in wanted.outputs:
-        made = format_of("-.json" if name == "-" else name)(decided, reading=wanted.reading)
+        made = format_of(name)(decided, reading=wanted.reading)
         written += output_files.put(name, made)
     return written

@@ -5,11 +5,9 @@ To add one, write a module here with a function `make` (see `interface.py`), and
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from grader.errors import UsageError
+from grader.reports.formats import load
 
 if TYPE_CHECKING:
     from grader.reports.interface import Format
@@ -26,11 +24,4 @@ FORMATS = {
 
 def format_of(name: str) -> Format:
     """Return the format that a file's name asks for by its extension; raises UsageError where there is none."""
-    try:
-        module = FORMATS[PurePath(name).suffix.lower()]
-    except KeyError:
-        raise UsageError(
-            f"-o {name}: reports are written as {', '.join(FORMATS)}; name the file with one of these extensions."
-        ) from None
-    make: Format = import_module(module).make
-    return make
+    return load(name, FORMATS, "reports are written as {formats}; name the file with one of these extensions.")

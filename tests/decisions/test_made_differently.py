@@ -11,7 +11,7 @@ from grader.decisions.comparison import compare
 from grader.decisions.gate import judge
 from grader.decisions.made_differently import differences, in_words
 from grader.errors import UsageError
-from grader.reports.comparison import render
+from grader.reports.comparison.table import render
 from grader.results import (
     READINGS,
     JudgeProvenance,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.reports.comparison import side
+from grader.reports.comparison.texts import side
 from grader.reports.history import texts
 from grader.reports.web import page
 from grader.reports.web.scale import Scale

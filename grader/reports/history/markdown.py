@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.reports.comparison import side
+from grader.reports.comparison.texts import side
 from grader.reports.history import texts
 from grader.reports.history.table import bars
 from grader.reports.markdown_text import code, prose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.reports.comparison import p_value
+from grader.reports.comparison.texts import p_value
 from grader.reports.leaderboard.texts import interval, value
 
 if TYPE_CHECKING:

@@ -5,11 +5,9 @@ To add one, write a module here with a function `make`, and name it in `FORMATS`
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from grader.errors import UsageError
+from grader.reports.formats import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +26,4 @@ FORMATS = {
 
 def format_of(name: str) -> Callable[[Leaderboard], bytes]:
     """Return what makes the file of this name (`-`: JSON); raises UsageError."""
-    ending = ".json" if name == "-" else PurePath(name).suffix.lower()
-    if ending not in FORMATS:
-        raise UsageError(f"-o {name}: a leaderboard is written as {', '.join(FORMATS)}, or `-` for standard output.")
-    make: Callable[[Leaderboard], bytes] = import_module(FORMATS[ending]).make
-    return make
+    return load(name, FORMATS, "a leaderboard is written as {formats}, or `-` for standard output.")

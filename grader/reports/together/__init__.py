@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol
 
-from grader.errors import UsageError
+from grader.reports.formats import load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,9 +45,5 @@ class Format(Protocol):
 
 def format_of(name: str) -> Format:
     """Return the format that a file's name asks for by its extension; raises UsageError where there is none."""
-    suffix = PurePath(name).suffix.lower()
-    if suffix not in FORMATS:
-        more = "; `grade report RESULTS -o FILE.html` makes a page of each" if suffix == ".html" else ""
-        raise UsageError(f"-o {name}: the report of several files is written as {', '.join(FORMATS)}{more}.")
-    make: Format = import_module(FORMATS[suffix]).make
-    return make
+    more = "; `grade report RESULTS -o FILE.html` makes a page of each" if name.lower().endswith(".html") else ""
+    return load(name, FORMATS, "the report of several files is written as {formats}" + more + ".")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.decisions.comparison import Compared, Comparison, Flip
 from grader.decisions.paired import Difference, difference
-from grader.reports.comparison import render
+from grader.reports.comparison.table import render
 
 MOVED = difference([1.0] * 8 + [0.0] * 2, [1.0] * 6 + [0.0] * 4)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from grader.decisions.paired import detectable_in_words
+from grader.reports.comparison.texts import p_value, side
 from grader.reports.text import clean
 
 if TYPE_CHECKING:
@@ -67,11 +67,6 @@ def _cells(row: Compared) -> list[str]:
     ]
 
 
-def p_value(value: float) -> str:
-    """Return a p value as tables show it."""
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
-
-
 def _flips(title: str, flips: list[Flip]) -> list[str]:
     if not flips:
         return [f"{title}: none."]
@@ -80,13 +75,6 @@ def _flips(title: str, flips: list[Flip]) -> list[str]:
     if len(flips) > SHOWN_FLIPS:
         lines.append(f"  ... {len(flips) - SHOWN_FLIPS} more; -o FILE.json has all.")
     return lines
-
-
-def side(flip: Flip, which: int) -> str:
-    """Return what an item came to in the first run (0) or the second (1)."""
-    counts = Counter(flip.outcomes[which])
-    words = ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.most_common(3))
-    return clean(words if sum(counts.values()) == 1 else f"{100 * (flip.before, flip.after)[which]:.0f} % ({words})")
 
 
 def _power(comparison: Comparison) -> list[str]:

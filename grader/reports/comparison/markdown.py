@@ -1,59 +1,22 @@
-"""A comparison of two runs as a file: JSON for programs, CSV for spreadsheets, Markdown for pull requests."""
+"""A comparison in GitHub's Markdown, for pull requests."""
 
 from __future__ import annotations
 
-import csv
-import io
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from grader.decisions.paired import detectable_in_words
-from grader.errors import UsageError
-from grader.reports.comparison import p_value, side
-from grader.reports.csv import guarded
+from grader.reports.comparison.texts import p_value, side
 from grader.reports.markdown_text import code, prose
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from grader.decisions.comparison import Comparison, Flip
     from grader.decisions.paired import Compared
 
 MOST_FLIPS = 50
-"""Items that the Markdown lists in each direction; the JSON has all."""
+"""Items that are listed in each direction; the JSON has all."""
 
 
-def format_of(name: str) -> Callable[[Comparison], bytes]:
-    """Return what makes the file of this name (`-`: JSON); raises UsageError."""
-    ending = ".json" if name == "-" else PurePath(name).suffix.lower()
-    if ending not in FORMATS:
-        raise UsageError(f"-o {name}: a comparison is written as {', '.join(FORMATS)}, or `-` for standard output.")
-    return FORMATS[ending]
-
-
-def as_json(comparison: Comparison) -> bytes:
-    """Return all of it."""
-    return msgspec.json.format(msgspec.json.encode(comparison), indent=1) + b"\n"
-
-
-def as_csv(comparison: Comparison) -> bytes:
-    """Return one row a metric, group and reading."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\r\n")
-    first, second = comparison.names()
-    head = "metric reading group a_run b_run a b change ci95_low ci95_high p test n differing"
-    writer.writerow(head.split())
-    for row in comparison.metrics:
-        moved = row.difference
-        names = [guarded(row.name), row.reading, guarded(row.group or ""), guarded(first), guarded(second)]
-        values = [row.before, row.after, moved.value, *moved.ci95, moved.p_value]
-        writer.writerow([*names, *map(repr, values), moved.test, moved.n, moved.differing])
-    return text.getvalue().encode()
-
-
-def as_markdown(comparison: Comparison) -> bytes:
+def make(comparison: Comparison) -> bytes:
     """Return it in GitHub's Markdown."""
     first, second = comparison.names()
     lines = [
@@ -72,9 +35,6 @@ def as_markdown(comparison: Comparison) -> bytes:
         *(f"- {prose(note)}" for note in comparison.notes),
     ]
     return ("\n".join(lines).rstrip() + "\n").encode()
-
-
-FORMATS = {".json": as_json, ".md": as_markdown, ".csv": as_csv}
 
 
 def _row(row: Compared) -> str:

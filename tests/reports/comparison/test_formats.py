@@ -10,9 +10,12 @@ import pytest
 
 from grader.decisions.comparison import Flip, RunName
 from grader.errors import UsageError
-from grader.reports.comparison import render
-from grader.reports.comparison_files import as_csv, as_json, as_markdown, format_of
-from tests.reports.test_comparison import MOVED, comparison
+from grader.reports.comparison import format_of
+from grader.reports.comparison.csv import make as as_csv
+from grader.reports.comparison.json import make as as_json
+from grader.reports.comparison.markdown import make as as_markdown
+from grader.reports.comparison.table import render
+from tests.reports.comparison.test_table import MOVED, comparison
 
 NAMED = comparison(
     a=RunName(results="a_results.json", predictions="a.json", model="tiny-1"),
