@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from grader.options import Options
     from grader.results import SampleResult
-    from grader.scorers.asked import Asked
-    from grader.scorers.asking import SampleScorer
+    from grader.scorers.asked import Asked, SampleScorer
 
 
 class Samples:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
@@ -21,25 +21,6 @@ if TYPE_CHECKING:
 
 NO_FILE = PredictionFile(name="samples", path=None, format="grade", records=[])
 """What stands for the prediction file where there is none."""
-
-
-class SampleScorer(Protocol):
-    """Scores samples, batch after batch. A context manager, and one thread's."""
-
-    def __enter__(self) -> Self:
-        """Make ready what it needs; raises a GradeError."""
-
-    def __exit__(self, *_: object) -> None:
-        """End it."""
-
-    def begin(self) -> None:
-        """Samples will come soon: start what takes long to start."""
-
-    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
-        """Return a result for each sample, in this order, all with `sample` 0; raises a GradeError.
-
-        After an InfrastructureError it can be asked again.
-        """
 
 
 class Scoring:

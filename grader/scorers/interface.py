@@ -39,7 +39,7 @@ from grader.task import Task
 
 if TYPE_CHECKING:
     from grader.data.rows import Rows
-    from grader.scorers.asking import SampleScorer
+    from grader.scorers.asked import SampleScorer
     from grader.scorers.probe import Probe
 
 B = TypeVar("B", bound=Benchmark)

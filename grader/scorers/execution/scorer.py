@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from grader.data.rows import Rows
     from grader.models.prompt import Asking, Sampling, Turn
     from grader.results import ReadingName, Report, SandboxProvenance
-    from grader.scorers.asking import SampleScorer
+    from grader.scorers.asked import SampleScorer
     from grader.scorers.interface import Earlier, Observe, Run
     from grader.scorers.probe import Probe
 
