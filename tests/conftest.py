@@ -57,7 +57,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Split each group of tests that run one after the other by file, so that no worker is left with all of one kind."""
+    """Split each group of tests that run one after the other by file, so that no worker is left with all of it."""
     for item in items:
         if item.get_closest_marker("xdist_group"):
             # xdist joins the names of all marks.

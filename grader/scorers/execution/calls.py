@@ -48,12 +48,8 @@ def agreed(recording: Recording) -> Calls | None:
     return Calls(calls=calls, names=tuple(truthy.names), reads=tuple(sorted({*truthy.reads, *falsy.reads})))
 
 
-def whole(recording: Recording) -> Calls | None:
-    """Return the calls of tests that some answers only end early: what the one recording has is how the other begins.
-
-    `if solution(x) != expected: raise ...` ends the tests, and so do `return`, `break` and `sys.exit`. Every program
-    gets all the calls, and its tests may end before the last one when they judge: no program learns that.
-    """
+def longer_of(recording: Recording) -> Calls | None:
+    """Return the longer of two recordings, if the other one is the beginning of it."""
     for longer, shorter in ((recording.truthy, recording.falsy), (recording.falsy, recording.truthy)):
         begun = shorter.begun if shorter.calls is None else shorter.calls
         if longer.calls is None or begun is None or len(begun) > len(longer.calls):
@@ -67,22 +63,31 @@ def whole(recording: Recording) -> Calls | None:
     return None
 
 
+def _failed_early(recording: Recording) -> bool:
+    """Tell whether one recording ended with an exception that the tests raise for a wrong answer.
+
+    `if solution(x) != expected: raise ValueError` is an assertion in other words: every program gets all the calls,
+    and its tests may end before the last one when they judge.
+    """
+    return any(one.calls is None and one.begun is not None for one in (recording.truthy, recording.falsy))
+
+
 def settle(recording: Recording, passes: Callable[[Calls], bool | None] | None) -> Calls | Unrecordable:
     """Return a task's calls, or why there are none.
 
-    Where the recordings differ, and one of them only ends early, the calls are those of the other (`whole`).
+    Without a reference solution the two recordings must be the same, up to an exception with which the tests end one.
 
-    `passes`: whether a reference solution passes when its answers to these calls are judged (None: it makes other calls
-    than these); no function where there is no reference, or where no answer can change the calls (straight.py). A
-    reference decides between two recordings; it never is the source of one.
+    `passes` judges the reference solution's answers to these calls and returns whether it passes, or None if it makes
+    other calls. It is None if the data have no reference solution, or if no answer can change the calls (straight.py).
+    A reference solution decides between two recordings. It is never the source of one.
     """
     both = agreed(recording)
     if both is not None:
         if passes is not None and passes(both) is None:
             return _unrecordable(recording, "the reference solution is called in another way")
         return both
-    longer = whole(recording)
-    if longer is not None and passes is None:
+    longer = longer_of(recording)
+    if passes is None and longer is not None and _failed_early(recording):
         return longer
     for calls in (longer, _calls(recording.truthy), _calls(recording.falsy)):
         if calls is not None and passes is not None and passes(calls):
