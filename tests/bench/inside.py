@@ -1,10 +1,12 @@
 """Measures CPU a program by phase and by process of the sandbox, also of two versions side by side.
 
     python tests/bench/inside.py --data FOLDER [--samples 4] [--against OTHER/sandbox_image] [--backend bubblewrap]
+    python tests/bench/inside.py --data FOLDER --samples 6 --group 164 --lint --canaries
 
 The kernel's accounts of the sandbox's own processes count, not the machine's: other load disturbs little. With
 `--against` each group of tasks is graded by either version before the next group is, so that both meet the same
-machine; the verdicts are compared as well.
+machine; the verdicts are compared as well. With `--canaries` the two versions are a sandbox without canaries and one
+with them; a group is then as many programs as a run has, since each phase ends with canaries.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from grader.sandbox import choice
 from grader.sandbox.interface import Limits
 from grader.sandbox.pool import Pool
 from grader.sandbox.verdict_cache import VerdictCache
+from grader.sandbox.vouching import Canaries
 from grader.scorers import declarations
 from grader.scorers.execution import jobs, phases
 from grader.scorers.execution.confirming import Confirmation
@@ -112,12 +115,12 @@ class Measured(Silent):
 class Version:
     """One version of sandbox_image, with a sandbox of its own."""
 
-    def __init__(self, folder: Path, backend: str) -> None:
+    def __init__(self, folder: Path, backend: str, canaries: Canaries | None = None) -> None:
         resources.folder = lambda name: folder if name == "sandbox_image" else _folder(name)  # type: ignore[assignment]
         self.limits = Limits()
         self.observer = Measured()
         self.backend: Any = choice.open_backend(Options(sandbox=backend), self.limits, Silent())  # type: ignore[arg-type]
-        self.pool = Pool(self.backend, 1, 300)
+        self.pool = Pool(self.backend, 1, 300, canaries=canaries)
         supervisor: Any = self.pool.supervisors.get(0)
         root = supervisor._process.pid if hasattr(supervisor, "_process") else self._pid(supervisor._container)
         self.observer.watched = Watched(root)
@@ -183,6 +186,9 @@ def main() -> None:
     parser.add_argument("--group", type=int, default=8, help="tasks a group")
     parser.add_argument("--against", type=Path, help="another sandbox_image folder")
     parser.add_argument("--backend", default="bubblewrap")
+    parser.add_argument(
+        "--canaries", action="store_true", help="compare a sandbox without canaries with one that has them"
+    )
     parser.add_argument("--lint", action="store_true", help="lint too, as a run does")
     options = parser.parse_args()
     declared = declarations.load("humaneval-v")
@@ -190,8 +196,10 @@ def main() -> None:
     if not options.lint:
         words = replace(words, lint=False)
     folders = {"before": options.against} if options.against else {}
+    if options.canaries:
+        folders = {"without": ROOT / "sandbox_image"}
     versions = {
-        name: Version(folder.resolve(), options.backend)
+        name: Version(folder.resolve(), options.backend, Canaries() if options.canaries and name == "now" else None)
         for name, folder in {**folders, "now": ROOT / "sandbox_image"}.items()
     }
     programs = different = 0
