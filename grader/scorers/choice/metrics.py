@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
-    """One observation a question: its first pass alone (vanilla evaluation)."""
+    """Return one observation per question: its first pass only (vanilla evaluation)."""
     lead = {s.cluster: s.qid for s in reversed(samples)} | {s.cluster: s.qid for s in samples if s.qid == s.cluster}
     return each_task([s for s in samples if s.qid == lead[s.cluster]], reading)
 

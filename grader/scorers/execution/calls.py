@@ -1,4 +1,4 @@
-"""The calls of a task's tests: which of two recordings is right, or why the task cannot be graded calls first."""
+"""The calls that a task's tests make: choose the right one of two recordings, or say why calls first is impossible."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ DIFFERENT = "the calls depend on the answers"
 
 
 class Calls(msgspec.Struct, frozen=True, kw_only=True):
-    """The calls that every candidate of a task gets, in order."""
+    """The calls that every candidate of a task must answer, in order."""
 
     calls: tuple[str, ...]
     """JSON texts; see sandbox_image/recording.py."""
     names: tuple[str, ...]
-    """Global names that the tests read and nobody but the candidate defines."""
+    """Global names that the tests read and only the candidate can define."""
     reads: tuple[str, ...]
     """Attributes of answers that the tests read."""
 
 
 class Unrecordable(msgspec.Struct, frozen=True, kw_only=True):
-    """A task whose calls are not known before there is an answer."""
+    """A task whose calls cannot be known without the answers."""
 
     why: str
     names: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Unrecordable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def agreed(recording: Recording) -> Calls | None:
-    """Return the calls where both recordings are the same."""
+    """Return the calls if both recordings are equal, else None."""
     truthy, falsy = recording.truthy, recording.falsy
     if truthy.calls is None or falsy.calls is None:
         return None
@@ -49,10 +49,10 @@ def agreed(recording: Recording) -> Calls | None:
 
 
 def whole(recording: Recording) -> Calls | None:
-    """Return the calls of tests that some answers only end early: what the one recording has is how the other begins.
+    """Return the calls if the shorter recording is a prefix of the longer one: some answers only end the tests early.
 
     `if solution(x) != expected: raise ...` ends the tests, and so do `return`, `break` and `sys.exit`. Every program
-    gets all the calls, and its tests may end before the last one when they judge: no program learns that.
+    gets all the calls; when its tests judge, they may end before the last one. No program learns of that.
     """
     for longer, shorter in ((recording.truthy, recording.falsy), (recording.falsy, recording.truthy)):
         begun = shorter.begun if shorter.calls is None else shorter.calls
@@ -68,13 +68,13 @@ def whole(recording: Recording) -> Calls | None:
 
 
 def settle(recording: Recording, passes: Callable[[Calls], bool | None] | None) -> Calls | Unrecordable:
-    """Return a task's calls, or why there are none.
+    """Return a task's calls, or why they cannot be recorded.
 
-    Where the recordings differ, and one of them only ends early, the calls are those of the other (`whole`).
+    If the recordings differ only because one ends early, the calls are those of the other (`whole`).
 
-    `passes`: whether a reference solution passes when its answers to these calls are judged (None: it makes other calls
-    than these); no function where there is no reference, or where no answer can change the calls (straight.py). A
-    reference decides between two recordings; it never is the source of one.
+    `passes` tells whether the reference solution passes when its answers to these calls are judged (None: the tests
+    make other calls with it). `passes` itself is None if there is no reference solution, or if no answer can change the
+    calls (straight.py). A reference chooses between two recordings; its own calls are never used.
     """
     both = agreed(recording)
     if both is not None:
@@ -109,13 +109,13 @@ def _without_given_up(call: str) -> object:
 
 
 def _keeping_all(call: str) -> str:
-    """Return a call that gives up nothing."""
+    """Return a call without the list of objects to release."""
     message = json.loads(call)
     return call if message.pop("d", None) is None else json.dumps(message, separators=(",", ":"))
 
 
 def _given_up_by_both(one: str, other: str) -> str:
-    """Return a call that gives up only those objects that nobody sees any more in either recording."""
+    """Return a call that releases only the objects that are unused in both recordings."""
     if one == other:
         return one
     message, second = json.loads(one), json.loads(other)
