@@ -55,6 +55,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(f"{need} is not available")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Split each group of tests that run one after the other by file, so that no worker is left with all of it."""
+    for item in items:
+        if item.get_closest_marker("xdist_group"):
+            # xdist joins the names of all marks.
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The project's folder."""

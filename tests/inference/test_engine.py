@@ -76,11 +76,9 @@ def test_a_second_run_asks_only_for_what_is_missing(path: Path) -> None:
     with ModelServer.playing(say("C")) as server:
         assert run(plan(), path, server) == ""
     assert server.asked == []
-    assert [(line["qid"], line["content"]) for line in lines(path) if line["content"]] == [
-        ("q0", "A"),
-        ("q2", "A"),
-        ("q1", "B"),
-    ]
+    answered = [(line["qid"], line["content"]) for line in lines(path) if line["content"]]
+    assert sorted(answered[:2]) == [("q0", "A"), ("q2", "A")]
+    assert answered[2:] == [("q1", "B")]
 
 
 def test_what_failed_is_a_line_without_content_and_is_missing_with_its_reason(path: Path) -> None:

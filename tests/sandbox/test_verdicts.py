@@ -162,20 +162,26 @@ def test_a_function_that_the_signature_defines_stays_the_signatures(way: Callabl
     assert reason(way, source, "assert check(solution(2))", signature).startswith("a test fails")
 
 
-ENDING = {
+FAILING = {
     "an exception of the tests' own": "for x, e in CASES:\n    if solution(x) != e: raise ValueError",
+    "exit": "import sys\nfor x, e in CASES:\n    if solution(x) != e: sys.exit(1)",
+}
+BRANCHING = {
     "return": "def test():\n    for x, e in CASES:\n        if solution(x) != e: return False\n    return True\nassert test()",
     "break": "right = 0\nfor x, e in CASES:\n    if solution(x) != e: break\n    right += 1\nassert right == 3",
     "any": "assert not any(solution(x) != e for x, e in CASES)",
-    "exit": "import sys\nfor x, e in CASES:\n    if solution(x) != e: sys.exit(1)",
 }
 
 
-@pytest.mark.parametrize("ending", ENDING)
-def test_tests_that_an_answer_only_ends_early_are_recorded_to_their_end(ending: str) -> None:
-    """Beside a living candidate the next call would say that the last answer was right."""
-    spec = phases.task(f"CASES = [(1, 1), (2, 4), (3, 9)]\n{ENDING[ending]}")
-    recorded = calls.whole(msgspec.convert(phases.record(spec), Recording))
+def settled(test: str) -> Any:
+    spec = phases.task(f"CASES = [(1, 1), (2, 4), (3, 9)]\n{test}")
+    return spec, calls.settle(msgspec.convert(phases.record(spec), Recording), None)
+
+
+@pytest.mark.parametrize("failing", FAILING)
+def test_tests_that_fail_with_an_exception_of_their_own_are_recorded_to_their_end(failing: str) -> None:
+    """Beside a living candidate the next call would tell that the last answer was right."""
+    spec, recorded = settled(FAILING[failing])
     assert isinstance(recorded, calls.Calls)
     assert [json.loads(call)["v"] for call in recorded.calls] == [[1], [2], [3]]
     known = {"calls": recorded.calls, "names": recorded.names, "reads": recorded.reads}
@@ -184,6 +190,12 @@ def test_tests_that_an_answer_only_ends_early_are_recorded_to_their_end(ending: 
         judged = phases.judged(spec, known, given)
         assert judged is not None
         assert judged["confirmed"] is confirmed, (source, judged)
+
+
+@pytest.mark.parametrize("branching", BRANCHING)
+def test_tests_whose_calls_depend_on_answers_cannot_be_recorded_without_a_reference(branching: str) -> None:
+    _, recorded = settled(BRANCHING[branching])
+    assert recorded.why == "the calls depend on the answers"
 
 
 def test_an_argument_that_cannot_be_serialized_is_said_to_be_the_tests() -> None:

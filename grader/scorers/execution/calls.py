@@ -48,12 +48,8 @@ def agreed(recording: Recording) -> Calls | None:
     return Calls(calls=calls, names=tuple(truthy.names), reads=tuple(sorted({*truthy.reads, *falsy.reads})))
 
 
-def whole(recording: Recording) -> Calls | None:
-    """Return the calls if the shorter recording is a prefix of the longer one: some answers only end the tests early.
-
-    `if solution(x) != expected: raise ...` ends the tests, and so do `return`, `break` and `sys.exit`. Every program
-    gets all the calls; when its tests judge, they may end before the last one. No program learns of that.
-    """
+def longer_of(recording: Recording) -> Calls | None:
+    """Return the calls of the longer recording if the other one is a prefix of it, else None."""
     for longer, shorter in ((recording.truthy, recording.falsy), (recording.falsy, recording.truthy)):
         begun = shorter.begun if shorter.calls is None else shorter.calls
         if longer.calls is None or begun is None or len(begun) > len(longer.calls):
@@ -67,22 +63,31 @@ def whole(recording: Recording) -> Calls | None:
     return None
 
 
+def _failed_early(recording: Recording) -> bool:
+    """Whether one recording ended with an exception that the tests raise for a wrong answer.
+
+    `if solution(x) != expected: raise ValueError` is an assertion in other words. Every program gets all the calls;
+    when its tests judge, they may end before the last one.
+    """
+    return any(one.calls is None and one.begun is not None for one in (recording.truthy, recording.falsy))
+
+
 def settle(recording: Recording, passes: Callable[[Calls], bool | None] | None) -> Calls | Unrecordable:
     """Return a task's calls, or why they cannot be recorded.
 
-    If the recordings differ only because one ends early, the calls are those of the other (`whole`).
+    Without a reference solution the two recordings must be equal; one may end early with an exception of the tests.
 
-    `passes` tells whether the reference solution passes when its answers to these calls are judged (None: the tests
-    make other calls with it). `passes` itself is None if there is no reference solution, or if no answer can change the
-    calls (straight.py). A reference chooses between two recordings; its own calls are never used.
+    `passes` judges the reference solution's answers to these calls and returns whether it passes, or None if it makes
+    other calls. It is None if the data has no reference solution, or if no answer can change the calls (straight.py).
+    A reference solution chooses between two recordings; its own calls are never used.
     """
     both = agreed(recording)
     if both is not None:
         if passes is not None and passes(both) is None:
             return _unrecordable(recording, "the reference solution is called in another way")
         return both
-    longer = whole(recording)
-    if longer is not None and passes is None:
+    longer = longer_of(recording)
+    if passes is None and longer is not None and _failed_early(recording):
         return longer
     for calls in (longer, _calls(recording.truthy), _calls(recording.falsy)):
         if calls is not None and passes is not None and passes(calls):
