@@ -1,4 +1,4 @@
-"""A benchmark's declaration: what its `benchmark.toml` says for every scorer. A scorer adds what it alone needs."""
+"""A benchmark's declaration: the part of `benchmark.toml` that all scorers share. A scorer adds its own fields."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     question: str | None = None
     image: str | None = None
     split: str | None = None
-    """A column that names the split a row belongs to."""
+    """The column that names a row's split."""
     groups: list[str] = []
     """Columns by which metrics are broken down."""
 
     def without_weight(self) -> tuple[str, ...]:
-        """Return the columns that can change no score: two runs may differ in them and still be compared."""
+        """Return the columns that affect no score: runs that differ in them can be compared."""
         return ()
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where one split's data is."""
+    """The location of one split's data."""
 
     hub: str = ""
     """Data set id on the hub."""
@@ -36,40 +36,40 @@ class Split(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     url: str = ""
     md5: str = ""
     files_url: str = ""
-    """What the addresses of `files` begin with."""
+    """The beginning of the addresses of `files`."""
     files: dict[str, str] = {}
-    """Name -> git id (of the blob), where the data is several files of a repository."""
+    """Name -> git id (of the blob), if the data is several files of a repository."""
     rows: int = 0
-    """Rows of the file (0: not checked)."""
+    """Expected number of rows in the file (0: not checked)."""
     questions: int = 0
     data: str = ""
     """A file or folder beside the benchmark.toml."""
     label: str = ""
-    """What the split column says in rows of this split."""
+    """The value of the split column in rows of this split."""
     scored: bool = True
-    """False where the answers are not public: the product is a submission file."""
+    """False if the answers are not public: the result is then a submission file."""
 
 
 class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One named version of an official scorer, with what distinguishes it."""
+    """One named version of an official scorer, with its differences from other versions."""
 
     description: str = ""
     revision: str = ""
-    """Revision of the data set that belongs to this protocol."""
+    """Revision of the data set for this protocol."""
     rows: int = 0
     image: str = ""
-    """The image column, where it is another one than `columns.image`."""
+    """The image column, if it is not `columns.image`."""
 
 
 class Inference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How `grade infer` asks; what is not given is the scorer's."""
+    """How `grade infer` asks; settings not given here are the scorer's."""
 
     prompt: str = ""
     """A jinja2 template."""
     temperature: float | msgspec.UnsetType = msgspec.UNSET
-    """For one sample a task."""
+    """Used for one sample per task."""
     temperature_of_several: float | msgspec.UnsetType = msgspec.UNSET
-    """For several samples a task."""
+    """Used for several samples per task."""
     top_p: float | msgspec.UnsetType = msgspec.UNSET
     max_tokens: int | msgspec.UnsetType = msgspec.UNSET
 
@@ -94,18 +94,18 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     paper: str = ""
     description: str = ""
     unit: str = "question"
-    """What one id is called in messages."""
+    """The word for one id in messages."""
     id_pattern: str = ""
-    """A regular expression that the ids match: only to suggest the benchmark to whoever forgot to name it."""
+    """A regular expression for the ids, used only to suggest the benchmark to users who forgot to name it."""
     inference: Inference = Inference()
     also_named: dict[str, str] = {}
-    """Column -> another name that copies of the data have for it."""
+    """Column -> another name of it in copies of the data."""
     abbreviations: dict[str, str] = {}
     """Group value -> official abbreviation."""
     folder: str = ""
-    """Where the declaration was read from (set by `load`)."""
+    """The folder of the declaration (set by `load`)."""
     bundled: bool = False
-    """Whether it came with grade (set by `load`)."""
+    """Whether it is bundled with grade (set by `load`)."""
 
     def split(self, name: str | None) -> tuple[str, Split]:
         """Return the named split, or the default one; raises UsageError."""

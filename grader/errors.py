@@ -1,4 +1,4 @@
-"""Every way `grade` can fail on purpose; each class owns its exit code.
+"""The expected errors of `grade`; each class has its exit code.
 
 A message says what happened, the likely cause, and the next command to run.
 """
@@ -9,17 +9,17 @@ from typing import ClassVar
 
 
 class GradeError(Exception):
-    """Base of every expected failure. Its text is shown to the user as it stands."""
+    """Base of every expected failure. Its text is shown to the user unchanged."""
 
     exit_code: ClassVar[int] = 2
 
 
 class UsageError(GradeError):
-    """The command's words do not fit together, or name something that does not exist."""
+    """The options or arguments contradict each other, or name something that does not exist."""
 
 
 class InputError(GradeError):
-    """Files given by the user are wrong; holds every problem found, one line each."""
+    """Files given by the user are invalid; `problems` has every problem found, one line each."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -27,7 +27,7 @@ class InputError(GradeError):
 
 
 class DataUnavailableError(GradeError):
-    """The benchmark's own data could not be had (no network, no such file)."""
+    """The benchmark's own data is not available (no network, no such file)."""
 
 
 class GateNotMetError(GradeError):
@@ -43,12 +43,12 @@ class InfrastructureError(GradeError):
 
 
 class GateInconclusiveError(GradeError):
-    """A `--baseline` gate that the data can neither pass nor fail."""
+    """The data is not enough to decide a `--baseline` gate."""
 
     exit_code = 4
 
 
 class InterruptedRunError(GradeError):
-    """Ctrl-C; what was finished is in the cache and the same command resumes."""
+    """Ctrl-C; finished work is in the cache, and the same command resumes."""
 
     exit_code = 130

@@ -41,19 +41,19 @@ if TYPE_CHECKING:
     from grader.scorers.interface import Scored
 
 NOT_EVERY_SCORERS = ("k", "weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt")
-"""Options that a scorer has to know: given to another one, they would be ignored."""
+"""Options that not every scorer supports. If a scorer does not, giving them is an error."""
 
 
 class Graded(msgspec.Struct, frozen=True, kw_only=True):
-    """A report, and the files that belong beside the predictions."""
+    """A report, and the files to write beside the predictions."""
 
     report: Report
     stem: Path | None
-    """Path of the predictions without suffix; None: standard input, nothing is written beside it."""
+    """Path of the predictions without suffix; None for standard input: no file is written beside it."""
     write_own: Callable[[Path], Path] | None = None
     """Writes the scorer's own file beside the stem and returns its path."""
     file: PredictionFile | None = None
-    """What was graded; None where an earlier run was scored again."""
+    """The graded file; None if an earlier run was scored again."""
 
     def write(self) -> list[Path]:
         """Write `<stem>_results.json` and the scorer's own file; return their paths."""
@@ -61,7 +61,7 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
             return []
         path = results_path(self.stem)
         with replacing(path) as file:
-            # Both files or none: this one takes its place when the other has.
+            # Both files or none: this one replaces the old one only after the other is written.
             file.write(encode_report(self.report))
             file.flush()
             written = [self.write_own(self.stem)] if self.write_own is not None else []
@@ -78,9 +78,9 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     file: PredictionFile
     rows: Rows
     tasks: dict[str, Task]
-    """All of the data's, by id."""
+    """All tasks of the data, by id."""
     predictions: dict[str, list[str]]
-    """Those of the tasks to grade, by id."""
+    """The predictions of the tasks to grade, by id."""
     part: Part | None
     notes: list[str]
     settings: dict[str, str]
@@ -94,9 +94,9 @@ def grade(
     stdin: BinaryIO | None = None,
     destination: Destination | None = None,
 ) -> Graded:
-    """Grade a prediction file; raises a GradeError, and then nothing was written.
+    """Grade a prediction file; raises a GradeError, and then no file was written.
 
-    `destination` takes the files that the caller is going to write, before anything is graded.
+    `destination` claims the files that the caller will write, before grading starts.
     """
     declared = declarations.load(options.benchmark)
     scorer = registry.scorer(declared.scoring)
@@ -127,7 +127,7 @@ def grade(
 
 
 def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None) -> list[str]:
-    """Return what there is to say of a prediction file; raises InputError with every problem."""
+    """Return a summary of a prediction file and its warnings; raises InputError with every problem."""
     declared = declarations.load(options.benchmark)
     opened = _open(read_predictions(source, stdin=stdin), options, declared, registry.scorer(declared.scoring))
     file = opened.file
@@ -140,7 +140,7 @@ def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None
 
 
 def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:
-    """Return a benchmark and its tasks, with every column but the image; raises a GradeError."""
+    """Return a benchmark and its tasks, with all columns except the image; raises a GradeError."""
     declared = declarations.load(options.benchmark)
     scorer = registry.scorer(declared.scoring)
     split, _ = declared.split(options.split)
@@ -150,7 +150,7 @@ def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:
 
 
 def check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> None:
-    """Refuse options that mean nothing for the benchmark, rather than ignore them."""
+    """Raise UsageError for options that the benchmark does not use, instead of ignoring them."""
     for name in NOT_EVERY_SCORERS:
         if getattr(options, name) and name not in scorer.options:
             spelled = {"k": "-k", "weights": "--weight"}.get(name, f"--{name.replace('_', '-')}")
@@ -171,7 +171,7 @@ def settings_of(options: Options, declared: Benchmark, scorer: AnyScorer) -> msg
 
 
 def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: AnyScorer) -> Opened:
-    """Read the data, and choose what is graded."""
+    """Read the data, and select the tasks to grade."""
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
     with hinting(declared, file, options.data, declarations.bundled, column_names):
@@ -210,9 +210,9 @@ def _rows(declared: Benchmark, split: str, protocol: str, file: PredictionFile, 
 
 
 def _absent_groups(declared: Benchmark, rows: Rows) -> list[str]:
-    """Say which breakdowns a private benchmark declares and its data has no column for."""
+    """Return a note on each breakdown of a private benchmark whose column is missing in the data."""
     if declared.bundled:
-        # Their data comes in several forms, and not each has every column.
+        # The data of bundled benchmarks comes in several forms, and some of them have fewer columns.
         return []
     return [
         f"The data has no column {name!r}, so there are no metrics by it."
@@ -259,14 +259,14 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
 
 
 def _model(file: PredictionFile) -> str | None:
-    """Return the model that the prediction file names; None where it names none, or several."""
+    """Return the model named in the prediction file; None if it names no model or several."""
     named = {record.fields.get("model") for record in file.records}
     (only,) = named if len(named) == 1 else (None,)
     return only if isinstance(only, str) and only else None
 
 
 def _inference(file: PredictionFile) -> dict[str, Any]:
-    """Return the settings that all predictions were asked for with, as the file says; else nothing."""
+    """Return the sampling settings, if the file has the same for all predictions; else nothing."""
     settings = file.records[0].fields.get("settings") if file.records else None
     same = all(record.fields.get("settings") == settings for record in file.records)
     return settings if isinstance(settings, dict) and same else {}
@@ -280,7 +280,7 @@ def _rescore(
 ) -> Graded:
     """Score again from the files of an earlier run, without a sandbox and without a judge.
 
-    The whole run is scored again; a part only with the `--limit` or `--id` that made it.
+    The whole run is scored again; a part only with the same `--limit` or `--id` as before.
     """
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
@@ -316,7 +316,7 @@ def _rescore(
 
 
 def _earlier_stem(path: Path, options: Options, part: Part | None) -> Path:
-    """Return where the files of the earlier run are: in the folder of `--output-dir`, else beside the predictions."""
+    """Return the stem of the earlier run's files: in the folder of `--output-dir`, else beside the predictions."""
     elsewhere, beside = stem_in(options.output_dir, path, part), stem_in(None, path, part)
     assert elsewhere is not None
     assert beside is not None
@@ -324,7 +324,7 @@ def _earlier_stem(path: Path, options: Options, part: Part | None) -> Path:
 
 
 def _scored_again(report: Report | None, scored: Scored, declared: Benchmark, split: str, protocol: str) -> Report:
-    """Return the earlier report with new metrics, or a report of what another program executed."""
+    """Return the earlier report with new metrics, or a new report of an executed file."""
     unscored, by_reading = count_unscored(scored.samples)
     if report is None:
         report = Report(benchmark=declared.id, split=split, protocol=protocol, metrics=[], samples=[])
@@ -342,7 +342,7 @@ def _scored_again(report: Report | None, scored: Scored, declared: Benchmark, sp
 
 
 def _earlier_report(stem: Path, declared: Benchmark, split: str, protocol: str) -> Report | None:
-    """Return the results file of an earlier run, None where there is none; raises InputError, UsageError."""
+    """Return the results file of an earlier run, None if there is none; raises InputError, UsageError."""
     results = results_path(stem)
     if not results.is_file():
         return None
@@ -357,7 +357,7 @@ def _earlier_report(stem: Path, declared: Benchmark, split: str, protocol: str) 
 
 
 def _check_unchanged(path: Path, report: Report) -> None:
-    """Raise UsageError where the predictions are no longer those the report was made of."""
+    """Raise UsageError if the predictions have changed since the report was made."""
     made_of = report.provenance.predictions_digest
     if not path.is_file() or made_of is None or not report.samples:
         return

@@ -1,4 +1,4 @@
-"""What the library tells whoever is watching; the command renders it, the library never prints."""
+"""Events of the library for an observer. The command renders them; the library never prints."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import Protocol
 
 
 class Observer(Protocol):
-    """Receives the events of a run. Every method may be called from one thread only."""
+    """Receives the events of a run. All methods are called from one thread only."""
 
     def phase(self, name: str, total: int | None) -> None:
         """Begin a phase (`grading`, `image`, `judge`, ...) of `total` steps (None: unknown)."""
 
     def advance(self, steps: int = 1, *, passed: int = 0) -> None:
-        """`steps` steps of the phase are done, `passed` of them with credit."""
+        """Report that `steps` steps of the phase are done, `passed` of them with credit."""
 
     def message(self, text: str) -> None:
-        """Say one line that a person should see."""
+        """Show one line to the user."""
 
     def warning(self, text: str) -> None:
-        """Say one line that a person should see even where only errors are wanted."""
+        """Show one line to the user, even if only errors are wanted."""
 
 
 class Silent:

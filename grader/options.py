@@ -1,4 +1,4 @@
-"""What a grading run is asked to do: the command's options, and the arguments of `grader.grade`."""
+"""The options of a grading run: those of the command, and the arguments of `grader.grade`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a scorer may look at. None means: as the benchmark declares."""
+    """All options that a scorer can use. None means: as the benchmark declares."""
 
     benchmark: str = "humaneval-v"
     split: str | None = None
@@ -27,14 +27,14 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     sandbox: SandboxChoice = "auto"
     isolation: Literal["warm", "container"] = "warm"
     runtime: str | None = None
-    """OCI runtime the Docker engine is to use, e.g. `runsc`."""
+    """OCI runtime for the Docker engine, e.g. `runsc`."""
     executor: Literal["local", "ray"] = "local"
-    """Where sandboxes are: on this machine, or on the nodes of a Ray cluster."""
+    """Where sandboxes run: on this machine, or on the nodes of a Ray cluster."""
     ray_address: str | None = None
-    """The cluster's address; None: the one that RAY_ADDRESS names, or that runs on this machine."""
+    """The cluster's address; None: the one in RAY_ADDRESS, or the cluster that runs on this machine."""
     workers: Annotated[int, msgspec.Meta(ge=1, le=256)] | None = None
     timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 2.0
-    """CPU seconds a program may use."""
+    """CPU time limit of a program, in seconds."""
     memory: Annotated[int, msgspec.Meta(ge=LEAST_MEMORY)] = 1 << 30
     limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Grade only the first tasks of the data."""
@@ -46,27 +46,27 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     judge_replies: Path | None = None
     judge_prompt: Path | None = None
     judge_concurrency: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 8
-    """Requests to the judge at a time, at most."""
+    """Maximum number of concurrent requests to the judge."""
     judge_max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    """None: as the judge's server limits replies itself."""
+    """None: the limit of the judge's server."""
     judge_timeout: Annotated[float, msgspec.Meta(ge=0.1, le=86400)] = 60.0
-    """Seconds without a sign from the judge that end a request."""
+    """Seconds without data from the judge after which a request ends."""
     weights: dict[str, float] = {}
     settings: dict[str, str] = {}
-    """Settings of a scorer's own: name -> value."""
+    """The scorer's own settings: name -> value."""
     output_dir: Path | None = None
-    """Where files are written; None: beside the predictions."""
+    """The folder for written files; None: beside the predictions."""
     force: bool = False
     """Replace judged results by unjudged ones."""
 
     @property
     def worker_count(self) -> int:
-        """Supervisors at a time: one a core this process may use, unless told otherwise."""
+        """Number of concurrent supervisors: by default one for each core that this process may use."""
         return self.workers or resources.usable_cores()
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes of a size such as `512m` or `2G`; raises UsageError."""
+    """Return a size such as `512m` or `2G` in bytes; raises UsageError."""
     number = text.strip().lower().removesuffix("ib").removesuffix("b")
     unit = number[-1:] if number[-1:] in _UNITS and not number[-1:].isdigit() else ""
     try:
@@ -79,7 +79,7 @@ def parse_size(text: str) -> int:
 
 
 def from_arguments(arguments: dict[str, Any]) -> Options:
-    """Return the options of a call: sizes may be texts, paths too, lists for tuples. Raises TypeError, UsageError."""
+    """Return the options of a call; sizes and paths can be texts, tuples can be lists. Raises TypeError, UsageError."""
     unknown = arguments.keys() - set(Options.__struct_fields__)
     if unknown:
         raise TypeError(f"grade() has no option {sorted(unknown)[0]!r}; it has {', '.join(Options.__struct_fields__)}")

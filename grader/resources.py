@@ -17,7 +17,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def folder(name: str) -> Path:
-    """Return the folder `name` that came with this installation; raises FileNotFoundError where it did not."""
+    """Return the folder `name` of this installation; raises FileNotFoundError if it is missing."""
     for place in (_PACKAGE / name, _PACKAGE.parent / name):
         if place.is_dir():
             return place
@@ -26,8 +26,8 @@ def folder(name: str) -> Path:
 
 @cache
 def version() -> str:
-    """Return the version: the repository's tag when it was installed; "unknown" where nothing was installed."""
-    # Imported late: it costs more than all else that `grade --help` needs.
+    """Return the version: the repository's tag when it was installed; "unknown" if grade is not installed."""
+    # Imported late: it takes longer than everything else that `grade --help` needs.
     from importlib import metadata
 
     try:
@@ -37,16 +37,16 @@ def version() -> str:
 
 
 def cache_folder() -> Path:
-    """Return the user's cache folder for grade (`$XDG_CACHE_HOME/grade`), created where it is missing.
+    """Return the user's cache folder for grade (`$XDG_CACHE_HOME/grade`), created if it is missing.
 
-    Where it cannot be written, a folder of this user among the temporary files serves, and may be gone tomorrow.
+    If it is not writable, return a folder of this user among the temporary files, which may be deleted at any time.
     """
     path = Path(platformdirs.user_cache_dir("grade"))
     return path if _is_writable(path) else _temporary_cache(path)
 
 
 def cache_is_temporary() -> bool:
-    """Whether the user's cache folder cannot be written, so that a temporary one serves."""
+    """Whether the user's cache folder is not writable, so that a temporary one is used."""
     return not _is_writable(Path(platformdirs.user_cache_dir("grade")))
 
 
@@ -63,7 +63,7 @@ def _temporary_cache(wanted: Path) -> Path:
 
 
 def private_folder(name: str, purpose: str, remedy: str) -> Path:
-    """Return a folder among the temporary files that only this user can enter, created where it is missing.
+    """Return a folder among the temporary files that only this user can access, created if it is missing.
 
     `purpose` and `remedy` complete the error message: "(purpose)", "Name remedy". Raises InfrastructureError.
     """
@@ -73,16 +73,17 @@ def private_folder(name: str, purpose: str, remedy: str) -> Path:
         found = path.lstat()
     except OSError as error:
         raise InfrastructureError(
-            f"The folder {path} ({purpose}) cannot be made: {error.strerror}. Name {remedy}."
+            f"The folder {path} ({purpose}) cannot be created: {error.strerror}. Name {remedy}."
         ) from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
         raise InfrastructureError(
-            f"The folder {path} ({purpose}) is not this user's alone, so it is not used. Remove it, or name {remedy}."
+            f"The folder {path} ({purpose}) does not belong to this user alone, so it is not used. "
+            f"Remove it, or name {remedy}."
         )
     return path
 
 
 def usable_cores() -> int:
-    """Return how many processor cores this process may use; where the system does not say, how many there are."""
+    """Return the number of cores that this process may use; if the system does not say, the number of cores."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""A task: what every benchmark's row becomes. Inference asks it, a scorer scores it, a report shows it."""
+"""A task, the common form of every benchmark's rows. Inference asks it, a scorer scores it, a report shows it."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ import msgspec
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a task that a report shows under a title of its own."""
+    """A part of a task that a report shows under its own title."""
 
     kind: Literal["text", "code"]
-    """Code is Python, and coloured."""
+    """Code is Python and is highlighted."""
     title: str
     content: str
     is_open: bool = False
-    """Whether it is shown before somebody asks for it."""
+    """Whether it is shown initially."""
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """One task, as data and reports know it; a scorer may add fields of its own."""
+    """One task, in the form common to all benchmarks; a scorer can add fields."""
 
     id: str
     """The qid of its predictions."""
     unit: str = ""
-    """The observation it belongs to (a circular question, a question with several solutions); empty: itself."""
+    """The observation to which it belongs (a circular question, a question with several solutions); empty: itself."""
     text: str = ""
     """The question."""
     options: dict[str, str] = {}
-    """Letter -> text, where there are options."""
+    """Letter -> text; empty if the task has no options."""
     gold: str | None = None
-    """The right answer, for people; None where it is not public, or is not a text."""
+    """The right answer, for people; None if it is not public or not a text."""
     groups: Mapping[str, str | list[str]] = {}
     """Category field -> label or labels."""
     blocks: tuple[Block, ...] = ()
-    """What else belongs to the question: a hint, a signature, the solution under review."""
+    """Other parts of the question: a hint, a signature, the solution under review."""
     row: Mapping[str, Any] = {}
-    """The data's row, as far as it was read."""
+    """The data's row, with the columns that were read."""
 
     @property
     def observation(self) -> str:
-        """The observation it belongs to."""
+        """The observation to which it belongs."""
         return self.unit or self.id

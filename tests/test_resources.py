@@ -37,11 +37,11 @@ def test_a_temporary_folder_that_others_may_write_is_refused(blocked: Path) -> N
     folder = blocked / f"grade-{os.getuid()}"
     folder.mkdir()
     folder.chmod(0o777)
-    with pytest.raises(InfrastructureError, match="not this user's alone"):
+    with pytest.raises(InfrastructureError, match="does not belong to this user alone"):
         resources.cache_folder()
     folder.rmdir()
     folder.symlink_to(blocked.parent)
-    with pytest.raises(InfrastructureError, match="not this user's alone"):
+    with pytest.raises(InfrastructureError, match="does not belong to this user alone"):
         resources.cache_folder()
 
 

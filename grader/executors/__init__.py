@@ -1,1 +1,1 @@
-"""What runs programs: sandboxes, a pool of them, and the cache of verdicts, behind one interface."""
+"""The executors, which run programs: sandboxes, a pool of them, and the cache of verdicts, behind one interface."""

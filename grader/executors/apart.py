@@ -1,7 +1,8 @@
-"""Sandboxes apart: programs, tests and linter never share one. For a pool that never ends its run.
+"""Separate sandboxes for programs, tests and linter, for a pool that never ends its run.
 
-A run of `grade` ends, and its phases keep programs and tests apart in time. A pool for rewards does not end: what one
-call judges must teach nothing to the programs of the next. So each kind of job has a set of sandboxes of its own.
+A run of `grade` ends, and its phases separate programs and tests in time. A pool for rewards does not end, and the
+programs of one call must learn nothing from the tests of an earlier call. So each kind of job has its own set of
+sandboxes.
 """
 
 from __future__ import annotations
@@ -28,20 +29,20 @@ OF_KIND: dict[str, Name] = {
     "split": "interactive",
     "run": "official",
 }
-"""Kind of job -> the set that does it.
+"""Kind of job -> the set of sandboxes for it.
 
-`linting` reads programs and tests and executes neither. `answering` runs programs and never has a test. `judging` runs
-tests and never has a program of a model. `interactive` and `official` run both at once, for the tasks and the calls
-that need it.
+`linting` reads programs and tests but executes neither. `answering` runs programs and never gets a test. `judging` runs
+tests and never gets a model's program. `interactive` and `official` run both at the same time, for the tasks and
+calls that need it.
 """
 ALWAYS: tuple[Name, ...] = ("linting", "answering", "judging")
 """The sets that every call needs."""
 RENEWED_AFTER = 20_000
-"""So many jobs a set does before its sandboxes are replaced: nothing in them grows for longer than that."""
+"""Number of jobs after which a set's sandboxes are replaced, which limits the growth of anything in them."""
 
 
 def name_of(job: Job) -> Name:
-    """Return the set that does a job; raises ValueError for a job of no known kind."""
+    """Return the set for a job; raises ValueError for an unknown kind of job."""
     for kind, name in OF_KIND.items():
         if job.get(kind):
             return name
@@ -49,7 +50,7 @@ def name_of(job: Job) -> Name:
 
 
 class Apart:
-    """A set of sandboxes for each kind of job; one thread's. Has what `grader.sandbox.pool.Pool` has."""
+    """A set of sandboxes for each kind of job, for one thread. It has the interface of `grader.sandbox.pool.Pool`."""
 
     def __init__(
         self,
@@ -60,7 +61,7 @@ class Apart:
         fresh: bool = False,
         canaries: Canaries | None = None,
     ) -> None:
-        """See `grader.sandbox.pool.Pool`. A canary stands among jobs of its own kind, so it is in their set."""
+        """See `grader.sandbox.pool.Pool`. A canary runs among jobs of its own kind, so it runs in their set."""
         self._backend, self.workers, self.canaries = backend, workers, canaries
         self._answer_seconds, self._fresh = answer_seconds, fresh
         self._sets: dict[Name, Pool] = {}
@@ -79,17 +80,17 @@ class Apart:
             self._end(name)
 
     def begin(self) -> None:
-        """Start the sandboxes that every call needs in the background."""
+        """Start, in the background, the sandboxes that every call needs."""
         for name in ALWAYS:
             self._set(name).begin()
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
-        """Yield a verdict for every job. Where nothing can run them (InfrastructureError), a later call tries anew."""
+        """Yield a verdict for every job. After an InfrastructureError, a later call tries again."""
         for name, part in itertools.groupby(jobs, key=lambda item: name_of(item[1])):
             yield from self._run(name, part)
 
     def run_in_judging(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
-        """Yield a verdict for every job, all done where the tests are: for a task's own solution."""
+        """Yield a verdict for every job, all run in the judging sandboxes: for a task's own solution."""
         yield from self._run("judging", jobs)
 
     def _run(self, name: Name, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:

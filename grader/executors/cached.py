@@ -1,4 +1,4 @@
-"""What executors have in common: the cache of verdicts, which is asked where `grade` runs."""
+"""The common part of executors: the cache of verdicts, on the machine where `grade` runs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 class Cached:
-    """Keeps what came of jobs, under a name that has all in it that can change the verdict."""
+    """Stores the results of jobs, with keys that include everything that can change the verdict."""
 
     def __init__(self, cache: VerdictCache, limits: Limits) -> None:
         self._cache, self._limits = cache, limits
         self._identity = ""
-        """A hash of the sandbox; an executor sets it as soon as it knows its sandbox."""
+        """A hash of the sandbox. An executor sets it as soon as it knows its sandbox."""
 
     def key(self, job: Job) -> str:
         """Return the key of a job in the cache."""

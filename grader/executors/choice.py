@@ -1,4 +1,4 @@
-"""Which executor runs a run's programs: this machine's, or that of a Ray cluster."""
+"""Choose the executor of a run: this machine, or a Ray cluster."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ if TYPE_CHECKING:
 def open_executor(
     options: Options, limits: Limits, observer: Observer, python: str | None = None, *, apart: bool = False
 ) -> Executor:
-    """Return the executor that the options ask for; raises InfrastructureError where it cannot be had.
+    """Return the executor for these options; raises InfrastructureError if it is not available.
 
     `apart`: programs and tests never share a sandbox, whatever the order of the jobs (grader/executors/apart.py).
     """
     if options.executor == "ray":
         if apart:
             raise UsageError(
-                "--executor ray grades one prediction file a call: its nodes do not keep the tests of one file from "
-                "the programs of the next. Give one file, or --executor local."
+                "--executor ray grades one prediction file per call: its nodes do not separate the tests of one file "
+                "from the programs of the next. Give one file, or --executor local."
             )
         # Imported late: it needs the extra `ray`, which takes a second to load.
         from grader.executors.ray import open_ray
 
         return open_ray(options, limits, observer, python)
     if options.ray_address is not None:
-        raise UsageError("--ray-address names a cluster: give --executor ray with it.")
+        raise UsageError("--ray-address gives a cluster, which needs --executor ray.")
     return open_local(options, limits, observer, python, apart=apart)
 
 
 class _Kept:
-    """Executors that several runs use, one after the other."""
+    """Executors that several runs use in turn."""
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
         self._stack = stack
         self._executors: dict[tuple[Limits, str | None], Executor] = {}
 
     def executor(self, options: Options, limits: Limits, observer: Observer, python: str | None) -> Executor:
-        """Return the executor for these limits. Its sandboxes are apart: one run's tests are not to meet the next."""
+        """Return the executor for these limits. Its sandboxes are separate: one run's tests never meet the next run."""
         key = limits, python
         if key not in self._executors:
             opened = open_executor(options, limits, observer, python, apart=True)
@@ -61,7 +61,7 @@ _kept: ContextVar[_Kept | None] = ContextVar("kept", default=None)
 
 @contextlib.contextmanager
 def executors_kept() -> Iterator[None]:
-    """Keep every executor that a run uses inside open for the next one. All runs have the same options."""
+    """Keep the executors of the runs in this block open and reuse them. All runs must have the same options."""
     with contextlib.ExitStack() as stack:
         token = _kept.set(_Kept(stack))
         try:
@@ -74,7 +74,7 @@ def executors_kept() -> Iterator[None]:
 def executor_of_run(
     options: Options, limits: Limits, observer: Observer, python: str | None = None
 ) -> Iterator[Executor]:
-    """Give a run its executor: one of its own, or the one that earlier runs have left open."""
+    """Yield the executor of a run: a new one, or one that earlier runs have left open."""
     kept = _kept.get()
     if kept is not None:
         yield kept.executor(options, limits, observer, python)

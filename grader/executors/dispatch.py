@@ -1,7 +1,7 @@
-"""The dispatcher: hands jobs to nodes in batches, takes verdicts, and gives a lost node's jobs to the others.
+"""The dispatcher: it sends jobs to nodes in batches, receives verdicts, and moves a lost node's jobs to other nodes.
 
-A node has one call under way at a time. What it is given is bounded by what it does in a second, so that no node has a
-long queue when the others are done, and by bytes, so that the driver's memory does not grow with the number of jobs.
+A node has one open call at a time. The jobs of a node are limited by its speed, so that no node has a long queue when
+the others are done, and by bytes, so that the driver's memory does not grow with the number of jobs.
 """
 
 from __future__ import annotations
@@ -26,70 +26,70 @@ if TYPE_CHECKING:
     from grader.sandbox.interface import Job
 
 AHEAD_SECONDS = 1.0
-"""A node is given about as many jobs as it does in this time."""
+"""A node gets about as many jobs as it does in this time."""
 LEAST_AHEAD, MOST_AHEAD = 2, 128
-"""Jobs a worker is given: at the beginning of a run and at least, and at most."""
+"""Minimum (also at the start of a run) and maximum number of jobs per worker."""
 BATCH_BYTES = 8 << 20
-"""A batch takes no more jobs once they are this long."""
+"""A batch is closed when its jobs reach this size."""
 STALL_SECONDS = 120.0
-"""A node that is silent for so long is lost; an exchange takes a second."""
+"""A node that sends nothing for this time is lost. A normal exchange takes a second."""
 MOST_LOST = 3
-"""A job that was on so many nodes when they were lost may be what ends them."""
+"""A job is not sent again after this many nodes were lost with it, because it may be the cause."""
 NONE_LEFT = (
-    "No node of the cluster is left to run programs ({reason}). What is done is kept in the cache: the same command "
-    "goes on from there."
+    "No node of the cluster is left to run programs ({reason}). Finished verdicts are in the cache: run the same "
+    "command again to continue."
 )
 
 
 class NodeLostError(Exception):
-    """A node does not answer any more; what it was doing is not known."""
+    """Raised if a node no longer answers. The state of its jobs is unknown."""
 
 
 class Wire(Protocol):
-    """How nodes are called."""
+    """The way to call nodes."""
 
     def call(self, node: NodeHandle, parcels: list[Parcel], *, last: bool) -> Any:
-        """Begin an exchange with a node; return something that stands for the reply."""
+        """Begin an exchange with a node; return a handle for the reply."""
 
     def ready(self, calls: Sequence[Any], timeout: float) -> list[Any]:
-        """Return those calls that have a reply, once there is one or the time is over."""
+        """Return the calls that have a reply, as soon as there is one or the time is over."""
 
     def result(self, call: Any) -> Exchanged:
         """Return the reply; raises NodeLostError."""
 
     def end(self, node: NodeHandle) -> None:
-        """End a lost node's process, if it is still there: it may run nothing more."""
+        """End a lost node's process if it still exists: it must not run anything more."""
 
 
 class NodeHandle:
-    """What the dispatcher knows of a node."""
+    """The dispatcher's state of a node."""
 
     def __init__(self, name: str, workers: int, actor: Any = None) -> None:
         self.name, self.workers, self.actor = name, workers, actor
         self.sent: dict[str, _Sent] = {}
-        """Number -> job that it has not answered."""
+        """Number -> job without an answer yet."""
         self.aside = 0
         self.canaries = CanaryProvenance()
         self.done = 0
-        """Verdicts that it gave."""
+        """Number of verdicts that it returned."""
         self.lost = ""
-        """Why it is not used any more; empty: it is."""
+        """Why it is no longer used; empty if it is used."""
         self.called = time.monotonic()
         self._measured = 0.0
         self._ahead = 0
         self.begin()
 
     def begin(self) -> None:
-        """Forget how quick it was: the jobs of another run are other jobs."""
-        self.sent.clear()  # a run that was ended in the middle leaves some: what comes of them is nobody's
+        """Reset the measured speed, because another run has other jobs."""
+        self.sent.clear()  # an interrupted run leaves some jobs, and nobody needs their results
         self.aside = 0
         self._ahead, self._measured = LEAST_AHEAD * self.workers, time.monotonic()
 
     def note(self, verdicts: int) -> None:
-        """Take a reply into account, whose verdicts are still in `sent`."""
+        """Update the speed from a reply whose verdicts are still in `sent`."""
         now = time.monotonic()
         if len(self.sent) - self.aside - verdicts < self.workers:
-            wanted = 2 * self._ahead  # a worker had to wait for jobs: how quick it could be is not known
+            wanted = 2 * self._ahead  # a worker had to wait for jobs, so the node can be faster than measured
         else:
             wanted = int(verdicts / max(now - self._measured, 1e-3) * AHEAD_SECONDS)
         self._ahead = min(max(wanted, LEAST_AHEAD * self.workers), MOST_AHEAD * self.workers)
@@ -98,12 +98,12 @@ class NodeHandle:
 
     @property
     def room(self) -> int:
-        """How many more jobs it is to be given."""
+        """Number of further jobs that it can get."""
         return max(0, self._ahead - (len(self.sent) - self.aside))
 
 
 class _Sent:
-    """A job, and how many nodes were lost while they had it."""
+    """A job, and the number of nodes that were lost with it."""
 
     __slots__ = ("job", "key", "losses")
 
@@ -112,7 +112,7 @@ class _Sent:
 
 
 class Dispatcher:
-    """Runs jobs on nodes; used by one thread. A node that was lost gets no work again, even if it comes back."""
+    """Runs jobs on nodes, in one thread. A lost node gets no work again, even if it comes back."""
 
     def __init__(self, nodes: list[NodeHandle], wire: Wire, observer: Observer) -> None:
         self.nodes = nodes
@@ -122,11 +122,11 @@ class Dispatcher:
 
     @property
     def living(self) -> list[NodeHandle]:
-        """Nodes that can be given jobs."""
+        """The nodes that can get jobs."""
         return [node for node in self.nodes if not node.lost]
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
-        """Yield one verdict for every job; raises InfrastructureError where no node is left."""
+        """Yield one verdict for every job; raises InfrastructureError if no node is left."""
         for node in self.nodes:
             node.begin()
         source = _Source(jobs)
@@ -137,7 +137,7 @@ class Dispatcher:
             yield from self._gather(source)
 
     def _hand_out(self, source: _Source) -> None:
-        """Call every node that has no call under way and something to do."""
+        """Call every node that has no open call and has something to do."""
         busy = set(map(id, self._calls.values()))
         for node in self.living:
             if id(node) not in busy:
@@ -157,7 +157,7 @@ class Dispatcher:
         return parcels
 
     def _gather(self, source: _Source) -> Iterator[Verdict]:
-        """Wait for replies, and yield what they bring."""
+        """Wait for replies and yield their verdicts."""
         if not self._calls:
             raise InfrastructureError(NONE_LEFT.format(reason=self._reasons()))
         for call in self._wire.ready(list(self._calls), 1.0):
@@ -185,7 +185,7 @@ class Dispatcher:
                 yield msgspec.structs.replace(verdict, key=sent.key)
 
     def _lose(self, node: NodeHandle, reason: str, source: _Source) -> Iterator[Verdict]:
-        """Use a node no more. Its jobs go to others, but for those that were on too many lost nodes."""
+        """Stop using a node. Its jobs go to other nodes, except those that were on too many lost nodes."""
         node.lost = " ".join(reason.split())
         self._wire.end(node)
         open_ = list(node.sent.values())
@@ -197,14 +197,14 @@ class Dispatcher:
             if sent.losses < MOST_LOST:
                 source.again(sent)
             else:
-                yield Verdict(key=sent.key, answer=None, reason=f"{MOST_LOST} nodes were lost while it was on them")
+                yield Verdict(key=sent.key, answer=None, reason=f"{MOST_LOST} nodes were lost while they ran it")
 
     def _reasons(self) -> str:
         return "; ".join(f"{node.name}: {node.lost[:200]}" for node in self.nodes[:4])
 
 
 class _Source:
-    """Jobs in order; what must be run again comes first. False: there is none, and there will be none of its own."""
+    """Jobs in order, with jobs to repeat first. It is false if none is left; only `again` can add more."""
 
     def __init__(self, jobs: Iterable[tuple[str, Job]]) -> None:
         self._jobs, self._again = iter(jobs), collections.deque[_Sent]()

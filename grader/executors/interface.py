@@ -1,6 +1,6 @@
-"""What an executor is: it takes jobs and gives verdicts. Where and on how many machines they run is its own matter.
+"""The interface of executors: an executor takes jobs and yields verdicts. It decides where to run them.
 
-The order of a run's phases belongs to the scorer: an executor finishes one `run` before it is given the next.
+The scorer decides the order of a run's phases: an executor finishes one `run` before it gets the next.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ if TYPE_CHECKING:
 
 
 class Executor(Protocol):
-    """Runs jobs in sandboxes. Used as a context manager: at its end nothing of it is left."""
+    """Runs jobs in sandboxes. It is a context manager that leaves nothing behind."""
 
     def __enter__(self) -> Self:
-        """Make it ready; raises InfrastructureError."""
+        """Prepare it; raises InfrastructureError."""
 
     def __exit__(self, *_: object) -> None:
-        """End every sandbox, and keep what is to be kept."""
+        """End every sandbox, and save the cache."""
 
     def begin(self) -> None:
-        """Jobs will come soon: start what takes long to start."""
+        """Announce that jobs will come soon: start now what takes long to start."""
 
     def key(self, job: Job) -> str:
-        """Return the name of what comes of a job: a hash of all that can change it."""
+        """Return the key of a job's result: a hash of everything that can change it."""
 
     def has(self, key: str) -> bool:
-        """Whether `kept` has something of this name."""
+        """Whether `kept` has a result for this key."""
 
     def kept(self, key: str) -> Answer | None:
-        """Return what came of a job in an earlier run, if it was kept."""
+        """Return the result of a job in an earlier run, if it was stored."""
 
     def keep(self, key: str, answer: Answer) -> None:
-        """Keep what came of a job for later runs."""
+        """Store the result of a job for later runs."""
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
-        """Yield a verdict for every (key, job), in the order they finish. Jobs are drawn as they are needed.
+        """Yield a verdict for every (key, job), in the order in which they finish. Jobs are drawn as they are needed.
 
-        Raises InfrastructureError where nothing can run them; a later `run` may find that they can.
+        Raises InfrastructureError if no sandbox can run them; a later `run` may succeed.
         """
 
     def with_tests(self) -> Executor:
-        """Return the same executor for jobs of a task's own solution: they may be done where its tests are.
+        """Return the same executor for jobs of a task's own solution, which may run in the sandboxes of its tests.
 
-        It shares everything with this one, which is the one that is closed.
+        It shares everything with this executor. Close only this one.
         """
 
     def describe(self) -> SandboxProvenance:
-        """Return what a report says about where programs ran."""
+        """Return the provenance of the sandboxes for a report."""

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class Sandboxes(Protocol):
-    """Warm sandboxes: one pool of them, or a set for each kind of job."""
+    """Warm sandboxes: one pool, or one set per kind of job."""
 
     workers: int
     canaries: Canaries | None
 
     def __enter__(self) -> Self:
-        """Make them ready."""
+        """Prepare them."""
 
     def begin(self) -> None:
         """Start them in the background."""
@@ -57,7 +57,7 @@ class Local(Cached):
         return self
 
     def __exit__(self, *_: object) -> None:
-        # Interrupted or not: what is finished is what the next run resumes from.
+        # Interrupted or not: the next run resumes from the finished verdicts.
         try:
             self._pool.close()
         finally:
@@ -72,11 +72,11 @@ class Local(Cached):
         return self._pool.run(jobs)
 
     def with_tests(self) -> Local:
-        """Return an executor that does all its jobs where the tests are: for what is known to be no model's program."""
+        """Return an executor that runs all its jobs in the judging sandboxes. Never use it for a model's program."""
         return _WithTests(self._backend, self._pool, self._cache, self._limits)
 
     def describe(self) -> SandboxProvenance:
-        """Return what a report says about the sandboxes."""
+        """Return the provenance of the sandboxes for a report."""
         return msgspec.structs.replace(
             self._backend.describe(),
             workers=self._pool.workers,
@@ -87,7 +87,7 @@ class Local(Cached):
 
 
 class _WithTests(Local):
-    """The same sandboxes and the same cache, for a task's own solution. Whoever opened the other one closes both."""
+    """The same sandboxes and cache, for a task's own solution. Closing the other executor closes both."""
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job."""
@@ -100,13 +100,13 @@ def open_local(
 ) -> Local:
     """Return the executor for these options; raise InfrastructureError if no sandbox is available.
 
-    `python` is the version that the official environment has (`3.12`): it runs inside where it can be had.
-    `apart`: programs and tests never share a sandbox, whatever the order of the jobs.
+    `python` is the Python version of the official environment (`3.12`); the sandbox uses it if it is available.
+    `apart`: programs and tests never share a sandbox, in whatever order the jobs come.
     """
     if options.cache and resources.cache_is_temporary():
         observer.message(
-            f"Verdicts are kept in {resources.cache_folder()}, which may be gone tomorrow: your cache folder cannot be "
-            "written (name another with XDG_CACHE_HOME)"
+            f"Verdicts are stored in {resources.cache_folder()}, which may be deleted at any time, because your cache "
+            "folder is not writable (set another one with XDG_CACHE_HOME)"
         )
     backend = choice.open_backend(options, limits, observer, python)
     seconds = ANSWER_SECONDS + 4 * limits.wall_seconds

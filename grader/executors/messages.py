@@ -1,4 +1,4 @@
-"""What a dispatcher and its nodes say to each other."""
+"""The messages between a dispatcher and its nodes."""
 
 from __future__ import annotations
 
@@ -16,60 +16,60 @@ if TYPE_CHECKING:
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a node is to run programs in."""
+    """The sandboxes that a node must start."""
 
     options: Options
     limits: Limits
     python: str | None
     workers: int
     answer_seconds: float
-    """No job takes longer."""
+    """Maximum time of a job."""
 
 
 class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a node says of itself once a sandbox of it has started."""
+    """A node's report on itself, after one of its sandboxes has started."""
 
     kernel: str
     architecture: str
     code: str
-    """Hash of the code that runs inside."""
+    """Hash of the code that runs inside the sandbox."""
     lock: str
-    """Hash of the lock of the packages inside."""
+    """Hash of the lock file of the packages inside."""
     python: str
-    """Python inside, as in `3.12.1`."""
+    """Python version inside, for example `3.12.1`."""
     identity: str
     workers: int
     sandbox: SandboxProvenance
 
     @property
     def minor(self) -> str:
-        """Return `3.12`."""
+        """Return the minor version, `3.12`."""
         return ".".join(self.python.split(".")[:2])
 
 
 class Exchanged(msgspec.Struct, frozen=True, kw_only=True):
-    """What a node gives back for jobs."""
+    """A node's reply to jobs."""
 
     verdicts: list[bytes]
-    """Pickled verdicts; their keys are the numbers that came with the jobs."""
+    """Pickled verdicts; their keys are the numbers of the jobs."""
     aside: int
-    """Jobs that wait for the last one: to run again alone, or for a canary to vouch for their answer."""
+    """Number of jobs that wait until the others are done: to run again alone, or for a canary to confirm them."""
     canaries: CanaryProvenance = CanaryProvenance()
-    """All canaries of the node so far."""
+    """Counts of all canaries of the node so far."""
     failure: str = ""
-    """Why the node can run nothing more; empty: it can."""
+    """Why the node can run nothing more; empty if it can."""
 
 
 class Parcel(msgspec.Struct, frozen=True, kw_only=True):
-    """A job on its way to a node."""
+    """A job in the form in which it is sent to a node."""
 
     number: str
     job: bytes
-    """Pickled: packed once, however often it is sent."""
+    """The pickled job; it is pickled only once, even if it is sent again."""
     tried: bool = False
-    """It has been on a node that was lost: no program of its task may have run in the sandbox that it gets."""
+    """Whether it was on a lost node. Then it needs a sandbox in which no program of its task has run."""
 
 
 def pack(job: Job) -> bytes:
-    """Return a job as bytes; a text may hold half a character, which JSON libraries refuse."""
+    """Return a job as bytes. Not as JSON: a text may contain half a character, which JSON libraries reject."""
     return pickle.dumps(job, protocol=5)

@@ -1,6 +1,6 @@
-"""One machine of several: its warm sandboxes, fed with jobs and asked for verdicts by a dispatcher elsewhere.
+"""One machine of several, with warm sandboxes. A dispatcher on another machine sends jobs and fetches verdicts.
 
-Nothing here knows Ray: `grader/executors/ray.py` makes an actor of it on every machine.
+This module does not depend on Ray: `grader/executors/ray.py` makes it an actor on every machine.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from grader.sandbox.tickets import Verdict
 
 FLUSH_SECONDS = 0.25
-"""A verdict waits no longer than this for others to be sent with it."""
+"""Maximum time that a verdict waits for others to be sent with it."""
 REPLY_SECONDS = 1.0
-"""An exchange takes no longer than this, so that a longer silence means that the node is in trouble."""
+"""Maximum time of an exchange. A longer silence means that the node is in trouble."""
 LOOK_SECONDS = 0.02
-"""How often an exchange looks whether a worker has nothing to do: nobody tells it."""
+"""How often an exchange checks whether a worker is idle: workers do not report it."""
 REPLY_BYTES = 16 << 20
-"""An exchange brings no more verdicts once they are this long."""
+"""An exchange returns no further verdicts when they reach this size."""
 IN_A_POD = (
     "A container of Kubernetes forbids user namespaces by default. Allow the pod's securityContext "
     "`seccompProfile: {type: Unconfined}`, `appArmorProfile: {type: Unconfined}` and `procMount: Unmasked`, or give "
@@ -45,10 +45,10 @@ IN_A_POD = (
 
 
 class Node:
-    """The sandboxes of one machine. `check` first; then `exchange` as often as there are jobs or verdicts."""
+    """The sandboxes of one machine. Call `check` first, then `exchange` as long as there are jobs or verdicts."""
 
     def open_backend(self, options: Options, limits: Limits, observer: Observer, python: str | None) -> Backend:
-        """Return what starts sandboxes here; raises InfrastructureError."""
+        """Return the sandbox backend of this machine; raises InfrastructureError."""
         raise NotImplementedError
 
     def __init__(self, asked: Asked) -> None:
@@ -60,17 +60,17 @@ class Node:
         self._changed = threading.Condition()
         self._finished: collections.deque[bytes] = collections.deque()
         self._since = 0.0
-        """When the oldest finished verdict came."""
+        """The time of the oldest verdict that is not sent yet."""
         self._unfinished = 0
         self._failure = ""
         self._is_working = False
 
     def ready(self) -> bool:
-        """Say that this process has started."""
+        """Return True, which shows that this process has started."""
         return True
 
     def check(self) -> NodeFacts | str:
-        """Start a sandbox and say what it is made of; a text says why there can be none."""
+        """Start a sandbox and describe it; a text explains why no sandbox can start."""
         try:
             return self._checked()
         except GradeError as error:
@@ -100,7 +100,7 @@ class Node:
             self._pool.begin()
 
     def exchange(self, parcels: list[Parcel], *, last: bool) -> Exchanged:
-        """Take jobs, wait a moment for verdicts, and return those that there are. `last`: no more jobs come."""
+        """Take jobs, wait a moment for verdicts, and return those that are ready. `last`: no more jobs will come."""
         now = time.monotonic()
         with self._changed:
             self._feed.put(parcels, last=last)
@@ -128,7 +128,7 @@ class Node:
 
     @property
     def _aside(self) -> int:
-        """How many jobs have run and wait for the last one: to run again alone, or for a canary."""
+        """Number of jobs that have run and wait until the others are done: to run again alone, or for a canary."""
         return len(self._starved) + (self._pool.held if self._pool is not None else 0)
 
     def _is_time(self, began: float, *, last: bool) -> bool:
@@ -137,7 +137,7 @@ class Node:
         if self._failure or now - began >= REPLY_SECONDS:
             return True
         if self._unfinished - self._aside < self._workers and not last:
-            return True  # a worker has nothing to do
+            return True  # a worker is idle
         finished = len(self._finished)
         return bool(finished) and (self._unfinished == 0 or now - self._since >= FLUSH_SECONDS)
 
@@ -155,7 +155,7 @@ class Node:
         return taken
 
     def _work(self) -> None:
-        """Run jobs until none is left and no more come. In a thread: an exchange takes turns with it."""
+        """Run jobs until none is left and no more come. It runs in a thread, in turns with `exchange`."""
         assert self._pool is not None
         try:
             while self._has_work():
@@ -183,7 +183,7 @@ class Node:
 
 
 class _Feed:
-    """Jobs as they come in; an iterator that ends when it is empty and no more come. None: none at the moment."""
+    """Jobs as they arrive. The iterator ends when it is empty and no more come; it yields None if it is only empty."""
 
     def __init__(self) -> None:
         self._parcels: collections.deque[Parcel] = collections.deque()
@@ -224,6 +224,6 @@ def _facts(backend: Backend, python: str, workers: int) -> NodeFacts:
 
 
 def _hint(backend: Backend) -> str:
-    """Return what helps where bubblewrap is installed and may not be used."""
+    """Return advice for a machine where bubblewrap is installed but not permitted."""
     name: Literal["docker", "bubblewrap"] = backend.name
     return f"\n{IN_A_POD}" if name == "bubblewrap" else ""

@@ -1,4 +1,4 @@
-"""The nodes of a Ray cluster: an actor on each, checked before it gets work; what does not fit together is refused."""
+"""The nodes of a Ray cluster: an actor on each, checked before it gets work; incompatible nodes are refused."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from grader.observer import Observer
 
 START_SECONDS = 120.0
-"""A node's process has started by then, or Ray has no room for it."""
+"""Time in which a node's process starts, unless Ray has no free CPUs for it."""
 CHECK_SECONDS = 1800.0
-"""By then the first sandbox has started, the image or the packages made at the first use included."""
+"""Time in which the first sandbox starts, including building the image or installing the packages at first use."""
 END_SECONDS = 10.0
 NO_ROOM = (
     "Ray started no process on it within {seconds:.0f} s, most likely because its CPUs are reserved for other work: "
@@ -45,18 +45,18 @@ _AGREED: tuple[tuple[str, Callable[[NodeFacts], str], str], ...] = (
         "Install the same version of grade on every node.",
     ),
 )
-"""What all nodes of a run must have alike, and what to do where they have not."""
+"""Properties that must be equal on all nodes of a run, and advice if they are not."""
 
 
 class Found(msgspec.Struct, kw_only=True):
-    """What was found of the cluster."""
+    """The nodes of the cluster."""
 
     usable: list[tuple[NodeHandle, NodeFacts]] = []
     left_out: list[NodeProvenance] = []
 
 
 class RayWire:
-    """Calls nodes' actors."""
+    """Calls the nodes' actors."""
 
     def call(self, node: NodeHandle, parcels: list[Parcel], *, last: bool) -> Any:
         """Begin an exchange."""
@@ -71,7 +71,7 @@ class RayWire:
         return [*first, *more]
 
     def result(self, call: Any) -> Exchanged:
-        """Return the reply; what Ray or the node's process says against it means that the node is lost."""
+        """Return the reply. Any error of Ray or of the node's process means that the node is lost."""
         try:
             reply: Exchanged = ray.get(call, timeout=END_SECONDS)
         except Exception as error:
@@ -79,14 +79,14 @@ class RayWire:
         return reply
 
     def end(self, node: NodeHandle) -> None:
-        """Kill its process; its sandboxes end with it."""
+        """Kill the node's process; its sandboxes end with it."""
         kill(node.actor)
 
 
 def find(kind: Callable[[Asked], object], asked: Asked, observer: Observer) -> Found:
     """Start an actor of this kind on every node and check it.
 
-    Raises InfrastructureError for nodes that do not fit together.
+    Raises InfrastructureError if the nodes are incompatible.
     """
     alive = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
     actors = {name(node): _start(kind, node, asked) for node in alive}
@@ -111,7 +111,7 @@ def find(kind: Callable[[Asked], object], asked: Asked, observer: Observer) -> F
 
 
 def _replies(calls: dict[str, Any], seconds: float, too_late: str) -> dict[str, Any]:
-    """Return what every node replies within the time; a text for one that does not."""
+    """Return every node's reply within the time; for a node without a reply, the text `too_late`."""
     if not calls:
         return {}
     done, _ = ray.wait(list(calls.values()), num_returns=len(calls), timeout=seconds)
@@ -133,12 +133,12 @@ def _leave_out(found: Found, node: str, reason: str, observer: Observer) -> None
 
 
 def name(node: dict[str, Any]) -> str:
-    """Return what messages and reports call a node: two may be on one host."""
+    """Return a node's name for messages and reports. It is unique even for two nodes on one host."""
     return f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']}, {node['NodeID'][:8]})"
 
 
 def check_agreement(nodes: Sequence[tuple[NodeHandle, NodeFacts]]) -> None:
-    """Raise InfrastructureError where two nodes could judge the same program differently, by what runs inside."""
+    """Raise InfrastructureError if the content of the sandboxes differs, so that nodes could disagree on a verdict."""
     own = packages.code_digest()
     for node, facts in nodes:
         if facts.code != own:
@@ -154,9 +154,9 @@ def check_agreement(nodes: Sequence[tuple[NodeHandle, NodeFacts]]) -> None:
 
 
 def identity(nodes: Sequence[NodeFacts]) -> str:
-    """Return the name in the cache of what decides verdicts: the one of all nodes, or one made of the kinds of nodes.
+    """Return the nodes' identity for the cache: the common one of all nodes, or a hash of the kinds of nodes.
 
-    Images that were built on several nodes have several ids, and nodes come and go: a kind has neither in it.
+    Images built on several nodes have several ids, and nodes come and go. A kind contains neither ids nor names.
     """
     names = {facts.identity for facts in nodes}
     if len(names) == 1:
@@ -166,7 +166,7 @@ def identity(nodes: Sequence[NodeFacts]) -> str:
 
 
 def provenance(node: NodeHandle, facts: NodeFacts) -> NodeProvenance:
-    """Return what a report says about a node."""
+    """Return the provenance of a node for a report."""
     sandbox = facts.sandbox
     return NodeProvenance(
         name=node.name,
@@ -185,7 +185,7 @@ def provenance(node: NodeHandle, facts: NodeFacts) -> NodeProvenance:
 
 
 def canaries(nodes: Sequence[NodeHandle]) -> CanaryProvenance:
-    """Return what came of the canaries of all nodes."""
+    """Return the sum of the canary counts of all nodes."""
     misjudged = Counter[str]()
     for node in nodes:
         misjudged.update(node.canaries.misjudged)
@@ -198,7 +198,7 @@ def canaries(nodes: Sequence[NodeHandle]) -> CanaryProvenance:
 
 
 def end(nodes: Sequence[NodeHandle]) -> None:
-    """End all sandboxes in good order, then the processes; one that does not answer in time is killed."""
+    """Close all sandboxes properly, then end the processes; a process that does not answer in time is killed."""
     try:
         _replies({node.name: node.actor.close.remote() for node in nodes}, END_SECONDS, "")
     finally:
@@ -207,19 +207,19 @@ def end(nodes: Sequence[NodeHandle]) -> None:
 
 
 def kill(actor: Any) -> None:
-    """End an actor's process now, if it is still there."""
+    """End an actor's process now, if it still exists."""
     with contextlib.suppress(Exception):  # it is gone already, or the cluster is
         ray.kill(actor, no_restart=True)
 
 
 def said(error: BaseException) -> str:
-    """Return the kind of an error of Ray, and the line of it that says what happened."""
+    """Return the class of a Ray error and the line of its text that says what happened."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]}"[:400]
 
 
 def _start(kind: Callable[[Asked], object], node: dict[str, Any], asked: Asked) -> Any:
-    """Start an actor on a node. It reserves as many CPUs as it has workers, so that Ray puts no other work there."""
+    """Start an actor on a node. It reserves one CPU per worker, so that Ray puts no other work there."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     cpus = int(node["Resources"]["CPU"])

@@ -1,4 +1,4 @@
-"""The executor of a Ray cluster: warm sandboxes on every node. The cache of verdicts is asked here, once."""
+"""The executor of a Ray cluster: warm sandboxes on every node. The cache of verdicts is on this machine only."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ NO_NODE = (
 
 
 class NodeHere(Node):
-    """A node with the sandboxes of the machine that it is on."""
+    """A node with the sandboxes of its own machine."""
 
     def open_backend(self, options: Options, limits: Limits, observer: Observer, python: str | None) -> Backend:
-        """Return Docker or bubblewrap."""
+        """Return the Docker or bubblewrap backend."""
         return choice.open_backend(options, limits, observer, python)
 
 
@@ -91,7 +91,7 @@ class Cluster(Cached):
         self._observer.message(f"Programs run on {len(self._facts)} nodes of a Ray cluster, {workers} at a time")
 
     def __exit__(self, *_: object) -> None:
-        # Interrupted or not: what is finished is what the next run resumes from.
+        # Interrupted or not: the next run resumes from the finished verdicts.
         try:
             nodes.end(self._dispatcher.living)
         finally:
@@ -112,11 +112,11 @@ class Cluster(Cached):
         return self._dispatcher.run(jobs)
 
     def with_tests(self) -> Cluster:
-        """Return the executor for jobs of a task's own solution: this one, as programs and tests are apart in time."""
+        """Return this executor for a task's own solution, too: here programs and tests are separated in time."""
         return self
 
     def describe(self) -> SandboxProvenance:
-        """Return what a report says about the sandboxes: what all nodes have alike, and every node."""
+        """Return the provenance of the sandboxes for a report: the common properties of all nodes, and every node."""
         sandboxes = [facts.sandbox for facts in self._facts]
         used = [nodes.provenance(*pair) for pair in zip(self._dispatcher.nodes, self._facts, strict=True)]
         return SandboxProvenance(
@@ -136,7 +136,7 @@ class Cluster(Cached):
 
 
 def open_ray(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Cluster:
-    """Return the executor for these options. It connects when it is entered."""
+    """Return the executor for these options. It connects when its context is entered."""
     seconds = ANSWER_SECONDS + 4 * limits.wall_seconds
     asked = Asked(
         options=_for_nodes(options), limits=limits, python=python, workers=options.worker_count, answer_seconds=seconds
@@ -146,7 +146,7 @@ def open_ray(options: Options, limits: Limits, observer: Observer, python: str |
 
 
 def connect(address: str | None) -> bool:
-    """Connect to a cluster; False where this process is connected already. Raises InfrastructureError."""
+    """Connect to a cluster; return False if this process is already connected. Raises InfrastructureError."""
     if ray.is_initialized():
         return False
     with _own_signals():
@@ -156,14 +156,14 @@ def connect(address: str | None) -> bool:
         except (ConnectionError, RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
             where = f"at {address}" if address else "on this machine or in RAY_ADDRESS"
             raise InfrastructureError(
-                f"There is no Ray cluster {where} that can be used ({nodes.said(error)}). Start one with "
-                "`ray start --head`, or name one with --ray-address HOST:6379."
+                f"No usable Ray cluster {where} ({nodes.said(error)}). Start one with "
+                "`ray start --head`, or give one with --ray-address HOST:6379."
             ) from error
     return True
 
 
 def _reach(address: str | None) -> None:
-    """Raise OSError at once where nothing listens: Ray itself tries for minutes."""
+    """Raise OSError at once if the address does not respond, because Ray itself tries for minutes."""
     host, _, port = (address or os.environ.get("RAY_ADDRESS", "")).rpartition("://")[2].rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
@@ -171,7 +171,7 @@ def _reach(address: str | None) -> None:
 
 @contextlib.contextmanager
 def _own_signals() -> Iterator[None]:
-    """Keep this process's own way to end on SIGTERM: Ray puts its own in its place."""
+    """Keep this process's own handler of SIGTERM, which Ray replaces."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -183,11 +183,11 @@ def _own_signals() -> Iterator[None]:
 
 
 def _for_nodes(options: Options) -> Options:
-    """Return what nodes must know of the options: nothing that names this machine's files."""
+    """Return the options that nodes need, without paths of this machine."""
     names = ("sandbox", "isolation", "runtime", "workers", "timeout", "memory")
     return msgspec.convert({name: getattr(options, name) for name in names}, type(options))
 
 
 def _alike(values: Iterable[str]) -> str:
-    """Return what several nodes have: one word where it is the same."""
+    """Return the values of several nodes; a single one if they are equal."""
     return ", ".join(sorted({value for value in values if value}))

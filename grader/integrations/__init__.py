@@ -1,1 +1,1 @@
-"""Rewards for trainers, over one `Pool` a node (TRL, verl, OpenRLHF), and exports of results to others' tools."""
+"""Rewards for trainers (TRL, verl, OpenRLHF), with one `Pool` per node, and exports of results to other tools."""

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
-    """Return rewards as OpenRLHF takes them: tensors of one number a query, the same keys every time."""
+    """Return rewards in OpenRLHF's format: tensors of one number per query, always with the same keys."""
     found = rewards_of(pool_of().grade_samples(samples_of(queries, prompts, labels)))
     logs = {name: _tensor(values) for name, values in found["extra_logs"].items()}
     return {"rewards": _tensor(found["rewards"]), "scores": _tensor(found["scores"]), "extra_logs": logs}
 
 
 def _tensor(values: list[float]) -> Any:
-    """Return a tensor; without torch, where no trainer is, a list."""
+    """Return a tensor; a list if torch is not installed, as on a machine without a trainer."""
     try:
         torch = import_module("torch")
     except ImportError:

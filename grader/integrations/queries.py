@@ -1,4 +1,4 @@
-"""OpenRLHF's form: what it sends as a sample, and what it wants back, over HTTP and from a file alike."""
+"""OpenRLHF's format: convert its queries to samples, and results to its rewards, over HTTP and from a file alike."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from grader.results import SampleResult
 
 LEAST_OVERLAP = 20
-"""Fewer characters of a prompt that a query begins with may be there by accident."""
+"""Minimum number of characters that a query and its prompt share; a shorter match may be accidental."""
 _END_MARKS = re.compile(
     r"(?:\s|<\|[\w\s-]{1,40}\|>|<[\uff5c|][\w\u2581]{1,40}[\uff5c|]>|</s>|<eos>|<end_of_turn>|<pad>)+\Z"
 )
 
 
 def rewards_of(results: Sequence[SampleResult]) -> dict[str, Any]:
-    """Return rewards as lists. A reward has to be a number: `unscored` tells where a 0.0 says nothing."""
+    """Return rewards as lists. A reward must be a number; `unscored` shows which 0.0 means nothing."""
     rewards = [reward_of(result) or 0.0 for result in results]
     logs = {
         "unscored": [float(is_unscored(result)) for result in results],
@@ -31,13 +31,13 @@ def rewards_of(results: Sequence[SampleResult]) -> dict[str, Any]:
 
 
 def samples_of(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> list[tuple[str, str]]:
-    """Return the samples of a call; raises UsageError. A query is its prompt with what the model said after it."""
+    """Return the samples of a call; raises UsageError. A query is its prompt followed by the model's output."""
     if not len(queries) == len(prompts) == len(labels):
         raise UsageError(
-            f"{len(queries)} queries, {len(prompts)} prompts and {len(labels)} labels: they have to be as many."
+            f"{len(queries)} queries, {len(prompts)} prompts and {len(labels)} labels: the numbers must be equal."
         )
     if any(not isinstance(label, str | int) or isinstance(label, bool) for label in labels):
-        raise UsageError("A label is no task id; name the column that has them with --data.label_key.")
+        raise UsageError("A label is not a task id; name the column of the task ids with --data.label_key.")
     return [
         (str(label), without_end_marks(response_of(query, prompt)))
         for query, prompt, label in zip(queries, prompts, labels, strict=True)
@@ -45,7 +45,7 @@ def samples_of(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[
 
 
 def response_of(query: str, prompt: str) -> str:
-    """Return what follows the prompt in a query. A prompt that was too long has lost its beginning there."""
+    """Return the text after the prompt in a query. A query may lack the beginning of a prompt that was too long."""
     if query.startswith(prompt):
         return query[len(prompt) :]
     for start in range(1, len(prompt) - LEAST_OVERLAP):
@@ -55,5 +55,5 @@ def response_of(query: str, prompt: str) -> str:
 
 
 def without_end_marks(text: str) -> str:
-    """Return a decoded output without the marks of its end (`<|im_end|>`, `</s>`), which are no part of it."""
+    """Return a decoded output without end-of-text marks (`<|im_end|>`, `</s>`)."""
     return _END_MARKS.sub("", text)

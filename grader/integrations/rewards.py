@@ -1,4 +1,4 @@
-"""Which pool a process asks for its rewards."""
+"""The pool from which a process gets its rewards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 VARIABLE = "GRADE_POOL"
-"""The environment variable with a pool's keywords: JSON, or the name of a JSON or TOML file."""
+"""The environment variable with a pool's keywords: JSON, or the path of a JSON or TOML file."""
 _pools: dict[str, Pool] = {}
 _lock = threading.Lock()
 
@@ -24,7 +24,7 @@ _lock = threading.Lock()
 def pool_of(options: Mapping[str, Any] | None = None) -> Pool:
     """Return this process's pool with these keywords, else with those of `GRADE_POOL`; raises UsageError.
 
-    It stays open as long as the process lives.
+    It stays open until the process ends.
     """
     given = dict(options) if options else from_environment()
     name = repr(sorted((key, str(value)) for key, value in given.items()))
@@ -35,7 +35,7 @@ def pool_of(options: Mapping[str, Any] | None = None) -> Pool:
 
 
 def _renew_lock() -> None:
-    """A fork may have been made while another thread held the lock."""
+    """Replace the lock after a fork, because another thread of the parent may have held it."""
     global _lock  # noqa: PLW0603 - a lock cannot be reset
     _lock = threading.Lock()
 
@@ -44,11 +44,11 @@ os.register_at_fork(after_in_child=_renew_lock)
 
 
 def from_environment() -> dict[str, Any]:
-    """Return the keywords that `GRADE_POOL` has; raises UsageError."""
+    """Return the keywords in `GRADE_POOL`; raises UsageError."""
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
         raise UsageError(
-            f"Which benchmark are the samples of? Set {VARIABLE} to a pool's keywords as JSON, for example "
+            f"The benchmark of the samples is unknown. Set {VARIABLE} to a pool's keywords as JSON, for example "
             f"""{VARIABLE}='{{"benchmark": "humaneval-v", "data": "/data/tasks.jsonl"}}', or to a file with them."""
         )
     try:

@@ -1,10 +1,10 @@
-"""Rewards for TRL's `GRPOTrainer` and the trainers with the same reward functions.
+"""Rewards for TRL's `GRPOTrainer` and other trainers with the same kind of reward functions.
 
-The data set needs a column with the benchmark's task ids (`qid`); a row without one gets no reward from here:
+The data set needs a column with the benchmark's task ids (`qid`). A row without an id gets no reward:
 
     trainer = GRPOTrainer(reward_funcs=[Reward(benchmark="humaneval-v", data="tasks.jsonl")], ...)
 
-`reward` and `reward_async` are the same as module-level functions; they take the pool's keywords from `GRADE_POOL`.
+`reward` and `reward_async` are module-level functions for the same purpose; their pool's keywords are in `GRADE_POOL`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ COLUMN = "qid"
 
 
 class Reward:
-    """A reward function with a pool's keywords of its own; it can be pickled."""
+    """A reward function with its own keywords for the pool. It can be pickled."""
 
     def __init__(self, *, column: str = COLUMN, **options: Any) -> None:
-        """`column` has the task ids. The other keywords are those of `grader.Pool`; none: those of `GRADE_POOL`."""
+        """`column` has the task ids. The other keywords are those of `grader.Pool`; default: those of `GRADE_POOL`."""
         self._column, self._options = column, options
         self.__name__ = f"grade_{options['benchmark']}" if "benchmark" in options else "grade"
 
     def __call__(self, prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
-        """Return a reward for each completion, None where nothing is known of it."""
+        """Return a reward for each completion; None if it is unscored."""
         del prompts
         asked = _asked(completions, columns, self._column)
         results = pool_of(self._options).grade_samples(asked.values()) if asked else []
@@ -42,12 +42,12 @@ class Reward:
 
 
 class AsyncReward(Reward):
-    """The same, awaited: TRL runs asynchronous reward functions side by side."""
+    """An asynchronous reward function; TRL runs several of them concurrently."""
 
     async def __call__(  # type: ignore[override]
         self, prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any
     ) -> list[float | None]:
-        """Return a reward for each completion, None where nothing is known of it."""
+        """Return a reward for each completion; None if it is unscored."""
         del prompts
         asked = _asked(completions, columns, self._column)
         results = await pool_of(self._options).grade_samples_async(asked.values()) if asked else []
@@ -65,7 +65,7 @@ async def reward_async(prompts: Sequence[Any], completions: Sequence[Completion]
 
 
 def text_of(completion: Completion) -> str:
-    """Return what the model said last: a completion is a text, or messages whose content is a text or parts."""
+    """Return the model's last message. A completion is a text, or messages whose content is a text or parts."""
     if isinstance(completion, str):
         return completion
     said = [message for message in completion if message.get("role", "assistant") == "assistant"]
@@ -76,7 +76,7 @@ def text_of(completion: Completion) -> str:
 
 
 def _asked(completions: Sequence[Completion], columns: Mapping[str, Any], column: str) -> dict[int, tuple[str, str]]:
-    """Return the samples by place; rows without a task id are somebody else's."""
+    """Return index -> sample. Rows without a task id are left to other reward functions."""
     if column not in columns:
         known = ", ".join(sorted(columns))
         raise UsageError(f"The data set has no column {column!r} with the benchmark's task ids; it has {known}.")
@@ -94,7 +94,7 @@ def _rewards(count: int, results: Mapping[int, SampleResult], columns: Mapping[s
 
 
 def _log(count: int, results: Mapping[int, SampleResult], columns: Mapping[str, Any]) -> None:
-    """Give the trainer what a person watches: shares to plot, and outcomes beside the completions."""
+    """Log values for the trainer's user: shares to plot, and outcomes beside the completions."""
     log_metric: Callable[[str, float], object] | None = columns.get("log_metric")
     if log_metric is not None and results:
         log_metric("grade/suspect", sum(map(is_suspect, results.values())) / len(results))

@@ -28,7 +28,7 @@ def compute_score(
     grade: Mapping[str, Any] | None = None,
     **_: Any,
 ) -> dict[str, float]:
-    """Return the score of one solution. verl calls it from many threads at once."""
+    """Return the score of one solution. verl calls it from many threads concurrently."""
     del data_source
     (result,) = pool_of(grade).grade_samples([(_qid(ground_truth, extra_info), solution_str)])
     return score_of(result)
@@ -43,7 +43,7 @@ async def compute_score_async(
     grade: Mapping[str, Any] | None = None,
     **_: Any,
 ) -> dict[str, float]:
-    """Return the score of one solution, awaited."""
+    """Return the score of one solution, asynchronously."""
     del data_source
     (result,) = await pool_of(grade).grade_samples_async([(_qid(ground_truth, extra_info), solution_str)])
     return score_of(result)
@@ -58,7 +58,7 @@ def compute_scores(
     grade: Mapping[str, Any] | None = None,
     **_: Any,
 ) -> list[dict[str, float]]:
-    """Return the scores of a batch, as verl's `batch` reward manager asks for them."""
+    """Return the scores of a batch, for verl's `batch` reward manager."""
     del data_sources
     qids = [_qid(truth, extra) for truth, extra in zip(ground_truths, extra_infos, strict=True)]
     results = pool_of(grade).grade_samples(zip(qids, solution_strs, strict=True))
@@ -66,9 +66,9 @@ def compute_scores(
 
 
 def score_of(result: SampleResult) -> dict[str, float]:
-    """Return the same keys every time: verl makes an array of each. Its score has to be a number, so unscored is one.
+    """Return a score with always the same keys, because verl makes an array of each; all values must be numbers.
 
-    `unscored` is 1.0 where the score of 0.0 says nothing about the solution.
+    `unscored` is 1.0 if the sample is unscored; then its score of 0.0 means nothing.
     """
     score = reward_of(result) or 0.0
     return {
@@ -85,7 +85,7 @@ def _qid(ground_truth: Any, extra_info: Mapping[str, Any] | None) -> str:
     found = ground_truth if qid is None else qid
     if not isinstance(found, str | int) or isinstance(found, bool):
         raise UsageError(
-            f"A row's extra_info has no 'qid', and its ground_truth is no task id: {found!r:.80}. Give one of them the "
-            "benchmark's task id."
+            f"A row's extra_info has no 'qid', and its ground_truth is not a task id: {found!r:.80}. Put the "
+            "benchmark's task id into one of them."
         )
     return str(found)

@@ -1,4 +1,4 @@
-"""What a result is worth as a reward."""
+"""The reward of a result."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 def reward_of(result: SampleResult) -> float | None:
-    """Return what the careful reading credits; None where nothing is known: that is not a 0."""
+    """Return the credit of the careful reading; None, not 0, if the sample is unscored."""
     return None if is_unscored(result) else float(result.careful.credit)
 
 
 def is_unscored(result: SampleResult) -> bool:
-    """Whether nothing is known of a sample."""
+    """Whether a sample has no careful verdict."""
     return result.careful.outcome is Outcome.UNSCORED
 
 
 def is_suspect(result: SampleResult) -> bool:
-    """Whether a sample cannot be judged apart from its tests, or passes only in their own process."""
+    """Whether a sample cannot be judged apart from its tests, or passes only in the same process as its tests."""
     return result.careful.outcome is Outcome.SUSPECT

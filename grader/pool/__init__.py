@@ -1,1 +1,1 @@
-"""Grading as a service of one node: a process that keeps sandboxes warm, and `Pool`, which any process asks."""
+"""Grading as a service on one node: a process that keeps sandboxes warm, and `Pool`, its client for any process."""

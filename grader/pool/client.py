@@ -1,4 +1,4 @@
-"""`Pool`: grading for training loops. Any thread and any process of a node asks; one process of the node grades."""
+"""`Pool`: grading for training loops. Any thread and process of a node can use it; one process of the node grades."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from grader.results import SampleResult
 
 MARGIN_SECONDS = 5.0
-"""So much later than the pool's process we give up waiting for it ourselves."""
+"""Time that the client waits longer than the pool's process before it gives up."""
 END_SECONDS = 60.0
-"""So long we wait for the process to end its sandboxes."""
+"""Maximum time to wait until the process has ended its sandboxes."""
 MAX_IDLE = 32
-"""Connections that are kept for the next call."""
+"""Maximum number of idle connections to keep."""
 RECONNECT_SECONDS = 0.2
 
 
@@ -36,10 +36,10 @@ class Pool:
     """Grades samples of one benchmark for as long as it is open, from any thread and after any fork.
 
     The keywords are those of `grader.grade` that say what is graded and how (`benchmark`, `data`, `protocol`,
-    `sandbox`, `workers`, `timeout`, `memory`, ...). `wait` is how many seconds a call takes at most. Pools with the
-    same keywords share one process on a node (`shared=False`: this one has its own). `interactive=False` leaves tasks
-    unscored whose programs would have to run beside their tests. `linger`: seconds that the process stays after the
-    last pool has gone.
+    `sandbox`, `workers`, `timeout`, `memory`, ...). `wait` is the maximum number of seconds of a call. Pools with the
+    same keywords share one process on a node (`shared=False`: this pool has its own). `interactive=False` leaves tasks
+    unscored if their programs would have to run beside their tests. `linger`: seconds that the process stays after the
+    last pool has closed.
 
     Raises UsageError. The process starts with the first call, with `start`, or at the beginning of a `with` block.
     """
@@ -61,7 +61,7 @@ class Pool:
         _pools.add(self)
 
     def _begin(self) -> None:
-        """Begin without a connection: in a new object, and in a process that was forked from ours."""
+        """Reset to a state without connections: in a new object, and in a forked process."""
         self._lock = threading.Lock()
         self._idle: list[socket.socket] = []
         self._is_closed = False
@@ -76,12 +76,12 @@ class Pool:
         self.close()
 
     def start(self) -> Self:
-        """Start the process, or find it running; raises a GradeError where it cannot start."""
+        """Start the process, or connect to it if it runs; raises a GradeError if it cannot start."""
         self._put_back(self._take(START_SECONDS))
         return self
 
     def close(self) -> None:
-        """Leave. The process ends if nobody else uses it. Calls that are under way are answered first."""
+        """Disconnect. The process ends if it has no other user. Open calls are answered first."""
         with self._lock:
             idle, self._idle, self._is_closed = self._idle, [], True
         for connection in idle[1:]:
@@ -90,17 +90,17 @@ class Pool:
             with contextlib.suppress(OSError), connection:
                 connection.settimeout(END_SECONDS)
                 connection.sendall(messages.frame(Leave()))
-                # Where nobody else is there, it closes this connection when its sandboxes have ended.
+                # If there is no other user, it closes this connection after its sandboxes have ended.
                 connection.recv(1)
 
     def grade_samples(
         self, samples: Iterable[tuple[str, str]], *, official: bool = False, wait: float | None = None
     ) -> list[SampleResult]:
-        """Return a result for each (qid, raw output), in this order, after `wait` seconds at most.
+        """Return a result for each (qid, raw output), in the given order, after at most `wait` seconds.
 
-        The careful reading is there in any case; the official one with `official=True`, from sandboxes apart. What
-        could not be scored is `unscored`, with the reason as its detail. Raises UsageError for a qid that the benchmark
-        does not have, a GradeError where the process cannot start.
+        Every result has the careful reading; with `official=True` also the official one, from separate sandboxes.
+        A sample that could not be scored is `unscored`, with the reason as its detail. Raises UsageError for an unknown
+        qid, a GradeError if the process cannot start.
         """
         seconds = self._wait if wait is None else _seconds(wait)
         deadline = time.monotonic() + seconds
@@ -111,12 +111,12 @@ class Pool:
             try:
                 self._ask(connection, exchange, left)
             except OSError as error:
-                # The process is gone, or does not answer: the next try finds or starts another.
+                # The process has ended or does not answer: the next try finds or starts another one.
                 connection.close()
                 why = str(error)
                 time.sleep(min(RECONNECT_SECONDS, max(0.0, deadline - time.monotonic())))
             except BaseException:
-                # What it still sends would be taken for an answer to the next request.
+                # Later messages on it would be mistaken for the answer to the next request.
                 connection.close()
                 raise
             else:
@@ -134,7 +134,7 @@ class Pool:
     async def grade_samples_async(
         self, samples: Iterable[tuple[str, str]], *, official: bool = False, wait: float | None = None
     ) -> list[SampleResult]:
-        """Do what `grade_samples` does; where the caller is cancelled, samples that have not begun are dropped."""
+        """Like `grade_samples`, asynchronously; if the caller is cancelled, samples that have not begun are dropped."""
         seconds = self._wait if wait is None else _seconds(wait)
         deadline = time.monotonic() + seconds
         exchange = Exchange(asked_of(samples, official=official))
@@ -156,7 +156,7 @@ class Pool:
         return exchange.results(f"not scored within {seconds:g} seconds" + (f" ({why})" if why else ""))
 
     def state(self) -> PoolState:
-        """Return how the pool's process is; raises a GradeError where there is none and none can start."""
+        """Return the state of the pool's process; raises a GradeError if there is no process and none can start."""
         for _ in range(2):
             connection = self._take(START_SECONDS)
             try:
@@ -169,15 +169,15 @@ class Pool:
             self._put_back(connection)
             if isinstance(said, PoolState):
                 return said
-        raise UsageError("The pool's process does not say how it is.")
+        raise UsageError("The pool's process does not report its state.")
 
     # --- connections ---
 
     def _take(self, seconds: float) -> socket.socket:
-        """Return a connection that nobody else uses."""
+        """Return a connection for exclusive use."""
         with self._lock:
             if self._is_closed:
-                raise UsageError("This Pool is closed; make a new one.")
+                raise UsageError("This Pool is closed; create a new one.")
             while self._idle:
                 connection = self._idle.pop()
                 if _is_alive(connection):
@@ -193,7 +193,7 @@ class Pool:
         connection.close()
 
     def _forget(self) -> None:
-        """We are a fork: the connections are our parent's, and its locks may be held by threads that are not here."""
+        """Reset after a fork: the connections are the parent's, and its threads, which may hold locks, are missing."""
         inherited = self._idle
         self._begin()
         for connection in inherited:
@@ -222,7 +222,7 @@ def _seconds(value: object) -> float:
 
 
 def _is_alive(connection: socket.socket) -> bool:
-    """Whether the other end is open: it says nothing unasked, so what comes is its end."""
+    """Whether the other end is open. It sends nothing unasked, so readable data means that it has closed."""
     connection.settimeout(0)
     try:
         return bool(connection.recv(1, socket.MSG_PEEK)) and False

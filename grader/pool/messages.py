@@ -1,4 +1,4 @@
-"""What a pool's process and those who ask it say to each other: JSON in frames, over a socket of one node and user."""
+"""The messages between a pool's process and its clients: JSON in frames, over a socket of one node and user."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ HEADER = struct.Struct(">I")
 
 
 class Grade(msgspec.Struct, frozen=True, kw_only=True, tag="grade"):
-    """Score these samples."""
+    """Request: score these samples."""
 
     samples: list[Asked]
     seconds: float
-    """What has no result by then is unscored."""
+    """Time after which samples without a result are unscored."""
 
 
 class Tell(msgspec.Struct, frozen=True, tag="tell"):
-    """Say how you are."""
+    """Request: report your state."""
 
 
 class Leave(msgspec.Struct, frozen=True, tag="leave"):
-    """I am leaving; end at once if nobody else is there."""
+    """Request: I disconnect; end at once if you have no other client."""
 
 
 Request = Grade | Tell | Leave
@@ -48,39 +48,39 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, tag="found"):
 
 
 class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
-    """Nothing of the request was or will be scored; also the last word of a process that cannot start."""
+    """None of the request was or will be scored. Also the last message of a process that cannot start."""
 
     kind: str
-    """Name of a class in grader.errors."""
+    """Name of a class in `grader.errors`."""
     text: str
 
 
 class PoolState(msgspec.Struct, frozen=True, kw_only=True, tag="state"):
-    """How a pool is: counts since its process started."""
+    """The state of a pool, with counts since its process started."""
 
     pid: int
     benchmark: str
     seconds: float
-    """How long the process has been running."""
+    """Time since the process started."""
     waiting: int
-    """Samples that wait for a round, or are in one."""
+    """Samples that wait for a round or are in one."""
     clients: int
-    """Connections of processes and threads."""
+    """Number of connections."""
     rounds: int
     busy_seconds: float
-    """How long rounds took, all together."""
+    """Total time of all rounds."""
     outcomes: dict[str, int]
-    """Careful outcome -> samples."""
+    """Careful outcome -> number of samples."""
     flagged: dict[str, int]
-    """Flag -> samples."""
+    """Flag -> number of samples."""
     expired: int
-    """Samples whose time was over before they were scored, or that nobody waited for any more."""
+    """Samples whose time was over before they were scored, or whose client had gone."""
     repeated: int
     """Samples that were scored again because infrastructure failed."""
     failures: int
     """Rounds that found no sandbox."""
     problem: str
-    """Why the last round failed; empty: it did not."""
+    """Why the last round failed; empty if it did not."""
     memory_bytes: int
     """Resident memory of the process, without its sandboxes."""
 
@@ -91,16 +91,16 @@ _REPLY = msgspec.json.Decoder(Reply)
 
 
 def frame(message: Request | Reply) -> bytes:
-    """Return a message as it is sent."""
+    """Encode a message with its header."""
     data = msgspec.json.encode(message)
     return HEADER.pack(len(data)) + data
 
 
 def length(header: bytes) -> int:
-    """Return the length that a header announces; raises ConnectionError for one that nobody sends."""
+    """Return the message length in a header; raises ConnectionError if it is too large."""
     (size,) = HEADER.unpack(header)
     if size > MAX_FRAME:
-        raise ConnectionError(f"a message of {size} bytes")
+        raise ConnectionError(f"a message of {size} bytes is too long")
     return int(size)
 
 
@@ -115,7 +115,7 @@ def reply(data: bytes) -> Reply:
     try:
         found: Reply = _REPLY.decode(data)
     except msgspec.MsgspecError as error:
-        raise ConnectionError(f"a message that cannot be understood: {error}") from error
+        raise ConnectionError(f"invalid message: {error}") from error
     return found
 
 
@@ -126,7 +126,7 @@ def unscored(one: Asked, why: str) -> SampleResult:
 
 
 def error_of(refused: Refused) -> GradeError:
-    """Return the error that a process has told of."""
+    """Return the error in a refusal."""
     kind = getattr(errors, refused.kind, InfrastructureError)
     if kind is errors.InputError:
         return errors.InputError(refused.text.split("\n"))

@@ -1,4 +1,4 @@
-"""Where the processes of a node find a pool: a folder of this user's alone, with a socket and a lock for each pool."""
+"""The folder where a node's processes find pools. Only this user can access it; it has a socket and a lock per pool."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ LOCK_TICK = 0.05
 
 
 def folder() -> Path:
-    """Return the folder, made where it is missing; raises InfrastructureError.
+    """Return the folder, created if it is missing; raises InfrastructureError.
 
-    It is among the temporary files: a home folder may be shared by many nodes, and a socket belongs to one.
+    It is among the temporary files, because a home folder can be shared by many nodes, while a socket belongs to one.
     """
     remedy = "another folder for temporary files with TMPDIR"
     return resources.private_folder("grade-pool", "where processes find a pool", remedy)
 
 
 def socket_path(name: str) -> Path:
-    """Return the path of a pool's socket; raises InfrastructureError where it is too long for the system."""
+    """Return the path of a pool's socket; raises InfrastructureError if it is too long for the system."""
     path = folder() / f"{name}.sock"
     if len(os.fsencode(path)) > 100:
-        raise InfrastructureError(f"{path} is too long for a socket's name; name a shorter folder with TMPDIR.")
+        raise InfrastructureError(f"{path} is too long for a socket; set a shorter folder with TMPDIR.")
     return path
 
 
 def log_path(name: str) -> Path:
-    """Return the path of what a pool's process writes to its standard error."""
+    """Return the path of the log of a pool's process (its standard error)."""
     return folder() / f"{name}.log"
 
 
 @contextlib.contextmanager
 def locked(name: str, seconds: float | None = None) -> Iterator[bool]:
-    """Hold the lock on starting and ending a pool; yields False where it was not free for `seconds` (None: wait)."""
+    """Hold the lock on starting and ending a pool; yield False if it was not free within `seconds` (None: no limit)."""
     with (folder() / f"{name}.lock").open("ab") as file:
         yield _lock(file.fileno(), None if seconds is None else time.monotonic() + seconds)
 

@@ -1,4 +1,4 @@
-"""Rounds: what waits is scored together, and nobody waits longer than they said."""
+"""Rounds: waiting samples are scored together, and no client waits longer than it asked to."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from grader.scorers.asked import Asked
 
 ROUND_SECONDS = 5.0
-"""How long a round should take: a sample waits for the one before it to end."""
+"""Target duration of a round, because new samples wait until the current round ends."""
 FEWEST, MOST = 64, 8192
-"""Samples a round may have."""
+"""Minimum and maximum size limit of a round, in samples."""
 MAX_ATTEMPTS = 3
-"""How often a sample is scored at most where infrastructure fails."""
+"""Maximum number of attempts for a sample if infrastructure fails."""
 GIVE_UP_SECONDS = 60.0
-"""An engine that starts again is waited for; one that has been away for so long is not."""
+"""How long to wait for an engine to come back. After that, its samples are unscored."""
 BACKOFF_SECONDS = (0.5, 2.0, 8.0, 30.0)
-"""Pauses after rounds that found no sandbox, one after the other."""
+"""The pauses after consecutive rounds without a sandbox; the last one repeats."""
 
 
 class Scores(Protocol):
-    """What scores samples."""
+    """A scorer of samples."""
 
     def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
-        """Return a result for each sample; raises a GradeError."""
+        """Return one result per sample; raises a GradeError."""
 
 
 class Waiting:
@@ -43,20 +43,20 @@ class Waiting:
     __slots__ = ("_give", "asked", "attempts", "deadline", "gone")
 
     def __init__(self, asked: Asked, deadline: float, give: Callable[[SampleResult], None]) -> None:
-        """`deadline` is a time of `time.monotonic`; `give` is called once at most, from another thread."""
+        """`deadline` is a time of `time.monotonic`; `give` is called at most once, from another thread."""
         self.asked, self.deadline, self._give = asked, deadline, give
         self.attempts = 0
         self.gone = False
-        """Nobody waits for it any more."""
+        """Whether its client has stopped waiting."""
 
     def give(self, result: SampleResult) -> None:
-        """Hand over the result, if it is still waited for."""
+        """Deliver the result, unless the client has stopped waiting."""
         if not self.gone:
             self._give(result)
 
 
 class Counts:
-    """What a pool has done since it started."""
+    """Counts of a pool since its start."""
 
     def __init__(self) -> None:
         self.rounds = self.expired = self.repeated = self.failures = 0
@@ -72,7 +72,7 @@ class Counts:
 
 
 class Rounds:
-    """A thread that scores what waits, round after round."""
+    """A thread that scores waiting samples, round after round."""
 
     def __init__(self, samples: Scores) -> None:
         self._samples = samples
@@ -86,11 +86,11 @@ class Rounds:
         self._thread = threading.Thread(target=self._loop, name="rounds", daemon=True)
 
     def start(self) -> None:
-        """Begin to score."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the round that is under way; what waits is not scored."""
+        """End after the current round; waiting samples are not scored."""
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
@@ -98,14 +98,14 @@ class Rounds:
             self._thread.join()
 
     def submit(self, items: Iterable[Waiting]) -> None:
-        """Add samples to what waits."""
+        """Add samples to the queue."""
         with self._changed:
             self._queue.extend(items)
             self._changed.notify_all()
 
     @property
     def waiting(self) -> int:
-        """Samples that wait for a round, or are in one."""
+        """Number of samples that wait for a round or are in one."""
         return len(self._queue) + self._in_round
 
     def _loop(self) -> None:
@@ -114,7 +114,7 @@ class Rounds:
                 self._round(items)
 
     def _next(self) -> list[Waiting] | None:
-        """Wait for samples and return as many as a round may have; None: it is time to end."""
+        """Wait for samples and return up to the size limit of a round; None if it is time to end."""
         with self._changed:
             while not self._queue and not self._stopping:
                 self._changed.wait()
@@ -140,11 +140,11 @@ class Rounds:
         self.counts.rounds += 1
         self.counts.busy_seconds += took
         self._in_round = 0
-        # As many as fit into the time; a single slow program may not make the next rounds small for good.
+        # As many as fit into the target time. The lower limit keeps one slow program from making rounds small for good.
         self._size = int(min(MOST, max(FEWEST, len(items) * ROUND_SECONDS / max(took, 0.01))))
 
     def _score(self, items: list[Waiting]) -> list[SampleResult]:
-        """Score samples; what makes scoring fail costs nobody else's result. Raises InfrastructureError."""
+        """Score samples. If one makes scoring fail, the others still get results. Raises InfrastructureError."""
         try:
             return self._samples.score([item.asked for item in items])
         except InfrastructureError:
@@ -169,7 +169,7 @@ class Rounds:
         self._repeat(again)
 
     def _fail(self, items: list[Waiting], why: str) -> None:
-        """Nothing could be scored: wait for the sandbox to come back, as long as somebody waits."""
+        """Handle a failed round: repeat its samples, wait for the sandbox to come back, and give up after some time."""
         self.counts.failures += 1
         self.counts.problem = why
         pause = BACKOFF_SECONDS[min(self._failed_in_a_row, len(BACKOFF_SECONDS) - 1)]

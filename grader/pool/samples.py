@@ -1,4 +1,4 @@
-"""The benchmark that a pool grades: its tasks, and what scores samples of them."""
+"""The benchmark of a pool: its tasks, and a scorer for samples of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Samples:
-    """Scores samples of one benchmark; one thread's. Use as a context manager."""
+    """Scores samples of one benchmark. Use it as a context manager, in one thread."""
 
     def __init__(self, options: Options) -> None:
         """Load the tasks, and find a sandbox; raises a GradeError."""
@@ -54,7 +54,7 @@ class Samples:
         self._scorer.__exit__(*_)
 
     def begin(self) -> None:
-        """Start what takes long to start in the background."""
+        """Start, in the background, what takes long to start."""
         self._scorer.begin()
 
     def check(self, asked: Sequence[Asked]) -> None:
@@ -62,10 +62,10 @@ class Samples:
         for one in asked:
             if one.qid not in self._tasks:
                 raise UsageError(
-                    f"{self.benchmark} has no task {one.qid!r:.80}; its {len(self._tasks)} tasks are like "
-                    f"{next(iter(self._tasks))!r:.80}. Is it the data that the prompts were made of?"
+                    f"{self.benchmark} has no task {one.qid!r:.80}; it has {len(self._tasks)} tasks, for example "
+                    f"{next(iter(self._tasks))!r:.80}. Were the prompts made from the same data?"
                 )
 
     def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
-        """Return a result for each sample; raises a GradeError."""
+        """Return one result per sample; raises a GradeError."""
         return self._scorer.score(asked)

@@ -1,4 +1,4 @@
-"""The process that grades: it listens on a socket, scores in rounds, and ends when nobody is connected any more."""
+"""The process that grades: it listens on a socket, scores in rounds, and ends when it has no client any more."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ IDLE_TICK = 0.25
 LEAVE_TICK = 0.1
 LOCK_SECONDS = 5.0
 LISTENING = b"listening\n"
-"""What it says to whoever started it, on standard output, once it can be connected to."""
+"""The message on standard output, to the process that started it, when clients can connect."""
 
 
 def main() -> None:
-    """Detach from whoever started it, take the settings from standard input, serve, and end the process."""
+    """Detach from the parent, read the settings from standard input, serve, and end the process."""
     if os.fork():
-        # Whoever started this waits for it, and for nothing that stays.
+        # The parent waits only for this process to exit, not for the one that stays.
         os._exit(0)
     os.setsid()
     os.chdir("/")
@@ -59,7 +59,7 @@ def _say(fd: int, line: bytes) -> None:
 
 
 def serve(given: PoolSettings, say: Callable[[bytes], None]) -> None:
-    """Serve until nobody is connected; raises a GradeError where it cannot begin."""
+    """Serve until no client is connected; raises a GradeError if it cannot start."""
     from grader.pool.samples import Samples
 
     path = place.socket_path(given.name)
@@ -74,7 +74,7 @@ def serve(given: PoolSettings, say: Callable[[bytes], None]) -> None:
 
 
 class _Server:
-    """Connections, and what is asked over them."""
+    """The connections and their requests."""
 
     def __init__(self, given: PoolSettings, samples: Samples, rounds: Rounds, path: Path) -> None:
         self._given, self._samples, self._rounds, self._path = given, samples, rounds, path
@@ -82,13 +82,13 @@ class _Server:
         self._clients: set[asyncio.Task[None]] = set()
         self._last_seen = time.monotonic()
         self._linger = max(given.linger, 2.0)
-        """The first client has time to come, however short the time after the last one is."""
+        """At least 2 s, so that the first client has time to connect even if `linger` is short."""
         self._ended = asyncio.Event()
 
     async def run(self, ready: Callable[[], None]) -> None:
         """Listen until it is time to end; `ready` is called when it listens."""
         with contextlib.suppress(FileNotFoundError):
-            # Whoever started this holds the lock: nobody listens there.
+            # The process that started this one holds the lock, so no other server uses the path.
             self._path.unlink()
         server = await asyncio.start_unix_server(self._connected, self._path, backlog=1024)
         loop = asyncio.get_running_loop()
@@ -109,12 +109,12 @@ class _Server:
                 self._last_seen = time.monotonic()
             elif time.monotonic() - self._last_seen >= self._linger and self._unlisted():
                 return
-        # Whoever holds the lock may be waiting for us to answer.
+        # The holder of the lock may be waiting for an answer from this process.
         with place.locked(self._given.name, LOCK_SECONDS):
             self._path.unlink(missing_ok=True)
 
     def _unlisted(self) -> bool:
-        """Take the socket away if nobody is just starting or connecting; tell whether that was so."""
+        """Remove the socket unless somebody is starting or connecting now; return whether it was removed."""
         with place.locked(self._given.name, 0) as is_held:
             if is_held:
                 self._path.unlink(missing_ok=True)
@@ -134,10 +134,10 @@ class _Server:
             self._last_seen = time.monotonic()
             writer.close()
 
-    # --- for the clients ---
+    # --- used by the clients' connections ---
 
     def check(self, asked: Grade) -> None:
-        """Raise a GradeError where the request cannot be what somebody meant."""
+        """Raise a GradeError for an invalid request."""
         self._samples.check(asked.samples)
         if not asked.seconds > 0:
             raise UsageError(f"wait: expected more than 0 seconds, not {asked.seconds}")
@@ -145,7 +145,7 @@ class _Server:
             raise InfrastructureError("The pool is ending.")
 
     def submit(self, items: list[Waiting]) -> None:
-        """Have samples scored."""
+        """Add samples to the queue."""
         self._rounds.submit(items)
 
     @property
@@ -154,13 +154,13 @@ class _Server:
         return self._given.interactive
 
     def left(self, connection: int) -> None:
-        """A client leaves for good. If it is the last one, it sees its connection end when everything has ended."""
+        """Handle a client's last message. If it is the only client, its connection stays open until all has ended."""
         if len(self._clients) == 1:
             self._linger = 0.0
             os.dup(connection)
 
     def state(self) -> PoolState:
-        """Return how the pool is."""
+        """Return the state of the pool."""
         counts = self._rounds.counts
         return PoolState(
             pid=os.getpid(),
@@ -181,13 +181,13 @@ class _Server:
 
 
 class _Client:
-    """One connection: one request after the other."""
+    """One connection, which handles one request at a time."""
 
     def __init__(self, server: _Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._server, self._reader, self._writer = server, reader, writer
 
     async def serve(self) -> None:
-        """Answer requests until the other end is closed."""
+        """Answer requests until the other end closes."""
         self._send(Hello(pid=os.getpid()))
         while True:
             data = await self._reader.readexactly(messages.length(await self._reader.readexactly(messages.HEADER.size)))
@@ -197,7 +197,7 @@ class _Client:
                 case Tell():
                     self._send(self._server.state())
                 case Leave():
-                    # The other connections of the one who leaves are just being closed.
+                    # The leaving client is closing its other connections at this moment.
                     await asyncio.sleep(LEAVE_TICK)
                     self._server.left(self._writer.get_extra_info("socket").fileno())
                     return
@@ -216,7 +216,7 @@ class _Client:
         found = asyncio.Queue[Found]()
 
         def give(number: int, result: SampleResult) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
+            with contextlib.suppress(RuntimeError):  # the loop has ended, so no client waits
                 loop.call_soon_threadsafe(found.put_nowait, Found(place=number, result=result))
 
         deadline = time.monotonic() + asked.seconds
@@ -238,7 +238,7 @@ class _Client:
     async def _hand_over(
         self, items: list[Waiting], found: asyncio.Queue[Found], deadline: float, seconds: float
     ) -> None:
-        """Send results as they come, until all are there, time is over, or nobody listens any more."""
+        """Send results as they come, until all are sent, the time is over, or the client has gone."""
         open_ = set(range(len(items)))
         ended = asyncio.ensure_future(self._gone())
         try:
@@ -263,7 +263,7 @@ class _Client:
             self._send(Found(place=number, result=messages.unscored(items[number].asked, _late(seconds))))
 
     async def _gone(self) -> None:
-        """Return when the other end is closed."""
+        """Return when the other end has closed."""
         while not self._reader.at_eof():
             await asyncio.sleep(IDLE_TICK)
 

@@ -1,4 +1,4 @@
-"""What a pool grades and how: the same in the processes that ask and in the one that answers."""
+"""The settings of a pool: what it grades and how. The clients and the process that grades use the same ones."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from grader.options import Options, from_arguments
 from grader.resources import version
 
 OF_A_RUN = ("k", "score_only", "limit", "ids", "missing", "output_dir", "force")
-"""Options that say what becomes of a prediction file: a pool has none."""
+"""Options for a run over a prediction file; a pool does not accept them."""
 
 
 class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What makes two pools the same one."""
+    """All settings that identify a pool."""
 
     options: Options
     interactive: bool = True
-    """Whether tasks whose calls cannot be recorded are graded with program and tests alive at once."""
+    """Whether to grade tasks whose calls cannot be recorded, with program and tests alive at the same time."""
     shared: str = ""
-    """Pools of one user and node with the same settings are one process; a private one has a name of its own here."""
+    """Empty: a user's pools with equal settings share one process per node. A private pool has a unique name here."""
     linger: float = 10.0
-    """Seconds that the process stays when nobody is connected any more."""
+    """Seconds that the process stays after the last client has disconnected."""
 
     @property
     def name(self) -> str:
-        """A hash of all this: the name of the socket."""
+        """A hash of all settings: the name of the socket."""
         encoded = msgspec.json.encode(self, enc_hook=str, order="deterministic")
         return hashlib.sha256(version().encode() + encoded).hexdigest()[:20]
 
 
 def settings_of(given: dict[str, Any], *, interactive: bool, shared: str, linger: float) -> PoolSettings:
-    """Return the settings of a pool's keywords; raises UsageError."""
+    """Return the settings for a pool's keywords; raises UsageError."""
     for name in OF_A_RUN:
         if name in given:
             raise UsageError(f"Pool(): {name} is an option of a run over a prediction file; leave it out.")
@@ -44,7 +44,7 @@ def settings_of(given: dict[str, Any], *, interactive: bool, shared: str, linger
         known = ", ".join(field for field in Options.__struct_fields__ if field not in OF_A_RUN)
         raise UsageError(f"Pool() has no option {sorted(unknown)[0]!r}; it has {known}.")
     options = from_arguments(given)
-    # The process that grades has a working folder of its own.
+    # The grading process has another working directory, so paths must be absolute.
     paths = {
         name: path.resolve() for name in ("data", "judge_replies", "judge_prompt") if (path := getattr(options, name))
     }
@@ -56,10 +56,10 @@ def settings_of(given: dict[str, Any], *, interactive: bool, shared: str, linger
 
 
 def encode(settings: PoolSettings) -> bytes:
-    """Return settings as they are handed to the process that grades."""
+    """Encode settings for the process that grades."""
     return msgspec.json.encode(settings, enc_hook=str)
 
 
 def decode(data: bytes) -> PoolSettings:
-    """Return what `encode` was given."""
+    """Decode settings encoded by `encode`."""
     return msgspec.json.decode(data, type=PoolSettings, dec_hook=lambda kind, value: kind(value))

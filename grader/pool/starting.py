@@ -1,4 +1,4 @@
-"""Finding the process that grades, or starting it: whoever comes first starts it for all."""
+"""Connect to the process that grades, or start it: the first client starts it for all."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from grader.pool.settings import PoolSettings
 
 START_SECONDS = 900.0
-"""Building a sandbox image takes minutes, once."""
+"""Maximum time to start: building a sandbox image takes minutes, once."""
 TRIES = 5
 PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.pool.server import main; main()"
 
 
 def connect(given: PoolSettings, seconds: float = START_SECONDS) -> socket.socket:
-    """Return a connection to the pool's process, which is started where there is none; raises a GradeError.
+    """Return a connection to the pool's process, which is started if it does not run; raises a GradeError.
 
-    Raises InfrastructureError where that takes longer than `seconds`.
+    Raises InfrastructureError if this takes longer than `seconds`.
     """
     deadline = time.monotonic() + seconds
     for _ in range(TRIES):
@@ -40,19 +40,19 @@ def connect(given: PoolSettings, seconds: float = START_SECONDS) -> socket.socke
         with place.locked(given.name, max(0.0, deadline - time.monotonic())) as is_held:
             if not is_held:
                 break
-            # Somebody may have started it while we waited for the lock.
+            # Another client may have started it while this one waited for the lock.
             if (found := _connected(given.name, deadline)) is not None:
                 return found
             _start(given, deadline)
             if (found := _connected(given.name, deadline)) is not None:
                 return found
     raise InfrastructureError(
-        f"The pool's process did not answer within {seconds:g} seconds; what it said is in {place.log_path(given.name)}"
+        f"The pool's process did not answer within {seconds:g} seconds; its log is {place.log_path(given.name)}"
     )
 
 
 def _connected(name: str, deadline: float) -> socket.socket | None:
-    """Return a connection on which the process has said hello; None: nobody is there."""
+    """Return a connection on which the process has sent Hello; None if no process listens."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(max(0.1, deadline - time.monotonic()))
@@ -82,7 +82,7 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
 
 def _start(given: PoolSettings, deadline: float) -> None:
     """Start the process and wait until it listens; raises a GradeError."""
-    # Nothing of the current folder is imported (-P), and this package from where it was found.
+    # With -P nothing is imported from the current folder; this package is imported from its own place.
     package = str(Path(errors.__file__).resolve().parent.parent)
     with (
         place.log_path(given.name).open("wb") as log,
@@ -107,13 +107,13 @@ def _start(given: PoolSettings, deadline: float) -> None:
     if not said:
         tail = place.log_path(given.name).read_text(errors="replace").strip().splitlines()[-1:]
         raise InfrastructureError(
-            f"The pool's process did not start ({''.join(tail) or 'it said nothing'}); all it said is in "
+            f"The pool's process did not start ({''.join(tail) or 'without a message'}); its log is "
             f"{place.log_path(given.name)}"
         )
 
 
 def _line(fd: int, deadline: float) -> bytes:
-    """Return the first line that comes; what there is of it at the end of the stream or of the time."""
+    """Return the first line; less than a line if the stream or the time ends before."""
     data = b""
     while not data.endswith(b"\n"):
         ready, _, _ = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))

@@ -1,1 +1,1 @@
-"""Prediction files: read, checked, and recognised in foreign formats."""
+"""Read and check prediction files, also in foreign formats."""

@@ -1,7 +1,7 @@
-"""How each prediction ended, as far as its file says: the server's finish reason, and an error beside an empty text.
+"""How each prediction ended, as the file reports it: the server's finish reason, and an error beside an empty text.
 
-`grade infer` writes `finish_reasons` beside `predictions`, one for each; other writers have one `finish_reason` (or
-`stop_reason`) a record, and an `error` or `errors` where a request failed.
+`grade infer` writes `finish_reasons` beside `predictions`, one for each. Other writers have one `finish_reason` (or
+`stop_reason`) per record, and an `error` or `errors` if a request failed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FINISH = ("finish_reasons", "finish_reason", "stop_reasons", "stop_reason")
 _ERROR = ("errors", "error", "error_message", "exception")
 _NAMES = frozenset((*_FINISH, *_ERROR))
 _CUT = frozenset(("length", "max_tokens", "max_output_tokens", "model_length", "token_limit"))
-"""What servers call it: OpenAI and vLLM, Anthropic and Gemini, OpenAI's newer interface, Mistral."""
+"""The finish reasons of truncated answers: of OpenAI and vLLM, Anthropic and Gemini, OpenAI's newer API, Mistral."""
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 
     finish_reason: str = ""
     error: str = ""
-    """What went wrong with its request."""
+    """The error of its request."""
 
     @property
     def is_cut(self) -> bool:
@@ -37,7 +37,7 @@ NOTHING = Ending()
 
 
 def endings(fields: Row, count: int) -> list[Ending] | None:
-    """Return how each of a record's `count` predictions ended; None where the record does not say."""
+    """Return how each of a record's `count` predictions ended; None if the record does not say."""
     if _NAMES.isdisjoint(fields):
         return None
     finish, errors = (_each(fields, names, count) for names in (_FINISH, _ERROR))
@@ -47,7 +47,7 @@ def endings(fields: Row, count: int) -> list[Ending] | None:
 
 
 def _each(fields: Row, names: tuple[str, ...], count: int) -> list[str]:
-    """Return what the first of these fields says of each prediction: a list says it one by one, a text of all."""
+    """Return the first of these fields that has a value, for each prediction; a single text applies to all."""
     for name in names:
         value = fields.get(name)
         if isinstance(value, list) and len(value) == count:
@@ -58,7 +58,7 @@ def _each(fields: Row, names: tuple[str, ...], count: int) -> list[str]:
 
 
 def _text(value: object) -> str:
-    """Return a finish reason or an error as text; an object is what it says, nothing is empty."""
+    """Return a finish reason or an error as text: for an object its message, for an absent value an empty text."""
     if isinstance(value, dict):
         said = value.get("message") or value.get("type") or value.get("code")
         return _text(said) if said else str(value)

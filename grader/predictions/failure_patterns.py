@@ -1,7 +1,7 @@
-"""What tools, clients and servers write where a request failed, as patterns for whole texts.
+"""The texts of tools, clients and servers for a failed request, as patterns for whole texts.
 
 Collected from lmms-eval, VLMEvalKit, FastChat, litellm, requests, httpx, the SDKs of OpenAI, Anthropic and Google, and
-the error pages of nginx, envoy and Cloudflare. Every repetition has a limit, so that none of them is slow on any text.
+the error pages of nginx, envoy and Cloudflare. Every repetition has a limit, so no pattern is slow on any text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _table(rows: tuple[tuple[str, FailureKind], ...], flags: re.RegexFlag) -> _T
 
 MARKERS: dict[str, FailureKind] = {
     "[LMMS_EVAL_BUDGET_EXCEEDED]": "budget exceeded",
-    "$ERROR$": "request failed",  # FastChat, and what was made of it
+    "$ERROR$": "request failed",  # FastChat, and tools derived from it
     "API_ERROR": "request failed",
     "**NETWORK ERROR DUE TO HIGH TRAFFIC. PLEASE REGENERATE OR REFRESH THIS PAGE.**": "rate limit",  # FastChat
 }
@@ -42,7 +42,7 @@ CLASS = re.compile(
     r"[A-Za-z_][\w.]{0,80}(?:Error|Exception|Timeout|Exhausted|Unavailable|TooManyRequests|DeadlineExceeded)"
     r"(?::| -)\s{1,3}"
 )
-"""The class before an exception's text; litellm writes two and a provider."""
+"""The class name before an exception's text; litellm writes two and a provider."""
 PLAIN_ERROR = re.compile(r"(?:API [Ee]rror|Error|ERROR|Exception):\s{1,3}")
 STATUS = re.compile(
     r"(?:Error code|Status code|HTTP|HTTP [Ee]rror|Error):? (?P<code>[45]\d\d)(?: - (?P<rest>.*))?", re.DOTALL
@@ -85,7 +85,7 @@ TRANSPORT = _table(
     re.DOTALL,
 )
 FILTERED = re.compile(r"content_filter|content management policy|SAFETY|safety|content_policy|moderation")
-"""A provider that refuses to answer for what was asked has not failed: that is an answer, if a poor one."""
+"""A provider that refuses to answer a question has not failed: this is an answer, although a poor one."""
 
 # --- bodies and pages of servers --------------------------------------------------------------------------------
 
@@ -94,7 +94,7 @@ INNER = {
     *("message", "type", "param", "code", "status", "details", "innererror", "metadata", "errors", "request_id"),
     *("provider_name", "object", "failed_generation"),
 }
-"""Keys of an error object, and of the object in it."""
+"""Keys of an error object, and of the object inside it."""
 TITLE = re.compile(r"<title>\s{0,20}(?P<title>[^<]{0,200})</title>", re.IGNORECASE)
 ERROR_TITLE = re.compile(
     r"[45]\d\d\b.{0,100}|.{0,60}\|\s{0,2}[45]\d\d\b.{0,60}|Error|Attention Required! \| Cloudflare"
@@ -108,7 +108,7 @@ ERROR_TITLE = re.compile(
 OF_A_QUESTION = re.compile(
     r"\b(?:answers?|options?|choices?|correct|incorrect|solution|step|therefore)\b|\([A-Z]\)|\bdef\b", re.IGNORECASE
 )
-"""What speaks of a question: a server's message does not."""
+"""Words about a question; a server's message has none."""
 PHRASES = _table(
     (
         (r"\b(?:429|529)\b", "rate limit"),
@@ -133,7 +133,7 @@ PHRASES = _table(
     ),
     re.IGNORECASE,
 )
-"""What a text that is known to tell of a failure says of its kind: searched for, the first that is found."""
+"""Patterns that give the kind of a known failure. They are searched in its text, and the first match decides."""
 MESSAGES = re.compile(
     r"(?:Rate limit|Quota) (?:reached for|exceeded(?: for)?:?) [^\n]{1,500}"
     r"|You exceeded your current quota[^\n]{0,500}"
@@ -165,4 +165,4 @@ ADVICE = re.compile(
     r"[\s.,:;!(]{0,5}(?:(?:please |try again|retry|wait|slow down|\{|\[|<|limit|for |on ).*)?",
     re.IGNORECASE | re.DOTALL,
 )
-"""What may follow the reason: what to do, or a body; not a sentence about it."""
+"""Text that can follow the reason: advice or a body, but not a sentence about it."""

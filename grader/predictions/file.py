@@ -1,4 +1,4 @@
-"""A prediction file as everybody else sees it: read, found valid, one record a qid."""
+"""A prediction file after reading and validation: one record per qid."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class PredictionRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     fields: dict[str, object]
     """Every other field of the qid's first record."""
     prompts: list[object] | None = None
-    """One entry a prediction (None where its record had no `prompt`); None if no record had one."""
+    """One entry per prediction (None if its record had no `prompt`); None if no record had one."""
     endings: list[Ending] | None = None
-    """How each prediction ended; None if no record says so."""
+    """How each prediction ended; None if no record has this information."""
     where: str
-    """Its first record, as in `preds.json:12`."""
+    """Position of its first record, for example `preds.json:12`."""
 
 
 class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A prediction file, read and found valid."""
+    """A prediction file after reading and validation."""
 
     name: str
     """The file's own name, or `<stdin>`."""
@@ -37,12 +37,12 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     """None for standard input."""
     format: Format
     records: list[PredictionRecord]
-    """One a qid, in the order in which the qids first appear."""
+    """One per qid, in the order of the qids' first appearance."""
     merged: dict[str, int] = {}
-    """qid -> number of file records it was merged from, where that is more than one."""
+    """qid -> number of file records merged into one, if more than one."""
     warnings: list[str] = []
-    """What is allowed but worth knowing, one line each."""
+    """Warnings about unusual content, one line each."""
     judge_replies: dict[str, str] = {}
-    """Recorded judge replies by qid, from foreign files that carry them."""
+    """Recorded judge replies by qid, from foreign files that contain them."""
     rows: object | None = None
-    """The questions, from foreign files that carry their own."""
+    """The questions, from foreign files that contain them."""

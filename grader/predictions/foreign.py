@@ -1,10 +1,10 @@
-"""Prediction files that other tools wrote, recognised by what is in them.
+"""Prediction files of other tools, recognised by their content.
 
 - VLMEvalKit result tables (`.xlsx`, `.tsv`, or a JSON list of row objects): columns `index` and `prediction`.
 - lmms-eval sample logs (`*_samples_*.jsonl`): `doc_id` with `resps` or `filtered_resps`.
-- EvalPlus samples (JSON Lines with `task_id` and `completion` or `solution`): one program a line.
+- EvalPlus samples (JSON Lines with `task_id` and `completion` or `solution`): one program per line.
 - Tables of text with `qid` and `prediction`.
-- Mr-Ben's own scored results, which carry questions, answers and judgements together.
+- Mr-Ben's own scored results, which have questions, answers and judgements together.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NESTED_TEXTS = 2
 
 
 def recognise(row: Row) -> ForeignFormat | None:
-    """Return which tool wrote a record that is not in our own format, or None."""
+    """Return the tool that wrote a record, or None if the record is in grade's format or unknown."""
     if "doc_id" in row and ("resps" in row or "filtered_resps" in row):
         return "lmms-eval"
     if "index" in row and "prediction" in row:
@@ -48,7 +48,7 @@ def convert_table_row(row: Row) -> RawRecord | list[Flaw]:
     column = next((name for name in ID_COLUMNS if name in row), ID_COLUMNS[0])
     missing = [name for name in (column, TEXT_COLUMN) if name not in row]
     if missing:
-        return [Flaw(path=(), message=f'no "{name}" in this row, unlike in the first') for name in missing]
+        return [Flaw(path=(), message=f'no "{name}" in this row, but the first row has it') for name in missing]
     qid, text = _cell_qid(row[column]), cell_text(row[TEXT_COLUMN])
     flaws = []
     if qid is None:
@@ -61,7 +61,7 @@ def convert_table_row(row: Row) -> RawRecord | list[Flaw]:
 
 
 def cell_text(cell: object) -> str | None:
-    """Return the text of a cell: empty for an empty one, digits for a number, None for what no cell holds."""
+    """Return the text of a cell: empty for an empty cell, digits for a number, None for a list or an object."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
     if isinstance(cell, list | dict):
@@ -72,7 +72,7 @@ def cell_text(cell: object) -> str | None:
 
 
 def _cell_qid(cell: object) -> str | None:
-    """Return an index as a qid: 241, 241.0 and "241.0" are "241" (pandas turns integer columns into floats)."""
+    """Return an index as a qid: 241, 241.0 and "241.0" become "241" (pandas turns integer columns into floats)."""
     if cell is None or isinstance(cell, bool | list | dict):
         return None
     if isinstance(cell, float) and not cell.is_integer():
@@ -96,15 +96,15 @@ def _without(row: Row, *names: str) -> Row:
 def convert_lmms_eval(row: Row) -> RawRecord | list[Flaw]:
     """Return the record of one logged sample.
 
-    `resps` is what the model wrote and is left out where the filters changed nothing; since 0.4 the list
-    around a single request is left out too, and `doc` as well (`lmms_eval/loggers/evaluation_tracker.py`).
+    `resps` is the model's output; it is omitted if the filters changed nothing. Since 0.4 the list around a single
+    request is omitted, too, and so is `doc` (`lmms_eval/loggers/evaluation_tracker.py`).
     """
     source = "resps" if "resps" in row else "filtered_resps"
     if source not in row or "doc_id" not in row:
         return [Flaw(path=(), message='expected a sample of lmms-eval with "doc_id" and "resps" or "filtered_resps"')]
     texts = _texts(row[source], _NESTED_TEXTS)
     if not texts:
-        message = "expected generated text; these are log-likelihoods or nothing, which no answer can be read from"
+        message = "expected generated text; found log-likelihoods or nothing, from which no answer can be read"
         return [Flaw(path=(source,), message=message)]
     qid = _lmms_qid(row)
     if qid is None:
@@ -113,7 +113,7 @@ def convert_lmms_eval(row: Row) -> RawRecord | list[Flaw]:
 
 
 def _texts(value: object, depth: int) -> list[str] | None:
-    """Return the texts of nested lists (one for each repeat), None if anything else is in them."""
+    """Return the texts of nested lists (one per repeat); None if they contain anything else."""
     if isinstance(value, str):
         return [value]
     if not isinstance(value, list) or depth == 0:
@@ -128,7 +128,7 @@ def _texts(value: object, depth: int) -> list[str] | None:
 
 
 def _lmms_qid(row: Row) -> str | None:
-    """Return the question's own id, from `doc` or from what the task logged about it, else the row's number."""
+    """Return the question's own id, from `doc` or from the task's logged fields, else the row's number."""
     for place in (row.get("doc"), *row.values()):
         if isinstance(place, dict):
             for name in _QID_FIELDS:
@@ -139,7 +139,7 @@ def _lmms_qid(row: Row) -> str | None:
 
 
 def has_own_id(row: Row) -> bool:
-    """Whether a logged sample says which question it answers, not just which row of the data set."""
+    """Whether a logged sample names the question that it answers, not only the row of the data set."""
     return _lmms_qid({**row, "doc_id": None}) is not None
 
 
@@ -150,10 +150,10 @@ _FENCE = "```"
 
 
 def convert_evalplus(row: Row) -> RawRecord | list[Flaw]:
-    """Return the record of one sample: `solution` is a whole program, `completion` what follows the prompt.
+    """Return the record of one sample: `solution` is a whole program, `completion` the code after the prompt.
 
-    Both are code, not what a model wrote about it. So the text is put into a code block, where every reading looks
-    for code, unless it has one.
+    Both are code, not a model's text about it. So the text is put into a code block, where every reading looks for
+    code, unless it already has one.
     """
     name = next((name for name in _CODE_FIELDS if name in row), None)
     if name is None or "task_id" not in row:
@@ -175,12 +175,12 @@ def convert_evalplus(row: Row) -> RawRecord | list[Flaw]:
 
 
 class ScoredFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What Mr-Ben's scored result file holds, in our own terms."""
+    """The content of Mr-Ben's scored result file, converted to grade's format."""
 
     predictions: dict[str, list[str]] = {}
     judge_replies: dict[str, str] = {}
     rows: object | None = None
-    """The questions with their gold answers, as `grader.scorers.mr_ben.scored_file` gives them."""
+    """The questions with their gold answers, in the format of `grader.scorers.mr_ben.scored_file`."""
 
 
 def read_scored(data: Row) -> ScoredFile | None:

@@ -1,7 +1,7 @@
-"""Logs of inspect_ai as predictions: `.eval` archives and `.json` logs.
+"""Read inspect_ai logs as predictions: `.eval` archives and `.json` logs.
 
-A sample's `id` is the qid, and the text is what the model put out at the end (`output.completion`). The epochs of a
-sample are its predictions, in order. An error of a sample stands beside its text, so that it is recognised as one.
+A sample's `id` is the qid, and its text is the model's final output (`output.completion`). The epochs of a sample are
+its predictions, in order. A sample's error is stored beside its text, so that it is recognised as an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 UNPACKED_LIMIT = 2 << 30
-"""Bytes that the samples of a log may unpack to: a few kilobytes of zip can claim terabytes."""
+"""Maximum unpacked size of a log's samples, in bytes: a few kilobytes of zip can claim terabytes."""
 _HEADERS = ("header.json", "_journal/start.json")
 _SAMPLES = "samples/"
 _ATTACHMENT = "attachment://"
@@ -54,7 +54,7 @@ class _Sample(msgspec.Struct):
 
     @property
     def text(self) -> str:
-        """What the model put out at the end."""
+        """The model's final output."""
         found = self.output.completion
         if found is None:
             found = _text(self.output.choices[0].message.content) if self.output.choices else ""
@@ -69,7 +69,7 @@ class _Sample(msgspec.Struct):
 
     @property
     def trouble(self) -> str:
-        """What went wrong with the sample; empty: nothing."""
+        """The sample's error; empty if there is none."""
         return self.output.error or (self.error.message if self.error else "")
 
 
@@ -87,11 +87,11 @@ class _Log(_Header):
 
 
 class LogError(Exception):
-    """A log that cannot be read; the message says why."""
+    """Raised for a log that cannot be read; the message says why."""
 
 
 class InspectLog(msgspec.Struct, frozen=True, kw_only=True):
-    """What a log holds, as records of a prediction file."""
+    """The content of a log, as records of a prediction file."""
 
     rows: list[Row]
     warnings: list[str] = []
@@ -118,7 +118,7 @@ def read_archive(data: bytes) -> InspectLog:
         raise
     except Exception as error:  # zipfile and zstd raise many kinds of errors on damaged archives
         reason = str(error) or type(error).__name__
-        raise LogError(f"is no readable log of inspect_ai ({reason}); was it cut off?") from error
+        raise LogError(f"is not a readable inspect_ai log ({reason}); was it cut off?") from error
     return _log(head, samples)
 
 
@@ -137,12 +137,12 @@ def read_object(value: Row) -> InspectLog:
     try:
         found = msgspec.convert(value, type=_Log)
     except msgspec.ValidationError as error:
-        raise LogError(f"is no readable log of inspect_ai ({error})") from error
+        raise LogError(f"is not a readable inspect_ai log ({error})") from error
     return _log(found, found.samples or [])
 
 
 def _zipfile() -> Any:
-    """Return the zipfile module that knows zstd, which inspect_ai packs with."""
+    """Return a zipfile module that supports zstd, the compression of inspect_ai."""
     if sys.version_info >= (3, 14):
         import zipfile
 
@@ -155,13 +155,13 @@ def _zipfile() -> Any:
 def _log(header: _Header, samples: Iterable[_Sample]) -> InspectLog:
     rows = list(_rows(samples, header.eval.model))
     if not rows:
-        raise LogError("is a log of inspect_ai without samples; it was written with --no-log-samples, or nothing ran")
-    warning = f"the log of inspect_ai is of a run that did not finish (status {header.status or 'started'})"
+        raise LogError("is an inspect_ai log without samples; it was written with --no-log-samples, or nothing ran")
+    warning = f"the inspect_ai log is from a run that did not finish (status {header.status or 'started'})"
     return InspectLog(rows=rows, warnings=[] if header.status == _FINISHED else [warning])
 
 
 def _rows(samples: Iterable[_Sample], model: str) -> Iterator[Row]:
-    """Yield one record an id; the epochs are its predictions."""
+    """Yield one record per id; the epochs are its predictions."""
     found: dict[str, dict[int, _Sample]] = {}
     for sample in samples:
         found.setdefault(str(sample.id), {})[sample.epoch] = sample
@@ -175,7 +175,7 @@ def _rows(samples: Iterable[_Sample], model: str) -> Iterator[Row]:
 
 
 def _text(content: str | list[dict[str, Any]]) -> str:
-    """Return the text of a message; its parts are joined by line breaks, reasoning left out."""
+    """Return the text of a message: its parts joined by line breaks, without reasoning."""
     if isinstance(content, str):
         return content
     return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")

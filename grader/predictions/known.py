@@ -1,4 +1,4 @@
-"""How the qids of a prediction file compare with those that its benchmark knows."""
+"""Compare the qids of a prediction file with those of its benchmark."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from grader.predictions.file import PredictionFile
 
 _SUGGESTIONS = 5
-"""Unknown qids that get a "did you mean": each is compared with up to `_CANDIDATES` known ones."""
+"""Number of unknown qids that get a "did you mean"; each is compared with up to `_CANDIDATES` known ones."""
 _CANDIDATES = 2000
 
 
 class QidCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """How a file's qids compare with those that its benchmark knows."""
+    """The unknown and the missing qids of a file."""
 
     unknown: list[str]
     """In file order."""
@@ -31,7 +31,7 @@ class QidCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_against(file: PredictionFile, known: Collection[str]) -> QidCheck:
-    """Compare the file's qids with the benchmark's; whether missing ones are an error is the caller's to say."""
+    """Compare the file's qids with the benchmark's; the caller decides whether missing ones are an error."""
     expected = set(known)
     have = {record.qid for record in file.records}
     return QidCheck(
@@ -41,7 +41,7 @@ def check_against(file: PredictionFile, known: Collection[str]) -> QidCheck:
 
 
 def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> list[str]:
-    """Return one line for each unknown qid, with the nearest known one; a single line if all are unknown."""
+    """Return one line for each unknown qid, with the most similar known one; a single line if all are unknown."""
     where = {record.qid: record.where for record in file.records}
     if check.unknown and len(check.unknown) == len(file.records):
         both = f"the file has {names(check.unknown)}, the benchmark {names(known)}"
@@ -63,21 +63,21 @@ def missing_problem(file: PredictionFile, check: QidCheck, known: Collection[str
 
 
 def _nearest(qid: str, known: Collection[str]) -> str | None:
-    """Return a known qid that differs by case, blanks or leading zeros, else one that is spelled alike."""
+    """Return a known qid that differs only by case, blanks or leading zeros, else one with a similar spelling."""
     import difflib
 
     plain = _plain(qid)
     for candidate in known:
         if _plain(candidate) == plain:
             return candidate
-    if qid.isdigit():  # among numbers every one is spelled like some other
+    if qid.isdigit():  # every number is similar to some other number
         return None
     near = difflib.get_close_matches(qid[:200], list(islice(_alike(qid, known), _CANDIDATES)), 1, 0.8)
     return near[0] if near else None
 
 
 def _alike(qid: str, known: Collection[str]) -> Iterator[str]:
-    """Yield known qids of about the same length with an end in common: cheap, and enough for a slip of the finger."""
+    """Yield known qids of similar length with a common start or end: cheap, and enough to find typing errors."""
     for candidate in known:
         same_end = candidate[:3] == qid[:3] or candidate[-3:] == qid[-3:]
         if same_end and abs(len(candidate) - len(qid)) <= 3:

@@ -1,4 +1,4 @@
-"""Records of one qid become one, and what is odd about a file's samples is told."""
+"""Merge the records of each qid into one, and report oddities of a file's samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.predictions.record import RawRecord
 
 _LONG_TEXT = 100
-"""Characters from which two equal samples are no longer chance ("B" and "B" are)."""
+"""Minimum length, in characters, from which equal samples are suspicious (two times "B" is not)."""
 
 
 class Merger:
@@ -28,13 +28,13 @@ class Merger:
         self._label = label
         self._first: dict[str, PredictionRecord] = {}
         self._more: dict[str, list[PredictionRecord]] = {}
-        """Further records of a qid: most have none."""
+        """Further records of a qid; most qids have none."""
 
     def __bool__(self) -> bool:
         return bool(self._first)
 
     def add(self, line: int, record: RawRecord) -> None:
-        """Take one record."""
+        """Add one record."""
         where = f"{self._label}:{line}"
         made = PredictionRecord(
             qid=record.qid,
@@ -47,7 +47,7 @@ class Merger:
         self._add(made)
 
     def add_plain(self, qids: list[str], predictions: list[list[str]], lines: list[int]) -> None:
-        """Take many records that have no other fields."""
+        """Add many records that have no other fields."""
         label, first = self._label, self._first
         for qid, texts, line in zip(qids, predictions, lines, strict=True):
             record = PredictionRecord(qid=qid, predictions=texts, fields={}, where=f"{label}:{line}")
@@ -59,17 +59,17 @@ class Merger:
             self._more.setdefault(record.qid, []).append(record)
 
     def merged(self) -> dict[str, int]:
-        """Return how many records the qids with more than one had."""
+        """Return qid -> number of records, for qids with more than one."""
         return {qid: 1 + len(self._more[qid]) for qid in self._first if qid in self._more} if self._more else {}
 
     def records(self) -> list[PredictionRecord]:
-        """Return one record a qid."""
+        """Return one record per qid."""
         if not self._more:
             return list(self._first.values())
         return [_joined([one, *self._more.get(qid, ())]) for qid, one in self._first.items()]
 
     def warnings(self, records: list[PredictionRecord]) -> Iterator[str]:
-        """Yield what is odd about the samples, one line each."""
+        """Yield warnings about the samples, one line each."""
         joined = [qid for qid in self.merged() if _repeats([self._first[qid], *self._more[qid]])]
         if joined:
             some = counted(len(joined), "qid")
@@ -99,12 +99,12 @@ def _joined(records: list[PredictionRecord]) -> PredictionRecord:
 
 
 def _repeats(records: list[PredictionRecord]) -> bool:
-    """Whether a record says word for word what an earlier one said."""
+    """Whether two records have exactly the same predictions."""
     return len({tuple(record.predictions) for record in records}) < len(records)
 
 
 def _equal_samples(records: list[PredictionRecord]) -> Iterator[str]:
-    """Yield one line if long samples equal earlier ones of their qid."""
+    """Yield one line if long samples are equal to earlier ones of their qid."""
     equal: dict[str, int] = {}
     for record in records:
         if len(record.predictions) > 1:

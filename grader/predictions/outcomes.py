@@ -1,4 +1,4 @@
-"""Predictions that are no answers: text that a failing server left, and answers that were cut off."""
+"""Find predictions that are not normal answers: server failures and truncated answers."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ TRUNCATED: Literal["truncated"] = "truncated"
 
 
 class Oddities(msgspec.Struct, frozen=True, kw_only=True):
-    """What is odd about the predictions of a run, prediction by prediction."""
+    """Server failures and truncated answers among the predictions of a run."""
 
     failures: dict[Place, ServerFailure] = {}
     truncated: frozenset[Place] = frozenset()
 
     def notes(self) -> list[str]:
-        """Return what a reader of the report must know."""
+        """Return notes on them for a reader of the report."""
         return [*_failure_notes(self.failures.values()), *_truncated_notes(len(self.truncated))]
 
 
 def find(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]], file: PredictionFile) -> Oddities:
-    """Look at every prediction of a run."""
+    """Check every prediction of a run."""
     endings = {record.qid: record.endings for record in file.records if record.endings is not None}
     failures: dict[Place, ServerFailure] = {}
     truncated = set()
@@ -81,8 +81,8 @@ def _failure_notes(failures: Iterable[ServerFailure]) -> list[str]:
     listed = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
     what = "1 prediction is" if number == 1 else f"{number} predictions are"
     return [
-        f"{what} no answer but what a failing server left ({listed}): unscored in the careful reading, while the "
-        "official one scores the text. Ask the model again for them."
+        f"{what} not an answer but the error text of a failing server ({listed}): unscored in the careful reading; the "
+        "official reading scores the text. Ask the model again for them."
     ]
 
 

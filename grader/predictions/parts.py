@@ -1,4 +1,4 @@
-"""A run of a part of a benchmark: what it is called, so that its files never replace those of another run."""
+"""Describe a run of a part of a benchmark, so that its files never replace those of another run."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 
 def part_of(chosen: Collection[str], known: Collection[str]) -> Part | None:
-    """Return which part of the known ids was chosen; None: all of them."""
+    """Return the chosen part of the known ids; None if all were chosen."""
     if len(chosen) >= len(known):
         return None
     return Part(n=len(chosen), of=len(known), ids_hash=ids_hash(chosen))
 
 
 def ids_hash(ids: Iterable[str]) -> str:
-    """Return a hash of ids, whatever their order."""
+    """Return a hash of ids that does not depend on their order."""
     return hashlib.sha256("\n".join(sorted(ids)).encode(errors="surrogatepass")).hexdigest()[:12]
 
 
 def in_words(part: Part) -> str:
-    """Return what a part is of."""
+    """Return the size of a part in words."""
     return f"{part.n} of {part.of} ids"

@@ -1,15 +1,15 @@
 r"""The one prediction-file interface: read, validate, merge; foreign formats are recognised by content.
 
-Ours is a JSON array, or JSON Lines, of `{"qid": "q1", "predictions": ["raw text", ...]}`; the suffix does not
-matter. What is wrong is reported all at once, as `file:line: $.path: what is wrong`; reading
-stops after 1,000 problems.
+Grade's own format is a JSON array, or JSON Lines, of `{"qid": "q1", "predictions": ["raw text", ...]}`; the file's
+suffix does not matter. All problems are reported together, as `file:line: $.path: what is wrong`; reading stops after
+1,000 problems.
 
-Decisions that a reader of the figures may ask about:
+Decisions that can affect metrics:
 
-- Half a character (a lone surrogate such as `\ud83d`) is read as U+FFFD, with a warning: Python's own json keeps
-  it, and then whatever prints or writes the text fails.
-- NaN and Infinity are accepted in carried fields, where they become null (pandas writes empty cells so);
-  a prediction that is NaN is an error, except in VLMEvalKit tables, where it is an empty cell.
+- Half a character (a lone surrogate such as `\ud83d`) is read as U+FFFD, with a warning. Python's own json keeps
+  it, and later fails to print or write the text.
+- NaN and Infinity are accepted in additional fields and become null (pandas writes empty cells as NaN). A prediction
+  that is NaN is an error, except in VLMEvalKit tables, where it is an empty cell.
 - A key that occurs twice in one object is an error: JSON parsers silently drop one of the two.
 """
 
@@ -64,7 +64,7 @@ __all__ = [
 
 _BOM = b"\xef\xbb\xbf"
 _LARGE = 1 << 23
-"""Bytes from which reading takes so long that its progress is shown."""
+"""Minimum size, in bytes, from which reading is slow enough to show its progress."""
 _PLAIN_FIELDS = 2
 """`qid` and `predictions`."""
 
@@ -82,7 +82,7 @@ def read_predictions(
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Switch Python's garbage collection off: it would look at millions of new records again and again."""
+    """Switch Python's garbage collection off: it would scan millions of new records again and again."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -93,7 +93,7 @@ def _without_collection() -> Iterator[None]:
 
 
 class _Reading:
-    """Reads one file: bytes to entries, entries to records, records to the qids they belong to."""
+    """Reads one file: bytes to entries, entries to records, records to one record per qid."""
 
     def __init__(self, label: str, path: Path | None, data: bytes, observer: Observer) -> None:
         self._label, self._path, self._data, self._observer = label, path, data, observer
@@ -103,11 +103,11 @@ class _Reading:
         self._warnings: list[str] = []
         self._scored = foreign.ScoredFile()
         self._text: JsonText | None = None
-        """Where entries can be located, if the file is JSON."""
+        """The JSON text, to find the position of entries; None if the file is not JSON."""
         self._merger = Merger(label)
 
     def result(self) -> PredictionFile:
-        """Return the file, or raise `InputError`."""
+        """Return the file; raises `InputError`."""
         self._read()
         if self._problems.found:
             raise InputError(self._problems.lines())
@@ -126,7 +126,7 @@ class _Reading:
         )
 
     def _read(self) -> None:
-        """Read the records; what the file begins with decides how they are separated."""
+        """Read the records; the start of the file decides how they are separated."""
         try:
             self._data = source.unpacked(self._data)
         except ValueError as error:
@@ -148,7 +148,7 @@ class _Reading:
             self._warnings.append(
                 f"{counted(mended, 'lone surrogate')} (half a character, as in \\ud83d) read as U+FFFD"
             )
-        self._data = b""  # `text` has what is needed, and where something was mended this is a second copy
+        self._data = b""  # free it: `text` has all that is needed, and is a second copy if something was mended
         return self._read_json(JsonText(data, self._problems, skipped=skipped), head)
 
     def _read_json(self, text: JsonText, head: bytes) -> None:
@@ -168,7 +168,7 @@ class _Reading:
         return InputError([f"{self._label}:1: $: the file {reason}"])
 
     def _add_log(self, log: bytes | Row) -> None:
-        """Take the samples of a log of inspect_ai, from an archive's bytes or from an object."""
+        """Add the samples of an inspect_ai log, from an archive's bytes or from an object."""
         try:
             found = inspect_logs.read_archive(log) if isinstance(log, bytes) else inspect_logs.read_object(log)
         except inspect_logs.LogError as error:
@@ -187,7 +187,7 @@ class _Reading:
             self._problems.add(fault.message, lambda: place)
 
     def _object_entries(self, text: JsonText) -> Iterator[Entry]:
-        """Read one object: a log of inspect_ai, Mr-Ben's scored file, or nothing; then say what it may be."""
+        """Read one object: an inspect_ai log or Mr-Ben's scored file; for any other, report what it may be."""
         entry = text.whole()
         if entry is None or not isinstance(entry.value, dict):
             return
@@ -216,7 +216,7 @@ class _Reading:
                 done = end
 
     def _add_plain(self, block: Block) -> bool:
-        """Take a block whole if all its records are `qid` and `predictions` and right; tell whether it was."""
+        """Add a whole block if its records have only a valid `qid` and `predictions`; return whether it was added."""
         values = block.values
         if values is None or self._convert not in (None, convert_own):
             return False
@@ -237,7 +237,7 @@ class _Reading:
         return True
 
     def _add_entries(self, entries: Iterable[Entry]) -> None:
-        """Take what is right, report what is wrong with the rest."""
+        """Add valid entries and report problems of the others."""
         for entry in entries:
             if self._problems.full:
                 return
@@ -253,7 +253,7 @@ class _Reading:
                 self._merger.add(entry.line, record)
 
     def _converter(self, first: Row) -> Convert:
-        """Decide by the first record whose format this is."""
+        """Choose the format by the first record."""
         if self._text is None:
             self._format = "vlmevalkit" if "index" in first else "csv"
             return foreign.convert_table_row
@@ -268,7 +268,7 @@ class _Reading:
                 self._format = "lmms-eval"
                 if not foreign.has_own_id(first):
                     self._warnings.append(
-                        "lmms-eval's row numbers (doc_id) are taken as qids: the log names no questions"
+                        "lmms-eval's row numbers (doc_id) are used as qids, because the log does not name the questions"
                     )
                 return foreign.convert_lmms_eval
         if is_executed(first):

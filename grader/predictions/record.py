@@ -1,4 +1,4 @@
-"""One record of a prediction file: what is right in it, and every way in which it can be wrong."""
+"""One record of a prediction file: extract its valid parts, and find every error in it."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ _NAMES_SHOWN = 8
 
 
 class RawRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One record of a file, of whatever format, before records of one qid are merged."""
+    """One record of a file in any format, before records of one qid are merged."""
 
     qid: str
     predictions: list[str]
     fields: Row
     """Every other field."""
     prompts: list[object] | None = None
-    """One for each prediction; None if the record carried none."""
+    """One for each prediction; None if the record has none."""
 
 
 def is_own(row: Row) -> bool:
-    """Whether a record is (meant to be) in our own format."""
+    """Whether a record is, or is meant to be, in grade's own format."""
     return "qid" in row or "predictions" in row
 
 
 def is_executed(row: Row) -> bool:
-    """Whether a record is of the official HumanEval-V `_executed.json`."""
+    """Whether a record is from the official HumanEval-V `_executed.json`."""
     return "results" in row and "processed_predictions" in row and "concatenated_predictions" in row
 
 
 def convert_own(row: Row) -> RawRecord | list[Flaw]:
-    """Check a record of our own format, which is used up; the verdicts in an `_executed.json` are dropped."""
+    """Check a record of grade's own format, and consume it; the verdicts in an `_executed.json` are dropped."""
     qid, predictions = row.get("qid"), row.get("predictions")
     if not (type(qid) is str and qid and type(predictions) is list and set(map(type, predictions)) == {str}):
         flaws = [*_qid_flaws(row), *islice(_prediction_flaws(row), MOST)]
@@ -52,7 +52,7 @@ def convert_own(row: Row) -> RawRecord | list[Flaw]:
             return flaws
     for name in ("qid", "predictions", *(_EXECUTED_FIELDS if is_executed(row) else ())):
         del row[name]
-    fields = row or {}  # a dict that was emptied keeps the memory of what it held
+    fields = row or {}  # an emptied dict keeps its allocated memory
     return RawRecord(qid=str(qid), predictions=predictions, fields=fields, prompts=_prompts(fields, len(predictions)))
 
 
@@ -90,12 +90,12 @@ def _prediction_flaws(row: Row) -> Iterator[Flaw]:
 
 
 def _text_flaw(index: int, value: object) -> Flaw:
-    hint = '; write "" where the model said nothing' if value is None else ""
+    hint = '; write "" if the model returned nothing' if value is None else ""
     return Flaw(path=("predictions", index), message=f"expected a string, found {kind(value)}{hint}")
 
 
 def tidy_fields(fields: Row) -> list[Flaw]:
-    """Make carried fields fit to be written again: NaN becomes null, bottomless nesting is a flaw."""
+    """Prepare additional fields for writing: NaN becomes null; too deep nesting is reported."""
     flaws = []
     for name, value in fields.items():
         if isinstance(value, float | list | dict):
@@ -119,7 +119,7 @@ def _tidy(value: object, depth: int) -> object:
 
 
 def kind(value: object) -> str:  # noqa: PLR0911 - one line a type
-    """Name a JSON value's type, and the value where it is short."""
+    """Name a JSON value's type, and the value if it is short."""
     match value:
         case None:
             return "null"
@@ -138,18 +138,18 @@ def kind(value: object) -> str:  # noqa: PLR0911 - one line a type
 
 
 def object_message(value: Row, label: str) -> str:
-    """Say what a top-level object seems to be, and how to make a prediction file of it."""
+    """Say what a top-level object seems to be, and how to convert it to a prediction file."""
     if {"schema", "metrics", "samples"} <= value.keys():
         return 'this is a results file of grade, not predictions; rescore it with "grade PREDICTIONS --score-only"'
     if "qid" in value and "predictions" in value:
-        return "one record alone, over several lines; put it in a list: [{...}]"
+        return "a single record on several lines; put it in a list: [{...}]"
     program = _conversion(value)
     keys = f" with the keys {names(value)}" if value else ""
     return f"found one object{keys}; {EXPECTED}" + (f"; this converts it: {_jq(program, label)}" if program else "")
 
 
 def _conversion(value: Row) -> str | None:
-    """Return the jq program that makes records of an object, if it is one of the usual shapes."""
+    """Return the jq program that converts an object of a common shape to records; None for other shapes."""
     for name, part in value.items():
         if isinstance(part, list) and part and isinstance(part[0], dict) and is_own(part[0]):
             return f".[{json.dumps(name)}]"
@@ -165,7 +165,7 @@ def _jq(program: str, label: str) -> str:
 
 
 def names(things: Collection[str]) -> str:
-    """List untrusted names, but not all of a thousand."""
+    """List untrusted names, at most a few of them."""
     shown = ", ".join(quoted(name) for name, _ in zip(things, range(_NAMES_SHOWN), strict=False))
     return f"{shown} and {len(things) - _NAMES_SHOWN} more" if len(things) > _NAMES_SHOWN else shown
 

@@ -1,4 +1,4 @@
-"""Which tasks are graded, and their predictions."""
+"""Select the tasks to grade, and their predictions."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def select(
 ) -> tuple[dict[str, list[str]], list[str]]:
     """Return the predictions of the tasks to grade, by qid in the benchmark's order, and notes.
 
-    A task without predictions counts as one that gave none, or is an error, as `--missing` says. `unit` is what a task
-    is called in messages. Raises InputError, UsageError.
+    A task without predictions is wrong or an error, depending on `--missing`. `unit` is the name of a task in
+    messages. Raises InputError, UsageError.
     """
     known = list(tasks)
     wanted = chosen(tasks, options, unit, whole_units=whole_units)
@@ -38,16 +38,16 @@ def select(
     have = {record.qid: record.predictions for record in file.records}
     notes = []
     if len(wanted) < len(known):
-        notes.append(f"Only a part: --limit or --id leaves {len(wanted)} of {len(known)} qids.")
+        notes.append(f"Partial run: --limit or --id selects {len(wanted)} of {len(known)} qids.")
     if missing:
         notes.append(f"{len(missing)} of {len(wanted)} {unit}s have no prediction and count as wrong.")
     return {qid: have.get(qid, []) for qid in wanted}, notes
 
 
 def chosen(tasks: Mapping[str, Task], options: Options, unit: str, *, whole_units: bool) -> dict[str, None]:
-    """Return the ids that `--id` and `--limit` leave; raises UsageError for an id that is not there.
+    """Return the ids that `--id` and `--limit` select; raises UsageError for an unknown id.
 
-    `whole_units`: the tasks of one unit are taken together, or left out together.
+    `whole_units`: the tasks of one unit are selected together or not at all.
     """
     of_unit = {qid: task.observation if whole_units else qid for qid, task in tasks.items()}
     units = dict.fromkeys(of_unit.values())
@@ -62,12 +62,12 @@ def chosen(tasks: Mapping[str, Task], options: Options, unit: str, *, whole_unit
 
 
 def fingerprint(predictions: Mapping[str, list[str]]) -> str:
-    """Return a hash of the predictions that were graded; a task without predictions does not count."""
+    """Return a hash of the predictions that were graded; tasks without predictions are ignored."""
     return _hash({qid: texts for qid, texts in predictions.items() if texts})
 
 
 def is_fingerprint(digest: str, predictions: Mapping[str, list[str]]) -> bool:
-    """Whether a report's hash is of these predictions; older reports counted tasks without predictions too."""
+    """Whether a report's hash belongs to these predictions; older reports included tasks without predictions."""
     return digest in {fingerprint(predictions), _hash(predictions)}
 
 

@@ -1,12 +1,12 @@
-"""Text that a failing server left where a model's answer should be: recognised as a whole, never by a word in it.
+"""Recognise the texts of a failing server in place of an answer: always by the whole text, never by a word in it.
 
-A prediction file keeps what its writer got. Where the request failed, lmms-eval writes `[LMMS_EVAL_REQUEST_FAILED
+A prediction file has whatever its writer received. If a request failed, lmms-eval writes `[LMMS_EVAL_REQUEST_FAILED
 ...]`, VLMEvalKit `Failed to obtain answer via API.`, and many scripts write the exception's text or the body of the
-response. None of it says anything about the model, so the careful reading leaves such samples unscored.
+response. Such a text says nothing about the model, so the careful reading leaves the sample unscored.
 
-An honest answer may speak of rate limits, timeouts and errors too. So a text counts as a failure only if all of it is
-one: a marker of a known tool, the text of a known exception, an error body or error page of a server, or a sentence
-that only a server writes. No pattern is searched for inside a text, and no long text is looked at.
+An honest answer can also mention rate limits, timeouts and errors. So a text is a failure only if all of it is one: a
+marker of a known tool, the text of a known exception, an error body or error page of a server, or a sentence that
+only a server writes. Patterns are never searched inside a text, and long texts are not checked.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _LONGEST = 20_000
-"""Characters; error pages of proxies have up to about 10,000."""
+"""Maximum length in characters; error pages of proxies have up to about 10,000."""
 _ONE_LINE = 600
-"""Characters of a message that has no other mark than its wording."""
+"""Maximum length, in characters, of a message that is recognised by its wording only."""
 _SHOWN = 160
-"""Characters of the text that a report shows."""
+"""Number of characters of the text that a report shows."""
 _MOST_CLASSES = 5
 
 
 class ServerFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a request instead of an answer."""
+    """The error that a request returned instead of an answer."""
 
     kind: FailureKind
     text: str
-    """What was left of it, on one line, shortened."""
+    """The start of the text, on one line."""
 
     @property
     def sentence(self) -> str:
-        """Say it in words."""
+        """The failure as a sentence."""
         return f"the model's server failed ({self.kind}): {self.text}"
 
 
 def read_failure(text: str, options: Collection[str] = ()) -> ServerFailure | None:
-    """Return the failure that a prediction is, or None where it may be a model's answer.
+    """Return the failure in a prediction; None if it can be a model's answer.
 
-    `options` are the texts that an answer to this task may consist of: one of them is an answer, whatever it says.
+    `options` are the possible texts of an answer to this task. A prediction equal to one of them is always an answer.
     """
     said = text.strip() if len(text) <= 2 * _LONGEST else ""
     if not said or len(said) > _LONGEST or any(said.casefold() == option.strip().casefold() for option in options):
@@ -59,7 +59,7 @@ def read_failure(text: str, options: Collection[str] = ()) -> ServerFailure | No
 
 
 def failure_of_error(error: str) -> ServerFailure:
-    """Return the failure that a record tells of beside an empty prediction."""
+    """Return the failure that a record's error describes, beside an empty prediction."""
     said = error[:_LONGEST].strip()
     kind = _marker(said) or _exception(said) or _body(said) or _kind_in(said)
     return ServerFailure(kind=kind or "request failed", text=_shortened(said))
@@ -71,7 +71,7 @@ def _shortened(text: str) -> str:
 
 
 def _marker(said: str) -> FailureKind | None:
-    """Recognise what evaluation tools write in place of an answer."""
+    """Recognise the text that evaluation tools write in place of an answer."""
     if said in patterns.MARKERS:
         return patterns.MARKERS[said]
     if found := patterns.LMMS_EVAL.fullmatch(said):
@@ -81,12 +81,12 @@ def _marker(said: str) -> FailureKind | None:
 
 
 def _of_vlmevalkit(rest: str) -> FailureKind | None:
-    """Recognise what VLMEvalKit writes behind its marker; an answer could begin with the same words."""
+    """Recognise the text that VLMEvalKit writes after its marker; an answer could begin with the same words."""
     if not rest or patterns.ERROR_CODE.fullmatch(rest):
         return "request failed"
     if patterns.LONG_INPUT.fullmatch(rest):
         return "refused request"
-    # It appends the exception that it caught: its class, its text, or both.
+    # It appends the caught exception: its class, its text, or both.
     if printed := patterns.PRINTED_CLASS.match(rest):
         said = rest[printed.end() :]
         return _exception(said) or (None if patterns.OF_A_QUESTION.search(said) else _kind_in(rest) or "request failed")
@@ -97,7 +97,7 @@ def _of_vlmevalkit(rest: str) -> FailureKind | None:
 
 
 def _exception(said: str) -> FailureKind | None:
-    """Recognise the text of an exception of a client: openai, anthropic, google-genai, requests, httpx, litellm."""
+    """Recognise the text of a client's exception: openai, anthropic, google-genai, requests, httpx, litellm."""
     core, named, classes = said, False, 0
     while classes < _MOST_CLASSES:
         found = patterns.CLASS.match(core)
@@ -113,14 +113,14 @@ def _exception(said: str) -> FailureKind | None:
 
 
 def _transport(core: str) -> FailureKind | None:
-    """Recognise an exception that tells that no response came."""
+    """Recognise an exception that reports a missing response."""
     if patterns.OF_A_QUESTION.search(core):
         return None
     return next((kind for pattern, kind in patterns.TRANSPORT if pattern.fullmatch(core)), None)
 
 
 def _status(core: str) -> FailureKind | None:
-    """Recognise an exception that tells the status of the response."""
+    """Recognise an exception that reports the status of the response."""
     if patterns.FILTERED.search(core):
         return None
     for pattern in (patterns.GOOGLE, patterns.REQUESTS, patterns.HTTPX):
@@ -131,7 +131,7 @@ def _status(core: str) -> FailureKind | None:
 
 
 def _is_tail(rest: str | None) -> bool:
-    """Whether what follows a status is its body: an object, a page, or a short line that says the same."""
+    """Whether the text after a status is its body: an object, a page, or a short line with the same meaning."""
     if rest is None or rest[:1] + rest[-1:] in ("{}", "[]", "<>"):
         return True
     return len(rest) <= _ONE_LINE and not patterns.OF_A_QUESTION.search(rest) and _kind_in(rest) is not None
@@ -189,7 +189,7 @@ def _parsed(said: str) -> object:
 
 
 def _page(said: str) -> FailureKind | None:
-    """Recognise the error page of a proxy: nothing but HTML, and a title that says so."""
+    """Recognise the error page of a proxy: only HTML, with an error as its title."""
     if not said[:20].lower().startswith(("<html", "<!doctype html")) or not said[-20:].lower().endswith("</html>"):
         return None
     found = patterns.TITLE.search(said[:4000])
@@ -204,7 +204,7 @@ def _page(said: str) -> FailureKind | None:
 
 
 def _message(said: str) -> FailureKind | None:
-    """Recognise a sentence that only a server, or a script that reports its status, writes."""
+    """Recognise a sentence that only a server writes, or a script that reports a status."""
     if not _is_short(said):
         return None
     if patterns.MESSAGES.fullmatch(said):
@@ -219,16 +219,16 @@ def _message(said: str) -> FailureKind | None:
 
 
 def _phrase(said: str) -> FailureKind | None:
-    """Recognise what stands behind the name of an exception: a short line that speaks of the request."""
+    """Recognise the text after the name of an exception: a short line about the request."""
     kind = _kind_in(said) if _is_short(said) and "\n" not in said else None
     return kind if kind in ("rate limit", "timeout", "no connection", "server error") else None
 
 
 def _is_short(said: str) -> bool:
-    """Whether a text is no longer than a message, and speaks neither of a question nor of a filter."""
+    """Whether a text has at most the length of a message, and mentions neither a question nor a filter."""
     return len(said) <= _ONE_LINE and not patterns.OF_A_QUESTION.search(said) and not patterns.FILTERED.search(said)
 
 
 def _kind_in(text: str) -> FailureKind | None:
-    """Return the kind of failure that a text known to tell of one speaks of."""
+    """Return the kind of failure that the text of a known failure mentions."""
     return next((kind for pattern, kind in patterns.PHRASES if pattern.search(text)), None)

@@ -1,4 +1,4 @@
-"""The bytes of a prediction file: read, unpacked where they are compressed, refused where they are no text."""
+"""Read the bytes of a prediction file, unpack them if they are compressed, and reject what is not text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 UNPACKED_LIMIT = 2 << 30
-"""Bytes that a compressed file may unpack to: a few megabytes of gzip can claim gigabytes."""
+"""Maximum unpacked size of a compressed file, in bytes: a few megabytes of gzip can claim gigabytes."""
 _CHUNK = 1 << 22
 _GZIP = b"\x1f\x8b"
 _NEIGHBOURS = 2000
@@ -35,7 +35,7 @@ def load(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError as error:
         if path.is_symlink():
-            raise InputError([f"{path}: is a link to {path.readlink()}, which is not there"]) from error
+            raise InputError([f"{path}: is a link to {path.readlink()}, which does not exist"]) from error
         raise InputError([f"{path}: no such file{_near_file(path)}"]) from error
     except IsADirectoryError as error:
         raise InputError([f"{path}: is a folder; name the prediction file in it"]) from error
@@ -56,7 +56,7 @@ def _near_file(path: Path) -> str:
 
 
 def unpacked(data: bytes) -> bytes:
-    """Return what gzip packed, and anything else as it is; raises ValueError with the reason."""
+    """Unpack gzip data and return other data unchanged; raises ValueError with the reason."""
     if not data.startswith(_GZIP):
         return data
     out = io.BytesIO()
@@ -72,12 +72,12 @@ def unpacked(data: bytes) -> bytes:
 
 
 def refusal(data: bytes) -> str:
-    """Return why bytes cannot be a file of text with records; empty where they can."""
+    """Return why bytes cannot be a text file with records; empty if they can."""
     for magic, reason in _MAGIC.items():
         if data.startswith(magic):
             return reason
     if b"\x00" in data[:2]:
-        return "is UTF-16 or UTF-32, or no text at all; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
+        return "is UTF-16 or UTF-32, or not text; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
     if not data[:4096].strip(BLANK) and not data.strip(BLANK):
         return "is empty"
     return ""

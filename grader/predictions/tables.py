@@ -1,4 +1,4 @@
-"""Tables of predictions: workbooks, and text separated by tabs or commas, row by row with the line each begins on."""
+"""Tables of predictions: workbooks, and text separated by tabs or commas, row by row with each row's first line."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from grader.predictions.record import Row
 
 EXCEL_CELL_LIMIT = 32767
-"""Characters; Excel writers cut or drop what is longer."""
+"""Maximum characters of a cell; Excel writers cut or drop the rest."""
 ID_COLUMNS = ("index", "qid")
-"""What the column with a row's id may be called: by VLMEvalKit, and as in our own records."""
+"""Possible names of the id column: in VLMEvalKit, and in grade's own records."""
 TEXT_COLUMN = "prediction"
 _UNPACKED_LIMIT = 2 << 30
-"""Bytes that a workbook may unpack to: a few kilobytes of zip can claim terabytes."""
+"""Maximum unpacked size of a workbook, in bytes: a few kilobytes of zip can claim terabytes."""
 _SEPARATORS = {"\t": "tab", ",": "comma"}
 _EXCEL_CONTROL = re.compile(r"_x00([01][0-9A-Fa-f])_")
 
 
 class TableRow(NamedTuple):
-    """One row of a table: the line (or spreadsheet row) it starts on, and its cells by column."""
+    """One row of a table: its first line (or its spreadsheet row), and its cells by column."""
 
     line: int
     cells: Row
 
 
 class TableFault(Exception):  # noqa: N818 - a place in a file, found on purpose
-    """A table that cannot be read, and on which line."""
+    """Raised for a table that cannot be read, with the line."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -49,7 +49,7 @@ def is_workbook(data: bytes) -> bool:
 
 
 def separator(data: bytes) -> str | None:
-    """Return the tab or comma that separates the names in the first line, if they are those of predictions."""
+    """Return the tab or comma that separates the column names, if the first line is that of a prediction table."""
     head = data[: data.find(b"\n") if b"\n" in data else len(data)]
     for mark in _SEPARATORS:
         names = {name.strip().strip(b'"').decode(errors="replace") for name in head.split(mark.encode())}
@@ -70,7 +70,7 @@ def _text_rows(data: bytes) -> Iterator[TableRow]:
         line = data.count(b"\n", 0, error.start) + 1
         raise TableFault(line, f"byte {error.start} of the file (0x{data[error.start]:02x}) is not UTF-8") from error
     mark = separator(data.removeprefix(b"\xef\xbb\xbf")) or "\t"
-    # The limit is the module's own; 131,072 characters are too few for a base64 image.
+    # The limit is global in the csv module; its default of 131,072 characters is too small for a base64 image.
     before = csv.field_size_limit(sys.maxsize)
     try:
         yield from _csv_rows(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True), mark)
@@ -113,7 +113,7 @@ def _workbook_rows(data: bytes) -> Iterator[TableRow]:
 
     try:
         with warnings.catch_warnings(), zipfile.ZipFile(io.BytesIO(data)) as archive:
-            warnings.simplefilter("ignore")  # openpyxl warns about styles and extensions that no score depends on
+            warnings.simplefilter("ignore")  # openpyxl warns about styles and extensions, which affect no score
             _check_unpacked(sum(entry.file_size for entry in archive.infolist()))
             yield from _sheet_rows(data)
     except TableFault:
@@ -134,7 +134,7 @@ def _sheet_rows(data: bytes) -> Iterator[TableRow]:
     """Yield the rows of the first sheet that has the two columns."""
     from openpyxl import load_workbook
 
-    # data_only would give the cached result of a cell such as "=A": nothing, where pandas wrote a model's text.
+    # data_only would return a cell's cached result. For a text such as "=A", written by pandas, this is nothing.
     book = load_workbook(io.BytesIO(data), read_only=True, data_only=False)
     try:
         seen = []
@@ -161,7 +161,7 @@ def _filled_rows(header: list[str], rows: Iterator[tuple[object, ...]]) -> Itera
 
 
 def _excel_text(cell: object) -> object:
-    """Undo `_x000D_`, which is how a workbook writes a control character and openpyxl does not undo."""
+    """Undo `_x000D_`: a workbook writes control characters in this form, and openpyxl does not decode it."""
     if isinstance(cell, str):
         return _EXCEL_CONTROL.sub(lambda found: chr(int(found[1], 16)), cell) if "_x00" in cell else cell
     return cell if cell is None or isinstance(cell, int | float) else str(cell)

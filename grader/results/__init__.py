@@ -61,26 +61,26 @@ def other_than(reading: ReadingName) -> ReadingName:
 
 
 class Outcome(StrEnum):
-    """What one reading concluded about one sample."""
+    """The conclusion of one reading about one sample."""
 
     PASSED = "passed"
     FAILED = "failed"
     """A test's assertion failed."""
     ERROR = "error"
-    """The program raised something other than a failed assertion."""
+    """The program raised an exception other than a failed assertion."""
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out_of_memory"
     CRASHED = "crashed"
-    """The process was ended by a signal of its own making."""
+    """The process was ended by a signal that it caused itself."""
     LINT_FAILED = "lint_failed"
     SUSPECT = "suspect"
-    """Passed officially, not confirmed by the split harness."""
+    """Passed officially, but not confirmed by the split harness."""
     CORRECT = "correct"
     WRONG = "wrong"
     NO_ANSWER = "no_answer"
     AMBIGUOUS = "ambiguous"
     UNSCORED = "unscored"
-    """Not judged, lost by the model's server, or by infrastructure; says nothing about the sample."""
+    """Not judged, or lost by the model's server or by infrastructure; says nothing about the sample."""
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,15 +88,15 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     outcome: Outcome
     credit: float
-    """What the sample earns: 1 or 0 (a float only where a benchmark gives parts)."""
+    """The sample's credit: 1 or 0 (a fraction only if a benchmark gives partial credit)."""
     answer: str | None = None
     """Multiple choice: the letter read, or None."""
     detail: str = ""
-    """For people: the error's text, the evidence, the reason."""
+    """For people: the error's text, the evidence or the reason."""
     rule: str | msgspec.UnsetType = msgspec.UNSET
     """The name of the rule that decided."""
     span: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
-    """Characters [start, end) of the raw prediction that the reading rests on."""
+    """Characters [start, end) of the raw prediction on which the reading is based."""
 
 
 class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,17 +106,17 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     sample: int
     """Position among the qid's predictions, from 0."""
     seconds: float = 0.0
-    """CPU seconds the program used (0 where nothing was executed)."""
+    """CPU seconds that the program used (0 if nothing was executed)."""
     official: Reading
     careful: Reading
     unit: str | msgspec.UnsetType = msgspec.UNSET
-    """What counts as one observation (task, question, circular group) where that is not the qid."""
+    """The id of the observation (task, question, circular group), if it is not the qid."""
     groups: Mapping[str, str | list[str]] | msgspec.UnsetType = msgspec.UNSET
-    """Category field -> value(s), for breakdowns made later."""
+    """Category field -> value(s), for breakdowns."""
     flags: list[str] | msgspec.UnsetType = msgspec.UNSET
-    """What is odd about the prediction itself: `truncated`."""
+    """Oddities of the prediction itself, for example `truncated`."""
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="extra")
-    """What the scorer keeps of the sample, in a record of its own; `read_facts` reads it."""
+    """The scorer's own data of the sample; `read_facts` reads it."""
 
     def reading(self, name: ReadingName) -> Reading:
         """Return the named reading."""
@@ -124,23 +124,23 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cluster(self) -> str:
-        """The observation this sample belongs to."""
+        """The observation that this sample belongs to."""
         return self.qid if self.unit is msgspec.UNSET else self.unit
 
     def labels(self) -> Iterator[str]:
-        """Yield the groups this sample is in, as `field=value`."""
+        """Yield the groups of this sample, as `field=value`."""
         for field, values in self.groups.items() if isinstance(self.groups, Mapping) else ():
             for value in [values] if isinstance(values, str) else values:
                 yield f"{field}={value}"
 
 
 def write_facts(facts: msgspec.Struct) -> msgspec.Raw:
-    """Return a scorer's record as a sample or a report carries it."""
+    """Encode a scorer's own record for a sample or a report."""
     return msgspec.Raw(msgspec.json.encode(facts))
 
 
 def read_facts(facts: msgspec.Raw | msgspec.UnsetType, kind: type[F], where: str) -> F:
-    """Return a scorer's record; raises InputError, which names `where` it is, if it is not such a record."""
+    """Return a scorer's own record; raises InputError, which names `where` it is, if it is invalid."""
     try:
         return msgspec.json.decode(b"{}" if facts is msgspec.UNSET else facts, type=kind)
     except msgspec.ValidationError as error:
@@ -155,19 +155,19 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     group: str | None = None
     """None for the overall value, else `field=value`."""
     value: float | None
-    """None: not judged, so there is no value."""
+    """None if the metric was not judged."""
     ci95: tuple[float, float] | None = None
     stderr: float | None = None
     n: int
-    """Observations (tasks, questions, groups) behind the value."""
+    """Number of observations (tasks, questions, groups)."""
     bounds: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
-    """With unscored samples: the value if all of them were wrong, and if all were right."""
+    """If samples are unscored: the value if all of them were wrong, and if all were right."""
     with_flakes: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
-    """`ci95`, widened by what verdicts that change could move: as many of them as the machine's ledger leaves open."""
+    """`ci95`, widened by the effect of flaky verdicts, as many as the machine's ledger cannot exclude."""
 
     @property
     def number(self) -> float:
-        """The value; raises ValueError where it was not judged."""
+        """The value; raises ValueError if it was not judged."""
         if self.value is None:
             raise ValueError(f"{self.name} was not judged")
         return self.value
@@ -181,7 +181,7 @@ def is_same(official: Metric | None, careful: Metric | None) -> bool:
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """Which part of a benchmark was graded."""
+    """The part of a benchmark that was graded."""
 
     n: int
     of: int
@@ -189,39 +189,39 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnscoredCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples that are unscored, by reading."""
+    """Number of unscored samples, by reading."""
 
     official: int = 0
     careful: int = 0
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything one grading run concluded."""
+    """All results of one grading run."""
 
     schema: int = SCHEMA
     benchmark: str
     scorer: str = ""
-    """The kind of scoring that benchmark.toml names."""
+    """The scorer's name, `scoring` in benchmark.toml."""
     split: str
     protocol: str
     model: str | None = None
-    """The model that made the predictions, where the prediction file names it."""
+    """The model that made the predictions, if the prediction file names it."""
     part: Part | None = None
     """None: the whole benchmark was graded."""
     metrics: list[Metric]
     samples: list[SampleResult]
     unscored: int = 0
-    """Samples that are unscored in one reading or both."""
+    """Number of samples that are unscored in at least one reading."""
     unscored_by_reading: UnscoredCounts = UnscoredCounts()
     provenance: Provenance = Provenance()
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    """What the scorer keeps of the run, in a record of its own; `read_facts` reads it."""
+    """The scorer's own data of the run; `read_facts` reads it."""
     baselines: dict[str, dict[str, float]] = {}
-    """Group (`all`: every task) -> baseline's name -> what it would score, in percent."""
+    """Group (`all`: every task) -> baseline's name -> its score in percent."""
     abbreviations: dict[str, str] = {}
     """Group value -> official abbreviation."""
     notes: list[str] = []
-    """What a reader must know (missing passes, baselines, ...)."""
+    """Notes for the reader (missing passes, baselines, ...)."""
 
     def __str__(self) -> str:
         """Return the overall metrics as a short table."""
@@ -239,19 +239,19 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return short.Row(name=name, official=values[0], careful=values[1], ci95=first.ci95, n=first.n)
 
     def __repr__(self) -> str:
-        """Return one line: all samples of a run are megabytes."""
+        """Return one line, because all samples of a run are megabytes."""
         counts = f"{len(self.metrics)} metrics, {len(self.samples)} samples, {self.unscored} unscored"
         return short.line([self.benchmark, self.split, self.protocol], counts)
 
     def metric(self, name: str, reading: ReadingName = "official", group: str | None = None) -> Metric | None:
-        """Return the named metric, or None if this report has none of that name."""
+        """Return the named metric, or None if this report does not have it."""
         for row in self.metrics:
             if (row.name, row.reading, row.group) == (name, reading, group):
                 return row
         return None
 
     def differences(self) -> list[SampleResult]:
-        """Return the samples where official and careful disagree on outcome or answer."""
+        """Return the samples on whose outcome, answer or credit the readings disagree."""
         return [
             s
             for s in self.samples
@@ -261,7 +261,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def count_unscored(samples: Iterable[SampleResult]) -> tuple[int, UnscoredCounts]:
-    """Return how many samples are unscored in one reading or both, and how many by reading."""
+    """Return the number of samples that are unscored in at least one reading, and the numbers by reading."""
     either = official = careful = 0
     for sample in samples:
         lost = sample.official.outcome is Outcome.UNSCORED, sample.careful.outcome is Outcome.UNSCORED
@@ -270,7 +270,7 @@ def count_unscored(samples: Iterable[SampleResult]) -> tuple[int, UnscoredCounts
 
 
 def by_group(samples: Iterable[SampleResult]) -> dict[str | None, list[SampleResult]]:
-    """Return the samples of every group (`field=value`, sorted), `None` first: all of them."""
+    """Return the samples of every group (`field=value`, sorted); the first key, `None`, has all samples."""
     everything: list[SampleResult] = []
     groups: dict[str, list[SampleResult]] = {}
     for sample in samples:

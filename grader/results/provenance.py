@@ -1,4 +1,4 @@
-"""How the values of a report were made: the records under `provenance` in a results file."""
+"""How the values of a report were obtained: the records under `provenance` in a results file."""
 
 from __future__ import annotations
 
@@ -8,59 +8,59 @@ import msgspec
 
 
 class CanaryProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Canaries: programs with a known verdict that ran among the real ones, in every sandbox."""
+    """Counts of canaries: programs with a known verdict that ran among the real ones, in every sandbox."""
 
     right: int = 0
-    """How many were judged as they had to be."""
+    """Number of canaries that got the expected verdict."""
     misjudged: dict[str, int] = {}
-    """What was misjudged (`judge: a wrong program`) -> how often."""
+    """Description of a wrong verdict (`judge: a wrong program`) -> number."""
     run_again: int = 0
-    """Jobs that ran once more, in another sandbox, because theirs had misjudged a canary."""
+    """Jobs that ran again in another sandbox, because theirs had misjudged a canary."""
     unscored: int = 0
-    """Jobs that nothing is known of, because the second sandbox misjudged one as well."""
+    """Jobs without a result, because the second sandbox misjudged a canary as well."""
 
 
 class NodeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One machine of a cluster that programs were executed on."""
+    """One machine of a cluster that executed programs."""
 
     name: str
-    """Host, address and the beginning of Ray's id."""
+    """Host, address and the beginning of Ray's node id."""
     kernel: str = ""
     architecture: str = ""
     backend: str = ""
     identity: str = ""
-    """As in the sandbox's: the id of the image is at its end."""
+    """As in `SandboxProvenance`; the image's id is at the end."""
     image: str = ""
     python: str = ""
     engine: str = ""
     user: str = ""
     workers: int = 0
     verdicts: int = 0
-    """Jobs that it did."""
+    """Number of jobs that it did."""
     lost: str = ""
-    """Why it was left out, or from some time on not used; empty: it was there to the end."""
+    """Why it was left out or no longer used; empty if it was used to the end."""
 
 
 class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where programs were executed, and within which limits."""
+    """Where programs were executed, and with which limits."""
 
     backend: str
     """`docker` or `bubblewrap`."""
     identity: str = ""
-    """A hash of all that can change a verdict: the image or the packages, and the code inside."""
+    """A hash of everything that can change a verdict: the image or the packages, and the code inside."""
     image: str = ""
     engine: str = ""
     """Version of the Docker engine."""
     runtime: str = ""
     """OCI runtime of the engine."""
     python: str = ""
-    """Python that ran the programs, as in `3.12.1`."""
+    """Python version that ran the programs, for example `3.12.1`."""
     official_python: str = ""
-    """Python of the official environment, as in `3.12`; empty: not known."""
+    """Python version of the official environment, for example `3.12`; empty: unknown."""
     user: str = ""
     workers: int = 0
     cpu_seconds: float = 0.0
-    """CPU time a program may use."""
+    """CPU time limit of a program."""
     memory_bytes: int = 0
     programs: int = 0
     distinct_programs: int = 0
@@ -68,41 +68,41 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     canaries: CanaryProvenance | None = None
     """None: nothing ran, or an earlier version graded."""
     nodes: list[NodeProvenance] = []
-    """The machines of a cluster, those that were left out or lost included; empty: it was one machine."""
+    """The machines of a cluster, including those that were left out or lost; empty for a single machine."""
 
     @property
     def has_another_python(self) -> bool:
-        """Whether programs ran on another Python than officially."""
+        """Whether programs ran on another Python version than the official one."""
         known = self.python and self.official_python and self.python != "unknown"
         return bool(known) and not f"{self.python}.".startswith(f"{self.official_python}.")
 
 
 class JudgeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who judged what rules could not read."""
+    """The judge of replies that the rules could not read."""
 
     source: str
-    """`endpoint`, or where the recorded replies came from."""
+    """`endpoint`, or the source of the recorded replies."""
     model: str = ""
     endpoint: str = ""
     """Address without credentials and query."""
     questions: int = 0
     calls: int = 0
-    """Requests sent, repeated and failed ones included."""
+    """Requests sent, including repeated and failed ones."""
     cached: int = 0
     """Questions answered without a request."""
     failed: int = 0
-    """Questions left without a readable reply."""
+    """Questions without a readable reply."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
 
 class IntervalMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How intervals were made."""
+    """How intervals were computed."""
 
     level: int = 95
     """In percent."""
     proportions: str = ""
-    """Method for shares of right and wrong."""
+    """Method for proportions."""
     means: str = ""
     """Method for other metrics."""
     resamples: int = 0
@@ -110,64 +110,64 @@ class IntervalMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class SelftestProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The self-test that showed what the machine's verdicts are worth; see `grade selftest`."""
+    """The self-test of the machine's verdicts; see `grade selftest`."""
 
     at: str
     """When it ended, in UTC: `2026-11-22T00:10:05+00:00`."""
     passed: bool
     problems: int = 0
-    """Verdicts that were wrong."""
+    """Number of wrong verdicts."""
     counts: dict[str, tuple[int, int]] = {}
-    """Kind of probe -> (verdicts that were as they had to be, probes)."""
+    """Kind of probe -> (probes with the expected verdict, probes)."""
     data: str = ""
     data_digest: str | None = None
     same_data: bool = False
-    """Whether it tested the very data that this run was graded with."""
+    """Whether it tested exactly the data of this run."""
     repeats: int = 1
     under_load: bool = False
     load: float = 0.0
     """Load average when it began."""
     cpu_ratio: float = 0.0
-    """How many times as long the calibration program took as on the standard machine; 0: it was not measured."""
+    """CPU time of the calibration program relative to the standard machine; 0: not measured."""
 
 
 class FlakeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the ledger of the machine says of verdicts that were reached again; see `grade flakes`."""
+    """The machine's ledger of verdicts that were reached again; see `grade flakes`."""
 
     flips: int
     """Verdicts that changed."""
     checked: int
     """Verdicts that were reached again, in all runs of this benchmark and protocol on the machine."""
     bound: float
-    """The highest share of verdicts that change which these counts leave open: exact, one-sided, 95 %."""
+    """Upper bound on the share of verdicts that change: exact, one-sided, 95 %."""
     tasks: dict[str, tuple[int, int]] = {}
-    """Known flaky tasks of this run's data -> (verdicts that changed, verdicts that were reached again)."""
+    """Known flaky tasks in this run's data -> (verdicts that changed, verdicts that were reached again)."""
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How the values of a report were made."""
+    """How the values of a report were obtained."""
 
     grade: str = ""
     """Version of grade."""
     python: str = ""
-    """Python that graded; programs run in the sandbox's."""
+    """Python version of the grader; programs run on the sandbox's version."""
     data: str = ""
-    """Where the tasks came from."""
+    """The source of the tasks."""
     data_digest: str | None = None
-    """A hash of the columns that scoring reads; None: not known."""
+    """A hash of the columns that scoring reads; None: unknown."""
     data_is_carried: bool = False
     """Whether the tasks came with the predictions."""
     predictions: str = ""
     """Name of the prediction file."""
     inference: dict[str, Any] = {}
-    """Settings that the predictions were asked for with, where the prediction file has them."""
+    """The sampling settings of the predictions, if the prediction file has them."""
     predictions_digest: str | None = None
     intervals: IntervalMethod | None = None
     settings: dict[str, str] = {}
-    """Settings of the scorer's own that were given."""
+    """The scorer's own settings that were given."""
     sandbox: SandboxProvenance | None = None
     judge: JudgeProvenance | None = None
     selftest: SelftestProvenance | None = None
-    """The valid self-test of this machine; None: there is none."""
+    """The valid self-test of this machine, if there is one."""
     flakes: FlakeProvenance | None = None
-    """None: nothing was executed, or no verdict of this benchmark was ever reached again on the machine."""
+    """None: nothing was executed, or the machine never reached a verdict of this benchmark twice."""

@@ -1,4 +1,4 @@
-"""A report in a few lines of plain text: what `print(report)` shows."""
+"""A report as a few lines of plain text, for `print(report)`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     official: float | None
     careful: float | None
     ci95: tuple[float, float] | None
-    """Of the careful value, or of the official one where there is no careful one."""
+    """The interval of the careful value, or of the official one if there is no careful value."""
     n: int
 
 
@@ -35,7 +35,7 @@ def table(title: Sequence[str], metrics: Sequence[Row], counts: str) -> str:
 
 
 def line(title: Sequence[str], counts: str) -> str:
-    """Return what a report is, in one bounded line."""
+    """Return one bounded line that identifies a report."""
     return f"<Report {' '.join(map(_cut, title))}: {counts}>"
 
 
@@ -58,5 +58,5 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _cut(text: str) -> str:
     shortened = text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…"
-    # As `grader.reports.text.clean` does, which this module is too low a layer to import.
+    # Like `grader.reports.text.clean`, which this lower layer must not import.
     return "".join(character if character.isprintable() else " " for character in shortened)

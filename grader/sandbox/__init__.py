@@ -1,1 +1,1 @@
-"""Where untrusted code runs: backends behind one interface, a pool of warm supervisors."""
+"""The sandboxes for untrusted code: backends behind one interface, and a pool of warm supervisors."""

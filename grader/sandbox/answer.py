@@ -1,4 +1,4 @@
-"""A supervisor's answer, typed: what was seen of one program."""
+"""A supervisor's typed answer: the observations of one program."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ if TYPE_CHECKING:
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What the kernel and the watch say, nothing that the program said."""
+    """Evidence from the kernel and the watch; nothing in it comes from the program."""
 
     stopped: str | None
-    """Why it was stopped: `cpu`, `blocked`, `wall`, `memory`, `shared`, `garbage`; None: it ended by itself.
+    """Why it was stopped: `cpu`, `blocked`, `wall`, `memory`, `shared`, `disturbed`, `garbage`; None: it was not.
 
-    `shared`: the machine's shared memory grew beyond the limit, and shrank when the program ended; `disturbed`: it
-    grew and did not shrink, so it was somebody else's (never final)."""
+    `shared`: the machine's shared memory grew beyond the limit, and shrank when the program ended. `disturbed`: it grew
+    and did not shrink, so another process used it (never final)."""
     status: int | None
-    """Exit code, or minus the signal that ended it; None after a result (it is killed then)."""
+    """Exit code, or minus the signal that ended it; None after a result, because the process is then killed."""
     cpu: float
     wall: float
     waited: float
-    """Seconds it was ready to run and the machine was busy with something else."""
+    """Time in which it was ready to run but the machine was busy with something else."""
     oom: bool
-    """The kernel killed for memory while it ran."""
+    """Whether the kernel killed a process for memory while it ran."""
 
 
 class Lint(msgspec.Struct, frozen=True, kw_only=True):
-    """The linter's word."""
+    """The linter's result."""
 
     messages: list[str] = []
     broken: str = ""
-    """Why there is no word: the source hung or crashed the linter."""
+    """Why there is no result: the source hung or crashed the linter."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,15 +41,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     evidence: Evidence
     result: str | None = None
-    """The official result text; None where the process ended without one."""
+    """The official result text; None if the process ended without one."""
     kind: str = ""
-    """Type of the exception behind the text."""
+    """The type of the exception behind the text."""
     lines: str = ""
-    """Lines of the program that the exception came by, outermost first and comma-separated; the program's own word."""
+    """Lines of the program through which the exception passed, outermost first, separated by commas; self-reported."""
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True):
-    """What the tests made of a candidate that has a process of its own."""
+    """The tests' verdict on a candidate in its own process."""
 
     evidence: Evidence
     confirmed: bool = False
@@ -61,12 +61,12 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     """One recording of the calls of a task's tests."""
 
     calls: list[str] | None = None
-    """JSON texts; None: they cannot be recorded, for the reason `refused`."""
+    """JSON texts; None if they cannot be recorded, for the reason `refused`."""
     names: list[str] = []
     reads: list[str] = []
     refused: str = ""
     begun: list[str] | None = None
-    """The calls until an exception of the tests' own ended them, where that is why there are no `calls`."""
+    """If an exception of the tests themselves ended the recording (so `calls` is None): the calls before it."""
 
 
 class Recording(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,16 +84,16 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
-    """What a candidate answered to the recorded calls, as it sent it."""
+    """A candidate's answers to the recorded calls, as it sent them."""
 
     evidence: Evidence
     hello: str | None = None
-    """What it says of itself once its code is loaded; None: its process ended before."""
+    """Its first message, sent after its code was loaded; None if its process ended before."""
     replies: list[str] = []
 
 
 class Executed(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything about one job."""
+    """All observations of one job."""
 
     lint: Lint | None = None
     run: Run | None = None
@@ -104,8 +104,8 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def understand(answer: Answer) -> Executed:
-    """Convert an answer; raises msgspec.ValidationError where it is none, or says nothing."""
+    """Convert an answer; raises msgspec.ValidationError if it is invalid or empty."""
     executed = msgspec.convert(answer, Executed)
     if all(getattr(executed, name) is None for name in executed.__struct_fields__):
-        raise msgspec.ValidationError("an answer that says nothing")
+        raise msgspec.ValidationError("an empty answer")
     return executed

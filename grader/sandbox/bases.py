@@ -1,8 +1,8 @@
-"""The image that the sandbox image stands on: the official Python of the wanted version where a registry gives it.
+"""The base image of the sandbox image: the official Python image of the wanted version, if a registry has it.
 
-Python's version is part of a verdict: HumanEval-V's official environments are 3.10 (v1) and 3.12 (v2). Where no
-registry can be reached, a base with the same version is made from an Ubuntu mirror, and where that cannot be had
-either, one from a Debian mirror with the Python that Debian has.
+The Python version is part of a verdict: HumanEval-V's official environments are 3.10 (v1) and 3.12 (v2). If no registry
+can be reached, a base with the same version is created from an Ubuntu mirror. If this fails, too, a base is created
+from a Debian mirror, with Debian's Python version.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ UBUNTU_MIRRORS = {"x86_64": "http://archive.ubuntu.com/ubuntu", "aarch64": "http
 
 
 class Base(msgspec.Struct, frozen=True, kw_only=True):
-    """Where one version of Python comes from."""
+    """The sources of one Python version."""
 
     pinned: str
-    """The slim official image, by a digest under which public Dockerfiles pin it."""
+    """The slim official image, by a digest that public Dockerfiles use."""
     ubuntu: str
-    """The release of Ubuntu that has this version."""
+    """The Ubuntu release with this version."""
 
     @property
     def ubuntu_base(self) -> str:
-        """Name the base image that is made of it."""
+        """The name of the base image created from that release."""
         return f"grade-base-ubuntu:{self.ubuntu}"
 
 
@@ -55,22 +55,22 @@ MADE_HERE = (DEBIAN_BASE, *(base.ubuntu_base for base in BASES.values()))
 
 
 def find(client: Any, observer: Observer, kind: BaseKind, python: str | None) -> str:
-    """Return the reference of a base image that is present on the engine; raises InfrastructureError.
+    """Return the reference of a base image that the engine has; raises InfrastructureError.
 
-    `python` is the wanted version, `3.12`; None: no particular one.
+    `python` is the wanted version, `3.12`; None: any version.
     """
     wanted = BASES.get(python or DEFAULT_PYTHON)
     if kind != "debian" and wanted is not None and (exists(client, wanted.pinned) or _pull(client, observer, wanted)):
         return wanted.pinned
     if kind == "official":
         raise InfrastructureError(
-            f"The registry did not give {wanted.pinned if wanted else f'an image with Python {python}'}. Where no "
-            "registry can be reached, `grade image build --base debian` makes a base from a Debian mirror."
+            f"The registry did not provide {wanted.pinned if wanted else f'an image with Python {python}'}. If no "
+            "registry can be reached, `grade image build --base debian` creates a base from a Debian mirror."
         )
     if kind == "auto" and python is not None and wanted is not None and _ubuntu(client, observer, wanted, python):
         return wanted.ubuntu_base
     if kind == "auto":
-        observer.message(f"The registry did not give it; the base is a Debian {DEBIAN_SUITE} instead")
+        observer.message(f"The registry did not provide it; the base is a Debian {DEBIAN_SUITE} instead")
     if not exists(client, DEBIAN_BASE):
         _import_debian(client, observer)
     return DEBIAN_BASE
@@ -99,11 +99,11 @@ def _pull(client: Any, observer: Observer, wanted: Base) -> bool:
     return True
 
 
-# --- bases that are made here -----------------------------------------------------------------------------------
+# --- bases created on this machine ------------------------------------------------------------------------------
 
 
 def _ubuntu(client: Any, observer: Observer, wanted: Base, python: str) -> bool:
-    """Make a base with the wanted Python from an Ubuntu mirror; False where that cannot be done."""
+    """Create a base with the wanted Python from an Ubuntu mirror; return False if this is not possible."""
     import platform
 
     if exists(client, wanted.ubuntu_base):
@@ -111,12 +111,12 @@ def _ubuntu(client: Any, observer: Observer, wanted: Base, python: str) -> bool:
     program, mirror = _debootstrap(), UBUNTU_MIRRORS.get(platform.machine())
     if program is None or mirror is None or not UBUNTU_KEYRING.is_file():
         observer.message(
-            f"No base with Python {python} can be made here: that needs debootstrap and Ubuntu's keys "
-            "(`apt-get install debootstrap ubuntu-keyring` where your distribution has them, then "
+            f"A base with Python {python} cannot be created here: this needs debootstrap and Ubuntu's keys "
+            "(`apt-get install debootstrap ubuntu-keyring` if your distribution has them, then "
             f"`grade image build --python {python}`)"
         )
         return False
-    observer.message(f"Making an Ubuntu {wanted.ubuntu} base with Python {python} (some minutes)")
+    observer.message(f"Creating an Ubuntu {wanted.ubuntu} base with Python {python} (some minutes)")
     options = [f"--keyring={UBUNTU_KEYRING}", "--force-check-gpg", "--components=main", "--include=python3"]
     try:
         _import(client, program, wanted.ubuntu_base, options, [mirror, _script(wanted.ubuntu)])
@@ -127,20 +127,20 @@ def _ubuntu(client: Any, observer: Observer, wanted: Base, python: str) -> bool:
 
 
 def _script(suite: str) -> str:
-    """Return debootstrap's script of an Ubuntu release; releases that it does not know yet are made as the last one."""
+    """Return debootstrap's script for an Ubuntu release; for a newer release than it knows, the last known one."""
     folder = Path("/usr/share/debootstrap/scripts")
     return str(next((folder / name for name in (suite, "jammy", "gutsy") if (folder / name).exists()), folder / suite))
 
 
 def _import_debian(client: Any, observer: Observer) -> None:
-    """Make a minimal Debian with Python and import it as an image. Needs root and debootstrap."""
+    """Create a minimal Debian with Python and import it as an image. Needs root and debootstrap."""
     program = _debootstrap()
     if program is None:
         raise InfrastructureError(
-            "debootstrap is missing, so no Debian base can be made for the sandbox image. "
+            "debootstrap is missing, so no Debian base can be created for the sandbox image. "
             "Install it (`apt-get install debootstrap`) and run `grade image build`, or use --sandbox bubblewrap."
         )
-    observer.message(f"Making a Debian {DEBIAN_SUITE} base with debootstrap (about a minute)")
+    observer.message(f"Creating a Debian {DEBIAN_SUITE} base with debootstrap (about a minute)")
     _import(client, program, DEBIAN_BASE, ["--include=python3"], _mirror())
 
 
@@ -149,7 +149,7 @@ def _debootstrap() -> str | None:
 
 
 def _import(client: Any, program: str, name: str, options: list[str], source: list[str]) -> None:
-    """Make a minimal system and import it as an image named after its release; raises InfrastructureError."""
+    """Create a minimal system and import it as an image named after its release; raises InfrastructureError."""
     repository, suite = name.split(":")
     with tempfile.TemporaryDirectory(prefix="grade-base-") as folder:
         root = Path(folder) / "root"
@@ -158,7 +158,7 @@ def _import(client: Any, program: str, name: str, options: list[str], source: li
         if result.returncode:
             tail = "\n".join(result.stdout.splitlines()[-4:] + result.stderr.splitlines()[-4:])
             raise InfrastructureError(
-                f"debootstrap could not make a base image of {suite} (it needs root and a mirror).\n{tail}"
+                f"debootstrap could not create a base image of {suite} (it needs root and a mirror).\n{tail}"
             )
         for waste in ("var/cache/apt", "var/lib/apt", "usr/share/doc", "usr/share/locale", "usr/share/man"):
             shutil.rmtree(root / waste, ignore_errors=True)
@@ -170,7 +170,7 @@ def _import(client: Any, program: str, name: str, options: list[str], source: li
 
 
 def _mirror() -> list[str]:
-    """Return the mirror this machine installs from, if it can be told; debootstrap has a default of its own."""
+    """Return the mirror that this machine installs from, if it is known; else debootstrap uses its default."""
     for path in ("/etc/apt/sources.list", "/etc/apt/sources.list.d/debian.sources"):
         try:
             text = Path(path).read_text(encoding="utf-8", errors="replace")

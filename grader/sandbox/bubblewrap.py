@@ -1,4 +1,4 @@
-"""The embedded backend: bubblewrap, as root or as an ordinary user, with a Python of this machine."""
+"""The backend without an engine: bubblewrap, as root or an ordinary user, with a Python of this machine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ProcessSupervisor:
     """A supervisor whose channel is a child process's standard input and output."""
 
     def __init__(self, command: list[str], settings: dict[str, object]) -> None:
-        # In a session of its own: a Ctrl-C on the terminal is the grader's to handle. It goes when the grader goes.
+        # It has its own session, so the grader handles a Ctrl-C on the terminal. It ends with the grader.
         self._process = subprocess.Popen(  # noqa: S603 - our own words
             command,
             stdin=subprocess.PIPE,
@@ -55,12 +55,12 @@ class ProcessSupervisor:
             raise InfrastructureError(_why_not(command, settings)) from error
 
     def write(self, data: memoryview) -> int:
-        """Send what fits in the pipe."""
+        """Send as many bytes as fit in the pipe."""
         assert self._process.stdin is not None
         return self._process.stdin.write(data) or 0
 
     def wait(self, timeout: float) -> None:
-        """Wait until the pipe has room, or the other one has something."""
+        """Wait until the output pipe has room or the input pipe has data."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         if not any(select.select([self._process.stdout], [self._process.stdin], [], timeout)):
@@ -75,7 +75,7 @@ class ProcessSupervisor:
         return data
 
     def send(self, job: Job, timeout: float) -> None:
-        """Hand over one job."""
+        """Send one job."""
         self._channel.send(job, timeout)
 
     def receive(self, timeout: float) -> Answer:
@@ -83,7 +83,7 @@ class ProcessSupervisor:
         return self._channel.receive(timeout)
 
     def close(self) -> None:
-        """Kill bubblewrap; its process namespace and mounts go with it."""
+        """Kill bubblewrap, which also ends its process namespace and mounts."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         self._process.wait()
@@ -111,7 +111,7 @@ class Bubblewrap:
         """Start one supervisor."""
         settings: dict[str, object] = {
             "memory": self._limits.memory_bytes,
-            # A user id counts its processes over the whole machine: every supervisor gets ids nobody else uses.
+            # A user's process limit counts processes on the whole machine: every supervisor gets unique user ids.
             "first_uid": self._base + 16 * index,
             "cgroup": False,
             "lint": lint,
@@ -119,11 +119,11 @@ class Bubblewrap:
         return ProcessSupervisor(command(self._site, self._python), settings)
 
     def reap(self) -> int:
-        """Nothing can be left: every sandbox dies with the grader that started it."""
+        """Return 0: nothing can be left over, because every sandbox dies with its grader."""
         return 0
 
     def describe(self) -> SandboxProvenance:
-        """Return what a report says about this sandbox."""
+        """Return the provenance of this sandbox for a report."""
         return SandboxProvenance(
             backend=self.name,
             identity=self.identity,
@@ -133,14 +133,14 @@ class Bubblewrap:
 
 
 def executable() -> str | None:
-    """Return bubblewrap's path, or None where it is not installed."""
+    """Return bubblewrap's path, or None if it is not installed."""
     return shutil.which("bwrap")
 
 
 def readable(python: Interpreter) -> list[Path]:
-    """Return what of this machine a program may read: the interpreter, its library, and shared libraries.
+    """Return the paths of this machine that a program may read: the interpreter, its library, and shared libraries.
 
-    Each path comes after those that hold it.
+    A parent folder comes before the paths in it.
     """
     folders = set(python.libraries)
     folders |= {python.base / name for name in ("lib", "lib64") if python.base != Path("/usr")}
@@ -151,14 +151,14 @@ def readable(python: Interpreter) -> list[Path]:
 
 
 def installed(folders: list[Path]) -> list[Path]:
-    """Return folders of installed packages inside `folders`: the grader may be there, and with it tests and answers."""
+    """Return the folders of installed packages in `folders`. The grader, with tests and answers, may be in one."""
     names = ("site-packages", "dist-packages")
     patterns = [f"{middle}{name}" for name in names for middle in ("", "python*/")]
     return sorted({path for folder in folders for pattern in patterns for path in folder.glob(pattern)})
 
 
 def command(site: Path, python: Interpreter) -> list[str]:
-    """Return the command line that runs a supervisor."""
+    """Return the command line that starts a supervisor."""
     present = readable(python)
     words = [executable() or "bwrap", "--die-with-parent", "--as-pid-1", "--new-session", "--hostname", "sandbox"]
     words += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
@@ -168,7 +168,7 @@ def command(site: Path, python: Interpreter) -> list[str]:
             words += ["--cap-add", capability]
     else:
         words += ["--unshare-user", "--cap-drop", "ALL"]
-    # Folders that bubblewrap makes on the way to a mount are closed to other users; programs are other users.
+    # bubblewrap creates the parent folders of a mount without access for other users, but programs are other users.
     parents = {p for path in (*present, Path(_INSIDE_CODE)) for p in path.parents} | {Path("/tmp")}  # noqa: S108
     for folder in sorted(parents - {Path("/")}):
         words += ["--perms", "0755", "--dir", str(folder)]
@@ -193,12 +193,12 @@ def command(site: Path, python: Interpreter) -> list[str]:
 
 
 def _environment(settings: dict[str, object]) -> dict[str, str]:
-    """Nothing of the grader's own environment; one hash seed, so that a verdict does not hang on set order."""
+    """Return the environment: nothing from the grader's, and a fixed hash seed, so that set order is stable."""
     return {"GRADE_SETTINGS": json.dumps(settings), "PYTHONPATH": _INSIDE_SITE, "PYTHONHASHSEED": "0"}
 
 
 def _why_not(words: list[str], settings: dict[str, object]) -> str:
-    """Run the failing command once more to catch what it says, and put that into a sentence."""
+    """Run the failing command once more, and return an error message with its output."""
     environment = _environment(settings)
     try:
         again = subprocess.run(  # noqa: S603 - our own words

@@ -1,7 +1,7 @@
-"""Canaries: jobs whose outcome is known before they run, one of the same kind as the jobs around them.
+"""Canaries: jobs whose outcome is known before they run, each of the same kind as the jobs around it.
 
-Each is about a small function that is made up for it: its name, its arguments, its constants and its tests are drawn
-anew. So nothing that looks at a job can tell that it is one. It has nothing of any task of the run.
+Each canary tests a small made-up function. Its name, arguments, constants and tests are drawn at random, and it has
+nothing in common with the tasks of the run. So no code that looks at a job can recognise a canary.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["lint", "record", "answer", "judge", "split", "run"]
 KINDS: tuple[Kind, ...] = ("run", "split", "judge", "answer", "record", "lint")
-"""What a job can ask for; of one that asks for several, the first decides."""
+"""The kinds of jobs; if a job has several, the first in this order is its kind."""
 VERBS = ("blend", "count", "fold", "join", "measure", "pack", "rank", "scale", "shift", "split", "total", "weigh")
 NOUNS = ("area", "cells", "digits", "edges", "items", "levels", "pairs", "points", "rows", "steps", "tiles", "words")
 ARGUMENTS = ("a", "b", "first", "height", "left", "lower", "n", "other", "right", "size", "start", "step", "width", "x")
@@ -33,22 +33,22 @@ Value = int | str
 
 
 class Canary(msgspec.Struct, frozen=True, kw_only=True):
-    """A job, and what must come of it."""
+    """A job and its expected result."""
 
     job: dict[str, Any]
     kind: Kind
     is_right: bool
-    """Whether the program in it is right: then it must pass, else it must fail, and for the known reason."""
+    """Whether its program is right. A right one must pass; a wrong one must fail for the known reason."""
     name: str
     """The function's name."""
     calls: tuple[tuple[int, int], ...]
-    """The arguments of the calls that the tests make; of a wrong one for recording, the call that depends on an answer
-    is the last, with its arguments the other way round where the answer is false."""
+    """The arguments of the calls of the tests. In a wrong canary for recording, the last call depends on an answer: its
+    arguments are swapped if the answer is falsy."""
     values: tuple[Value, ...]
-    """What the program returns."""
+    """The return values of the program."""
 
     def judged(self, answer: Answer) -> bool:
-        """Whether the sandbox has judged it as it had to."""
+        """Whether the sandbox judged it as expected."""
         try:
             return _CHECKS[self.kind](self, understand(answer))
         except (msgspec.ValidationError, ValueError, TypeError, KeyError, IndexError, AttributeError):
@@ -56,12 +56,12 @@ class Canary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def kind_of(job: Job) -> Kind | None:
-    """Return what a job asks for; None: nothing that a canary could stand among."""
+    """Return the kind of a job; None if there are no canaries of its kind."""
     return next((kind for kind in KINDS if job.get(kind)), None)
 
 
 def like(job: Job, draw: random.Random, *, is_right: bool) -> Canary | None:
-    """Return a canary for the place after a job: of its kind, with its limits; None for a job of no known kind."""
+    """Return a canary to run after a job, with its kind and limits; None for a job of an unknown kind."""
     kind = kind_of(job)
     if kind is None:
         return None
@@ -107,11 +107,11 @@ _SHAPES: tuple[_Shape, ...] = (
     ("    table = {{'{k}': {x}, '{m}x': {y}}}\n    return sum(table.values()) * {k} + {m} + len(table)",
      lambda x, y, k, m: (x + y) * k + m + 2),
 )  # fmt: skip
-"""A function's body, and what it returns for its arguments x and y and the constants k and m."""
+"""(Body of a function, its return value for the arguments x and y and the constants k and m)."""
 
 
 def _draw(draw: random.Random, *, is_right: bool) -> _Function:
-    """Draw a function and its tests; a wrong one returns something else at the first call."""
+    """Draw a function and its tests; a wrong one returns another value at the first call."""
     name = f"{draw.choice(VERBS)}_{draw.choice(NOUNS)}"
     x, y = draw.sample(ARGUMENTS, 2)
     signature = f"def {name}({x}, {y}):\n"
@@ -135,7 +135,7 @@ def _draw(draw: random.Random, *, is_right: bool) -> _Function:
 
 
 def _other(values: Callable[[int, int, int, int], Value], call: tuple[int, int], k: int, m: int) -> int:
-    """Return a constant with which the first call returns something else."""
+    """Return a constant that changes the return value of the first call."""
     return next(other for other in range(k + 1, k + LARGEST) if values(*call, other, m) != values(*call, k, m))
 
 
@@ -172,13 +172,13 @@ def _official(made: _Function, job: Job) -> dict[str, Any]:
 
 
 def _linted(made: _Function, job: Job) -> dict[str, Any]:
-    """A wrong program is one with a name that nothing defines: the linter reads, it executes nothing."""
+    """Return a lint job. A wrong program has an undefined name, because the linter executes nothing."""
     broken = made.source + f"    return {made.name}_\n"
     return _official(made, job) | ({} if made.is_right else {"head": broken})
 
 
 def _recorded(made: _Function) -> dict[str, Any]:
-    """A wrong one has tests whose calls depend on an answer: both recordings must show it."""
+    """Return a record job. A wrong one has tests whose calls depend on an answer; both recordings must show it."""
     tests = made.tests
     if not made.is_right:
         (a, b), *_ = made.calls
@@ -208,7 +208,7 @@ def _candidate(made: _Function) -> dict[str, Any]:
 
 
 def _calls(made: _Function) -> list[str]:
-    """Return the calls as sandbox_image/recording.py writes them."""
+    """Return the calls in the format of sandbox_image/recording.py."""
     return [
         _text({"f": {"x": ["name", made.name]}, "m": [], "v": list(call), "k": [], "n": [], "d": []})
         for call in made.calls
@@ -220,7 +220,7 @@ def _hello(made: _Function) -> str:
 
 
 def _replies(made: _Function) -> list[str]:
-    """Return what the program answers as sandbox_image/answering.py writes it."""
+    """Return the program's answers in the format of sandbox_image/answering.py."""
     return [_text({"v": value, "m": [], "n": []}) for value in made.values]
 
 
@@ -258,7 +258,7 @@ def _is_recorded(canary: Canary, seen: Executed) -> bool:
 
 
 def _calls_of(canary: Canary, recorded: Recorded) -> list[tuple[int, ...]]:
-    """Return the arguments of recorded calls; raises ValueError for other calls than of the canary's function."""
+    """Return the arguments of recorded calls; raises ValueError for calls of another function."""
     found = [json.loads(call) for call in recorded.calls or ()]
     if any(call["f"] != {"x": ["name", canary.name]} or call["k"] for call in found):
         raise ValueError("another function is called")
@@ -266,7 +266,7 @@ def _calls_of(canary: Canary, recorded: Recorded) -> list[tuple[int, ...]]:
 
 
 def _is_answered(canary: Canary, seen: Executed) -> bool:
-    """Whether the program answered what it returns; a wrong one other values than a right one."""
+    """Whether the program answered with its return values; those of a wrong one differ from a right one's."""
     if seen.answer is None:
         return False
     replies = [json.loads(reply) for reply in seen.answer.replies]

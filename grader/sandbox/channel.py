@@ -14,16 +14,16 @@ MAX_FRAME = 64 << 20
 
 
 class Stream(Protocol):
-    """Bytes both ways."""
+    """A byte stream in both directions."""
 
     def write(self, data: memoryview) -> int:
-        """Send what fits now and return how many bytes that was, 0 where none fits; raises OSError."""
+        """Send as many bytes as fit now and return their number, which can be 0; raises OSError."""
 
     def wait(self, timeout: float) -> None:
-        """Return when bytes fit or bytes have come; raises TimeoutError after `timeout` seconds, or OSError."""
+        """Return when bytes can be sent or received; raises TimeoutError after `timeout` seconds, or OSError."""
 
     def read(self, timeout: float) -> bytes:
-        """Return some bytes, b"" at the end; raises TimeoutError or OSError."""
+        """Return some bytes, b"" at the end of the stream; raises TimeoutError or OSError."""
 
 
 class Channel:
@@ -34,10 +34,10 @@ class Channel:
         self._buffer = bytearray()
 
     def send(self, job: Job, timeout: float) -> None:
-        """Send one message; raises SupervisorLostError, also where nothing moves for `timeout` seconds.
+        """Send one message; raises SupervisorLostError, also if nothing can be sent or received for `timeout` seconds.
 
-        Takes in what comes meanwhile. A supervisor that has to wait until its answer is read takes no more jobs: if
-        both sides only wrote, both would wait for ever.
+        It also receives while it sends. A supervisor takes no more jobs while its answer is not read, so if both sides
+        only wrote, both would wait for ever.
         """
         data = json.dumps(job, separators=(",", ":")).encode()
         view = memoryview(struct.pack(">I", len(data)) + data)
@@ -54,12 +54,12 @@ class Channel:
         deadline = time.monotonic() + timeout
         (length,) = struct.unpack(">I", self._take(4, deadline))
         if length > MAX_FRAME:
-            raise SupervisorLostError(f"a message of {length} bytes")
+            raise SupervisorLostError(f"a message of {length} bytes is too long")
         data = self._take(length, deadline)
         try:
             message = json.loads(data)
             if b"\\ud" in data.lower():
-                # Half a character in a program's text: nothing could print or write it.
+                # Half a character in a program's text: it could not be printed or written.
                 message = json.loads(
                     json.dumps(message, ensure_ascii=False)
                     .encode("utf-16", "surrogatepass")
@@ -84,5 +84,5 @@ class Channel:
     def _read(self, timeout: float) -> None:
         part = self._stream.read(timeout)
         if not part:
-            raise SupervisorLostError("the supervisor is gone")
+            raise SupervisorLostError("the supervisor has ended")
         self._buffer += part

@@ -1,4 +1,4 @@
-"""Which backend runs: the one asked for, else Docker where an engine answers, else bubblewrap; never none."""
+"""Choose the backend: the given one, else Docker if an engine answers, else bubblewrap; never run without one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEITHER = (
 
 
 def choose(asked: str) -> BackendName:
-    """Return the backend's name; raises InfrastructureError where there is none."""
+    """Return the backend's name; raises InfrastructureError if none is available."""
     if asked in {"auto", "docker"} and (asked == "docker" or docker.available()):
         return "docker"
     if bubblewrap.executable() is None:
@@ -31,13 +31,13 @@ def choose(asked: str) -> BackendName:
 def open_backend(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Backend:
     """Return a backend that is ready to start supervisors; raises InfrastructureError.
 
-    `python` is the version that the official environment has (`3.12`): it runs inside where it can be had.
+    `python` is the Python version of the official environment (`3.12`); the sandbox uses it if it is available.
     """
     if choose(options.sandbox) == "docker":
         return docker.Docker(limits, observer, runtime=options.runtime, python=python)
     if options.runtime:
         raise UsageError(
-            f"--runtime {options.runtime} is an option of the Docker engine, and bubblewrap would be used here: "
-            "start the engine, or leave the option out."
+            f"--runtime {options.runtime} is an option of the Docker engine, but bubblewrap would be used here: "
+            "start the engine, or omit the option."
         )
     return bubblewrap.Bubblewrap(limits, observer, python=python)

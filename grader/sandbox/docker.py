@@ -1,4 +1,4 @@
-"""The Docker backend: one container a supervisor, locked down, labelled, and gone with the grader."""
+"""The Docker backend: one restricted and labelled container per supervisor, which ends with the grader."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from grader.observer import Observer
 
 NOT_PODMAN = (
-    "grade does not run its sandbox on Podman's service: that refuses the limit on the files of a sandbox (nr_inodes). "
-    "Use --sandbox bubblewrap (`apt-get install bubblewrap`), or start a Docker engine and name it in DOCKER_HOST."
+    "grade does not run its sandbox on Podman's service, which rejects the limit on a sandbox's files (nr_inodes). "
+    "Use --sandbox bubblewrap (`apt-get install bubblewrap`), or start a Docker engine and set DOCKER_HOST."
 )
 READY_SECONDS = 60.0
 SOCKET_SECONDS = 60.0
-"""What reading waits for at most where `select` said that there is something."""
+"""Maximum time of a read after `select` has reported data."""
 OWNER_LABEL = f"{image.LABEL}.owner"
 CAPABILITIES = ["SETUID", "SETGID", "KILL"]
 PIDS = 256
-# What the supervisor, the zygote and the linter need beside the program's own memory.
+# Memory for the supervisor, the zygote and the linter, in addition to the program's own.
 SUPERVISOR_BYTES = 512 << 20
 
 
@@ -57,7 +57,7 @@ def connect() -> Any:
 
 
 def available() -> bool:
-    """Tell quickly whether an engine that can be used answers; Podman's service is none of these."""
+    """Return quickly whether a usable engine answers; Podman's service is not usable."""
     place = engines.find()
     if place is None:
         return False
@@ -70,7 +70,7 @@ def available() -> bool:
 
 
 class ContainerSupervisor:
-    """A supervisor in a container, its channel the container's standard input and output."""
+    """A supervisor in a container. Its channel is the container's standard input and output."""
 
     def __init__(self, client: Any, image_id: str, options: dict[str, Any]) -> None:
         self._container: Any = None
@@ -83,7 +83,7 @@ class ContainerSupervisor:
         try:
             self._container = client.containers.create(image_id, **options)
             attached = self._container.attach_socket(params={"stdin": 1, "stdout": 1, "stream": 1})
-            # The SDK hands out a file object of an HTTP response; the socket beneath it is what can be waited for.
+            # The SDK returns a file object of an HTTP response, but only the socket beneath it can be waited for.
             self._response, self._socket = attached._response, attached._sock
             self._container.start()
             self.greeting = self._channel.receive(READY_SECONDS)
@@ -101,7 +101,7 @@ class ContainerSupervisor:
         return ""
 
     def write(self, data: memoryview) -> int:
-        """Send what fits in the socket."""
+        """Send as many bytes as fit in the socket."""
         self._socket.settimeout(0)
         try:
             return int(self._socket.send(data))
@@ -111,12 +111,12 @@ class ContainerSupervisor:
             self._socket.settimeout(SOCKET_SECONDS)
 
     def wait(self, timeout: float) -> None:
-        """Wait until the socket has room, or something to read."""
+        """Wait until the socket has room or data."""
         if not any(select.select([self._socket], [self._socket], [], timeout)):
             raise TimeoutError(f"nothing moved for {timeout:.0f} s")
 
     def read(self, timeout: float) -> bytes:
-        """Receive bytes of standard output: the engine puts both streams into frames with a header of eight bytes."""
+        """Receive bytes of standard output. The engine sends both output streams in frames with an 8-byte header."""
         while True:
             if len(self._buffer) >= 8:
                 stream, length = struct.unpack(">BxxxI", self._buffer[:8])
@@ -133,7 +133,7 @@ class ContainerSupervisor:
             self._buffer += part
 
     def send(self, job: Job, timeout: float) -> None:
-        """Hand over one job."""
+        """Send one job."""
         self._channel.send(job, timeout)
 
     def receive(self, timeout: float) -> Answer:
@@ -149,8 +149,8 @@ class ContainerSupervisor:
             with contextlib.suppress(Exception):
                 self._container.remove(force=True, v=True)
         if self._response is not None:
-            # It closes the file object and the socket as well. Closing those alone would leave a response that reads
-            # from a closed file: Python 3.13 reports that when the response is collected.
+            # This also closes the file object and the socket. Closing only those would leave a response that reads from
+            # a closed file, and Python 3.13 reports that when the response is garbage-collected.
             with contextlib.suppress(Exception):
                 self._response.close()
 
@@ -170,7 +170,7 @@ class Docker:
         self._image = image.ensure(self._client, observer, python)
         self._engine = str(self._client.version().get("Version", "unknown"))
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
-        # The image's id too: the same code stands on another Python where the base is another.
+        # It includes the image's id, because the same code can have another Python version if the base differs.
         self.identity = f"docker:{self._tag}:{runtime or 'default'}:{self._image.id}"
 
     def start(self, index: int, *, lint: bool = False) -> ContainerSupervisor:
@@ -192,7 +192,7 @@ class Docker:
             "environment": {
                 "GRADE_SETTINGS": json.dumps(settings),
                 "PYTHONPATH": "/opt/grade-site",
-                # One hash seed, so that a verdict does not hang on the order of a set.
+                # A fixed hash seed, so that a verdict does not depend on the order of a set.
                 "PYTHONHASHSEED": "0",
             },
             "stdin_open": True,
@@ -220,9 +220,9 @@ class Docker:
         return options
 
     def reap(self) -> int:
-        """Remove containers whose grader is dead."""
+        """Remove the containers of graders that have ended; return their number."""
         count = 0
-        # Another grader's containers come and go meanwhile; tidying up must never end a run.
+        # Containers of other graders may disappear in the meantime. An error here must never end a run.
         with contextlib.suppress(Exception):
             listed = self._client.containers.list(all=True, filters={"label": OWNER_LABEL}, ignore_removed=True)
             for container in listed:
@@ -233,7 +233,7 @@ class Docker:
         return count
 
     def describe(self) -> SandboxProvenance:
-        """Return what a report says about this sandbox."""
+        """Return the provenance of this sandbox for a report."""
         return SandboxProvenance(
             backend=self.name,
             identity=self.identity,
@@ -245,12 +245,12 @@ class Docker:
 
 
 def owner() -> str:
-    """Name this process so that another grader on this machine can tell whether it still lives."""
+    """Return a name for this process by which another grader on this machine can tell whether it is alive."""
     return f"{_boot()}/{os.getpid()}/{_started(os.getpid())}"
 
 
 def alive(name: str) -> bool:
-    """Tell whether the grader of that name lives; one of another machine counts as living (its lease ends it)."""
+    """Whether the grader of that name is alive; one of another machine counts as alive (its lease ends it)."""
     boot, _, rest = name.partition("/")
     pid, _, started = rest.partition("/")
     if boot != _boot() or not pid.isdigit():
@@ -259,7 +259,7 @@ def alive(name: str) -> bool:
 
 
 def _boot() -> str:
-    """Name the space in which a pid means one process: this boot, and this process namespace."""
+    """Return an id of the scope in which a pid is unique: this boot and this process namespace."""
     with contextlib.suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}.{Path('/proc/self/ns/pid').stat().st_ino}"
@@ -267,7 +267,7 @@ def _boot() -> str:
 
 
 def _started(pid: int) -> str:
-    """Return when a process started, in clock ticks since boot, or "" where it does not exist."""
+    """Return when a process started, in clock ticks since boot; "" if it does not exist."""
     with contextlib.suppress(OSError, IndexError):
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
     return ""

@@ -1,4 +1,4 @@
-"""What would run untrusted code on this machine, with which versions and limits, and how to mend what is missing."""
+"""Examine this machine: which backend would run untrusted code, its versions and limits, and how to fix problems."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from grader.sandbox.interface import Backend, Limits
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found."""
+    """The result of an examination."""
 
     usable: bool
-    """Whether a program could be run here now."""
+    """Whether a program can run here now."""
     lines: list[str]
 
 
 def examine(asked: str) -> Examination:
-    """Look at both backends, then really start the one that would be used."""
+    """Examine both backends, then start a supervisor of the one that would be used."""
     lines = [f"grade runs on Python {platform.python_version()}, {resources.usable_cores()} cores"]
     lines += [_docker_line(), _bubblewrap_line()]
     try:
         name = choice.choose(asked)
     except GradeError as error:
         return Examination(usable=False, lines=[*lines, f"none     {error}"])
-    lines.append(f"chosen   {name}" + (" (--sandbox auto: Docker where an engine answers)" if asked == "auto" else ""))
+    lines.append(f"chosen   {name}" + (" (--sandbox auto: Docker if an engine answers)" if asked == "auto" else ""))
     try:
         backend = _open(name)
         supervisor = backend.start(0)
@@ -42,9 +42,9 @@ def examine(asked: str) -> Examination:
     limits = Limits()
     watcher = "the kernel" if greeting["oom_counter"] else "the supervisor"
     lines.append(
-        f"works    Python {greeting['python']} inside; programs are kept apart by {greeting['isolation']}; "
-        f"{watcher} watches memory; by default {limits.cpu_seconds:g} s of CPU time and "
-        f"{limits.memory_bytes >> 20} MB a program"
+        f"works    Python {greeting['python']} inside; programs are isolated by {greeting['isolation']}; "
+        f"{watcher} watches memory; default limits: {limits.cpu_seconds:g} s of CPU time and "
+        f"{limits.memory_bytes >> 20} MB per program"
     )
     return Examination(usable=True, lines=lines)
 

@@ -1,4 +1,4 @@
-"""Where a container engine listens: DOCKER_HOST, else the sockets of Docker, rootless Docker, and Podman's service."""
+"""Find a container engine: DOCKER_HOST, else the sockets of Docker, rootless Docker, and Podman's service."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ PROBE_SECONDS = 2.0
 
 
 class Place(msgspec.Struct, frozen=True):
-    """One socket that an engine may listen on."""
+    """A socket on which an engine may listen."""
 
     address: str
-    """As DOCKER_HOST has it."""
+    """The address in the format of DOCKER_HOST."""
     name: str
-    """What listens there, for people."""
+    """The name of the engine, for people."""
 
     @property
     def is_podman(self) -> bool:
-        """Whether this looks like Podman's socket, by its name or by where a link of Docker's name leads."""
+        """Whether this looks like Podman's socket, by its name or by the target of a link with Docker's name."""
         scheme, _, path = self.address.partition("://")
         return scheme == "unix" and "podman" in os.path.realpath(path)
 
 
 def places() -> list[Place]:
-    """Return where to look, in order; what DOCKER_HOST names is looked at alone."""
+    """Return the sockets to try, in order; only DOCKER_HOST if it is set."""
     if given := os.environ.get("DOCKER_HOST"):
         return [Place(given, "DOCKER_HOST")]
     home, runtime = Path.home(), os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
@@ -44,12 +44,12 @@ def places() -> list[Place]:
 
 
 def find() -> Place | None:
-    """Return the first place where something answers, quickly and without an engine's SDK."""
+    """Return the first socket that answers. It is fast and needs no SDK."""
     return next((place for place in places() if answers(place.address)), None)
 
 
 def answers(address: str) -> bool:
-    """Whether a connection to an address can be made; of ssh this says nothing, and the answer is yes."""
+    """Whether an address accepts a connection; always True for ssh, which is not tried."""
     scheme, _, place = address.partition("://")
     with contextlib.suppress(OSError, ValueError):
         if scheme == "unix":
@@ -65,12 +65,12 @@ def answers(address: str) -> bool:
 
 
 def is_podman(version: dict[str, Any]) -> bool:
-    """Whether the engine that said this of itself is Podman's service."""
+    """Whether this is the version report of Podman's service."""
     return any("podman" in str(part.get("Name", "")).lower() for part in version.get("Components") or [])
 
 
 def named(place: Place | None) -> str:
-    """Return what a message calls the engine of a place."""
+    """Return the name of a socket's engine for messages."""
     if place is None:
         return "The engine"
     return f"The engine at {place.address}" + (" (DOCKER_HOST)" if place.name == "DOCKER_HOST" else "")

@@ -1,4 +1,4 @@
-"""The sandbox image: built on first use, tagged by what is in it, the same packages whichever base it stands on."""
+"""The sandbox image: built at first use, tagged by its content, with the same packages on every base."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PYTHON_LABEL = f"{LABEL}.python"
 
 
 def tag(python: str | None = None) -> str:
-    """Return the image's name: it changes with every file of sandbox_image, and with the wanted Python."""
+    """Return the image's name, which depends on every file of sandbox_image and on the wanted Python version."""
     return f"{REPOSITORY}:{packages.code_digest()}{f'-python{python}' if python else ''}"
 
 
@@ -37,12 +37,12 @@ def find(client: Any, python: str | None = None) -> Any | None:
 
 
 def python_of(image: Any) -> str:
-    """Return the version of the Python in an image, as its build found it."""
+    """Return the Python version of an image, from the label that its build wrote."""
     return str((image.labels or {}).get(PYTHON_LABEL, "unknown"))
 
 
 def ensure(client: Any, observer: Observer, python: str | None = None) -> Any:
-    """Return the image, built now if it is not there; raises InfrastructureError."""
+    """Return the image, built now if it is missing; raises InfrastructureError."""
     import docker
     import requests
 
@@ -57,7 +57,7 @@ def ensure(client: Any, observer: Observer, python: str | None = None) -> Any:
 
 
 def build(client: Any, observer: Observer, base: BaseKind = "auto", python: str | None = None) -> Any:
-    """Build the image on the wanted base; `auto` takes the official Python image where a registry answers."""
+    """Build the image on the wanted base; `auto` uses the official Python image if a registry has it."""
     reference = bases.find(client, observer, base, python)
     version = _python_of(client, reference)
     observer.message(f"Building the sandbox image on {reference} (Python {version})")
@@ -81,7 +81,7 @@ def build(client: Any, observer: Observer, base: BaseKind = "auto", python: str 
 
 
 def clean(client: Any, *, made_here: bool = False) -> list[str]:
-    """Remove every sandbox image (and with `made_here` the bases made of a mirror); return their names."""
+    """Remove all sandbox images (with `made_here` also the bases created from a mirror); return their names."""
     removed = []
     for image in client.images.list(filters={"label": LABEL}):
         for name in image.tags or [image.id]:
@@ -104,7 +104,7 @@ def _write_context(file: Any, site: Path) -> None:
 
 
 def _anonymous(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Make the image's content independent of who built it, and readable by every user in it."""
+    """Make the image independent of the user who builds it, and readable by every user inside."""
     info.uid = info.gid = 0
     info.uname = info.gname = "root"
     info.mode |= 0o755 if info.isdir() else 0o444
@@ -112,7 +112,7 @@ def _anonymous(info: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def _python_of(client: Any, reference: str) -> str:
-    """Ask the base which Python it has: `3.12.7`."""
+    """Return the Python version of the base, for example `3.12.7`."""
     said = client.containers.run(
         reference,
         ["-c", "import platform; print(platform.python_version())"],

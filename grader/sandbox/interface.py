@@ -1,4 +1,4 @@
-"""What every backend offers: warm supervisors to talk to, and a name for what they are made of."""
+"""The interface of backends: they start warm supervisors and identify their content."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ if TYPE_CHECKING:
 BackendName = Literal["docker", "bubblewrap"]
 
 Job = dict[str, object]
-"""One request to a supervisor; the fields are described in sandbox_image/runner.py."""
+"""A request to a supervisor; sandbox_image/runner.py describes the fields."""
 Answer = dict[str, object]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one program may use."""
+    """The resource limits of one program."""
 
     cpu_seconds: float = 2.0
-    """CPU time; the official evaluator's wall-clock limit, made independent of the machine's load."""
+    """CPU time. It replaces the official evaluator's wall-clock limit, and does not depend on the machine's load."""
     wall_seconds: float = 20.0
-    """No run is longer than this, whatever the machine is doing."""
+    """Maximum duration of a run, whatever the load."""
     memory_bytes: int = 1 << 30
 
 
 class SupervisorLostError(Exception):
-    """The connection to a supervisor broke; what it was doing is not known."""
+    """Raised if the connection to a supervisor breaks. The state of its jobs is unknown."""
 
 
 class Supervisor(Protocol):
-    """A connection to one running supervisor. Used by one thread at a time."""
+    """A connection to one running supervisor, used by one thread at a time."""
 
     greeting: Answer
-    """What it said of itself when it was ready."""
+    """Its first message, sent when it was ready."""
 
     def send(self, job: Job, timeout: float) -> None:
-        """Hand over one job; raises SupervisorLostError, also where nothing moves for `timeout` seconds."""
+        """Send one job; raises SupervisorLostError, also if nothing can be sent or received for `timeout` seconds."""
 
     def receive(self, timeout: float) -> Answer:
         """Return the next answer; raises SupervisorLostError at the end of the stream or after `timeout` seconds."""
 
     def close(self) -> None:
-        """End it and remove all of it. Never raises, may be called twice."""
+        """End it and remove everything that belongs to it. It never raises, and may be called twice."""
 
 
 class Backend(Protocol):
@@ -56,11 +56,11 @@ class Backend(Protocol):
     def start(self, index: int, *, lint: bool = False) -> Supervisor:
         """Start supervisor number `index` and wait until it is ready; raises InfrastructureError.
 
-        `lint`: it will be asked to, and may load what that takes at once.
+        `lint`: it will get lint jobs, and may load the linter at once.
         """
 
     def reap(self) -> int:
-        """Remove what graders that no longer live have left; return how many things that were."""
+        """Remove what dead graders have left behind; return the number of things removed."""
 
     def describe(self) -> SandboxProvenance:
-        """Return what a report says about this sandbox."""
+        """Return the provenance of this sandbox for a report."""

@@ -1,4 +1,4 @@
-"""The Python that runs programs under bubblewrap: this machine's own of the wanted version, else the grader's."""
+"""The Python that runs programs under bubblewrap: one of this machine with the wanted version, else the grader's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
     libraries: list[Path]
     """Folders of its standard library."""
     multiarch: str
-    """Name of the folder with this machine's shared libraries."""
+    """Name of the folder of this machine's shared libraries."""
 
     @property
     def minor(self) -> tuple[int, int]:
@@ -41,7 +41,7 @@ class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def own() -> Interpreter:
-    """Return the Python that the grader runs on."""
+    """Return the Python that runs the grader."""
     return Interpreter(
         path=Path(sys.executable).resolve(),
         version=platform.python_version(),
@@ -52,7 +52,7 @@ def own() -> Interpreter:
 
 
 def choose(python: str | None) -> Interpreter:
-    """Return a Python of the wanted version (`3.12`) where this machine has one, else the grader's own."""
+    """Return a Python of the wanted version (`3.12`) if this machine has one, else the grader's."""
     here = own()
     if python is None or here.version.startswith(f"{python}."):
         return here
@@ -64,7 +64,7 @@ def choose(python: str | None) -> Interpreter:
 
 
 def _candidates(python: str) -> list[Path]:
-    """Return where a version may be: on the path, and where pyenv and uv keep theirs."""
+    """Return possible paths of a version: from PATH, and from the folders of pyenv and uv."""
     on_path = shutil.which(f"python{python}")
     places = [Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"]
     places.append(Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or Path.home() / ".local/share/uv/python"))
@@ -73,7 +73,7 @@ def _candidates(python: str) -> list[Path]:
 
 
 def _examined(path: Path) -> Interpreter | None:
-    """Ask a Python what it is; None where it does not run. A shim answers for the Python behind it."""
+    """Return the facts of a Python; None if it does not run. A shim reports the Python behind it."""
     try:
         said = subprocess.run(  # noqa: S603 - an interpreter of this machine
             [str(path), "-I", "-c", _FACTS], capture_output=True, text=True, timeout=20, check=True

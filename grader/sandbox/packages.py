@@ -1,7 +1,7 @@
-"""The packages programs may import: one lock, resolved outside, the same for both backends.
+"""The packages that programs can import: one lock file, the same for both backends, installed outside the sandbox.
 
-Wheels are resolved with pip on this side, where there is a network, for the Python that will run them; nothing is
-installed inside an image build.
+pip fetches the wheels on the host, which has a network, for the Python version that will run them. An image build
+installs nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def code_digest() -> str:
-    """Return a hash of every file of sandbox_image: what runs inside, and the lock."""
+    """Return a hash of every file of sandbox_image: the code that runs inside, and the lock files."""
     digest = hashlib.sha256()
     folder = resources.folder("sandbox_image")
     for path in sorted(p for p in folder.iterdir() if p.is_file()):
@@ -35,19 +35,19 @@ def code_digest() -> str:
 
 
 def lock_of(python: tuple[int, int]) -> Path:
-    """Return the requirements lock of a Python: what is new in the packages does not run on 3.10."""
+    """Return the lock file for a Python version; current versions of the packages do not run on 3.10."""
     name = "requirements-3.10.lock" if python < (3, 11) else "requirements.lock"
     return resources.folder("sandbox_image") / name
 
 
 def lock_digest(python: tuple[int, int]) -> str:
-    """Return a hash of a Python's requirements lock."""
+    """Return a hash of a Python version's lock file."""
     return hashlib.sha256(lock_of(python).read_bytes()).hexdigest()[:16]
 
 
 @contextlib.contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Hold a file lock, so that two graders do not build the same thing at once."""
+    """Hold a file lock, so that two graders do not build the same thing at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -55,7 +55,7 @@ def exclusive(path: Path) -> Iterator[None]:
 
 
 def prepare(python: tuple[int, int], observer: Observer) -> Path:
-    """Return a folder with the locked packages for CPython `python`, resolved on first use (needs PyPI then)."""
+    """Return a folder with the locked packages for CPython `python`, installed at first use (which needs PyPI)."""
     name = f"site-{lock_digest(python)}-{python[0]}.{python[1]}"
     target = resources.cache_folder() / name
     with exclusive(resources.cache_folder() / f"{name}.lock"):
@@ -82,7 +82,7 @@ def _install(target: Path, python: tuple[int, int]) -> None:
         shutil.rmtree(partial, ignore_errors=True)
         tail = "\n".join(line for line in result.stderr.splitlines() if not line.startswith("WARNING"))[-800:]
         raise InfrastructureError(
-            f"The sandbox's packages could not be fetched from the package index.\n{tail}\n"
+            f"The sandbox's packages could not be downloaded from the package index.\n{tail}\n"
             "With a network, run `grade image build`; without one, set PIP_FIND_LINKS to a folder of the wheels "
             f"named in sandbox_image/{lock.name} and run it again."
         )
@@ -97,13 +97,13 @@ def _platforms() -> list[str]:
 
 
 def _machine() -> str:
-    """Return the processor's name as Linux has it: programs run on Linux, wherever the grader does."""
+    """Return the processor's name on Linux: programs run on Linux, even if the grader does not."""
     machine = platform.machine()
     return {"arm64": "aarch64", "AMD64": "x86_64"}.get(machine, machine)
 
 
 def _for_python(lock: Path, python: tuple[int, int], path: Path) -> Path:
-    """Write the lock's entries that apply to `python`: pip judges markers by the Python it runs on, not the target."""
+    """Write the lock's entries for `python`; pip would evaluate markers for its own Python, not for the target."""
     from packaging.requirements import Requirement
 
     entries = lock.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
@@ -120,7 +120,7 @@ def _for_python(lock: Path, python: tuple[int, int], path: Path) -> Path:
 
 
 def _compile(folder: Path) -> None:
-    """Write byte code next to the sources: inside, the folder is read-only and every supervisor would compile anew."""
+    """Write byte code beside the sources: the folder is read-only inside, so every supervisor would compile again."""
     command = [
         sys.executable,
         "-m",
@@ -136,7 +136,7 @@ def _compile(folder: Path) -> None:
 
 
 def clean() -> list[str]:
-    """Remove every fetched set of packages; return their names."""
+    """Remove all downloaded sets of packages; return their names."""
     removed = []
     for path in sorted(resources.cache_folder().glob("site-*")):
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""Keeps supervisors busy: hands out jobs, replaces what breaks, and runs again alone what may have been starved."""
+"""Keeps supervisors busy: sends jobs, replaces broken supervisors, and repeats alone jobs that may have starved."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from grader.sandbox.canaries import Canary
 
 ANSWER_SECONDS = 180.0
-"""No job takes longer: each kind of job has a wall limit well below this."""
+"""Maximum time of a job; every kind of job has a wall-clock limit well below it."""
 WINDOW = 2
-"""Jobs a supervisor has at a time: while it runs one, the next is already there."""
+"""Number of jobs that a supervisor has at a time: the next one is already there while it runs one."""
 MAX_ATTEMPTS = 2
 
 Results = queue.SimpleQueue[Verdict | BaseException | None]
-"""Verdicts of all workers; an exception ends the run; None: one worker is done."""
+"""Verdicts of all workers; an exception ends the run; None means that one worker has finished."""
 
 
 class Pool:
-    """A fixed number of supervisors of one backend. Use as a context manager."""
+    """A fixed number of supervisors of one backend. Use it as a context manager."""
 
     def __init__(
         self,
@@ -40,11 +40,11 @@ class Pool:
         lint: bool = True,
         canaries: Canaries | None = None,
     ) -> None:
-        """`answer_seconds`: how long an answer may take before its supervisor counts as lost.
+        """`answer_seconds`: time without an answer after which a supervisor is lost.
 
-        `fresh`: every program gets a supervisor, and so a sandbox, that has run nothing before.
-        `lint`: supervisors will be asked to lint, and load at once what that takes.
-        `canaries`: they decide which answers count; None: every answer does.
+        `fresh`: every program gets a new supervisor, and so a new sandbox.
+        `lint`: supervisors will get lint jobs, and load the linter at once.
+        `canaries`: they decide which answers are valid; None: every answer is valid.
         """
         self._backend = backend
         self.workers = workers
@@ -56,7 +56,7 @@ class Pool:
 
     @property
     def held(self) -> int:
-        """How many answers wait for a canary; they come at the latest when no more jobs come."""
+        """Number of answers that wait for a canary. At the end of the jobs, no answer waits any more."""
         return sum(worker.held for worker in self._crew)
 
     def __enter__(self) -> Pool:
@@ -67,28 +67,28 @@ class Pool:
         self.close()
 
     def close(self) -> None:
-        """End every supervisor, also those that are still starting."""
+        """End every supervisor, including those that are still starting."""
         self.supervisors.close()
 
     def begin(self) -> None:
-        """Start all supervisors in the background. A failure shows when the supervisor is needed."""
+        """Start all supervisors in the background. An error is raised only when the supervisor is needed."""
         for index in range(self.workers):
             self.supervisors.start(index)
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
-        """Yield a verdict for every job, in the order they finish.
+        """Yield a verdict for every job, in the order in which they finish.
 
-        Jobs are drawn as they are needed. Raises InfrastructureError where no supervisor can be started.
+        Jobs are drawn as they are needed. Raises InfrastructureError if no supervisor can be started.
         """
         yield from self.run_tickets((Ticket(key, job) for key, job in jobs), [])
 
     def run_tickets(self, tickets: Iterator[Ticket | None], starved: list[Ticket]) -> Iterator[Verdict]:
-        """Do as `run`. `tickets` gives None where there is no job at the moment, and ends where no more will come.
+        """Like `run`. `tickets` yields None if it has no job at the moment, and ends if no more will come.
 
-        `starved` holds the jobs that wait for the others to be done, so that they can run again alone.
+        `starved` collects the jobs that will run again alone after the others.
         """
         yield from self._round(tickets, self.workers, starved)
-        # A program that used its wall time but not its CPU time may have been waiting for a busy machine.
+        # A program that used up its wall time but not its CPU time may have waited for a busy machine.
         alone = starved.copy()
         starved.clear()
         for ticket in alone:
@@ -131,7 +131,7 @@ class Pool:
 
 
 class _Worker:
-    """One thread's loop: fill the window, take an answer, judge whether it counts."""
+    """One thread's loop: fill the window, receive an answer, and decide whether it is valid."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class _Worker:
 
     @property
     def held(self) -> int:
-        """How many answers wait for a canary."""
+        """Number of answers that wait for a canary."""
         return self._vouching.held
 
     def loop(self) -> None:
@@ -166,12 +166,12 @@ class _Worker:
             self._take(answer)
 
     def _fill(self) -> bool:
-        """Send until the window is full; False where nothing is left to do."""
+        """Send jobs until the window is full; return False if nothing is left to do."""
         while len(self._outstanding) < (1 if self._pool.fresh else WINDOW):
             ticket = self._canary() or self._vouching.next() or self._next()
             if ticket is None:
                 break
-            # What a run left where nobody cleans, another one must not find that could use it.
+            # A job may leave traces that no cleaning finds, so a job that could use them needs another sandbox.
             if ticket.needs_new and self._supervisors.has_run(self._index, ticket.task):
                 self._source.again([ticket])
                 last = self._canary(at_end=True)
@@ -190,7 +190,7 @@ class _Worker:
         return bool(self._outstanding)
 
     def _next(self) -> Ticket | None:
-        """Return a job, or a canary after the last one. One with an answer to wait for does not wait for a job."""
+        """Return a job, or a canary after the last one. If answers are outstanding, do not wait for a job."""
         ticket = self._source.next(wait=not self._outstanding)
         return self._canary(at_end=True) if ticket is None and self._source.is_over else ticket
 
@@ -211,7 +211,7 @@ class _Worker:
         elif not self._vouching.hold(ticket, answer):
             self._results.put(Verdict(key=ticket.key, answer=answer))
         if "retired" in answer or (self._pool.fresh and not self._vouching.is_open):
-            # Its answer stands, but nothing more may run there: what it was sent already goes to another.
+            # Its answer is valid, but nothing more may run there: jobs already sent to it go to another supervisor.
             self._discard()
             self._source.again(ticket for ticket in self._outstanding if ticket.canary is None)
             self._outstanding = collections.deque()
@@ -223,14 +223,14 @@ class _Worker:
             self._void(canary)
 
     def _void(self, canary: Canary) -> None:
-        """Give up a supervisor that misjudged a canary; what it ran since the last right one runs once more."""
+        """Discard a supervisor that misjudged a canary, and repeat all jobs since the last canary that was right."""
         unfinished = [ticket for ticket in self._outstanding if ticket.canary is None]
         self._outstanding = collections.deque()
         self._unscore(self._vouching.void(canary, unfinished), MISJUDGED)
         self._supervisors.discard(self._index)
 
     def _discard(self) -> None:
-        """Give up a supervisor that can vouch for nothing more."""
+        """Discard a supervisor whose answers no further canary can confirm."""
         self._supervisors.discard(self._index)
         counting, lost = self._vouching.gone()
         self._count(counting)
@@ -245,9 +245,9 @@ class _Worker:
             self._results.put(Verdict(key=ticket.key, answer=None, reason=reason))
 
     def _lost(self, reason: str) -> None:
-        """Replace the supervisor. Only the job it was working on can be to blame; the others just go again."""
+        """Replace the supervisor. Only its current job can be the cause; the others are simply sent again."""
         if self._outstanding and (canary := self._outstanding[0].canary) is not None:
-            # A canary breaks nothing: a supervisor that is lost with one had been broken before.
+            # A canary breaks nothing, so the supervisor had been broken before.
             self._void(canary)
             return
         self._discard()

@@ -1,4 +1,4 @@
-"""Keeps the supervisors of one backend, one for each worker: starts them in the background, and ends them."""
+"""The supervisors of one backend, one per worker: starts them in the background, and ends them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class Supervisors:
     """The supervisors of a fixed number of workers."""
 
     def __init__(self, backend: Backend, workers: int, *, lint: bool) -> None:
-        """`lint`: supervisors will be asked to lint, and load at once what that takes."""
+        """`lint`: supervisors will get lint jobs, and load the linter at once."""
         self._backend, self._lint = backend, lint
         self.stop = threading.Event()
-        """Set: the run is being ended, and no supervisor is started any more."""
+        """If set, the run is ending and no supervisor is started any more."""
         self._lock = threading.Lock()
-        # A child that ends with its parent ends with the parent's thread. So these threads stay until the end.
+        # The system ends such a child when its parent thread ends, so these threads stay until the end.
         self._starters = ThreadPoolExecutor(workers, "starter")
         self._running: dict[int, Future[Supervisor]] = {}
         """Worker -> its supervisor, which may still be starting."""
         self._tasks: dict[int, set[int]] = {}
-        """Worker -> the tasks whose candidates its supervisor has been given."""
+        """Worker -> the tasks whose candidates were sent to its supervisor."""
         self._started = 0
 
     def get(self, worker: int) -> Supervisor:
-        """Return a worker's supervisor, started now if there is none; raises InfrastructureError."""
+        """Return a worker's supervisor, started now if it is missing; raises InfrastructureError."""
         future = self.start(worker)
         if future.exception() is not None:
             with self._lock:
@@ -40,7 +40,7 @@ class Supervisors:
         return future.result()
 
     def start(self, worker: int) -> Future[Supervisor]:
-        """Start a worker's supervisor in the background, if there is none; raises InfrastructureError after `stop`."""
+        """Start a worker's supervisor in the background, if it is missing; raises InfrastructureError after `stop`."""
         with self._lock:
             if self.stop.is_set():
                 raise InfrastructureError("The run was stopped.")
@@ -50,11 +50,11 @@ class Supervisors:
             return self._running[worker]
 
     def has_run(self, worker: int, task: int | None) -> bool:
-        """Whether a worker's supervisor has been given a candidate of this task."""
+        """Whether a candidate of this task was sent to a worker's supervisor."""
         return task is not None and task in self._tasks.get(worker, ())
 
     def note_run(self, worker: int, task: int | None) -> None:
-        """Record that a worker's supervisor is given a job: of a candidate of this task, if it is one."""
+        """Record that a job was sent to a worker's supervisor, with the task of its candidate, if it has one."""
         if task is not None:
             self._tasks.setdefault(worker, set()).add(task)
 
@@ -67,7 +67,7 @@ class Supervisors:
             _end([supervisor])
 
     def close(self) -> None:
-        """End every supervisor, also those that are still starting."""
+        """End every supervisor, including those that are still starting."""
         self.stop.set()
         with self._lock:
             supervisors = list(self._running.values())
@@ -78,7 +78,7 @@ class Supervisors:
 
 
 def _end(supervisors: Iterable[Future[Supervisor]]) -> None:
-    """End supervisors side by side, and wait until all have ended."""
+    """End supervisors in parallel, and wait until all have ended."""
 
     def end(supervisor: Future[Supervisor]) -> None:
         if supervisor.exception() is None:

@@ -1,4 +1,4 @@
-"""Jobs on their way to a verdict: where they wait, and which of them were stopped by a busy machine."""
+"""Jobs without a verdict yet: their queue, and which of them a busy machine has stopped."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from grader.sandbox.canaries import Canary
 
 IDLE_SECONDS = 0.02
-"""How long a worker with nothing to do waits before it looks again, where jobs come in from elsewhere."""
+"""Time after which an idle worker checks again for jobs that come from elsewhere."""
 STARVED = {"blocked", "wall", "shared", "disturbed"}
-"""Ways to be stopped that the rest of the machine may have caused."""
+"""Reasons for stopping a program that other programs on the machine can cause."""
 CALM_SECONDS = 0.2
-"""A program that was ready to run and had to wait for less than this did not lack a processor."""
+"""A program that was ready to run but waited less than this had enough processor time."""
 CANDIDATES = ("answer", "split")
-"""Kinds of jobs that run a candidate whose careful verdict is open."""
+"""Kinds of jobs that run a candidate whose careful verdict is still open."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one job."""
+    """The result of one job."""
 
     key: str
     answer: Answer | None
-    """None: infrastructure failed twice; nothing is known of the program."""
+    """None: infrastructure failed twice, so nothing is known of the program."""
     reason: str = ""
 
 
 class Ticket:
-    """A job on its way: how often it was tried, and whether it must have the machine to itself."""
+    """A job without a verdict yet: how often it was tried, and whether it must run alone on the machine."""
 
     __slots__ = ("alone", "attempts", "canary", "job", "key", "tried", "voided")
 
@@ -44,13 +44,13 @@ class Ticket:
         self.key, self.job, self.attempts, self.alone = key, job, 0, False
         self.canary = canary
         self.tried = tried
-        """It has been given to a supervisor before, here or on another machine."""
+        """Whether it was sent to a supervisor before, here or on another machine."""
         self.voided = False
-        """A sandbox that misjudged a canary has run it."""
+        """Whether it ran in a sandbox that misjudged a canary."""
 
     @property
     def task(self) -> int | None:
-        """A hash of the task whose candidate it runs; None: it runs none."""
+        """A hash of the task whose candidate it runs; None if it runs no candidate."""
         for kind in CANDIDATES:
             part = self.job.get(kind)
             if isinstance(part, dict):
@@ -59,24 +59,24 @@ class Ticket:
 
     @property
     def needs_new(self) -> bool:
-        """Whether it must have a sandbox in which no candidate of its task has run.
+        """Whether it needs a sandbox in which no candidate of its task has run.
 
-        It has been tried before, or tests run beside it: they say what was right, and the next program would know.
+        It was tried before, or its tests run beside it: they reveal the right answers, which a later program could use.
         """
         return self.canary is None and (self.tried or "split" in self.job)
 
 
 class Source:
-    """Hands tickets to several threads; what must be tried again comes first."""
+    """Hands out tickets to several threads; tickets to repeat come first."""
 
     def __init__(self, tickets: Iterator[Ticket | None], stop: threading.Event) -> None:
         self._tickets, self._again, self._lock = tickets, collections.deque[Ticket](), threading.Lock()
         self._stop = stop
         self.is_over = False
-        """No more jobs will come, but those that must be tried again."""
+        """Whether no more jobs will come, except those to repeat."""
 
     def next(self, *, wait: bool) -> Ticket | None:
-        """Return a ticket; None: all are done, or (without `wait`) there is none at the moment."""
+        """Return a ticket; None if all are done, or (without `wait`) if there is none at the moment."""
         while True:
             with self._lock:
                 if self._again:
@@ -90,16 +90,16 @@ class Source:
                 return ticket
 
     def again(self, tickets: Iterable[Ticket]) -> None:
-        """Put tickets back: they come before all others."""
+        """Put tickets back at the front of the queue."""
         with self._lock:
             self._again.extend(tickets)
 
 
 def was_starved(answer: Answer) -> bool:
-    """Tell whether a run was stopped for what another program may have done.
+    """Whether a run was stopped for a reason that another program may have caused.
 
-    All but the official run have patience of their own: where one was asleep and hardly kept waiting by the machine, it
-    was asleep. What has failed for good by then is not starved, however it ended.
+    All runs but the official one allow for a busy machine themselves. If such a run was asleep and hardly had to wait
+    for the machine, it is not starved. A run that already failed for good is not starved either, however it ended.
     """
     for part in ("run", "record", "answer", "judge", "split"):
         run = answer.get(part)

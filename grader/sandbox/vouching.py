@@ -1,9 +1,9 @@
-"""Which answers of a sandbox count: those that canaries after them, in the same sandbox, vouch for.
+"""Decide which answers of a sandbox are valid: those confirmed by later canaries in the same sandbox.
 
-Canaries stand among the jobs of each kind at places that are drawn, and after the last one. An answer is held until a
-right program and a wrong one after it were judged right. One that is misjudged voids what is held: all of it runs once
-more in a new sandbox, and where that one misjudges too, nothing is known of it. Where a canary stands and what comes of
-it depends on no verdict.
+Canaries run at random places among the jobs of each kind, and after the last job. An answer is held until a right and
+a wrong program after it were judged correctly. If a canary is misjudged, all held answers are discarded, and their jobs
+run once more in a new sandbox. If that one misjudges a canary, too, these jobs are unscored. Neither the place of a
+canary nor its consequences depend on a verdict.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ if TYPE_CHECKING:
     from grader.sandbox.interface import Answer, Job, Supervisor
 
 FIRST_WITHIN = 16
-"""The first canary of a kind comes before that many jobs of it have run."""
+"""The first canary of a kind comes within this number of jobs of that kind."""
 GAPS = (128, 384)
-"""Jobs between two later ones."""
+"""Range of the number of jobs between two later canaries."""
 MOST_SECONDS = 5.0
-"""No answer waits much longer for a canary while its sandbox works: an interrupted run loses what was held."""
+"""About the maximum time that an answer waits for a canary, because an interrupted run loses held answers."""
 MOST_CHARACTERS = 8 << 20
-"""No more than that is held of what programs answered, by much."""
+"""About the maximum size of the held answers."""
 PATIENCE = 2
-"""How many canaries in a row may be starved before that counts as misjudged."""
+"""Number of canaries in a row that may be starved; one more is misjudged."""
 MISJUDGED = "two sandboxes misjudged a program with a known verdict that ran after it; run grade doctor"
 LOST = "its sandbox misjudged a program with a known verdict, and the one after that was lost"
 
 
 class Sent(Protocol):
-    """A job on its way."""
+    """A job that was sent to a sandbox."""
 
     job: Job
     voided: bool
-    """A sandbox that misjudged a canary has run it."""
+    """Whether it ran in a sandbox that misjudged a canary."""
 
 
 Ticket = TypeVar("Ticket", bound=Sent)
 
 
 class Canaries:
-    """The canaries of a run's sandboxes: what they have had, and what came of it."""
+    """The canaries of a run's sandboxes, and counts of their results."""
 
     def __init__(self, draw: random.Random | None = None) -> None:
         self._draw = draw or random.SystemRandom()
@@ -62,22 +62,22 @@ class Canaries:
         self._misjudged = Counter[str]()
 
     def of(self, supervisor: Supervisor) -> _Sandbox:
-        """Return what a sandbox has had."""
+        """Return the state of a sandbox's canaries."""
         with self._lock:
             return self._sandboxes.setdefault(supervisor, _Sandbox(self._draw))
 
     def count(self, what: str, more: int = 1) -> None:
-        """Count canaries that were `right`, jobs that run `again`, and jobs that stay `unscored`."""
+        """Count `right` canaries, jobs that run `again`, and jobs that stay `unscored`."""
         with self._lock:
             self._counts[what] += more
 
     def misjudged(self, canary: Canary) -> None:
-        """Take note of a canary that was misjudged."""
+        """Count a misjudged canary."""
         with self._lock:
             self._misjudged[f"{canary.kind}: a {'right' if canary.is_right else 'wrong'} program"] += 1
 
     def described(self) -> CanaryProvenance:
-        """Return what a report says of them."""
+        """Return the counts for a report."""
         with self._lock:
             return CanaryProvenance(
                 right=self._counts["right"],
@@ -88,70 +88,70 @@ class Canaries:
 
 
 class _Sandbox:
-    """What one sandbox has had of canaries, over all phases."""
+    """The state of one sandbox's canaries, over all phases."""
 
     def __init__(self, draw: random.Random) -> None:
         self._draw = draw
         self._had = set[Kind]()
         self.gap = 0
-        """Jobs before the next canary."""
+        """Number of jobs before the next canary."""
 
     def begin(self, kind: Kind) -> None:
-        """Jobs of a kind begin: draw the first place."""
+        """Begin with jobs of a kind: draw the place of its first canary."""
         self.gap = self._draw.randint(*GAPS) if kind in self._had else self._draw.randint(1, FIRST_WITHIN)
         self._had.add(kind)
 
     def draw(self, job: Job, after: dict[bool, int]) -> Canary | None:
-        """Draw a canary like a job. `after`: jobs since the last right program, and since the last wrong one."""
+        """Draw a canary like a job. `after`: number of jobs since the last right program, and since the last wrong."""
         self.gap = self._draw.randint(*GAPS)
         is_right = self._draw.random() < 0.5 if after[True] == after[False] else after[True] > after[False]
         return canaries.like(job, self._draw, is_right=is_right)
 
 
 class Vouching(Generic[Ticket]):
-    """One worker's answers in one phase, until canaries vouch for them: a right program and a wrong one.
+    """One worker's answers in one phase, held until a right and a wrong canary confirm them.
 
-    A right one alone would not: a sandbox in which everything passes judges it right.
+    A right canary alone would not be enough: a sandbox in which everything passes judges it correctly.
     """
 
     def __init__(self, all_: Canaries | None, *, fresh: bool) -> None:
-        """`all_`: None: there are no canaries, and every answer counts. `fresh`: a sandbox runs one job."""
+        """`all_`: None means no canaries, and every answer is valid. `fresh`: a sandbox runs only one job."""
         self._vouches = all_ is not None
         self._canaries, self._fresh = all_ or Canaries(), fresh
         self._held: list[tuple[Ticket, Answer]] = []
         self._vouched = {True: 0, False: 0}
-        """How many of these, from the first, a right and a wrong program have vouched for."""
+        """The number of held answers, from the first, that a right and a wrong program have confirmed."""
         self._again = collections.deque[Ticket]()
         self._last: Job | None = None
-        """The job that was sent last to the sandbox that is there; None: it has been sent none."""
+        """The last job sent to the current sandbox; None if none was sent."""
         self._after = {True: 0, False: 0}
-        """Jobs sent since the last right program was sent, and since the last wrong one."""
+        """Number of jobs sent since the last right program, and since the last wrong one."""
         self._since = 0.0
         self._characters = 0
-        """What the answers that are held come to."""
+        """Total size of the held answers."""
         self._is_second = False
-        """Whether what was sent since then runs a second time."""
+        """Whether a job sent since then runs for the second time."""
         self._starved = 0
 
     @property
     def is_open(self) -> bool:
-        """Whether canaries must still be sent to the sandbox before it may be given up."""
+        """Whether canaries must still be sent to the sandbox before it may be discarded."""
         return any(self._after.values())
 
     @property
     def held(self) -> int:
-        """How many answers wait for a canary."""
+        """Number of answers that wait for a canary."""
         return len(self._held)
 
     def next(self) -> Ticket | None:
-        """Return the next job that must run once more; None: there is none."""
+        """Return the next job that must run once more; None if there is none."""
         return self._again.popleft() if self._again else None
 
     def _kind(self, job: Job | None) -> Kind | None:
         return canaries.kind_of(job) if self._vouches and job is not None else None
 
     def sent(self, ticket: Ticket, supervisor: Supervisor) -> None:
-        """Take note of a job that was sent."""
+        """Record that a job was sent."""
         kind = self._kind(ticket.job)
         if kind is None:
             return
@@ -164,7 +164,7 @@ class Vouching(Generic[Ticket]):
         self._is_second = self._is_second or ticket.voided
 
     def due(self, supervisor: Callable[[], Supervisor], *, at_end: bool = False) -> Canary | None:
-        """Return a canary where one is due before the next job; `at_end`: there is no next job."""
+        """Return a canary if one is due before the next job; `at_end`: no job follows."""
         if self._last is None or not self.is_open:
             return None
         sandbox = self._canaries.of(supervisor())
@@ -179,12 +179,12 @@ class Vouching(Generic[Ticket]):
     def _is_due(self, sandbox: _Sandbox) -> bool:
         if self._fresh or (self._is_second and not self._again) or self._starved:
             return True
-        # Since the last canary, whichever it was.
+        # Since the last canary, right or wrong.
         jobs, waited = min(self._after.values()), time.monotonic() - self._since
         return jobs > 0 and (jobs >= sandbox.gap or waited > MOST_SECONDS or self._characters > MOST_CHARACTERS)
 
     def hold(self, ticket: Ticket, answer: Answer) -> bool:
-        """Hold an answer; False: no canary can vouch for this kind of job, so it counts at once."""
+        """Hold an answer; return False if no canary can confirm this kind of job: its answer is valid at once."""
         if self._kind(ticket.job) is None:
             return False
         self._held.append((ticket, answer))
@@ -192,13 +192,13 @@ class Vouching(Generic[Ticket]):
         return True
 
     def starved(self, canary: Canary) -> bool:
-        """Whether a canary that was starved says nothing, and another one is to follow."""
+        """Whether to ignore a starved canary and send another one."""
         self._starved += 1
         self._after[canary.is_right] += 1
         return self._starved <= PATIENCE
 
     def right(self, canary: Canary) -> list[tuple[Ticket, Answer]]:
-        """A canary was judged right: return the answers that count now."""
+        """Process a canary that was judged correctly; return the answers that are valid now."""
         self._canaries.count("right")
         self._starved = 0
         self._vouched[canary.is_right] = len(self._held)
@@ -209,9 +209,9 @@ class Vouching(Generic[Ticket]):
         return counting
 
     def void(self, canary: Canary, unfinished: Iterable[Ticket]) -> list[Ticket]:
-        """A canary was misjudged: return the jobs that nothing is known of. The others are next.
+        """Process a misjudged canary; return the jobs that stay unscored. The others will run again.
 
-        `unfinished`: what the sandbox has been sent and has not answered. The sandbox must be given up.
+        `unfinished`: jobs that the sandbox has not answered. The caller must discard the sandbox.
         """
         self._canaries.misjudged(canary)
         tickets = [*(ticket for ticket, _ in self._forget()), *unfinished]
@@ -219,17 +219,17 @@ class Vouching(Generic[Ticket]):
         again = [ticket for ticket in tickets if not ticket.voided]
         for ticket in again:
             ticket.voided = True
-        # Their first runs were in the sandbox that is given up, so in a new one they run as if for the first time.
+        # Their first runs were in the discarded sandbox, so in a new one they run as if for the first time.
         self._again.extend(again)
         self._canaries.count("again", len(again))
         self._canaries.count("unscored", len(unscored))
         return unscored
 
     def gone(self) -> tuple[list[tuple[Ticket, Answer]], list[Ticket]]:
-        """The sandbox is gone, and can vouch for nothing more: return the answers that count all the same.
+        """Process the loss of a sandbox, after which no canary can confirm its answers; return the valid ones.
 
-        So does what was answered before a supervisor said that it is damaged. What ran for the second time does not:
-        it comes second, as jobs that nothing is known of.
+        Answers that came before a supervisor reported damage are valid, too. Jobs that ran for the second time are not:
+        they are returned second, as unscored.
         """
         held = self._forget()
         lost = [ticket for ticket, _ in held if ticket.voided]
@@ -237,7 +237,7 @@ class Vouching(Generic[Ticket]):
         return [(ticket, answer) for ticket, answer in held if not ticket.voided], lost
 
     def _forget(self) -> list[tuple[Ticket, Answer]]:
-        """Forget the sandbox; return the answers that are held of it."""
+        """Reset the state of the sandbox; return its held answers."""
         held, self._held, self._last = self._held, [], None
         self._after, self._vouched = {True: 0, False: 0}, {True: 0, False: 0}
         self._characters, self._is_second, self._starved = 0, False, 0
@@ -245,6 +245,6 @@ class Vouching(Generic[Ticket]):
 
 
 def _length(answer: Answer) -> int:
-    """Return about how many characters an answer has, of those that may be many."""
+    """Return the approximate number of characters of an answer, counting only the parts that can be large."""
     part = answer.get("answer")
     return sum(map(len, part.get("replies", ()))) if isinstance(part, dict) else 0

@@ -1,1 +1,1 @@
-"""One folder a scorer: all that it knows of its benchmarks, from rows and predictions to samples and metrics."""
+"""One folder per scorer. It holds all code for its benchmarks, from rows and predictions to samples and metrics."""

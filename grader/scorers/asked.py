@@ -1,4 +1,4 @@
-"""Samples that are scored outside of a run: what is asked of a scorer, as processes hand it to each other."""
+"""Requests to score single samples outside a run, in a form that processes can send to each other."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ if TYPE_CHECKING:
 NOT_ASKED = Reading(
     outcome=Outcome.UNSCORED, credit=0, detail="not asked for (official=True asks for it)", rule="not_asked"
 )
-"""The official reading of a sample that was only read carefully."""
+"""The official reading of a sample for which only the careful reading was requested."""
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """One sample that is to be scored."""
+    """A request to score one sample."""
 
     qid: str
     text: str
     """The raw model output."""
     official: bool = False
-    """Whether the official reading is wanted, where it takes more than reading the text."""
+    """Whether to produce the official reading too, if it takes more than reading the text."""
     interactive: bool = True
-    """Whether its program may run beside its tests, where the task allows no other way."""
+    """Whether the program may run beside its tests, if its task cannot be graded in another way."""
 
 
 class SampleScorer(Protocol):
-    """Scores samples, batch after batch. A context manager, and one thread's."""
+    """A scorer of batches of samples. It is a context manager and must be used by one thread only."""
 
     def __enter__(self) -> Self:
-        """Make ready what it needs; raises a GradeError."""
+        """Prepare for scoring; raises a GradeError."""
 
     def __exit__(self, *_: object) -> None:
-        """End it."""
+        """Release all resources."""
 
     def begin(self) -> None:
-        """Samples will come soon: start what takes long to start."""
+        """Announce that samples will come soon: start now what takes long to start."""
 
     def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
-        """Return a result for each sample, in this order, all with `sample` 0; raises a GradeError.
+        """Return one result per sample, in the given order, all with `sample` 0; raises a GradeError.
 
         After an InfrastructureError it can be asked again.
         """

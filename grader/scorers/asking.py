@@ -1,4 +1,4 @@
-"""Samples that are scored one by one, call after call, without a run around them: what a pool for rewards needs."""
+"""Score samples call by call, without a run around them, as a pool for rewards does."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from grader.task import Task
 
 NO_FILE = PredictionFile(name="samples", path=None, format="grade", records=[])
-"""What stands for the prediction file where there is none."""
+"""A placeholder for the prediction file, for predictions that do not come from a file."""
 
 
 class Scoring:
-    """Scores samples with the scorer's own `score`: for scorers that only read texts, or ask a judge."""
+    """A sample scorer that calls the scorer's own `score`: for scorers that only read texts or ask a judge."""
 
     def __init__(self, scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
         self._scorer, self._run = scorer, run
@@ -33,13 +33,13 @@ class Scoring:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is open."""
+        """Do nothing: no resource is open."""
 
     def begin(self) -> None:
-        """Nothing to start."""
+        """Do nothing: there is nothing to start."""
 
     def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
-        """Return a result for each sample."""
+        """Return one result per sample."""
         found: dict[int, SampleResult] = {}
         for layer in _layers(asked):
             run = self._of({asked[place].qid: [asked[place].text] for place in layer})
@@ -54,12 +54,12 @@ class Scoring:
 
 
 def oddities_of(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]]) -> Oddities:
-    """Return what is odd about predictions that came in no file."""
+    """Return the oddities (see `outcomes.find`) of predictions that do not come from a file."""
     return outcomes.find(tasks, predictions, NO_FILE)
 
 
 def _layers(asked: Sequence[Asked]) -> Iterable[list[int]]:
-    """Yield places such that each layer has one sample of a task at most: tasks of one group then have as many."""
+    """Yield layers of indices. A layer has at most one sample of each task, so tasks of a group have equally many."""
     layers: dict[int, list[int]] = {}
     seen = Counter[str]()
     for place, one in enumerate(asked):

@@ -23,12 +23,12 @@ class _Head(msgspec.Struct):
 
 
 def names() -> list[str]:
-    """Return the ids of the benchmarks that came with grade."""
+    """Return the ids of the bundled benchmarks."""
     return sorted(path.parent.name for path in resources.folder("benchmarks").glob(f"*/{FILE}"))
 
 
 def bundled() -> list[Benchmark]:
-    """Return the benchmarks that came with grade."""
+    """Return the bundled benchmarks."""
     return [load(name) for name in names()]
 
 
@@ -51,7 +51,7 @@ def load(reference: str) -> Benchmark:
 
 
 def name_of(reference: str) -> str:
-    """Return a benchmark's name as people write it; the reference itself where it has no declaration here."""
+    """Return a benchmark's display name, or the reference itself if its declaration cannot be loaded."""
     try:
         return load(reference).name
     except GradeError:
@@ -59,7 +59,7 @@ def name_of(reference: str) -> str:
 
 
 def _folder(reference: str) -> Path:
-    """Return the folder that a reference names; raises UsageError with the nearest id."""
+    """Return the folder that a reference names; raises UsageError, with the most similar id."""
     path = Path(reference)
     folder = path.parent if path.name == FILE else path
     if (folder / FILE).is_file():

@@ -1,9 +1,9 @@
-"""What a scorer is: one way of judging predictions of tasks.
+"""The interface of scorers. A scorer is one way of judging predictions of tasks.
 
-A scorer turns rows into tasks, predictions into samples with two readings, and samples into metrics; it pairs two runs
-for a comparison, and says what reports show of a task, a sample and a run. Nothing outside `grader.scorers` asks which
-scorer it has. To add one, subclass `Scorer` and register it: in `registry.py`, or as an entry point of the group
-`grade.scorers` in a distribution of your own.
+A scorer turns rows into tasks, predictions into samples with two readings, and samples into metrics. It pairs two runs
+for a comparison, and provides what reports show of a task, a sample and a run. No code outside `grader.scorers`
+depends on which scorer it uses. To add one, subclass `Scorer` and register it: in `registry.py`, or in another
+package as an entry point of the group `grade.scorers`.
 """
 
 from __future__ import annotations
@@ -46,52 +46,52 @@ B = TypeVar("B", bound=Benchmark)
 T = TypeVar("T", bound=Task)
 
 Observe = Callable[[Sequence[SampleResult], ReadingName], float | None]
-"""What the samples of one observation earned, in [0, 1]; None: it is unscored."""
+"""Return the credit of one observation's samples, in [0, 1]; None if it is unscored."""
 
 
 class Run(msgspec.Struct, Generic[B, T], frozen=True, kw_only=True):
-    """What a scorer works on: the predictions of the tasks that are to be graded."""
+    """The input of a scorer: tasks to grade and their predictions."""
 
     benchmark: B
     split: str
     protocol: str
     tasks: Mapping[str, T]
-    """Those to grade, by id, in the benchmark's order."""
+    """The tasks to grade, by id, in the benchmark's order."""
     predictions: Mapping[str, list[str]]
-    """Task id -> raw outputs; an empty list where there is none and `--missing wrong` was given."""
+    """Task id -> raw outputs; an empty list if a prediction is missing and `--missing wrong` was given."""
     file: PredictionFile
     options: Options
     settings: msgspec.Struct
-    """The scorer's own settings, of the type that it declares."""
+    """The scorer's own settings, of the type `Scorer.settings`."""
     observer: Observer
     oddities: Oddities = Oddities()
-    """Predictions that are no answers, and answers that were cut off; `grader.scorers.oddities.marked` takes them."""
+    """Server failures and truncated answers among the predictions; see `grader.scorers.oddities.marked`."""
 
 
 class NoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The settings of a scorer that has none."""
+    """The settings of a scorer without settings."""
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """What a scorer concluded."""
+    """The output of a scorer."""
 
     samples: list[SampleResult]
     metrics: list[Metric]
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    """What the scorer keeps of the run; see `results.write_facts`."""
+    """Data of the run that the scorer stores in the results; see `results.write_facts`."""
     notes: list[str] | None = None
-    """None where an earlier run is scored again: its notes stay."""
+    """None for an earlier run that is scored again: it keeps its notes."""
     intervals: IntervalMethod | None = None
-    """How the intervals were made, where not as `decisions.intervals` does."""
+    """How the intervals were computed, if not by `decisions.intervals`."""
     baselines: dict[str, dict[str, float]] = {}
     sandbox: SandboxProvenance | None = None
     judge: JudgeProvenance | None = None
     write_own: Callable[[Path], Path] | None = None
-    """Writes the scorer's own file beside a path without suffix, and returns its path."""
+    """Writes the scorer's own file beside a path without suffix; returns the path of that file."""
 
 
 class Earlier(msgspec.Struct, Generic[B], frozen=True, kw_only=True):
-    """An earlier run that is scored again: its results file, if it has one."""
+    """An earlier run to score again, with its results file if there is one."""
 
     benchmark: B
     split: str
@@ -99,39 +99,39 @@ class Earlier(msgspec.Struct, Generic[B], frozen=True, kw_only=True):
     path: Path
     """The prediction file."""
     stem: Path
-    """Its path without suffix: the names of the files beside it begin so."""
+    """The prediction file's path without suffix. The names of the files beside it begin with it."""
     report: Report | None
     options: Options
     settings: msgspec.Struct
 
 
 class TableBlock(msgspec.Struct, frozen=True, kw_only=True):
-    """A table that a report shows of a whole run."""
+    """A table of a whole run, for reports."""
 
     title: str
     lead: str
-    """One sentence on what it shows."""
+    """One sentence that says what the table shows."""
     columns: list[str]
-    """The first names the rows."""
+    """The column titles; the first column names the rows."""
     rows: list[list[str]]
 
 
 class CurveBlock(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric against a number, in both readings."""
+    """A curve of a metric over a number, in both readings."""
 
     title: str
     axis: str
-    """What the number is."""
+    """What the number on the axis is."""
     prefix: str
-    """A metric's name without the number: `pass@`."""
+    """The metric's name without the number: `pass@`."""
     k: list[int]
     official: list[tuple[float | None, int]]
-    """(Value in percent, observations behind it) for each number."""
+    """For each number: (value in percent, number of observations)."""
     careful: list[tuple[float | None, int]]
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """What reports show of a whole run beside its metrics."""
+    """What reports show of a whole run, in addition to its metrics."""
 
     lines: list[str] = []
     """For the terminal."""
@@ -140,67 +140,67 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Marks(msgspec.Struct, frozen=True, kw_only=True):
-    """What reports show of one sample beside its readings."""
+    """What reports show of one sample, in addition to its readings."""
 
     kind: str = ""
-    """In a word, why the readings differ."""
+    """Why the readings differ, in a word."""
     facts: list[tuple[str, str]] = []
     """(Name, value); a long value is shown as text."""
     official: list[tuple[str, str | bool | None]] = []
-    """(Name, value) of what the official reading found; None: not judged."""
+    """(Name, value) pairs that the official reading found; None: not judged."""
     careful: list[tuple[str, str | bool | None]] = []
     failed_line: int | None = None
-    """The line of the program, from 1, at which a test failed."""
+    """The line of the program, counted from 1, at which a test failed."""
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
-    """What was made of one prediction and executed."""
+    """The program that was built from one prediction and executed."""
 
     completion: str
-    """What was extracted from the output."""
+    """The code that was extracted from the output."""
     program: str
-    """What was run: the completion in its task's frame, and the tests."""
+    """The code that ran: the completion within its task's frame, and the tests."""
     result: str
     """The official result text."""
 
 
 class OwnFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What a scorer's own file, beside the results, holds of a run."""
+    """The content of a scorer's own file, which lies beside the results."""
 
     programs: dict[str, list[Program]] = {}
     predictions: dict[str, list[str]] = {}
     problem: str = ""
-    """Why nothing of it can be shown; a sentence for people."""
+    """Why its content cannot be shown, as a sentence; empty if it can."""
 
 
 class Scorer(ABC, Generic[B, T]):
-    """One way of judging predictions of tasks. It has no state: whatever it needs is handed to it."""
+    """One way of judging predictions of tasks. A scorer has no state: all it needs is passed to it."""
 
     declaration: type[B]
-    """What a benchmark.toml with this scorer is read into."""
+    """The type of a benchmark.toml with this scorer."""
     options: ClassVar[frozenset[str]] = frozenset()
-    """Those of `Options` that not every scorer takes, and this one does."""
+    """The fields of `Options` that this scorer accepts and not every scorer does."""
     settings: ClassVar[type[msgspec.Struct]] = NoSettings
-    """Settings of its own, given with `--set NAME=VALUE`; each field needs a default."""
+    """The scorer's own settings, given with `--set NAME=VALUE`; each field needs a default."""
     whole_units: ClassVar[bool] = False
-    """Whether the tasks of a unit belong together: `--id`, `--limit` and reports take them as one item."""
+    """Whether the tasks of a unit belong together: `--id`, `--limit` and reports treat them as one item."""
     own_file: ClassVar[str] = ""
-    """Ending of the file that it writes beside the results and reads again; empty: none."""
+    """Ending of the file that the scorer writes beside the results and reads again; empty: no such file."""
     modes: ClassVar[Mapping[str, str]] = {}
-    """Ways to ask a task, each with a description; the first is the default."""
+    """Ways to ask the model about a task: name -> description; the first is the default."""
     usual_sampling: ClassVar[Sampling] = Sampling()
-    """How the official runs sample, where the declaration says nothing else."""
+    """The sampling settings of the official runs, unless the declaration gives others."""
     runs_programs: ClassVar[bool] = False
-    glossary: ClassVar[Mapping[str, str]] = {}
-    """Metric or rule -> what it is, in a sentence that reports show."""
-    outcome_names: ClassVar[Mapping[str, str]] = {}
-    """Outcome -> what reports call it, where its own name would mislead."""
     """Whether predictions become programs that are executed."""
+    glossary: ClassVar[Mapping[str, str]] = {}
+    """Metric or rule -> its explanation, one sentence that reports show."""
+    outcome_names: ClassVar[Mapping[str, str]] = {}
+    """Outcome -> its name in reports, if its own name would mislead."""
 
     # --- data -----------------------------------------------------------------------------------------------------
 
     def check_declaration(self, declared: B) -> str:
-        """Return what is wrong with a declaration; empty: nothing."""
+        """Return what is wrong with a declaration; empty if it is valid."""
         del declared
         return ""
 
@@ -211,7 +211,7 @@ class Scorer(ABC, Generic[B, T]):
         return [name for name in names if name]
 
     def own_rows(self, declared: B, split: str, given: Path | None) -> Rows | None:
-        """Load rows that are in a format of the scorer's own; None: they are in one that everybody reads.
+        """Load rows in a format that only this scorer reads; None: the rows have a common format.
 
         `given` is the path of `--data`. Raises InputError, UsageError, DataUnavailableError.
         """
@@ -219,7 +219,7 @@ class Scorer(ABC, Generic[B, T]):
         return None
 
     def carried(self, file: PredictionFile, declared: B) -> Rows | None:
-        """Return the rows that came with the predictions; None: there are none."""
+        """Return the rows that are part of the prediction file; None if it has none."""
         del file, declared
         return None
 
@@ -228,24 +228,24 @@ class Scorer(ABC, Generic[B, T]):
         """Turn rows into tasks by id; raises InputError with every problem."""
 
     def complete(self, declared: B, tasks: dict[str, T], predicted: Iterable[str]) -> tuple[dict[str, T], list[str]]:
-        """Add the tasks that the data leaves out and the predictions have; return them all, and notes."""
+        """Add the tasks that have predictions but are missing in the data; return all tasks, and notes."""
         del declared, predicted
         return tasks, []
 
     def notes(self, declared: B, rows: Rows) -> list[str]:
-        """Return what a reader must know about the data."""
+        """Return what a reader of the report must know about the data."""
         del declared, rows
         return []
 
     # --- inference ------------------------------------------------------------------------------------------------
 
     def tasks_to_ask(self, declared: B, tasks: dict[str, T]) -> dict[str, T]:
-        """Return all tasks that a model is to be asked, with those that the data leaves out."""
+        """Return all tasks to ask a model about, including those that are missing in the data."""
         del declared
         return tasks
 
     def sampling(self, declared: B) -> Sampling:
-        """Return how the official runs sample."""
+        """Return the sampling settings of the official runs."""
         return msgspec.structs.replace(self.usual_sampling, **declared.inference.given())
 
     def turns(self, declared: B, task: T, asking: Asking) -> Sequence[Turn]:
@@ -258,7 +258,7 @@ class Scorer(ABC, Generic[B, T]):
         return [self.from_template(declared, task, asking, Turn(text=lambda _: ""))]
 
     def from_template(self, declared: B, task: T, asking: Asking, usual: Turn) -> Turn:
-        """Return a turn with its text from the user's template, else from the declaration's, else as it is."""
+        """Return a turn with the text of the user's template, else of the declaration's template, else unchanged."""
         template, name = asking.template, asking.template_name
         if template is None:
             template, name = declared.inference.prompt, f"{declared.id}/benchmark.toml: inference.prompt"
@@ -272,13 +272,13 @@ class Scorer(ABC, Generic[B, T]):
         return msgspec.structs.replace(usual, text=text)
 
     def prompt_values(self, declared: B, task: T) -> dict[str, Any]:
-        """Return what a prompt template may use: the row's columns, and the task's own fields."""
+        """Return the names that a prompt template can use: the row's columns and the task's own fields."""
         row = {name: value for name, value in task.row.items() if name != declared.columns.image}
         listed = "\n".join(f"{letter}. {text}" for letter, text in task.options.items())
         return {**row, "question": task.text, "options": dict(task.options), "options_text": listed, "image": IMAGE}
 
     def demonstrations(self, declared: B, split: str, given: Path | None) -> Mapping[str, list[Mapping[str, Any]]]:
-        """Return demonstrations for prompts by subject, where the benchmark has some; raises a GradeError."""
+        """Return demonstrations for prompts, by subject; empty if the benchmark has none; raises a GradeError."""
         del declared, split, given
         return {}
 
@@ -289,7 +289,7 @@ class Scorer(ABC, Generic[B, T]):
         """Judge the predictions of a run; raises a GradeError."""
 
     def sample_scorer(self, run: Run[B, T]) -> SampleScorer | None:
-        """Return what scores samples one by one, call after call; None: `score` does, as it is.
+        """Return a scorer of single samples, call by call; None: `score` can be used for that.
 
         `run` has all tasks and no predictions.
         """
@@ -303,19 +303,19 @@ class Scorer(ABC, Generic[B, T]):
     # --- self-test ------------------------------------------------------------------------------------------------
 
     def probes(self, declared: B, tasks: Mapping[str, T], protocol: str) -> Iterable[Probe]:
-        """Return predictions whose verdict is known; `grade selftest` grades them. The tasks have all columns."""
+        """Return predictions whose verdict is known, for `grade selftest`. The tasks have all columns."""
         del declared, tasks, protocol
         return ()
 
     def recount(self, report: Report) -> dict[tuple[str, ReadingName], float]:
-        """Compute metrics of a whole report again from its samples, in percent, by other means than `score` does."""
+        """Compute metrics of a whole report again from its samples, in percent, in another way than `score` does."""
         del report
         return {}
 
     # --- pairing for comparisons ----------------------------------------------------------------------------------
 
     def check_comparable(self, before: Report, after: Report) -> None:
-        """Raise UsageError where a difference of these two would mean nothing."""
+        """Raise UsageError if a difference between these two reports would mean nothing."""
 
     def is_compared(self, name: str) -> bool:
         """Whether a difference in this metric can be tested."""
@@ -323,14 +323,14 @@ class Scorer(ABC, Generic[B, T]):
 
     @abstractmethod
     def observe(self, name: str) -> Observe | None:
-        """Return what gives an observation's value in a metric; None: the metric is no mean of observations."""
+        """Return the function that gives an observation's value in a metric; None: the metric is not a mean."""
 
     def observations(
         self, report: Report, name: str, reading: ReadingName, group: str | None = None
     ) -> dict[str, float | None]:
-        """Return the value of each observation, in [0, 1] and in the report's order; None: it is unscored.
+        """Return the value of each observation, in [0, 1] and in the report's order; None if it is unscored.
 
-        Raises KeyError for a metric that is no mean of observations.
+        Raises KeyError for a metric that is not a mean of observations.
         """
         observe = self.observe(name)
         if observe is None:
@@ -340,7 +340,7 @@ class Scorer(ABC, Generic[B, T]):
     def compare(
         self, before: Report, after: Report, name: str, reading: ReadingName, group: str | None = None
     ) -> Compared:
-        """Compare one metric that both reports have; raises NothingPairedError where no observation is in both."""
+        """Compare one metric that both reports have; raises NothingPairedError if they share no observation."""
         first = self.observations(before, name, reading, group)
         second = self.observations(after, name, reading, group)
         pairs = [(a, b) for item, a in first.items() if a is not None and (b := second.get(item)) is not None]
@@ -356,29 +356,29 @@ class Scorer(ABC, Generic[B, T]):
         return report.metric(name) is not None or report.metric(name, "careful") is not None
 
     def how_to_get(self, name: str, report: Report) -> str:
-        """Say how a report gets a metric that it does not have; empty: it cannot."""
+        """Say how to get a metric that the report does not have; empty if there is no way."""
         del name, report
         return ""
 
     # --- what reports show ----------------------------------------------------------------------------------------
 
     def summary(self, report: Report) -> Summary:
-        """Return what reports show of a whole run beside its metrics; raises InputError for a damaged report."""
+        """Return what reports show of a whole run in addition to its metrics; InputError for a damaged report."""
         del report
         return Summary()
 
     def made_with(self, report: Report) -> dict[str, Any]:
-        """Return what reports show under "How it was made" beside the provenance."""
+        """Return what reports show under "How it was made" in addition to the provenance."""
         del report
         return {}
 
     def marks(self, sample: SampleResult) -> Marks:
-        """Return what reports show of a sample beside its readings; raises InputError for a damaged report."""
+        """Return what reports show of a sample in addition to its readings; raises InputError for a damaged report."""
         del sample
         return Marks()
 
     def unit_outcome(self, members: Sequence[SampleResult], reading: ReadingName) -> Outcome | None:
-        """Return what one round of a unit's tasks came to; None: the samples speak for themselves."""
+        """Return the outcome of one round of a unit's tasks; None: each sample has its own outcome."""
         del members, reading
         return None
 
@@ -389,22 +389,22 @@ class Scorer(ABC, Generic[B, T]):
 
 
 def in_group(report: Report, group: str | None) -> dict[str, list[SampleResult]]:
-    """Return the samples of each observation, of those in a group (`field=value`; None: all)."""
+    """Return the samples of each observation, of those in a group (`field=value`; None: all samples)."""
     return by_observation(sample for sample in report.samples if group is None or group in sample.labels())
 
 
 def mean_credit(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
-    """Return what the scored ones of these samples earned on average; None where there are none."""
+    """Return the mean credit of the scored samples; None if none is scored."""
     credits_ = [r.credit for s in members if (r := s.reading(reading)).outcome is not Outcome.UNSCORED]
     return sum(credits_) / len(credits_) if credits_ else None
 
 
 MISSING_RULE = "missing"
-"""The rule of a reading whose prediction is not there."""
+"""The rule of a reading without a prediction."""
 
 
 def missing_reading(outcome: Outcome) -> Reading:
-    """Return the reading of a prediction that is not there, under `--missing wrong`."""
+    """Return the reading of a missing prediction, under `--missing wrong`."""
     return Reading(outcome=outcome, credit=0, detail="there is no prediction", rule=MISSING_RULE)
 
 

@@ -1,4 +1,4 @@
-"""Which benchmark data and predictions look like: a hint for whoever forgot `-b`, never acted on."""
+"""Hint which benchmark the data and predictions look like, for users who forgot `-b`. It only changes messages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from grader.predictions.file import PredictionFile
 
 _MOST_IDS = 1_000
-"""Ids that are looked at."""
+"""Number of ids to check."""
 _SHARE = 0.9
-"""So many of the ids must look like those of a benchmark."""
+"""Share of the ids that must match a benchmark's pattern."""
 
 
 @contextlib.contextmanager
@@ -32,7 +32,7 @@ def hinting(
     bundled: Callable[[], list[Benchmark]],
     columns_of: Callable[[Path], Iterable[str]],
 ) -> Iterator[None]:
-    """Let an error about the data or the ids also say which other benchmark they look like.
+    """Add to an error about the data or the ids which other benchmark they look like.
 
     `bundled` returns the benchmarks that came with grade, `columns_of` the names of a table's columns.
     """
@@ -53,7 +53,7 @@ def _hint(
     bundled: list[Benchmark],
     columns_of: Callable[[Path], Iterable[str]],
 ) -> str:
-    """Return the question that names other benchmarks; empty where nothing speaks for one."""
+    """Return a question that suggests other benchmarks; empty if none fits."""
     others = [one for one in bundled if one.id != declared.id]
     columns = _columns(data, [declared, *others], columns_of)
     ids = [record.qid for record in file.records[:_MOST_IDS]]
@@ -94,7 +94,7 @@ def _has_columns(declared: Benchmark, columns: set[str]) -> bool:
 
 
 def _fits(declared: Benchmark, ids: list[str]) -> bool:
-    """Whether the ids look like the benchmark's; a benchmark that says nothing of its ids has none that fit."""
+    """Whether the ids match the benchmark's pattern; False if the benchmark declares no pattern."""
     if not declared.id_pattern or not ids:
         return False
     pattern = re.compile(declared.id_pattern)

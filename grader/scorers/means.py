@@ -1,4 +1,4 @@
-"""Metrics that are means over observations, overall and by group, in both readings: what most scorers need."""
+"""Metrics that are means over observations, overall and by group, in both readings: most scorers use these."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
-    """What one observation earned: its credit over scored samples, and over all if the unscored were wrong or right."""
+    """The credit of one observation: over scored samples, and over all samples if unscored ones are wrong or right."""
 
     value: float | None
     low: float
@@ -35,7 +35,7 @@ def metric_rows(
 
 
 def metric(name: str, reading: ReadingName, group: str | None, observations: list[Observation]) -> Metric | None:
-    """Return the mean of what was scored, with bounds where something was not."""
+    """Return the mean over scored observations, with bounds if something is unscored; None if nothing is scored."""
     scored = [o.value for o in observations if o.value is not None]
     summary = intervals.mean(scored)
     if summary is None:
@@ -53,7 +53,7 @@ def metric(name: str, reading: ReadingName, group: str | None, observations: lis
 
 
 def each_task(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
-    """One observation a qid: the mean credit of its samples."""
+    """Return one observation per qid: the mean credit of its samples."""
     return [mean_of(members, reading) for members in _by_task(samples).values()]
 
 
@@ -77,7 +77,7 @@ def mean_of(members: list[SampleResult], reading: ReadingName) -> Observation:
 
 
 def combine(parts: list[Observation]) -> Observation:
-    """Return the mean of observations: over what is scored, and between its bounds."""
+    """Return the mean of observations, over those that are scored, and the mean of their bounds."""
     scored = [part.value for part in parts if part.value is not None]
     return Observation(
         value=sum(scored) / len(scored) if scored else None,

@@ -1,4 +1,4 @@
-"""What a sample becomes where its prediction is no answer, or was cut off: the same for every scorer."""
+"""How every scorer treats a prediction that is a server failure or was truncated."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SERVER_FAILURE = "server_failure"
 """The rule of a reading that is unscored because the model's server failed."""
 
 NOT_JUDGED = "not_judged"
-"""The rule of a reading that is unscored because a judge was needed, and none was there or could be understood."""
+"""The rule of a reading that is unscored because it needed a judge, but the judge was missing or not understood."""
 
 
 def marked(samples: Iterable[SampleResult], oddities: Oddities) -> list[SampleResult]:
-    """Return the samples with what the predictions tell: no careful verdict on a failure, a flag on what was cut off.
+    """Return the samples with their oddities: a server failure is unscored (careful reading), truncation is flagged.
 
     The official reading stays: its scorer reads whatever is there.
     """

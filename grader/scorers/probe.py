@@ -1,4 +1,4 @@
-"""What a self-test grades: predictions whose verdict is known before they are graded."""
+"""The predictions that a self-test grades: their verdict is known in advance."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ the task. `wrong`: a wrong answer or program. `wording`: a right answer, worded 
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
-    """One prediction, and what is known of its verdict."""
+    """A prediction with its expected verdict."""
 
     qid: str
     prediction: str
     kind: Kind
     title: str
-    """What it is, for people: `line 3: + becomes -`."""
+    """A short description for people: `line 3: + becomes -`."""
     official: bool | None = None
     """Whether the official reading must credit it; None: either is right."""
     careful: bool | None = None
     """Whether the careful reading must credit it; None: either is right."""
     agrees: bool = False
-    """Whether both readings must say the same: so it is with every honest program."""
+    """Whether both readings must agree, as they do for every honest program."""
     needs_tests: bool = False
-    """Whether only tests can refuse it: where they let a stub pass, a pass of this is their fault."""
+    """Whether only tests can reject it. If they let a stub pass, they are also to blame when this passes."""
     standard_seconds: float = 0.0
-    """Of a `calibration`: the CPU seconds that it takes on the standard machine."""
+    """For a `calibration`: the CPU seconds that it takes on the standard machine."""
     judge_reply: str | None = None
-    """What the judge says, where the task's scorer asks one about this prediction."""
+    """The judge's reply, if the task's scorer asks a judge about this prediction."""
 
     def expected(self, reading: str) -> bool | None:
         """Return whether a reading must credit it; None: either is right."""

@@ -1,4 +1,4 @@
-"""The scorers there are, by the name that benchmark.toml gives as `scoring`: ours, and those of installed packages."""
+"""The scorers by name (`scoring` in benchmark.toml): the built-in ones and those of installed packages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OWN = {
     "mr_score": "grader.scorers.mr_ben.scorer:MrScore",
 }
 _OF_METRIC = {"pass": "execution", "circular_accuracy": "circular", "mr_score": "mr_score"}
-"""Metric, up to a `@` -> the scorer that has it: reports of schema 1 do not name theirs."""
+"""Metric name up to `@` -> its scorer, for reports of schema 1, which do not name their scorer."""
 
 
 def names() -> list[str]:
@@ -35,7 +35,7 @@ def names() -> list[str]:
 
 @functools.cache
 def scorer(name: str) -> AnyScorer:
-    """Return the scorer of this name; raises UsageError where there is none, or where it cannot be loaded."""
+    """Return the scorer with this name; raises UsageError if it does not exist or cannot be loaded."""
     if name in _OWN:
         module, _, member = _OWN[name].partition(":")
         found: AnyScorer = getattr(import_module(module), member)()
@@ -48,7 +48,7 @@ def scorer(name: str) -> AnyScorer:
 
 
 def scorer_of(report: Report) -> AnyScorer:
-    """Return the scorer that made a report; raises UsageError where its package is not installed."""
+    """Return the scorer that made a report; raises UsageError if its package is not installed."""
     if report.scorer:
         return scorer(report.scorer)
     found = (_OF_METRIC.get(metric.name.partition("@")[0]) for metric in report.metrics)
@@ -57,14 +57,14 @@ def scorer_of(report: Report) -> AnyScorer:
 
 @functools.cache
 def _others() -> dict[str, metadata.EntryPoint]:
-    # Imported late: it costs more than all else that naming a report format needs.
+    # Imported late: this import takes longer than everything else that naming a report format needs.
     from importlib import metadata
 
     return {point.name: point for point in metadata.entry_points(group=GROUP)}
 
 
 def _load(name: str, point: metadata.EntryPoint) -> AnyScorer:
-    """Return another package's scorer; whatever goes wrong in it is said with its name."""
+    """Return another package's scorer; an error names the package."""
     package = point.dist.name if point.dist is not None else point.value
     try:
         made = point.load()()

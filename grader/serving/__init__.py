@@ -1,1 +1,1 @@
-"""`grade serve`: a pool over HTTP, for whatever cannot import it."""
+"""`grade serve`: a pool over HTTP, for clients that cannot import it."""

@@ -1,4 +1,4 @@
-"""The HTTP application: who may ask, how much at a time, and what is answered."""
+"""The HTTP application: access control, limits, and the answers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CLIENT_HAS_GONE = 499
 
 
 def make_app(pool: Pool, limits: Limits, *, token: str = "", hosts: list[str] | None = None) -> Starlette:
-    """Return the application. `token`: what a request has to bear; `hosts`: names it may be asked by (None: any)."""
+    """Return the application. `token`: required in every request; `hosts`: allowed Host headers (None: any)."""
     server = _Server(pool, limits, token)
     routes = [
         Route("/grade", server.guarded(server.one), methods=["POST"]),
@@ -48,25 +48,25 @@ def make_app(pool: Pool, limits: Limits, *, token: str = "", hosts: list[str] | 
         Route("/metrics", server.guarded(server.metrics), methods=["GET"]),
         Route("/health", server.health, methods=["GET"]),
     ]
-    # A page that a browser has open may send requests to this machine by a name of its own.
+    # A page in a browser could send requests to this machine under its own host name.
     middleware = [Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)] if hosts else []
     return Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: _http_error})
 
 
 class _Server:
-    """What all requests share."""
+    """The state that all requests share."""
 
     def __init__(self, pool: Pool, limits: Limits, token: str) -> None:
         self._pool, self._limits, self._token = pool, limits, token
         self._metrics = Metrics()
         self._waiting = 0
         self._rate = 1.0
-        """Samples a second, lately."""
+        """Recent rate, in samples per second."""
 
-    # --- what every request goes through ---
+    # --- common to all requests ---
 
     def guarded(self, handler: Handler) -> Handler:
-        """Return a handler that asks for the token, answers errors as JSON and counts."""
+        """Return a handler that checks the token, answers errors as JSON, and counts requests."""
 
         async def handle(request: Request) -> Response:
             began = time.monotonic()
@@ -120,7 +120,7 @@ class _Server:
             while not grading.done():
                 await asyncio.wait({grading}, timeout=TICK)
                 if not grading.done() and await request.is_disconnected():
-                    raise RejectedError(CLIENT_HAS_GONE, "the client has gone")
+                    raise RejectedError(CLIENT_HAS_GONE, "the client has disconnected")
             results = grading.result()
         finally:
             grading.cancel()
@@ -132,20 +132,20 @@ class _Server:
         return results
 
     def _admit(self, count: int) -> None:
-        """Raise RejectedError for more samples than one request, or all together, may have."""
+        """Raise RejectedError for more samples than one request, or all requests together, may have."""
         if count > self._limits.samples:
-            raise RejectedError(413, f"{count} samples; a request may have {self._limits.samples}")
+            raise RejectedError(413, f"{count} samples; a request may have at most {self._limits.samples}")
         if self._waiting + count > self._limits.waiting:
             seconds = min(MOST_RETRY_SECONDS, max(1, math.ceil(self._waiting / max(self._rate, 0.1))))
             raise RejectedError(
-                429, f"{self._waiting} samples are under way; try again later", {"Retry-After": str(seconds)}
+                429, f"{self._waiting} samples are being graded; try again later", {"Retry-After": str(seconds)}
             )
 
     def _count(self, samples: int) -> None:
         self._waiting += samples
         self._metrics.waiting.set(self._waiting)
 
-    # --- looking ---
+    # --- monitoring ---
 
     async def metrics(self, request: Request) -> Response:
         del request
@@ -155,7 +155,7 @@ class _Server:
         return Response(self._metrics.text(state), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def health(self, request: Request) -> Response:
-        """Say whether samples would be graded; to everybody, and nothing else."""
+        """Say whether samples would be graded. It needs no token, and says nothing else."""
         del request
         try:
             state = await asyncio.to_thread(self._pool.state)

@@ -1,4 +1,4 @@
-"""What a monitor reads: the server's own counts, and those of the pool's process, as Prometheus text."""
+"""Metrics for a monitor, as Prometheus text: the server's own counts, and those of the pool's process."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Metrics:
             "grade_request_seconds", "Time until a request was answered.", buckets=BUCKETS, registry=self._registry
         )
         self.waiting = Gauge(
-            "grade_samples_under_way", "Samples of requests that are under way.", registry=self._registry
+            "grade_samples_under_way", "Samples of requests that are not answered yet.", registry=self._registry
         )
 
     def text(self, state: PoolState | None) -> bytes:
-        """Return all metrics as text; `state` is None where the pool does not answer."""
+        """Return all metrics as text; `state` is None if the pool does not answer."""
         whole = CollectorRegistry()
         whole.register(_Of(self._registry.collect))
         whole.register(_Of(lambda: _of_pool(state)))
@@ -42,7 +42,7 @@ class Metrics:
 
 
 class _Of(Collector):
-    """Collects what a function returns."""
+    """Collects the metrics that a function returns."""
 
     def __init__(self, collect: Callable[[], Iterable[Metric]]) -> None:
         self._collect = collect
@@ -67,7 +67,7 @@ def _of_pool(state: PoolState | None) -> Iterator[Metric]:
     for name, what, value in (
         ("grade_rounds", "Rounds of grading.", state.rounds),
         ("grade_rounds_seconds", "Time that rounds took.", state.busy_seconds),
-        ("grade_samples_expired", "Samples that nobody waited for any more.", state.expired),
+        ("grade_samples_expired", "Samples whose client did not wait any more.", state.expired),
         ("grade_samples_repeated", "Samples graded again after infrastructure failed.", state.repeated),
         ("grade_sandbox_failures", "Rounds that found no sandbox.", state.failures),
     ):
@@ -76,6 +76,6 @@ def _of_pool(state: PoolState | None) -> Iterator[Metric]:
         ("grade_pool_waiting", "Samples in the pool's queue or in a round.", state.waiting),
         ("grade_pool_clients", "Connections to the pool.", state.clients),
         ("grade_pool_memory_bytes", "Resident memory of the pool's process.", state.memory_bytes),
-        ("grade_pool_seconds", "How long the pool's process has been running.", state.seconds),
+        ("grade_pool_seconds", "Time since the pool's process started.", state.seconds),
     ):
         yield GaugeMetricFamily(name, what, value=value)

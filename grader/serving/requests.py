@@ -1,4 +1,4 @@
-"""What may be asked over HTTP, and within which limits."""
+"""The requests over HTTP, and their limits."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Qid = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How much a server takes."""
+    """The limits of a server."""
 
     body_bytes: int = 16 << 20
     samples: int = 1024
-    """Samples of one request."""
+    """Maximum number of samples in one request."""
     waiting: int = 8192
-    """Samples of all requests that are under way."""
+    """Maximum number of samples in all open requests."""
     body_seconds: float = 30.0
-    """So long a request may take to arrive."""
+    """Maximum time in which a request must arrive."""
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,7 +54,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Remote(msgspec.Struct, frozen=True, kw_only=True):
-    """`POST /openrlhf`: what OpenRLHF sends to `--reward.remote_url`."""
+    """`POST /openrlhf`: the request of OpenRLHF to `--reward.remote_url`."""
 
     query: list[str]
     prompts: list[str]
@@ -68,7 +68,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RejectedError(Exception):
-    """A request that is not answered with results; `headers` go with the answer."""
+    """A request that is rejected; `headers` are added to the answer."""
 
     def __init__(self, status: int, text: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(text)
@@ -76,7 +76,7 @@ class RejectedError(Exception):
 
 
 async def read(request: Request, kind: type[S], limits: Limits) -> S:
-    """Return the body of a request; raises RejectedError for one that is too long, too slow, or not as it has to be."""
+    """Return the body of a request; raises RejectedError if it is too long, too slow or invalid."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise RejectedError(415, "expected Content-Type: application/json")
     try:
@@ -93,7 +93,7 @@ async def read(request: Request, kind: type[S], limits: Limits) -> S:
 
 
 async def _body(request: Request, most: int) -> bytes:
-    """Return the body; stops reading where it is too long, whatever its header says."""
+    """Return the body; stop reading if it is too long, whatever its header says."""
     too_long = RejectedError(413, f"the body is longer than {most} bytes; send fewer samples at a time")
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced[:20]) > most:

@@ -1,4 +1,4 @@
-"""The server's process: an address that it may have, a token where one is needed, and an end that loses nothing."""
+"""The process of the server: it checks address and token, serves, and ends without losing requests."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ STOP_SECONDS = 60
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
+    """Whether an address can be reached from this machine only."""
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return host == "localhost"
 
 
 def check_access(host: str, token: str) -> None:
-    """Raise UsageError where others could reach the server without a token that cannot be guessed."""
+    """Raise UsageError if other machines could reach the server without a token that is hard to guess."""
     if not token and not is_loopback(host):
         raise UsageError(
-            f"--host {host}: other machines reach this address, so a token is needed: name a file that has one with "
-            "--token-file, or set GRADE_SERVE_TOKEN. Without one, leave --host out."
+            f"--host {host}: other machines can reach this address, so a token is needed: give a file with one as "
+            "--token-file, or set GRADE_SERVE_TOKEN. Without a token, omit --host."
         )
     if token and (len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
         raise UsageError(
-            f"The token has to be at least {LEAST_TOKEN} printable characters without spaces; make one with "
+            f"The token must be at least {LEAST_TOKEN} printable characters without spaces; create one with "
             "`openssl rand -hex 32`."
         )
 
 
 def serve(pool: Pool, host: str, port: int, *, limits: Limits, token: str, listening: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT, then answer what is under way; raises UsageError, InfrastructureError.
+    """Serve until SIGTERM or SIGINT, then answer open requests; raises UsageError, InfrastructureError.
 
-    `listening` is told the address, once it can be asked.
+    `listening` is called with the address when clients can connect.
     """
     check_access(host, token)
     with _bound(host, port) as sock:
@@ -69,7 +69,7 @@ def serve(pool: Pool, host: str, port: int, *, limits: Limits, token: str, liste
 
 
 class _Stoppable(uvicorn.Server):
-    """Ends by itself after a signal: what comes after `serve` has to run."""
+    """A server that returns after a signal, so that the code after `serve` runs."""
 
     def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
         super().__init__(config)
@@ -88,7 +88,7 @@ class _Stoppable(uvicorn.Server):
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """Return a socket of this address; raises InfrastructureError."""
+    """Return a socket bound to this address; raises InfrastructureError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -97,6 +97,6 @@ def _bound(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         made.close()
         raise InfrastructureError(
-            f"{host}:{port} cannot be listened on ({error}); name another port with --port (0: any that is free)."
+            f"Cannot listen on {host}:{port} ({error}); give another port with --port (0: any free one)."
         ) from error
     return made

@@ -154,7 +154,7 @@ def test_a_link_that_leads_nowhere_is_called_that(tmp_path):
     (tmp_path / "dang.json").symlink_to("gone.json")
     said = grade(tmp_path / "dang.json", "-b", "vstar")
     assert said.returncode == 2
-    assert said.stderr == f"error: {tmp_path}/dang.json: is a link to gone.json, which is not there\n"
+    assert said.stderr == f"error: {tmp_path}/dang.json: is a link to gone.json, which does not exist\n"
 
 
 @pytest.mark.parametrize(

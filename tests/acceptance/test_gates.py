@@ -198,9 +198,9 @@ def test_files_that_cannot_be_written_hide_no_verdict_and_turn_none_that_failed(
 
 def test_a_run_of_a_part_says_so_also_where_it_is_scored_again(vstar):
     words, path, _ = vstar
-    part = "Only a part: --limit or --id leaves 3 of 10 qids."
+    part = "Partial run: --limit or --id selects 3 of 10 qids."
     assert part in grade(*words, "--limit", "3").stderr
     assert part in grade(*words, "--limit", "3", "--score-only").stderr
     (results,) = path.parent.glob("predictions_part-*_results.json")
     assert part in json.loads(results.read_text())["notes"]
-    assert "Only a part" not in grade(*words).stderr
+    assert "Partial run" not in grade(*words).stderr

@@ -135,7 +135,7 @@ def test_a_task_is_named_by_the_row_or_by_its_ground_truth(truth: Any, extra: An
 
 
 def test_a_row_that_names_no_task_is_an_error() -> None:
-    with pytest.raises(UsageError, match="no task id"):
+    with pytest.raises(UsageError, match="not a task id"):
         verl.compute_score("any", RIGHT, {"answer": 3}, {})
 
 

@@ -26,7 +26,7 @@ def test_the_folder_is_this_users_alone(temporary: Path) -> None:
 
 def test_a_folder_that_others_can_enter_is_refused(temporary: Path) -> None:
     place.folder().chmod(0o755)
-    with pytest.raises(InfrastructureError, match="not this user's alone"):
+    with pytest.raises(InfrastructureError, match="does not belong to this user alone"):
         place.folder()
 
 
@@ -34,7 +34,7 @@ def test_a_link_in_its_place_is_refused(temporary: Path) -> None:
     folder = place.folder()
     folder.rename(temporary / "elsewhere")
     folder.symlink_to(temporary / "elsewhere")
-    with pytest.raises(InfrastructureError, match="not this user's alone"):
+    with pytest.raises(InfrastructureError, match="does not belong to this user alone"):
         place.folder()
 
 

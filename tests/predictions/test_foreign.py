@@ -202,7 +202,7 @@ def test_json_rows_are_read_with_the_nan_that_pandas_writes() -> None:
 def test_json_rows_that_are_wrong_are_named() -> None:
     content = b'[{"index": 1, "prediction": "A"},\n{"index": 2},\n{"index": [1], "prediction": ["A"]}]'
     assert refusal(content, "a.json") == [
-        'a.json:2: $[1]: no "prediction" in this row, unlike in the first',
+        'a.json:2: $[1]: no "prediction" in this row, but the first row has it',
         "a.json:3: $[2].index: [1] is not a valid index",
         "a.json:3: $[2].prediction: expected a text, found a list or an object",
     ]
@@ -381,7 +381,9 @@ def test_samples_of_todays_lmms_eval_name_it_in_what_the_task_logged() -> None:
 def test_samples_without_an_own_id_take_the_row_number_and_say_so() -> None:
     file = read(lines({"doc_id": 0, "filtered_resps": ["A"]}, {"doc_id": "1", "filtered_resps": ["B"]}), "a.jsonl")
     assert answers(file) == {"0": ["A"], "1": ["B"]}
-    assert file.warnings == ["lmms-eval's row numbers (doc_id) are taken as qids: the log names no questions"]
+    assert file.warnings == [
+        "lmms-eval's row numbers (doc_id) are used as qids, because the log does not name the questions"
+    ]
 
 
 def test_repeats_are_samples() -> None:
@@ -397,8 +399,8 @@ def test_log_likelihoods_are_no_answers() -> None:
     assert refusal(
         lines(sample, {"doc_id": 1, "resps": []}, {"doc_id": None, "resps": "A"}, {"doc": {}}), "a.jsonl"
     ) == [
-        "a.jsonl:1: $.resps: expected generated text; these are log-likelihoods or nothing, which no answer can be read from",
-        "a.jsonl:2: $.resps: expected generated text; these are log-likelihoods or nothing, which no answer can be read from",
+        "a.jsonl:1: $.resps: expected generated text; found log-likelihoods or nothing, from which no answer can be read",
+        "a.jsonl:2: $.resps: expected generated text; found log-likelihoods or nothing, from which no answer can be read",
         "a.jsonl:3: $.doc_id: None is not an id",
         'a.jsonl:4: $: expected a sample of lmms-eval with "doc_id" and "resps" or "filtered_resps"',
     ]

@@ -99,20 +99,20 @@ def test_a_run_that_did_not_finish_is_read_with_a_warning(tmp_path: Path) -> Non
     path = packed(tmp_path / "log.eval", log(status="started"), headers=("_journal/start.json",))
     found = read_predictions(path)
     assert len(found.records) == 3
-    assert found.warnings == ["the log of inspect_ai is of a run that did not finish (status started)"]
+    assert found.warnings == ["the inspect_ai log is from a run that did not finish (status started)"]
 
 
 def test_a_log_without_samples_and_a_damaged_one_say_so(written: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is a log of inspect_ai without samples"):
+    with pytest.raises(InputError, match="is an inspect_ai log without samples"):
         read_predictions(written(log(samples=[])))
     whole = packed(tmp_path / "whole.eval", log()).read_bytes()
     cut = tmp_path / "cut.eval"
     cut.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match=r"is no readable log of inspect_ai \(.+\); was it cut off\?"):
+    with pytest.raises(InputError, match=r"is not a readable inspect_ai log \(.+\); was it cut off\?"):
         read_predictions(cut)
     broken = tmp_path / "broken.json"
     broken.write_text(json.dumps(log(samples=[{"id": []}])))
-    with pytest.raises(InputError, match=r"is no readable log of inspect_ai \(.*\$\.samples"):
+    with pytest.raises(InputError, match=r"is not a readable inspect_ai log \(.*\$\.samples"):
         read_predictions(broken)
 
 

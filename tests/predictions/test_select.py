@@ -55,7 +55,7 @@ def test_id_and_limit_choose_tasks_or_whole_units(
 
 
 def test_a_part_is_noted() -> None:
-    assert selected(WHOLE, limit=1)[1] == ["Only a part: --limit or --id leaves 1 of 4 qids."]
+    assert selected(WHOLE, limit=1)[1] == ["Partial run: --limit or --id selects 1 of 4 qids."]
 
 
 def test_an_id_that_the_benchmark_does_not_have_is_refused() -> None:

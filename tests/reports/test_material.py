@@ -309,7 +309,7 @@ def test_an_executed_file_of_another_run_is_not_shown(tmp_path: Path) -> None:
     report, path = _execution_run(tmp_path, ["NameError: c", "passed"], ["one", "two"])
     found = material.load(report, None, None, path)
     assert (found.programs, found.predictions) == ({}, {})
-    assert "p_executed.json is not of this run: its verdicts differ." in [g.why for g in found.gaps]
+    assert "p_executed.json does not belong to this run: its verdicts differ." in [g.why for g in found.gaps]
 
 
 def test_predictions_that_an_executed_file_has_from_another_run_are_not_shown(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_the_official_base_that_was_asked_for_is_replaced_by_nothing_and_nothing
 def test_where_no_registry_gives_the_official_base_the_other_one_is_taken_and_named() -> None:
     said = Said()
     assert bases.find(Engine(bases.DEBIAN_BASE), said, "auto", None) == bases.DEBIAN_BASE
-    assert said.messages[1:] == ["The registry did not give it; the base is a Debian bookworm instead"]
+    assert said.messages[1:] == ["The registry did not provide it; the base is a Debian bookworm instead"]
 
 
 def test_a_debian_base_that_was_asked_for_speaks_of_no_registry(monkeypatch: pytest.MonkeyPatch) -> None:

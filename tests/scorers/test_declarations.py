@@ -78,8 +78,8 @@ def test_humaneval_v_has_both_official_protocols() -> None:
         ('letters = "AABC"\n' + CHOICE, 'benchmark.toml: letters = "AABC": A is a duplicate'),
         (
             'letters = ""\n' + CHOICE,
-            "benchmark.toml: letters is empty: name those that options can have "
-            '(letters = "ABCD"), or leave it out for ABCD',
+            "benchmark.toml: letters is empty: name the letters that options can have "
+            '(letters = "ABCD"), or omit it for ABCD',
         ),
     ],
 )  # fmt: skip

@@ -60,7 +60,8 @@ def test_a_failing_servers_text_is_unscored_in_careful_and_stays_what_it_was_in_
     low, high = careful.bounds  # type: ignore[misc]
     assert low <= careful.value <= high
     assert low < high
-    assert any("1 prediction is no answer but what a failing server left (rate limit 1)" in n for n in report.notes)
+    note = "1 prediction is not an answer but the error text of a failing server (rate limit 1)"
+    assert any(note in n for n in report.notes)
 
 
 @pytest.mark.bubblewrap

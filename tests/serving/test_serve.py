@@ -150,9 +150,9 @@ GOOD = {"qid": "0", "text": "A"}
         ("/grade", {"qid": "nowhere", "text": "A"}, 422, "no task 'nowhere'"),
         pytest.param("/grade", {"qid": "0" * 1001, "text": "A"}, 422, "$.qid", id="long-qid"),
         ("/grade/batch", {"samples": {}}, 422, "$.samples"),
-        ("/grade/batch", {"samples": [GOOD] * 17}, 413, "17 samples; a request may have 16"),
+        ("/grade/batch", {"samples": [GOOD] * 17}, 413, "17 samples; a request may have at most 16"),
         pytest.param("/grade", {"qid": "0", "text": "A" * 70_000}, 413, "longer than 65536 bytes", id="long-body"),
-        ("/openrlhf", {"query": ["a"], "prompts": [], "labels": []}, 422, "they have to be as many"),
+        ("/openrlhf", {"query": ["a"], "prompts": [], "labels": []}, 422, "the numbers must be equal"),
         ("/nowhere", GOOD, 404, "Not Found"),
     ],
 )
@@ -265,7 +265,7 @@ def test_a_port_that_is_taken_is_said(server: Served) -> None:
         [*COMMAND, "--port", f"{server.port}"], check=False, cwd=ROOT, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 3
-    assert "name another port with --port" in done.stderr
+    assert "give another port with --port" in done.stderr
 
 
 SLOW = """

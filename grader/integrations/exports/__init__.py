@@ -1,6 +1,6 @@
-"""Results where other people keep them: one file a target.
+"""Exports of results to the formats and services of other tools: one file per target.
 
-To add one, write a module here with a function `export` (see `interface.py`), and name it in `TARGETS`.
+To add one, write a module here with a function `export` (see `interface.py`), and add it to `TARGETS`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TARGETS = {
     "mlflow": "grader.integrations.exports.mlflow",
     "wandb": "grader.integrations.exports.wandb",
 }
-"""Name -> module. Each is imported when it is used."""
+"""Name -> module, which is imported at first use."""
 
 
 def target(name: str) -> Target:

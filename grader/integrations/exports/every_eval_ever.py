@@ -1,4 +1,4 @@
-"""Every Eval Ever's format (github.com/evaleval/every_eval_ever, schemas 0.3.0): results, and one line a sample."""
+"""The format of Every Eval Ever (github.com/evaleval/every_eval_ever, schemas 0.3.0): results, one line per sample."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCHEMA = "0.3.0"
 
 
 def export(report: Report, name: RunName, material: Callable[[], Material], wanted: Wanted) -> Exported:
-    """Return the results, and the samples where their outputs are there."""
+    """Return the results, and the samples if their outputs are available."""
     model = model_id(report, name, wanted)
     run = f"{report.benchmark}/{model.replace('/', '_')}/{int(wanted.now)}"
     samples = b"".join(msgspec.json.encode(line) + b"\n" for line in _samples(report, material(), run, model))
@@ -47,7 +47,7 @@ def export(report: Report, name: RunName, material: Callable[[], Material], want
 
 
 def _place(report: Report, model: str, content: bytes) -> str:
-    """Return where the repository keeps such a file: data/benchmark/developer/model/UUID."""
+    """Return the path of such a file in the repository: data/benchmark/developer/model/UUID."""
     developer, _, name = model.rpartition("/")
     parts = [re.sub(r"[^\w.-]|^\.+", "_", part)[:80] for part in (report.benchmark, developer or "unknown", name)]
     return f"data/{'/'.join(parts)}/{uuid.UUID(bytes=hashlib.sha256(content).digest()[:16], version=4)}"
@@ -125,7 +125,7 @@ def _uncertainty(metric: Metric) -> dict[str, Any]:
 
 
 def _samples(report: Report, material: Material, run: str, model: str) -> Iterator[dict[str, Any]]:
-    """Yield one line a sample and reading that was scored; none where the outputs are not there."""
+    """Yield one line for each scored sample and reading; none if the outputs are missing."""
     for sample in report.samples:
         texts = material.predictions.get(sample.qid, [])
         if sample.sample >= len(texts):

@@ -1,6 +1,6 @@
-"""Hugging Face's `.eval_results/*.yaml`, which model pages and benchmark leaderboards show.
+"""Hugging Face's `.eval_results/*.yaml`, for model pages and benchmark leaderboards.
 
-A model repository takes one value a task. By default it is the official one: it is compared with others' values.
+A model repository has one value per task. The default is the official value, because it is compared with others.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 def export(report: Report, name: RunName, material: Callable[[], Material], wanted: Wanted) -> Exported:
-    """Return the file of one model repository; raises UsageError where there is no value or no data set."""
+    """Return the file of one model repository; raises UsageError if the value or the data set is unknown."""
     del name, material
     hub = import_module("huggingface_hub")
     if not hasattr(hub, "EvalResultEntry"):
-        raise UsageError("This huggingface_hub does not know .eval_results. Update it: pip install -U huggingface_hub")
+        raise UsageError("This huggingface_hub has no .eval_results. Update it: pip install -U huggingface_hub")
     import yaml
 
     if report.part is not None:
         raise UsageError(
-            "These results are of a part of the benchmark; .eval_results is for the whole. Grade all of it."
+            "These results are for a part of the benchmark; .eval_results needs the whole. Grade all of it."
         )
     reading = wanted.reading or "official"
     metric = next((one for one in report.metrics if one.group is None and one.reading == reading), None)

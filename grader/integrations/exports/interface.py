@@ -1,4 +1,4 @@
-"""What an export is: one file in this folder with a function `export`."""
+"""The interface of exports: each is one file in this folder with a function `export`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asks of an export; a target takes what concerns it."""
+    """The user's options for an export; a target uses those that it needs."""
 
     model: str = ""
     """The model's id, for example `org/name`."""
     organization: str = ""
-    """Who ran the evaluation."""
+    """The organization that ran the evaluation."""
     dataset: str = ""
     """The data set's id on the hub."""
     task: str = ""
@@ -32,18 +32,18 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     project: str = ""
     """Project (W&B) or experiment (MLflow)."""
     reading: ReadingName | None = None
-    """None: the target's own choice."""
+    """None: the target's default."""
     now: float = 0.0
     """Seconds since 1970."""
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
-    """What an export made."""
+    """The result of an export."""
 
     files: dict[str, bytes] = {}
     """Path within the output folder -> content."""
     said: str = ""
-    """Where the results went, if not into files."""
+    """A message that says where the results are, if not in files."""
 
 
 class Target(Protocol):
@@ -64,12 +64,12 @@ def with_value(report: Report) -> Iterator[Metric]:
 
 
 def model_id(report: Report, name: RunName, wanted: Wanted) -> str:
-    """Return the model's id: as asked, as the predictions name it, or what the run is called."""
+    """Return the model's id: the given one, else that of the predictions, else the name of the run."""
     return wanted.model or report.model or name.short
 
 
 def library(name: str, extra: str) -> Any:
-    """Import a library that an extra brings; raises UsageError with the command that installs it."""
+    """Import a library of an optional extra; raises UsageError with the command that installs it."""
     try:
         return import_module(name)
     except ImportError as error:

@@ -1,6 +1,6 @@
-"""Files as lmms-eval writes them: `*_results.json`, and `*_samples_<task>.jsonl` where the outputs are there.
+"""Files in the format of lmms-eval: `*_results.json`, and `*_samples_<task>.jsonl` if the outputs are available.
 
-The metrics of both readings stand beside each other, as the results of two filters do in lmms-eval.
+The metrics of the two readings have the form of two filters' results in lmms-eval.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def export(report: Report, name: RunName, material: Callable[[], Material], wanted: Wanted) -> Exported:
-    """Return both files; values are shares from 0 to 1, as there."""
+    """Return both files; values are shares from 0 to 1, as in lmms-eval."""
     date = datetime.fromtimestamp(wanted.now, UTC).strftime("%Y%m%d_%H%M%S")
     model = model_id(report, name, wanted)
     found = material()
@@ -53,7 +53,7 @@ def _values(report: Report) -> dict[str, float]:
 
 
 def _samples(report: Report, material: Material) -> Iterator[dict[str, Any]]:
-    """Yield one line a task, with the outputs of all its samples."""
+    """Yield one line per task, with the outputs of all its samples."""
     by_qid: dict[str, list[Any]] = {}
     for sample in report.samples:
         by_qid.setdefault(sample.qid, []).append(sample)

@@ -1,4 +1,4 @@
-"""What trackers of experiments are given of a report."""
+"""The data of a report for experiment trackers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def metric_name(metric: Metric) -> str:
 
 
 def parameters(report: Report) -> dict[str, str]:
-    """Return what tells this run from others."""
+    """Return the parameters that distinguish this run from others."""
     provenance = report.provenance
     found = {
         "benchmark": report.benchmark,
@@ -32,7 +32,7 @@ def parameters(report: Report) -> dict[str, str]:
 
 
 def sample_rows(report: Report) -> tuple[list[str], list[list[object]]]:
-    """Return the columns and rows of a table of samples; texts are left out."""
+    """Return the columns and rows of a table of samples, without texts."""
     columns = [
         "qid",
         "sample",

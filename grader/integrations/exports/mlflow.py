@@ -1,4 +1,4 @@
-"""A run in MLflow, through its own library: metrics, parameters, and the samples as a table."""
+"""A run in MLflow, logged with its own library: metrics, parameters, and the samples as a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_CHARACTERS = 240
 
 
 def export(report: Report, name: RunName, material: Callable[[], Material], wanted: Wanted) -> Exported:
-    """Log one run; where it goes is MLflow's own settings (`MLFLOW_TRACKING_URI`)."""
+    """Log one run; MLflow's own settings (`MLFLOW_TRACKING_URI`) choose the destination."""
     del material
     mlflow = library("mlflow", "mlflow")
     columns, rows = sample_rows(report)
@@ -42,5 +42,5 @@ def export(report: Report, name: RunName, material: Callable[[], Material], want
 
 
 def _allowed(name: str) -> str:
-    """Return a name that MLflow takes: it refuses `@`, `=` and most other signs."""
+    """Return a name that MLflow accepts: it rejects `@`, `=` and most other signs."""
     return _FORBIDDEN.sub("_", name.replace("@", "_at_"))[:_MOST_CHARACTERS]

@@ -1,4 +1,4 @@
-"""A run in Weights & Biases, through its own library: metrics as the summary, samples as a table."""
+"""A run in Weights & Biases, logged with its own library: metrics as the summary, samples as a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def export(report: Report, name: RunName, material: Callable[[], Material], wanted: Wanted) -> Exported:
-    """Log one run; where it goes is W&B's own settings (`WANDB_MODE=offline` keeps it on this machine)."""
+    """Log one run; W&B's own settings choose the destination (`WANDB_MODE=offline` keeps it on this machine)."""
     del material
     wandb = library("wandb", "wandb")
     columns, rows = sample_rows(report)

@@ -1,4 +1,4 @@
-"""What chance, and a constant letter, would score on a multiple-choice benchmark."""
+"""The scores that chance and a constant letter would get on a multiple-choice benchmark."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def baselines(items: Iterable[Item]) -> dict[str, dict[str, float]]:
-    """Return, in percent and by group (`all`: every question), what chance and the first letter always would score."""
+    """Return the scores of chance and of always the first letter, in percent, by group (`all`: every question)."""
     groups: dict[str, list[Item]] = {"all": list(items)}
     for item in groups["all"]:
         for name, labels in item.groups.items():

@@ -1,4 +1,4 @@
-"""Questions that came with the predictions: a VLMEvalKit result table carries them."""
+"""Questions that are part of the prediction file: a VLMEvalKit result table has them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def carried_rows(file: PredictionFile, benchmark: ChoiceBenchmark) -> Rows | None:
-    """Return the questions that a VLMEvalKit result table carries beside its predictions; None where it has none.
+    """Return the questions that a VLMEvalKit result table has beside its predictions; None if it has none.
 
-    pandas has lost what such a table says of options like "None", so data that is at hand is better.
+    pandas has lost options such as "None" in such a table, so local data is better.
     """
     columns = benchmark.columns
     needed = {*benchmark.letters[:2], columns.answer}

@@ -1,4 +1,4 @@
-"""What a benchmark.toml says of a multiple-choice benchmark."""
+"""The declaration of a multiple-choice benchmark in its benchmark.toml."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class ChoiceColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     answer: str | None = None
     hint: str | None = None
     options: str | None = None
-    """A column that holds the options together (a list, or letter -> text)."""
+    """A column with all options of a question (a list, or letter -> text)."""
     group_index: str | None = None
-    """Circular: a column that names the question a pass belongs to."""
+    """Circular: a column with the id of the question that a pass belongs to."""
 
 
 class ChoiceProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,29 +32,29 @@ class ChoiceProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Derived(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A grouping that follows from a column."""
+    """A grouping that is computed from a column."""
 
     source: str
     values: dict[str, str]
 
 
 class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A multiple-choice benchmark, with one pass a question or several (circular)."""
+    """A multiple-choice benchmark, with one pass per question or several (circular)."""
 
     columns: ChoiceColumns
     protocols: Mapping[str, ChoiceProtocol]
     letters: str = DEFAULT_LETTERS
-    """Letters that an option can have."""
+    """The letters that options can have."""
     options_in_text: bool = False
     """The options are part of the question's text, as "(A) ... (B) ..."."""
     prompt: str = ""
-    """What the question's text ends with, behind its options."""
+    """The text at the end of every question, after its options."""
     pass_stride: int = 1_000_000
-    """Circular: a pass's index is the question's plus a multiple of this."""
+    """Circular: a pass's index is the question's index plus a multiple of this."""
     derived: dict[str, Derived] = {}
-    """Name of a further grouping -> how it follows from a column."""
+    """Name of an additional grouping -> how it is computed from a column."""
     baselines: bool = False
-    """Report what chance and a constant letter would score."""
+    """Report the scores that chance and a constant letter would get."""
 
     @property
     def is_circular(self) -> bool:
@@ -63,10 +63,10 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
 
 
 def letters_problem(letters: str) -> str:
-    """Return what is wrong with the letters that options can have; empty: nothing."""
+    """Return what is wrong with the declared letters; empty if they are valid."""
     duplicates = sorted({letter for letter in letters if letters.count(letter) > 1})
     if not letters:
-        return 'letters is empty: name those that options can have (letters = "ABCD"), or leave it out for ABCD'
+        return 'letters is empty: name the letters that options can have (letters = "ABCD"), or omit it for ABCD'
     if duplicates:
         return f"letters = {quoted(letters)}: {', '.join(duplicates)} is a duplicate"
     return ""

@@ -1,4 +1,4 @@
-"""What the multiple-choice scorer keeps of a sample and of a run in the results file."""
+"""The multiple-choice scorer's own data of a sample and of a run in the results file."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from grader.results import Outcome
 
 
 class UnitOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a circular question in one round of its passes, in both readings."""
+    """The outcome of a circular question in one round of its passes, in both readings."""
 
     official: Outcome
     careful: Outcome
 
 
 class SampleFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The right letter, and why a right letter may earn nothing."""
+    """The gold letter, and why a correct letter may earn no credit."""
 
     gold: str | None = None
-    """The right letter."""
+    """The gold letter."""
     question: UnitOutcome | msgspec.UnsetType = msgspec.UNSET
-    """Circular: what became of the question this is a pass of."""
+    """Circular: the outcome of the question that the sample is a pass of."""
 
 
 class LetterCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a letter was predicted and was right."""
+    """How often a letter was predicted and how often it is gold."""
 
     chosen: int
-    """Samples in which it was predicted."""
+    """Number of samples that predicted it."""
     right: int
-    """Samples in which it is the right one."""
+    """Number of samples with it as the gold letter."""
     accuracy: float | None = None
-    """Percent of the latter that were answered right; None where there are none."""
+    """Percent of the latter that were answered correctly; None if there are no such samples."""
 
 
 class PositionBias(msgspec.Struct, frozen=True, kw_only=True):
-    """Letter -> counts, in both readings; unscored samples are left out."""
+    """Letter -> counts, in both readings, without unscored samples."""
 
     official: dict[str, LetterCounts] = {}
     careful: dict[str, LetterCounts] = {}
 
 
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept of a run."""
+    """The scorer's own data of a run."""
 
     position_bias: PositionBias = PositionBias()

@@ -1,4 +1,4 @@
-"""What the metrics and rules of multiple choice mean, for reports."""
+"""Explanations of the metrics and rules of multiple choice, for reports."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ GLOSSARY: Mapping[str, str] = {
     "vanilla_accuracy_all_passes": "The share of correct answers over all rotations of all questions.",
     "starts_with_letter": "The text begins with the letter.",
     "answer_word": "The letter follows the word answer, choice or option.",
-    "parenthesised": "The letter stands in parentheses.",
+    "parenthesised": "The letter is in parentheses.",
     "letter_and_mark": "The letter is followed by a full stop or a closing bracket.",
-    "standalone": "The letter stands alone between blanks.",
+    "standalone": "The letter is a word by itself, between blanks.",
     "none_matched": "No rule found an answer.",
-    "token": "The letter is the only option that stands alone in the text.",
-    "option_text": "The text names the wording of one option.",
-    "answer_tag": "The answer stands in an answer tag.",
+    "token": "The letter is the only option letter in the text that is a word by itself.",
+    "option_text": "The text contains the wording of exactly one option.",
+    "answer_tag": "The answer is in an answer tag.",
     "bare_letter": "The text is little more than the letter.",
     "only_letter": "The letter is the only option that the text names.",
-    "own_line": "The letter stands on a line of its own.",
+    "own_line": "The letter is on a line by itself.",
     "conclusion": "The text draws this answer as its conclusion.",
     "declaration": "The text declares this to be its answer.",
     "refusal": "The text refuses to answer.",

@@ -1,4 +1,4 @@
-"""Multiple-choice questions: from rows to items, and both readings of every reply to them."""
+"""Multiple-choice questions: items built from rows, and both readings of every reply to them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 _MARKED = re.compile(r"\(([A-Z])\)\s*")
 _WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "hidden"))
-"""What copies of a test split have in the answer column where the answers are withheld."""
+"""Values of the answer column in copies of a test split whose answers are withheld."""
 
 
 class Item(Task, frozen=True, kw_only=True):
-    """One question as it was asked: in circular evaluation, one pass."""
+    """One question as the model sees it; in circular evaluation, one pass."""
 
 
 def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, Item]:
-    """Turn rows into items; raises InputError naming every row that is wrong."""
+    """Turn rows into items; raises InputError that names every invalid row."""
     problems = _table_problems(rows, benchmark, split)
     if problems:
         raise InputError(problems)
@@ -53,26 +53,26 @@ def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, 
 
 
 def _table_problems(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> list[str]:
-    """Return what is wrong with the table as a whole, one line instead of one a row."""
+    """Return what is wrong with the table as a whole, in one line for all rows."""
     columns, label, place = benchmark.columns, benchmark.splits[split].label, rows.place or rows.origin
     filled = {name for row in rows.rows for name, value in row.items() if cell(value) is not None}
     problems = []
     if columns.id not in filled:
-        read = f"those read are {', '.join(sorted(filled))}" if filled else "none that is read has anything"
-        problems.append(f"{place}: nothing in column {columns.id}; {read}")
+        read = f"the columns with data are {', '.join(sorted(filled))}" if filled else "no column has data"
+        problems.append(f"{place}: column {columns.id} is missing or empty; {read}")
     apart = not benchmark.options_in_text and columns.options is None
     if apart and len(filled & set(benchmark.letters)) < 2:
         some = ", ".join(benchmark.letters[:2])
         problems.append(f"{place}: no option columns {some}, ...: without them no answer can be read")
     if not apart and (source := columns.options or columns.question or "") not in filled:
-        problems.append(f"{place}: no column {source}, which has the options")
+        problems.append(f"{place}: no column {source}, which should contain the options")
     strangers = [row for row in rows.rows if label and cell(row.get(columns.split or "")) not in {None, label}]
     if strangers:
         said = ", ".join(sorted({repr(cell(row.get(columns.split or ""))) for row in strangers}))
         some = ", ".join(str(row.get(columns.id)) for row in strangers[:5]) + (", ..." if len(strangers) > 5 else "")
         problems.append(
-            f"{place}: {len(strangers)} of {len(rows.rows)} rows belong to split {said}, and --split {split} "
-            f"has rows of {label!r}: {some}"
+            f"{place}: {len(strangers)} of {len(rows.rows)} rows belong to split {said}, but --split {split} "
+            f"needs rows of {label!r}: {some}"
         )
     return problems
 
@@ -84,7 +84,7 @@ def _answer_problems(items: Mapping[str, Item], rows: Rows, benchmark: ChoiceBen
     place = rows.place or rows.origin
     if len(lacking) < len(items):
         some = ", ".join(lacking[:5])
-        return [f"{place}: {len(lacking)} rows have no answer and the others do: {some}"]
+        return [f"{place}: {len(lacking)} rows have no answer, but the others have one: {some}"]
     if benchmark.splits[split].scored:
         hidden = [name for name, other in benchmark.splits.items() if not other.scored]
         instead = f"--split {' or '.join(hidden)}" if hidden else f"scored = false under [splits.{split}]"
@@ -93,9 +93,9 @@ def _answer_problems(items: Mapping[str, Item], rows: Rows, benchmark: ChoiceBen
 
 
 def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
-    """Return a row's item; raises ValueError saying what is wrong with it.
+    """Return a row's item; raises ValueError that says what is wrong with the row.
 
-    `withheld`: the split's answers may be withheld. Where the data has them all the same they count.
+    `withheld`: the split's answers may be withheld. If the data has them nevertheless, they are used.
     """
     columns = benchmark.columns
     qid = cell(row.get(columns.id))
@@ -130,7 +130,7 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
 
 
 def cell(value: object) -> str | None:
-    """Return a cell's text: numbers as decimals, empty ones as None; "None", "NA" and "nan" are texts."""
+    """Return a cell's text: numbers as decimals, empty cells as None; "None", "NA" and "nan" are texts."""
     if value is None or value == "" or value != value:  # noqa: PLR0124 - a NaN is an empty cell
         return None
     if isinstance(value, float) and value.is_integer():
@@ -156,7 +156,7 @@ def _options(row: Row, question: str, benchmark: ChoiceBenchmark) -> dict[str, s
 
 
 def options_in(text: str, prompt: str = "") -> dict[str, str]:
-    """Return the options of a question that ends with "(A) ... (B) ...", letters in order from A."""
+    """Return the options of a question that ends with "(A) ... (B) ...", with letters in order from A."""
     if prompt and prompt in text:
         text = text[: text.rindex(prompt)]
     marks = list(_MARKED.finditer(text))
@@ -184,7 +184,7 @@ def _groups(row: Row, benchmark: ChoiceBenchmark) -> dict[str, str | list[str]]:
 
 
 def official_reader(version: str) -> Callable[[str, Mapping[str, str]], ChoiceReading]:
-    """Return the official reader that a protocol names; raises UsageError where there is none."""
+    """Return the official reader that a protocol names; raises UsageError if it does not exist."""
     from grader.scorers.choice import official as choice_official
 
     if version in choice_official.LMMS_EVAL_VERSIONS:
@@ -196,7 +196,7 @@ def official_reader(version: str) -> Callable[[str, Mapping[str, str]], ChoiceRe
 
 
 class Reply(msgspec.Struct, kw_only=True):
-    """One reply to one item, with both readings as far as they have come."""
+    """One reply to one item, with the readings that are known so far."""
 
     item: Item
     sample: int
@@ -207,15 +207,15 @@ class Reply(msgspec.Struct, kw_only=True):
     """The judge's reply, read by the official rules (letter `Z`: none of the options)."""
     careful_judged: ChoiceReading | None = None
     lost: str = ""
-    """Why a judge that was asked gave nothing; with it, what only the judge could read is unscored."""
+    """Why the judge gave no decision although it was asked; readings that depend on it are then unscored."""
     is_failure: bool = False
-    """Whether it is no reply, but what a failing server left: no careful reading, and no judge for it."""
+    """Whether the text is a server failure and not a reply: it gets no careful reading and no judge."""
     asked: frozenset[str] = frozenset()
     """The readings that needed the judge."""
 
 
 def read_replies(items: Iterable[Item], predictions: Mapping[str, list[str]], version: str) -> list[Reply]:
-    """Read every reply both ways. Equal replies to equal options are read once."""
+    """Read every reply both ways. Equal replies to equal options are read only once."""
     from grader.scorers.choice.careful.read import read_choice
 
     official = official_reader(version)
@@ -238,13 +238,13 @@ def sample_of(reply: Reply) -> SampleResult:
 
 
 def absent(item: Item, number: int) -> SampleResult:
-    """Return the result of a reply that is not there, under `--missing wrong`."""
+    """Return the result of a missing reply, under `--missing wrong`."""
     reading = missing_reading(Outcome.NO_ANSWER)
     return sample(item, number, reading, reading)
 
 
 def sample(item: Item, number: int, official: Reading, careful: Reading) -> SampleResult:
-    """Put an item's two readings together."""
+    """Combine an item's two readings into a sample result."""
     return SampleResult(
         qid=item.id,
         sample=number,
@@ -275,7 +275,7 @@ def _settled(reply: Reply, name: str, read: ChoiceReading, judged: ChoiceReading
 
 
 def _verdict(item: Item, read: ChoiceReading) -> Reading:
-    """Mark a letter: one that is not among the options is wrong; `Z` is how official rules and judges say "none"."""
+    """Mark a letter. A letter outside the options is wrong; official rules and judges use `Z` for "none of them"."""
     if read.letter is None or (read.letter == "Z" and "Z" not in item.options):
         return _reading(Outcome.NO_ANSWER, None, read)
     return _reading(Outcome.CORRECT if read.letter == item.gold else Outcome.WRONG, read.letter, read)

@@ -1,4 +1,4 @@
-"""What a judge is asked about multiple-choice replies, and how its own replies are read."""
+"""Ask a judge about multiple-choice replies, and read its answers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _CJK = re.compile(r"[\u4e00-\u9fff]")
 _READ_FOR_SURE = frozenset(
     ("empty", "unclosed_reasoning", "refusal", "withdrawn", "breaks_off", "echo", "outside_options")
 )
-"""Rules by which the careful reading knows that there is no answer: nothing is left for a judge to find."""
+"""Rules by which the careful reading is certain that the reply has no answer: the judge is not asked."""
 
 
 def ask_judge(
     replies: list[Reply], absent: Iterable[Item], session: JudgeSession, version: str, *, circular: bool
 ) -> None:
-    """Ask the judge about what the rules could not read, where it can still matter."""
+    """Ask the judge about replies that the rules could not read, if the answer can still change the outcome."""
     if session.judge is None:
         return
     from grader.judge import JudgeQuestion
@@ -60,7 +60,7 @@ def ask_judge(
 
 
 def _is_open(reply: Reply, name: str, version: str) -> bool:
-    """Whether rules leave it open what a reply says, so that a judge may find it."""
+    """Whether the rules found no answer, so that a judge may find one."""
     if not reply.text.strip():
         return False
     if name == "careful":
@@ -71,7 +71,7 @@ def _is_open(reply: Reply, name: str, version: str) -> bool:
 
 
 def _is_lost(reply: Reply, name: str, version: str) -> bool:
-    """Whether rules alone have found that a reply is not right."""
+    """Whether rules alone have found that a reply is not correct."""
     if name == "careful" and reply.is_failure:
         return False
     read = reply.official if name == "official" else reply.careful
@@ -87,7 +87,7 @@ def _is_readable(reply: Reply, version: str, text: str) -> bool:
 
 
 def _apply(reply: Reply, answer: JudgeReply, version: str) -> None:
-    """Take the judge's word; a reply that only one reading can read is still that reading's."""
+    """Store the judge's answer. If only one reading can read it, only that reading uses it."""
     text = answer.text if answer.text is not None else answer.unreadable
     reply.lost = f"the rules read no letter, and the judge gave none ({answer.error})"
     reply.official_judged = _judged("official", reply, version, text)
@@ -95,7 +95,7 @@ def _apply(reply: Reply, answer: JudgeReply, version: str) -> None:
 
 
 def _judged(name: str, reply: Reply, version: str, text: str) -> ChoiceReading | None:
-    """Read what the judge said: a letter, or `Z` for none of the options; None where it cannot be read."""
+    """Read the judge's answer: a letter, or `Z` for none of the options; None if it cannot be read."""
     from grader.scorers.choice.careful.read import read_choice
     from grader.scorers.choice.official import read_vlmevalkit
 
@@ -103,7 +103,7 @@ def _judged(name: str, reply: Reply, version: str, text: str) -> ChoiceReading |
     if name == "official":
         read = read_vlmevalkit(text, options, version if version.startswith("vlmevalkit") else "vlmevalkit-2026-06")
     else:
-        # A letter alone is a letter, even where it is the text of another option as well.
+        # A single letter is a label, even if it is also the text of another option.
         read = read_choice(text, dict.fromkeys([*options, "Z"], ""))
         if read.letter is None:
             read = read_choice(text, options | {"Z": "none of the options"})

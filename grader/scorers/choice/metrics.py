@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 
 def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
-    """One observation a question: its first pass alone (vanilla evaluation)."""
+    """Return one observation per question: its first pass only (vanilla evaluation)."""
     lead = {s.cluster: s.qid for s in reversed(samples)} | {s.cluster: s.qid for s in samples if s.qid == s.cluster}
     return each_task([s for s in samples if s.qid == lead[s.cluster]], reading)
 
 
 def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
-    """One observation a question: the mean over its passes, each taken by itself."""
+    """Return one observation per question: the mean over its passes."""
     return [mean_of(members, reading) for members in by_observation(samples).values()]
 
 
 def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
-    """One observation a question: right where every pass is right; several samples are several such trials."""
+    """Return one observation per question: correct if every pass is; several samples are separate trials."""
     observations = []
     for members in by_observation(samples).values():
         trials = by_sample(members).values()
@@ -47,7 +47,7 @@ def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Obse
 
 
 def by_sample(samples: list[SampleResult]) -> dict[int, list[SampleResult]]:
-    """Return the samples of each round: those with the same number."""
+    """Return the samples of each round; a round has the samples with the same number."""
     rounds: dict[int, list[SampleResult]] = {}
     for sample in samples:
         rounds.setdefault(sample.sample, []).append(sample)
@@ -55,7 +55,7 @@ def by_sample(samples: list[SampleResult]) -> dict[int, list[SampleResult]]:
 
 
 def with_unit_outcomes(samples: list[SampleResult]) -> list[SampleResult]:
-    """Return the samples, each with what became of its question: it is why a right letter may earn nothing."""
+    """Return the samples, each with its question's outcome, which explains why a correct letter may earn no credit."""
     rounds: dict[tuple[str, int], list[SampleResult]] = {}
     for sample in samples:
         rounds.setdefault((sample.cluster, sample.sample), []).append(sample)
@@ -80,12 +80,15 @@ def _with_outcome(sample: SampleResult, outcome: UnitOutcome) -> SampleResult:
 
 
 def facts_of(sample: SampleResult) -> SampleFacts:
-    """Return what the scorer keeps of a sample; raises InputError."""
+    """Return the scorer's own data of a sample; raises InputError."""
     return read_facts(sample.facts, SampleFacts, f"sample {sample.qid} #{sample.sample}")
 
 
 def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:
-    """Decide a question: one wrong pass is enough, an unscored one leaves it open, official ignores absent ones."""
+    """Score a question. One wrong pass makes it wrong; else an unscored pass makes it unscored.
+
+    The official reading ignores missing passes.
+    """
     present = [r for s in trial if not ((r := s.reading(reading)).rule == MISSING_RULE and reading == "official")]
     if any(r.credit < 1 and r.outcome is not Outcome.UNSCORED for r in present) or not present:
         return Observation(value=0, low=0, high=0)
@@ -95,7 +98,7 @@ def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:
 
 
 def position_bias(samples: list[SampleResult]) -> PositionBias:
-    """Return, by reading and letter: how often it was predicted, how often right, and accuracy where right."""
+    """Return, by reading and letter, how often it was predicted, how often it is gold, and the accuracy if it is."""
     official, careful = (_letters(samples, name) for name in READINGS)
     return PositionBias(official=official, careful=careful)
 
@@ -124,7 +127,7 @@ def _letters(samples: list[SampleResult], name: ReadingName) -> dict[str, Letter
 
 
 def observe(name: str) -> Observe | None:
-    """Return what gives an observation's value in one of the metrics above; None for another metric."""
+    """Return the function that gives an observation's value in a metric of this module; None for another metric."""
     return _OBSERVE.get(name)
 
 

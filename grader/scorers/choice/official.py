@@ -1,4 +1,4 @@
-"""The official scorers' readers of choices, bug for bug, named by version.
+"""The official scorers' readers of choices, bug for bug, by version.
 
 lmms-eval: `lmms_eval/tasks/vstar_bench/utils.py` and `lmms_eval/api/reasoning.py`.
 VLMEvalKit: `vlmeval/utils/matching_util.py`.
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LMMS_EVAL_VERSIONS = ("lmms-eval-0.6", "lmms-eval-0.7")
-"""Since 0.7 reasoning blocks are removed before the cascade."""
+"""From 0.7 on, reasoning blocks are removed before the cascade."""
 
 VLMEVALKIT_VERSIONS = ("vlmevalkit-2025-07", "vlmevalkit-2025-08", "vlmevalkit-2026-06")
-"""2025-08-04 added the last-four and length conditions, 2026-06-17 the "answer is X" rule."""
+"""2025-08-04 added the conditions on the last four tokens and on length, 2026-06-17 the "answer is X" rule."""
 
 _LMMS_RULES = (
     ("starts_with_letter", re.compile(r"^([A-D])\s*[\.)\]]*", re.IGNORECASE)),
@@ -46,9 +46,9 @@ _NONE_READ = ChoiceReading(outcome="no_answer", letter=None, rule="none_matched"
 
 
 def read_lmms_eval(text: str, version: str = "lmms-eval-0.7") -> ChoiceReading:
-    """Return the letter that lmms-eval's V* task reads (A to D whatever the options are).
+    """Return the letter that lmms-eval's V* task reads (A to D, whatever the options are).
 
-    Spans are exact wherever the text is not changed by stripping in its middle or by upper-casing; else None.
+    Spans are exact unless stripping or upper-casing changes the text's middle; then they are None.
     """
     if version not in LMMS_EVAL_VERSIONS:
         raise ValueError(f"unknown lmms-eval version {version!r}; known: {', '.join(LMMS_EVAL_VERSIONS)}")
@@ -61,7 +61,7 @@ def read_lmms_eval(text: str, version: str = "lmms-eval-0.7") -> ChoiceReading:
     if len(letters) == 1:
         at = response.index(letters[0])
         return _found(letters[0], "only_letter", _span_in_raw(text, response, (at, at + 1)))
-    # The cascade's last resort, a first character in A-D, is what its first rule already took.
+    # The cascade's last rule (first character in A-D) cannot match: its first rule already covers that case.
     return _NONE_READ
 
 
@@ -79,7 +79,7 @@ def _span_in_raw(raw: str, response: str, span: tuple[int, int]) -> tuple[int, i
 
 
 def _strip_reasoning(text: str) -> str:
-    """Remove reasoning blocks as lmms-eval 0.7 does; tags are case-sensitive, an unclosed block stays."""
+    """Remove reasoning blocks as lmms-eval 0.7 does; tags are case-sensitive, an unclosed block is kept."""
     for opening, closing in _REASONING_TAGS:
         if closing not in text:
             continue
@@ -92,8 +92,8 @@ def _strip_reasoning(text: str) -> str:
 def _remove_blocks(text: str, opening: str, closing: str) -> str:
     """Remove every block from an opening tag to the next closing tag, in linear time.
 
-    The original rescans the joined text after each removal, so two halves of a tag may meet across a removed block:
-    hence the look back over the few characters before each cut.
+    The original searches the joined text again after each removal, so two halves of a tag can meet across a removed
+    block. This function therefore looks back over the few characters before each cut.
     """
     kept: list[str] = []
     position, reach = 0, len(opening) - 1
@@ -112,7 +112,7 @@ def _remove_blocks(text: str, opening: str, closing: str) -> str:
 
 
 def read_vlmevalkit(text: str, options: Mapping[str, str], version: str = "vlmevalkit-2026-06") -> ChoiceReading:
-    """Return the letter that VLMEvalKit's rules read, "Z" for its "no match", or no answer (left to a judge).
+    """Return the letter that VLMEvalKit's rules read, "Z" for its "no match", or no answer (for a judge to decide).
 
     `options` are the row's existing options, letter to text, in column order.
     """
@@ -159,6 +159,6 @@ def _vlmevalkit_text(text: str, options: Mapping[str, str], version: str) -> Cho
     if len(inside) != 1:
         return None
     start = lowered.index(options[inside[0]].lower())
-    # Lower-casing may lengthen a text; its positions then say nothing about the raw one.
+    # Lower-casing can make a text longer; then its positions are not valid in the raw text.
     same_length = len(lowered) == len(text)
     return _found(inside[0], "option_text", (start, start + len(options[inside[0]].lower())) if same_length else None)

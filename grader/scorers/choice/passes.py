@@ -1,7 +1,7 @@
-"""Circular evaluation: the passes of one question, their rotation, and what is amiss with them.
+"""Circular evaluation: the passes of one question, their rotation, and problems with them.
 
-Officially every option moves one letter on from pass to pass, but a last option such as "All of the above" stays
-where it is; such a question has one pass fewer than options. This is how the published files are made.
+Officially every option moves on by one letter from pass to pass, but a last option such as "All of the above" keeps
+its place. Such a question has one pass fewer than it has options. The published files are made in this way.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ABOUT_OTHERS = re.compile(r"\b(?:all|both|none|neither|above|others?)\b|以上|
 def with_rotations(
     items: dict[str, Item], predicted: Iterable[str], columns: ChoiceColumns, stride: int
 ) -> dict[str, Item]:
-    """Add the passes that the data lacks and the predictions have, by rotating the options."""
+    """Add passes that have predictions but are missing in the data, by rotating the options."""
     strangers = {qid for qid in predicted if qid not in items}
     if not strangers or not all(not item.unit and item.id.isdigit() for item in items.values()):
         return items
@@ -36,7 +36,7 @@ def with_rotations(
 
 
 def _rotations(item: Item, columns: ChoiceColumns, stride: int, predicted: Collection[str]) -> Iterator[Item]:
-    """Yield the passes 1, 2, ... of a question: in each, every option has moved one letter on."""
+    """Yield the passes 1, 2, ... of a question: in each, every option has moved on by one letter."""
     letters, texts = list(item.options), list(item.options.values())
     numbers = [number for number in range(1, len(letters)) if str(int(item.id) + number * stride) in predicted]
     if numbers == list(range(1, len(letters) - 1)) and _ABOUT_OTHERS.search(texts[-1]):
@@ -53,7 +53,7 @@ def _rotations(item: Item, columns: ChoiceColumns, stride: int, predicted: Colle
 
 
 def ids_due(items: Mapping[str, Item], stride: int) -> list[str]:
-    """Return the ids of all passes of questions that the data has the first pass of; none where it has others too."""
+    """Return the ids of all passes, if the data has only first passes; else an empty list."""
     if any(item.unit or not item.id.isdigit() for item in items.values()):
         return []
     return [
@@ -62,13 +62,13 @@ def ids_due(items: Mapping[str, Item], stride: int) -> list[str]:
 
 
 def _passes_of_first(item: Item) -> int:
-    """Return how many passes a question has officially, by its first one: a last "All of the above" stays."""
+    """Return the official number of passes of a question, from its first pass: a last "All of the above" stays."""
     stays = len(item.options) > 2 and _ABOUT_OTHERS.search(list(item.options.values())[-1])
     return len(item.options) - bool(stays)
 
 
 def with_groups_of_first(items: dict[str, Item]) -> dict[str, Item]:
-    """Give every pass the groups of its question's first pass, as officially: a rolled row may lack them."""
+    """Give every pass the groups of its question's first pass, as officially: a rotated row may have none."""
     lead = {item.observation: item.groups for item in reversed(items.values())}
     lead |= {item.observation: item.groups for item in items.values() if not item.unit}
     return {
@@ -80,17 +80,17 @@ def with_groups_of_first(items: dict[str, Item]) -> dict[str, Item]:
 
 
 def notes_on_passes(items: Iterable[Item]) -> list[str]:
-    """Return what is amiss with the data's passes, which a group that is right in all it has would hide."""
+    """Return problems with the data's passes, which would stay hidden if all present passes are correct."""
     passes: dict[str, list[Item]] = {}
     for item in items:
         passes.setdefault(item.observation, []).append(item)
     if all(len(members) == 1 for members in passes.values()):
-        return ["Data and predictions have one pass a question: circular accuracy is that of a single pass."]
+        return ["Data and predictions have one pass per question: circular accuracy is that of a single pass."]
     few = [unit for unit, members in passes.items() if len(members) < _passes_due(members)]
     twice = [unit for unit, members in passes.items() if len(_orders(members)) < len(members)]
     strange = [unit for unit, members in passes.items() if len({frozenset(m.options.values()) for m in members}) > 1]
     reported = (
-        (few, "fewer passes in the data than their options need, counted by those they have"),
+        (few, "fewer passes in the data than their options require (scored on the passes present)"),
         (twice, "two passes in the data with the same order of options"),
         (strange, "passes in the data that do not have the same options"),
     )
@@ -98,7 +98,7 @@ def notes_on_passes(items: Iterable[Item]) -> list[str]:
 
 
 def _passes_due(members: list[Item]) -> int:
-    """Return how many passes a question has officially: one for each option that does not stay where it is."""
+    """Return the official number of passes of a question: one for each option that does not keep its place."""
     options = members[0].options
     staying = sum(all(m.options.get(letter) == text for m in members) for letter, text in options.items())
     return len(options) - (staying if len(members) > 1 and staying == 1 else 0)
@@ -115,7 +115,7 @@ def _some(units: list[str]) -> str:
 def check_rounds(
     items: Iterable[Item], predictions: Mapping[str, list[str]], file: PredictionFile, notes: list[str]
 ) -> None:
-    """Raise InputError where passes of one question have different numbers of samples."""
+    """Raise InputError if passes of one question have different numbers of samples."""
     counts: dict[str, dict[str, int]] = {}
     for item in items:
         if predictions[item.id]:
@@ -132,4 +132,4 @@ def check_rounds(
         raise InputError(shown(problems))
     several = sum(max(passes.values()) > 1 for passes in counts.values())
     if several:
-        notes.append(f"Questions with several predictions a pass: {several}; each round of passes counts as one trial.")
+        notes.append(f"Questions with several predictions per pass: {several}; each round of passes is one trial.")

@@ -1,4 +1,4 @@
-"""Replies whose letter is known: right answers in the wordings that the careful reader reads, wrong ones, refusals."""
+"""Self-test replies whose letter is known: correct answers in many wordings, wrong answers and refusals."""
 
 # ruff: noqa: RUF001 - replies in many scripts
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from grader.scorers.choice.items import Item
 
 BARE = "{letter}"
-"""The one wording that every official reader reads as well."""
+"""The only wording that every official reader reads, too."""
 
 WORDINGS = (
     "{letter}.",
@@ -51,7 +51,7 @@ WORDINGS = (
     "A resposta é {letter}.",
     "Ответ: {letter}",
 )
-"""How a right answer is worded; `other` is a wrong letter."""
+"""Wordings of a correct answer; `other` is a wrong letter."""
 
 REFUSALS = (
     "I'm unable to view the image, so I cannot answer.",
@@ -68,7 +68,7 @@ WRONG = ("{other}", "The answer is {other}.", "<answer>{other}</answer>")
 
 
 def probes(items: Mapping[str, Item]) -> Iterator[Probe]:
-    """Yield the replies to every item, equally many to each."""
+    """Yield the replies to every item, the same number for each."""
     for qid, item in items.items():
         if item.gold is None:
             continue
@@ -87,7 +87,7 @@ def probes(items: Mapping[str, Item]) -> Iterator[Probe]:
 
 
 def _right(qid: str, wording: str, values: dict[str, str], item: Item, *, official: bool | None) -> Probe:
-    # Where an option's text is a letter ("A: B"), a letter alone says nothing for sure, and the careful reader says so.
+    # If an option's text is a letter ("A: B"), a letter alone is ambiguous, and the careful reader reports that.
     is_clear = "{text}" in wording or not {text.strip().upper() for text in item.options.values()} & set(item.options)
     return Probe(
         qid=qid,
@@ -100,7 +100,7 @@ def _right(qid: str, wording: str, values: dict[str, str], item: Item, *, offici
 
 
 def recount(report: Report) -> dict[tuple[str, ReadingName], float]:
-    """Return accuracy, or the circular accuracy, of a whole report in percent, counted sample by sample."""
+    """Return accuracy, or circular accuracy, of a whole report in percent, counted sample by sample."""
     named = {metric.name for metric in report.metrics}
     found: dict[tuple[str, ReadingName], float] = {}
     for name, of_units in (("accuracy", _means), ("circular_accuracy", _all_right)):
@@ -112,7 +112,7 @@ def recount(report: Report) -> dict[tuple[str, ReadingName], float]:
 
 
 def _means(report: Report, reading: ReadingName) -> list[float]:
-    """Return the share of right replies of each question."""
+    """Return the share of correct replies of each question."""
     shares = []
     for members in by_observation(report.samples).values():
         right = [r.answer is not None and r.outcome is Outcome.CORRECT for r in _scored(members, reading)]
@@ -121,7 +121,7 @@ def _means(report: Report, reading: ReadingName) -> list[float]:
 
 
 def _all_right(report: Report, reading: ReadingName) -> list[float]:
-    """Return the share of rounds with every pass right, of each question; only where all of a question is scored."""
+    """Return the share of rounds with all passes correct, by question; empty if any sample is unscored."""
     shares = []
     for members in by_observation(report.samples).values():
         rounds: dict[int, list[bool]] = {}

@@ -1,4 +1,4 @@
-"""How a multiple-choice question is asked where its benchmark.toml has no `prompt` of its own: as VLMEvalKit does."""
+"""The prompt for a multiple-choice question whose benchmark.toml has no `prompt`: the one of VLMEvalKit."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ Options:
 
 
 def stem(question: str) -> str:
-    """Return the question without the options that its text ends with ("Which? (A) this (B) that")."""
+    """Return the question without the options at the end of its text ("Which? (A) this (B) that")."""
     return question.partition("(A)")[0].strip()

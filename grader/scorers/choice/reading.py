@@ -1,4 +1,4 @@
-"""What a reader of multiple-choice replies concludes: the record both faces share."""
+"""The result of reading one multiple-choice reply, for both the official and the careful reading."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import msgspec
 
 
 class ChoiceReading(msgspec.Struct, frozen=True, kw_only=True):
-    """The letter read from one reply, or why there is none."""
+    """The letter read from one reply, or why no letter was read."""
 
     outcome: Literal["letter", "no_answer", "ambiguous"]
     letter: str | None
-    """The option's letter; official VLMEvalKit readings may say "Z" (no match)."""
+    """The option's letter; official VLMEvalKit readings can have "Z" (no match)."""
     rule: str
     """Short stable name of the rule that decided, such as `declaration` or `boxed`."""
     span: tuple[int, int] | None
-    """Characters [start, end) of the raw prediction that the reading rests on."""
+    """Characters [start, end) of the raw prediction on which the reading is based."""
     detail: str = ""
-    """One sentence for people, where it helps."""
+    """An explanation for people, one sentence; often empty."""
 
 
 def read_as(letter: str, rule: str, span: tuple[int, int] | None, detail: str = "") -> ChoiceReading:
@@ -32,5 +32,5 @@ def no_answer(rule: str, span: tuple[int, int] | None = None, detail: str = "") 
 
 
 def ambiguous(rule: str, span: tuple[int, int], detail: str) -> ChoiceReading:
-    """Return the reading "more than one option may be meant"."""
+    """Return the reading "more than one option can be meant"."""
     return ChoiceReading(outcome="ambiguous", letter=None, rule=rule, span=span, detail=detail)

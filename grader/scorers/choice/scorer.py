@@ -1,4 +1,4 @@
-"""The scorers `multiple_choice` (one pass a question) and `circular` (a question counts only with every pass right)."""
+"""The scorers `multiple_choice` (one pass per question) and `circular` (all passes of a question must be correct)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
-    """Questions with options, read by an official version's rules and as a careful person would."""
+    """Questions with options, read by the rules of an official version and as a careful person would."""
 
     glossary = GLOSSARY
     declaration = ChoiceBenchmark
@@ -46,11 +46,11 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     # --- data -----------------------------------------------------------------------------------------------------
 
     def check_declaration(self, declared: ChoiceBenchmark) -> str:
-        """Return what is wrong with the declared letters; empty: nothing."""
+        """Return what is wrong with the declared letters; empty if they are valid."""
         return letters_problem(declared.letters)
 
     def columns(self, declared: ChoiceBenchmark, split: str) -> list[str] | None:
-        """Return the columns that scoring reads; None: all but the image, which a submission carries on."""
+        """Return the columns that scoring reads; None: all but the image, because a submission contains them."""
         if not declared.splits[split].scored:
             return None
         columns = declared.columns
@@ -62,16 +62,16 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         return carried_rows(file, declared)
 
     def tasks(self, declared: ChoiceBenchmark, split: str, rows: Rows) -> dict[str, Item]:
-        """Turn rows into items; raises InputError naming every row that is wrong."""
+        """Turn rows into items; raises InputError that names every invalid row."""
         return choice_items.items_from(rows, declared, split)
 
     def notes(self, declared: ChoiceBenchmark, rows: Rows) -> list[str]:
-        """Say which letters of the declaration have no option column: a gap, or one that a private one promises."""
+        """Note declared letters without an option column: gaps, and for private benchmarks also last ones."""
         if declared.options_in_text or declared.columns.options is not None:
             return []
         there = {name for row in rows.rows for name in row}
         last = max((place for place, letter in enumerate(declared.letters) if letter in there), default=-1)
-        # Those after the last option say little unless somebody chose them for this data: one benchmark has many forms.
+        # A bundled benchmark has many forms, so missing columns after the last option matter only for a private one.
         chosen_for_it = not declared.bundled and declared.letters != DEFAULT_LETTERS
         named = declared.letters if chosen_for_it else declared.letters[: last + 1]
         missing = [repr(letter) for letter in named if letter not in there]
@@ -84,7 +84,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     # --- inference ------------------------------------------------------------------------------------------------
 
     def turns(self, declared: ChoiceBenchmark, task: Item, asking: Asking) -> Sequence[Turn]:
-        """Ask with the declaration's template, or as VLMEvalKit does."""
+        """Ask with the declaration's template, else as VLMEvalKit does."""
 
         def usual(_: Mapping[str, str]) -> str:
             return render(prompts.TEMPLATE, self.prompt_values(declared, task), "the usual prompt")
@@ -92,7 +92,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         return [self.from_template(declared, task, asking, Turn(text=usual))]
 
     def prompt_values(self, declared: ChoiceBenchmark, task: Item) -> dict[str, Any]:
-        """Return the question without the options that it ends with, and the hint."""
+        """Return the question without the options at its end, and the hint."""
         question = prompts.stem(task.text) if declared.options_in_text else task.text
         hint = choice_items.cell(task.row.get(declared.columns.hint or "")) or ""
         return {**super().prompt_values(declared, task), "question": question, "hint": hint}
@@ -132,14 +132,14 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         )
 
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
-        """Return what is odd about the questions; raises InputError where their predictions do not fit together."""
+        """Return notes on the questions; raises InputError if their predictions do not fit together."""
         column = run.benchmark.columns.answer
         if run.benchmark.splits[run.split].scored:
             return []
         return [f"{run.split} is scored with the answers that this copy of its data has (column {column})."]
 
     def _finished(self, samples: list[SampleResult]) -> list[SampleResult]:
-        """Return the samples with what only all of them together tell."""
+        """Return the samples with data that is known only for all of them together."""
         return samples
 
     def _metrics(self, samples: list[SampleResult]) -> list[Metric]:
@@ -170,11 +170,11 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     # --- comparisons and reports ----------------------------------------------------------------------------------
 
     def observe(self, name: str) -> Observe | None:
-        """Return what gives a question's value in a metric."""
+        """Return the function that gives a question's value in a metric."""
         return choice_metrics.observe(name)
 
     def summary(self, report: Report) -> Summary:
-        """Return how often each letter was predicted, and right."""
+        """Return how often each letter was predicted, and how often it is gold."""
         facts = read_facts(report.facts, RunFacts, "the results file")
         careful, official = facts.position_bias.careful, facts.position_bias.official
         if not careful:
@@ -183,14 +183,14 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
 
 class Circular(MultipleChoice):
-    """Every question is asked in several passes with rotated options, and counts only with all of them right."""
+    """Every question is asked in several passes with rotated options; it is correct only if all of them are."""
 
     whole_units: ClassVar[bool] = True
 
     def complete(
         self, declared: ChoiceBenchmark, tasks: dict[str, Item], predicted: Iterable[str]
     ) -> tuple[dict[str, Item], list[str]]:
-        """Add the passes that the data lacks and the predictions have."""
+        """Add passes that have predictions but are missing in the data."""
         items = passes.with_rotations(tasks, predicted, declared.columns, declared.pass_stride)
         made = len(items) > len(tasks)
         notes = (
@@ -199,7 +199,7 @@ class Circular(MultipleChoice):
         return passes.with_groups_of_first(items), notes
 
     def tasks_to_ask(self, declared: ChoiceBenchmark, tasks: dict[str, Item]) -> dict[str, Item]:
-        """Add the other passes where the data has the first one of each question only."""
+        """Add the other passes if the data has only the first pass of each question."""
         return self.complete(declared, tasks, passes.ids_due(tasks, declared.pass_stride))[0]
 
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
@@ -218,7 +218,7 @@ class Circular(MultipleChoice):
         ]
 
     def unit_outcome(self, members: Sequence[SampleResult], reading: ReadingName) -> Outcome | None:
-        """Return what became of a question in one round of its passes."""
+        """Return the outcome of a question in one round of its passes."""
         question = choice_metrics.facts_of(members[0]).question
         return getattr(question, reading) if question else None
 
@@ -226,7 +226,7 @@ class Circular(MultipleChoice):
 def _samples(
     replies: Iterable[Reply], absent: Iterable[Item], predictions: Mapping[str, list[str]]
 ) -> list[SampleResult]:
-    """Return the results of the replies and of those that are absent, in the benchmark's order."""
+    """Return the results of the replies and of the missing ones, in the benchmark's order."""
     rounds = max(map(len, predictions.values()), default=0) or 1
     samples = [choice_items.sample_of(reply) for reply in replies]
     samples += [choice_items.absent(item, number) for item in absent for number in range(rounds)]
@@ -238,7 +238,7 @@ def _samples(
 
 
 def _position_line(letters: dict[str, LetterCounts]) -> str:
-    """Return how often each letter was predicted, and right, in one line."""
+    """Return, in one line, how often each letter was predicted and how often it is gold."""
     total = sum(counts.chosen for counts in letters.values()) or 1
     gold = sum(counts.right for counts in letters.values()) or 1
     parts = [
@@ -257,7 +257,7 @@ def _position_table(official: dict[str, LetterCounts], careful: dict[str, Letter
         rows.append([letter, gold, *(cell for side in sides for cell in _position_cells(side))])
     return TableBlock(
         title="Position bias",
-        lead="How often each letter is the right one, how often it was predicted, and the accuracy where it is right.",
+        lead="How often each letter is gold, how often it was predicted, and the accuracy when it is gold.",
         columns=["Letter", "gold", "official: predicted", "accuracy", "careful: predicted", "accuracy"],
         rows=rows,
     )
@@ -273,9 +273,9 @@ def _position_cells(counts: LetterCounts | None) -> tuple[str, str]:
 
 
 def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
-    """Answers are not public: the product is the table that the benchmark's server scores."""
+    """Make a submission, because the answers are not public: the table that the benchmark's server scores."""
     several = [
-        f"{qid}: a submission has one prediction a row, not {len(p)}" for qid, p in run.predictions.items() if p[1:]
+        f"{qid}: a submission has one prediction per row, not {len(p)}" for qid, p in run.predictions.items() if p[1:]
     ]
     if several:
         raise InputError(shown(several))
@@ -291,5 +291,5 @@ def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
         ]
         return write_submission(stem.with_name(f"{stem.name}_submission.xlsx"), rows, index=columns.id)
 
-    notes = [f"{run.split} has no public answers: there is no score, but a submission file."]
+    notes = [f"{run.split} has no public answers: there is no score, only a submission file."]
     return Scored(samples=[], metrics=[], notes=notes, write_own=write)

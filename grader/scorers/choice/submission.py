@@ -18,7 +18,7 @@ _PREDICTION = "prediction"
 
 
 def write_submission(path: Path, rows: list[dict[str, Any]], index: str = "index") -> Path:
-    """Write the table; returns its path. Characters that a workbook cannot hold are left out of the cells."""
+    """Write the table and return its path. Characters that a workbook cannot contain are removed from the cells."""
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
 
@@ -32,7 +32,7 @@ def write_submission(path: Path, rows: list[dict[str, Any]], index: str = "index
             value = row.get(name)
             if isinstance(value, str):
                 number = name == index and value.isdigit()
-                # A text cell whatever it begins with: "=A" is an answer, no formula.
+                # Always a text cell: "=A" is an answer, not a formula.
                 cell = WriteOnlyCell(sheet, value=int(value) if number else _ILLEGAL.sub("", value)[:_MAX_CELL])
                 if not number:
                     cell.data_type = "s"
@@ -45,7 +45,7 @@ def write_submission(path: Path, rows: list[dict[str, Any]], index: str = "index
 
 
 def columns_of(rows: list[dict[str, Any]]) -> list[str]:
-    """Return the columns in the data's order. Rows lack their empty cells, so no single one need have them all."""
+    """Return the columns in the data's order. Rows omit their empty cells, so no single row needs to have them all."""
     before: dict[str, set[str]] = {}
     for names in dict.fromkeys(tuple(name for name in row if name != _PREDICTION) for row in rows):
         for name in names:

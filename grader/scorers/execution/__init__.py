@@ -1,1 +1,1 @@
-"""Programs that are executed against a task's tests: pass@k."""
+"""Execute programs against a task's tests; report pass@k."""

@@ -1,4 +1,4 @@
-"""From a code block to the program that runs: the official assembly, and one that drops nothing a solution needs."""
+"""Build the program that runs from a code block: by the official assembly, and by one that drops nothing needed."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ _Scope: TypeAlias = ast.FunctionDef | ast.ClassDef
 
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True):
-    """What a task's signature declares."""
+    """The declarations in a task's signature."""
 
     source: str
-    """The signature completed to a program: `    pass` appended."""
+    """The signature made a complete program by appending `    pass`."""
     stubs: tuple[str, ...]
-    """Top-level functions that the candidate is to write: the one the signature ends in, and others without a body."""
+    """Top-level functions that the candidate must write: the signature's last one, and others without a body."""
     classes: tuple[str, ...]
-    """Top-level classes, those inside them, and what may be one (`Point = namedtuple(...)`): their instances may cross
-    between candidate and tests."""
+    """Top-level classes, nested classes, and names that may be classes (`Point = namedtuple(...)`). Their instances may
+    be passed between candidate and tests."""
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
-    """One prediction, assembled."""
+    """The program assembled from one prediction."""
 
     completion: str
     head: str
-    """Signature and completion; the program is `head + test`."""
+    """Signature and completion. The program is `head + test`."""
     recovered: str | None
-    """A careful reader's completion, where the official one lost code that it has."""
+    """The careful completion, if the official one lost code; else None."""
     lost: str
-    """What the official completion lost, in words."""
+    """Description of the code that the official completion lost."""
     rebinds: bool = False
-    """What it lost gives another meaning to a name that it keeps: then the program is the text as written."""
+    """Whether the lost code changes the meaning of a name that was kept. Then the program is the text as written."""
 
 
 def read_signature(text: str) -> Signature:
@@ -73,7 +73,7 @@ def _says_nothing(statement: ast.stmt) -> bool:
 
 
 def assemble(prediction: str, signature_text: str, rules: Rules) -> Program:
-    """Assemble one prediction by these rules, and note what they lose."""
+    """Assemble one prediction by these rules, and record which code they lose."""
     signature = _terminated(signature_text)
     if rules == "plain":
         return _plain(prediction, signature)
@@ -92,7 +92,7 @@ def assemble(prediction: str, signature_text: str, rules: Rules) -> Program:
 
 
 def _plain(prediction: str, signature: str) -> Program:
-    """Take the code block as it is written: nothing of it is lost."""
+    """Use the code block as written; no code is lost."""
     completion = _with_signature(extract_plain(prediction, read_signature(signature).stubs), signature)
     return Program(completion=completion, head=f"{signature}{NOTHING}\n\n{completion}\n\n", recovered=None, lost="")
 
@@ -102,14 +102,14 @@ def _terminated(signature: str) -> str:
 
 
 def _with_signature(content: str, signature: str) -> str:
-    """A block that begins with an indented line is the body alone."""
+    """Prepend the signature to a block that begins with an indented line: such a block is only the body."""
     return signature + content if content.startswith(("  ", "\n  ")) else content
 
 
 class _Collector(ast.NodeVisitor):
-    """Collects imports wherever they stand, and functions and classes that stand in no other.
+    """Collects all imports, and functions and classes that are not nested in others.
 
-    A visitor that recurses, like the official one: where a tree is too deep for that, the text is kept as it is.
+    It recurses like the official visitor. If a tree is too deep for that, the text is kept unchanged.
     """
 
     def __init__(self) -> None:
@@ -137,7 +137,7 @@ def _alias(name: ast.alias) -> str:
 
 
 def official_completion(content: str) -> str:
-    """Return the official completion of a code block; a block that does not parse stays as it is."""
+    """Return the official completion of a code block; a block that does not parse is kept unchanged."""
     tree = parse(content)
     if tree is None:
         return content
@@ -152,7 +152,7 @@ def official_completion(content: str) -> str:
 def _recover(
     prediction: str, content: str, completion: str, declared: Signature, *, empty: bool
 ) -> tuple[str | None, str]:
-    """Return the completion that keeps what the official one drops (None if it drops nothing), and what that is."""
+    """Return the completion with what the official one drops (None if nothing is dropped), and the loss in words."""
     tree = parse(content)
     if tree is None or empty or _defined(tree).isdisjoint(declared.stubs):
         found = extract_careful(prediction, declared.stubs)
@@ -178,7 +178,7 @@ _KEPT = (*_SHOWN, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign, ast.AugAssign
 
 
 def _rebinds(content: str) -> bool:
-    """Whether top-level code that the official assembly drops binds a name anew that it keeps."""
+    """Whether top-level code that the official assembly drops rebinds a name that is kept."""
     tree = parse(content)
     if tree is None:
         return False
@@ -187,9 +187,9 @@ def _rebinds(content: str) -> bool:
 
 
 def _defined(tree: ast.Module) -> set[str]:
-    """Return the names of the functions, classes and imports that a program has, outside of functions."""
+    """Return the names of the functions, classes and imports of a program, outside functions."""
     found: set[str] = set()
-    # No recursion: a long chain of `elif` is as deep as it is long.
+    # Not recursive: a long chain of `elif` is deeply nested.
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
@@ -203,7 +203,7 @@ def _defined(tree: ast.Module) -> set[str]:
 
 
 def _is_kept(node: ast.stmt) -> bool:
-    """Definitions and what computes constants; calls for their effect, demonstrations and main guards are not."""
+    """Whether to keep a statement: definitions and constants, but no calls for side effects, demos or main guards."""
     if isinstance(node, (ast.If, ast.Try)):
         guard = isinstance(node, ast.If) and "__name__" in {
             n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)

@@ -1,4 +1,4 @@
-"""The calls of a task's tests: which of two recordings is right, or why the task cannot be graded calls first."""
+"""The calls that a task's tests make: choose the right one of two recordings, or say why calls first is impossible."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ DIFFERENT = "the calls depend on the answers"
 
 
 class Calls(msgspec.Struct, frozen=True, kw_only=True):
-    """The calls that every candidate of a task gets, in order."""
+    """The calls that every candidate of a task must answer, in order."""
 
     calls: tuple[str, ...]
     """JSON texts; see sandbox_image/recording.py."""
     names: tuple[str, ...]
-    """Global names that the tests read and nobody but the candidate defines."""
+    """Global names that the tests read and only the candidate can define."""
     reads: tuple[str, ...]
     """Attributes of answers that the tests read."""
 
 
 class Unrecordable(msgspec.Struct, frozen=True, kw_only=True):
-    """A task whose calls are not known before there is an answer."""
+    """A task whose calls cannot be known without the answers."""
 
     why: str
     names: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Unrecordable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def agreed(recording: Recording) -> Calls | None:
-    """Return the calls where both recordings are the same."""
+    """Return the calls if both recordings are equal, else None."""
     truthy, falsy = recording.truthy, recording.falsy
     if truthy.calls is None or falsy.calls is None:
         return None
@@ -49,7 +49,7 @@ def agreed(recording: Recording) -> Calls | None:
 
 
 def longer_of(recording: Recording) -> Calls | None:
-    """Return the longer of two recordings, if the other one is the beginning of it."""
+    """Return the calls of the longer recording if the other one is a prefix of it, else None."""
     for longer, shorter in ((recording.truthy, recording.falsy), (recording.falsy, recording.truthy)):
         begun = shorter.begun if shorter.calls is None else shorter.calls
         if longer.calls is None or begun is None or len(begun) > len(longer.calls):
@@ -64,22 +64,22 @@ def longer_of(recording: Recording) -> Calls | None:
 
 
 def _failed_early(recording: Recording) -> bool:
-    """Tell whether one recording ended with an exception that the tests raise for a wrong answer.
+    """Whether one recording ended with an exception that the tests raise for a wrong answer.
 
-    `if solution(x) != expected: raise ValueError` is an assertion in other words: every program gets all the calls,
-    and its tests may end before the last one when they judge.
+    `if solution(x) != expected: raise ValueError` is an assertion in other words. Every program gets all the calls;
+    when its tests judge, they may end before the last one.
     """
     return any(one.calls is None and one.begun is not None for one in (recording.truthy, recording.falsy))
 
 
 def settle(recording: Recording, passes: Callable[[Calls], bool | None] | None) -> Calls | Unrecordable:
-    """Return a task's calls, or why there are none.
+    """Return a task's calls, or why they cannot be recorded.
 
-    Without a reference solution the two recordings must be the same, up to an exception with which the tests end one.
+    Without a reference solution the two recordings must be equal; one may end early with an exception of the tests.
 
     `passes` judges the reference solution's answers to these calls and returns whether it passes, or None if it makes
-    other calls. It is None if the data have no reference solution, or if no answer can change the calls (straight.py).
-    A reference solution decides between two recordings. It is never the source of one.
+    other calls. It is None if the data has no reference solution, or if no answer can change the calls (straight.py).
+    A reference solution chooses between two recordings; its own calls are never used.
     """
     both = agreed(recording)
     if both is not None:
@@ -114,13 +114,13 @@ def _without_given_up(call: str) -> object:
 
 
 def _keeping_all(call: str) -> str:
-    """Return a call that gives up nothing."""
+    """Return a call without the list of objects to release."""
     message = json.loads(call)
     return call if message.pop("d", None) is None else json.dumps(message, separators=(",", ":"))
 
 
 def _given_up_by_both(one: str, other: str) -> str:
-    """Return a call that gives up only those objects that nobody sees any more in either recording."""
+    """Return a call that releases only the objects that are unused in both recordings."""
     if one == other:
         return one
     message, second = json.loads(one), json.loads(other)

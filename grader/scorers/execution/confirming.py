@@ -1,8 +1,8 @@
-"""The careful verdict: calls first, judged later. No test runs while a candidate lives whose verdict is still open.
+"""The careful verdict: calls first, judged later. While a candidate's verdict is open, no test runs beside it.
 
-Once a task the calls of its tests are recorded (no candidate is alive); every candidate answers them (no test is
-there); then the tests judge all answers (no candidate is there). Tasks whose calls cannot be recorded come last, with
-candidate and tests alive at once.
+The calls of a task's tests are recorded once, without any candidate. Every candidate answers them, without any test.
+Then the tests judge all answers, without any candidate. Tasks whose calls cannot be recorded come last: their
+candidates run beside the tests.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from grader.scorers.execution.tasks import CodeTask
 
 DIVERGED = "the tests make other calls than those recorded without it"
-"""What a judging process says of answers that the recorded calls are not right for (sandbox_image/replay.py)."""
+"""The judging process reports this if the recorded calls are wrong for the answers (sandbox_image/replay.py)."""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,19 +37,19 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
-    """What the tests made of a candidate; with neither, nothing is known, for the reason `lost`."""
+    """The tests' verdict on a candidate. Without a `split` nothing is known, for the reason `lost`."""
 
     split: Split | None = None
     lost: str = ""
 
 
 class Apart(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a sample apart from its tests."""
+    """The verdicts on a sample that was run apart from its tests."""
 
     completion: Confirmed = Confirmed()
-    """Of the official completion."""
+    """Verdict on the official completion."""
     written: Confirmed | None = None
-    """Of the text as written, where the official completion has lost something of it."""
+    """Verdict on the text as written, if the official completion lost some of it."""
 
 
 class Confirmation:
@@ -63,13 +63,13 @@ class Confirmation:
         limits: Limits,
         calls: Mapping[str, Calls | Unrecordable] | None = None,
     ) -> None:
-        """`calls`: those that are known already; of these tasks nothing is recorded."""
+        """Prepare; `calls` has calls that are already known, and the calls of these tasks are not recorded again."""
         self._tasks, self._settler, self._spool, self._limits = tasks, settler, spool, limits
         self._calls: dict[str, Calls | Unrecordable] = dict(calls or {})
         self.unrecorded: dict[str, str] = {}
-        """Tasks whose recording infrastructure lost, and how: another recording may well succeed."""
+        """Task -> error, if the infrastructure failed while recording: recording again may succeed."""
         self._answers: dict[Candidate, str] = {}
-        """The key of what a candidate answered."""
+        """Candidate -> key of its answers."""
         self._judged: dict[str, Split] = {}
         self._verdicts: dict[Candidate, Confirmed] = {}
 
@@ -96,7 +96,7 @@ class Confirmation:
     # --- recording ---
 
     def record(self, qids: Iterable[str]) -> Mapping[str, Calls | Unrecordable]:
-        """Record the calls of these tasks, where they are not known; return what is known of all tasks."""
+        """Record the calls of these tasks if they are unknown; return the known calls of all tasks."""
         missing = [qid for qid in dict.fromkeys(qids) if qid not in self._calls]
         if missing:
             self._record(missing)
@@ -127,14 +127,14 @@ class Confirmation:
                 self._calls[qid] = settle(recording, passes)
 
     def _needs_check(self, qid: str, recording: Recording) -> bool:
-        """Whether a task's known solution could tell something of its calls that the recordings do not."""
+        """Whether the reference solution can decide something about a task's calls that the recordings leave open."""
         task = self._tasks[qid]
         if task.solution is None:
             return False
         return agreed(recording) is None or not is_straight(task.tests, frozenset(task.signature.classes))
 
     def _references(self, recordings: dict[str, Recording]) -> dict[tuple[str, Calls], bool | None]:
-        """Return whether a task's known solution passes with these calls; None: it is called in another way."""
+        """Return whether a task's reference solution passes with these calls; None: the tests call it differently."""
         wanted = {
             Candidate(qid=qid, source=f"{self._tasks[qid].solution}\n#{number}"): calls
             for qid, recording in recordings.items()
@@ -147,7 +147,7 @@ class Confirmation:
     # --- answering ---
 
     def _answer(self, phase: str, wanted: list[tuple[Candidate, Calls]]) -> None:
-        """Have candidates answer recorded calls. No outcome is known to anybody yet."""
+        """Let candidates answer recorded calls. No outcome is known at this point."""
 
         def take(key: str, seen: Executed) -> bool:
             if seen.answer is not None:
@@ -170,7 +170,7 @@ class Confirmation:
     # --- judging ---
 
     def _judge(self, phase: str, candidates: Iterable[Candidate], calls: dict[Candidate, Calls] | None = None) -> None:
-        """Judge what candidates answered: answers that are the same once."""
+        """Judge the candidates' answers; identical answers are judged once."""
 
         def take(key: str, seen: Executed) -> bool:
             if seen.judge is not None:
@@ -197,7 +197,7 @@ class Confirmation:
             else:
                 self._verdicts[candidate] = Confirmed(lost=lost.get(key, "it was not judged"))
 
-    # --- candidate and tests alive at once ---
+    # --- candidate and tests at the same time ---
 
     def _alive(self, candidates: list[Candidate]) -> None:
         seen: dict[str, Split] = {}
@@ -221,7 +221,7 @@ class Confirmation:
 
 
 def possible(recording: Recording) -> list[Calls]:
-    """Return the lists of calls that may be right: one where both recordings agree."""
+    """Return the lists of calls that may be right; only one if both recordings agree."""
     found: list[Calls] = []
 
     def note(calls: Calls) -> bool:
@@ -245,7 +245,7 @@ def _passes(confirmed: Confirmed | None) -> bool | None:
 
 
 def _split(judged: Split, answers: Answers) -> Split:
-    """Return a verdict with what was seen of the candidate: why its process ended, what it used."""
+    """Return a verdict with the evidence on the candidate: why its process ended, and its resource use."""
     if judged.confirmed:
         return msgspec.structs.replace(judged, evidence=answers.evidence)
     if judged.evidence.stopped is not None:

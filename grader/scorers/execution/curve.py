@@ -1,4 +1,4 @@
-"""pass@k against k, in both readings."""
+"""The curve of pass@k over k, in both readings."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from grader.results import ReadingName, Report
 
 MOST_K = 200
-"""Points of a curve: with more samples, k beyond this adds nothing to see."""
+"""Maximum number of points on a curve: more would not be visible."""
 
 
 def curve(report: Report) -> CurveBlock | None:
-    """Return pass@k in both readings for every k up to the samples of a task; None where there is no curve.
+    """Return pass@k in both readings for every k up to the number of samples of a task; None if that is below 2.
 
-    As the metric does: unscored samples are left out, and a task with fewer than k scored samples is not counted.
+    As in the metric, unscored samples are left out, and a task with fewer than k scored samples is skipped.
     """
     counts = {reading: _counts(report, reading) for reading in READINGS}
     most = min(MOST_K, max((scored for tasks in counts.values() for scored, _ in tasks), default=0))
@@ -43,6 +43,6 @@ def _counts(report: Report, reading: ReadingName) -> list[tuple[int, int]]:
 
 
 def _point(counts: list[tuple[int, int]], k: int) -> tuple[float | None, int]:
-    """Return (pass@k in percent, tasks behind it)."""
+    """Return (pass@k in percent, number of tasks)."""
     values = [pass_at_k(scored, passed, k) for scored, passed in counts if scored >= k]
     return 100 * math.fsum(values) / len(values) if values else None, len(values)

@@ -1,4 +1,4 @@
-"""What a benchmark.toml says of a benchmark that is scored by execution."""
+"""The declaration, in benchmark.toml, of a benchmark that is scored by execution."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields
 
     signature: str | None = None
     prompt: str | None = None
-    """Source that a model continues: imports, helpers, and the signature of the function to write."""
+    """Source code for the model to continue: imports, helpers, and the signature of the function to write."""
     entry_point: str | None = None
-    """Name of that function: the tests define `check(candidate)`, which is called with it. A row without it has tests
-    that run by themselves."""
+    """Name of that function. The tests define `check(candidate)`, which is called with it. If a row has no entry point,
+    its tests run by themselves."""
     tests: str | None = None
     solution: str | None = None
     description: str | None = None
-    """What the image shows, in words."""
+    """A description of the image in words."""
 
     def without_weight(self) -> tuple[str, ...]:
-        """Return the column of known solutions: it only helps to find out what the tests call."""
+        """Return the column of reference solutions, which only help to find the calls of the tests."""
         return (self.solution,) if self.solution is not None else ()
 
 
@@ -32,20 +32,20 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     """One version of an official evaluator."""
 
     assembly: Rules = "plain"
-    """How a prediction becomes a program."""
+    """How a program is built from a prediction."""
     executed_layout: Literal["v1", "v2"] = "v2"
-    """Layout of the `_executed.json`: that of HumanEval-V's evaluator in one of its versions."""
+    """The layout of `_executed.json`, as in one version of HumanEval-V's evaluator."""
     lint: bool = True
-    """Whether a program that pylint finds an error in is not run."""
+    """Whether programs with pylint errors are not run."""
     k: int = 1
-    """pass@k of several samples."""
+    """The k of pass@k, if there are several samples."""
     python: str = ""
-    """Version of Python that the official environment has, as in `3.12`."""
+    """Python version of the official environment, for example `3.12`."""
     timed_out: str = ""
     failed_prefix: str = ""
     lint_prefix: str = ""
     prompts: Literal["", "humaneval-v-v1", "humaneval-v-v2"] = ""
-    """The published prompts to ask with; empty: a plain one."""
+    """The published prompts to use; empty: a plain prompt."""
 
 
 class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,4 +1,4 @@
-"""`<stem>_executed.json` in the official layout, which the official scorer's own score-only mode reads."""
+"""Write and read `<stem>_executed.json` in the official layout, which the official score-only mode can read."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def record(
 
 
 def write(path: Path, records: Iterable[Record]) -> None:
-    """Write the file, one record after another; a half-written file never takes the place of a whole one."""
+    """Write the file record by record; a partly written file never replaces a complete one."""
     with replacing(path) as file:
         file.write(b"[")
         for number, item in enumerate(records):
@@ -50,10 +50,10 @@ def write(path: Path, records: Iterable[Record]) -> None:
 
 
 def samples_of(records: list[Record], words: Texts) -> list[SampleResult]:
-    """Read the samples of an executed file, ours or the official evaluator's.
+    """Read the samples of an executed file, written by grade or by the official evaluator.
 
-    It holds only the official verdicts: the careful reading is the same. Raises KeyError, TypeError where a record
-    is not of this layout.
+    It has official verdicts only, so the careful reading equals the official one. Raises KeyError or TypeError if a
+    record does not have this layout.
     """
     samples = []
     for item in records:

@@ -1,4 +1,4 @@
-"""Which part of a model's text is its code: the official rules (HumanEval-V evaluate.py), and a careful reader's."""
+"""Extract the code from a model's text: by the official rules (HumanEval-V evaluate.py), and as a careful reader."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import warnings
 from typing import Literal
 
 Rules = Literal["humaneval-v-v1", "humaneval-v-v2", "plain"]
-"""How a prediction becomes a program: as in a version of HumanEval-V's evaluator, or the code block as written."""
+"""How a program is built from a prediction: as a version of HumanEval-V's evaluator does, or the block as written."""
 FENCE, PYTHON_FENCE, SPACED_FENCE = "```", "```python", "``` python"
 NOTHING = "    pass"
 MAX_SOURCE = 200_000
-"""Characters; a longer text is not parsed (an honest answer is a hundredth of this), but taken as it is written: the
-grader would parse it itself, in 2 s and 150 MB at the worst."""
+"""Maximum number of characters to parse. Parsing takes up to 2 s and 150 MB in the grader's own process. A longer text
+is used as written; an honest answer has about a hundredth of this length."""
 
 
 def extract(prediction: str, rules: Rules) -> str:
@@ -37,9 +37,9 @@ def _block(piece: str) -> str:
 
 
 def _last_solution(pieces: list[str]) -> str:
-    """Return the block of the last piece with a solution; without one, of the first, which the official walk ends on.
+    """Return the block of the last piece with a solution; if there is none, of the first piece, as officially.
 
-    A piece is a block and the prose up to the next one: a solution named there counts as well.
+    A piece is a block and the prose up to the next block; a solution named in the prose counts, too.
     """
     for piece in reversed(pieces):
         if "def solution" in piece:
@@ -48,13 +48,13 @@ def _last_solution(pieces: list[str]) -> str:
 
 
 _BLOCK = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n`]*+\n(.*?)(?:^[ \t]*+\1[`~]*+[ \t]*+$|\Z)", re.MULTILINE | re.DOTALL)
-"""A fenced block. Every repetition is possessive: a line of 200,000 tildes would otherwise take minutes."""
+"""A fenced block. All repetitions are possessive; otherwise a line of 200,000 tildes would take minutes."""
 
 
 def extract_plain(prediction: str, stubs: tuple[str, ...]) -> str:
-    """Return a prediction's code block as it is written; the whole text where it has none.
+    """Return a prediction's code block as written; the whole text if it has no block.
 
-    Of several blocks it is the last one that defines one of `stubs`, else the first.
+    Of several blocks, this is the last one that defines one of `stubs`, else the first.
     """
     blocks = [match[2] for match in _BLOCK.finditer(prediction)]
     if not blocks:
@@ -63,13 +63,13 @@ def extract_plain(prediction: str, stubs: tuple[str, ...]) -> str:
 
 
 def extract_careful(prediction: str, stubs: tuple[str, ...]) -> str | None:
-    """Return the code a person would take where the official rules lose the solution, or None if there is none.
+    """Return the code that a person would take if the official rules lose the solution; None if there is no such code.
 
-    That is the last fenced block, of whatever fence, that defines one of `stubs`; or the whole text where it is a
-    bare program that does.
+    This is the last fenced block, with any kind of fence, that defines one of `stubs`. If there is none, it is the
+    whole text, if that is a program that defines one.
     """
     blocks = [match[2] for match in _BLOCK.finditer(prediction)]
-    # A long text without a block may be anything: it cannot be parsed.
+    # A long text without a block cannot be parsed, so it is not accepted as a program.
     whole = [prediction] if len(prediction) <= MAX_SOURCE else []
     for text in (*reversed(blocks), *whole):
         if any(f"def {name}" in text for name in stubs) and _defines(text, stubs):
@@ -85,7 +85,7 @@ def _defines(text: str, names: tuple[str, ...]) -> bool:
 
 
 def parse(source: str) -> ast.Module | None:
-    """Parse hostile source: None where it is no program, whatever way it breaks the parser."""
+    """Parse hostile source code; None if it is invalid, in whatever way it breaks the parser."""
     if len(source) > MAX_SOURCE:
         return None
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""What the execution scorer keeps of a sample in the results file."""
+"""The execution scorer's own data of a sample in the results file."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from grader.results import SampleResult, read_facts
 
 
 class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where the tests failed; for people, since the program itself says which lines."""
+    """Where the tests failed. It is for people only, because the program itself reports the lines."""
 
     failed_test: str | None = None
-    """The line of the tests that an exception came by last."""
+    """The last line of the tests through which the exception passed."""
     failed_line: int | None = None
-    """Its number in the program, from 1."""
+    """The number of that line in the program, from 1."""
 
 
 def facts_of(sample: SampleResult) -> SampleFacts:
-    """Return what is kept of a sample; raises InputError."""
+    """Return the scorer's own data of a sample; raises InputError."""
     return read_facts(sample.facts, SampleFacts, f"sample {sample.qid} #{sample.sample}")

@@ -1,4 +1,4 @@
-"""Samples on their way to a verdict, and the jobs a supervisor is given for them."""
+"""The jobs that a supervisor gets to find the verdict on a sample."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Texts(msgspec.Struct, frozen=True, kw_only=True):
-    """The official evaluator's words under one protocol."""
+    """The official evaluator's texts and settings under one protocol."""
 
     assembly: Rules
     executed_layout: Literal["v1", "v2"]
@@ -29,11 +29,11 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     failed_prefix: str
     lint_prefix: str
     python: str = ""
-    """Version of Python in its environment; empty: not known."""
+    """Python version of its environment; empty: unknown."""
 
 
 def texts(protocol: ExecutionProtocol, timeout: float) -> Texts:
-    """Return the words of a protocol for a time limit in seconds."""
+    """Return the texts of a protocol for a time limit in seconds."""
     seconds = int(timeout) if timeout == int(timeout) else timeout
     return Texts(
         assembly=protocol.assembly,
@@ -47,7 +47,7 @@ def texts(protocol: ExecutionProtocol, timeout: float) -> Texts:
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
-    """One sample on its way to a verdict."""
+    """One assembled sample without a verdict yet."""
 
     task: CodeTask
     sample: int
@@ -55,7 +55,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def attempts(tasks: Mapping[str, CodeTask], predictions: Mapping[str, list[str]], words: Texts) -> Iterator[Attempt]:
-    """Assemble every prediction, lazily; the same text of a task once."""
+    """Assemble every prediction, lazily; equal texts of a task are assembled once."""
     for qid, texts_ in predictions.items():
         programs: dict[str, Program] = {}
         for number, text in enumerate(texts_):
@@ -65,12 +65,12 @@ def attempts(tasks: Mapping[str, CodeTask], predictions: Mapping[str, list[str]]
 
 
 def lint_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    """Return the job that gates a program."""
+    """Return the job that lints a program."""
     return _official(attempt, words, limits) | {"lint": True}
 
 
 def run_job(attempt: Attempt, words: Texts, limits: Limits, *, gated: bool) -> Job:
-    """Return the official run's job; `gated`: the linter has let the program through already."""
+    """Return the job of the official run; `gated`: the linter has already accepted the program."""
     return _official(attempt, words, limits) | {"lint": not gated, "run": True}
 
 
@@ -80,9 +80,9 @@ def record_job(task: CodeTask, limits: Limits) -> Job:
 
 
 def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits) -> Job:
-    """Return the job that has a candidate answer recorded calls. It has nothing of the tests.
+    """Return the job that lets a candidate answer recorded calls. It contains nothing of the tests.
 
-    It may take a quarter more than the limit, for what the calls themselves cost.
+    It may take a quarter more time than the limit, for the cost of the calls themselves.
     """
     return _limits(1.25 * limits.cpu_seconds, limits) | {
         "answer": {**_candidate(task, source, calls), "calls": calls.calls}
@@ -90,7 +90,7 @@ def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits) -> Job
 
 
 def judge_job(task: CodeTask, calls: Calls, answers: Answers, limits: Limits) -> Job:
-    """Return the job that judges answers. It has nothing of the candidate but these."""
+    """Return the job that judges answers. It contains nothing of the candidate except its answers."""
     return _limits(1.25 * limits.cpu_seconds, limits) | {
         "judge": {
             **_tests(task),
@@ -103,7 +103,7 @@ def judge_job(task: CodeTask, calls: Calls, answers: Answers, limits: Limits) ->
 
 
 def split_job(task: CodeTask, source: str, wanted: Calls | Unrecordable, limits: Limits) -> Job:
-    """Return the job that runs a candidate and its tests side by side: for tasks whose calls cannot be recorded."""
+    """Return the job that runs a candidate beside its tests, for tasks whose calls cannot be recorded."""
     return _limits(1.25 * limits.cpu_seconds / 2, limits) | {
         "split": {**_tests(task), **_candidate(task, source, wanted)}
     }

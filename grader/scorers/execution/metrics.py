@@ -1,4 +1,4 @@
-"""What an execution comes to: pass@k and the parsing success rate, overall and by group, in both readings."""
+"""The metrics of execution: pass@k and the parse success rate, overall and by group, in both readings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PARSE_RATE = "parse_success_rate"
 
 
 def metrics(samples: list[SampleResult], ks: Iterable[int]) -> list[Metric]:
-    """Return pass@k for every k and the parsing success rate, overall and by group, in both readings."""
+    """Return pass@k for every k and the parse success rate, overall and by group, in both readings."""
     ks = tuple(ks)
     rows: list[Metric] = []
     for group, members in by_group(samples).items():
@@ -34,7 +34,7 @@ def metrics(samples: list[SampleResult], ks: Iterable[int]) -> list[Metric]:
 def _pass_metric(
     tasks: dict[str, list[SampleResult]], k: int, reading: ReadingName, group: str | None
 ) -> Metric | None:
-    """Return one pass@k: over scored samples, with bounds where some are unscored; None where no task has k."""
+    """Return one pass@k over scored samples, with bounds if some are unscored; None if no task has k samples."""
     estimates, lowest, highest, unscored = [], [], [], 0
     for members in tasks.values():
         outcomes = [member.reading(reading) for member in members]
@@ -60,9 +60,9 @@ def _pass_metric(
 
 
 def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str | None) -> Metric | None:
-    """Return the parsing success rate, over scored samples; None where there is none.
+    """Return the parse success rate over scored samples; None if no sample is scored.
 
-    Official: failures over (samples of the last record x records), where nothing is unscored.
+    Official, if nothing is unscored: failures / (samples of the last record x records).
     """
     scored = [s for s in samples if s.reading(reading).outcome is not Outcome.UNSCORED]
     if not scored:
@@ -103,7 +103,7 @@ def k_of(name: str) -> int | None:
 
 
 def observe(name: str) -> Observe | None:
-    """Return what gives a task's value in a metric; None for another metric."""
+    """Return the function that gives a task's value in a metric; None for another metric."""
     k = k_of(name)
     if k is not None:
         return _pass_at(k)

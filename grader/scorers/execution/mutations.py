@@ -1,4 +1,4 @@
-"""Mutants of a program: copies with one small change each, which good tests tell from the program."""
+"""Mutants of a program: copies with one small change each, which good tests detect."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.And: ast.Or,
     ast.Or: ast.And,
 }
-"""Operator -> what takes its place."""
+"""Operator -> its replacement."""
 
 
 class Mutant(msgspec.Struct, frozen=True, kw_only=True):
     """A program with one change."""
 
     title: str
-    """What was changed, as in `line 3: + becomes -`."""
+    """The change, for example `line 3: + becomes -`."""
     source: str
 
 
 def mutants(source: str, most: int) -> list[Mutant]:
-    """Return at most `most` mutants, spread over the whole program; the same ones at every call."""
+    """Return at most `most` mutants, spread over the whole program; every call returns the same ones."""
     tree = parse(source)
     if tree is None:
         return []
@@ -57,11 +57,11 @@ def mutants(source: str, most: int) -> list[Mutant]:
 
 
 _Change = tuple[int, str, "Callable[[dict[int, ast.AST]], None]"]
-"""(line, what is changed, what changes it in a copy of the tree, given the copy's nodes by the originals' id)."""
+"""(line, description, function that changes a copy of the tree); the function gets original node id -> copied node."""
 
 
 def _changed(tree: ast.Module, apply: Callable[[dict[int, ast.AST]], None]) -> str:
-    # `deepcopy` notes what it has copied: from each node of the tree to its copy.
+    # `deepcopy` records in `copies` the copy of each node.
     copies: dict[int, ast.AST] = {}
     changed = copy.deepcopy(tree, copies)
     apply(copies)
@@ -69,7 +69,7 @@ def _changed(tree: ast.Module, apply: Callable[[dict[int, ast.AST]], None]) -> s
 
 
 def _changes(node: ast.AST) -> Iterator[_Change]:
-    """Yield the changes that can be made at a node."""
+    """Yield the possible changes of a node."""
     if isinstance(node, (ast.BinOp, ast.BoolOp, ast.AugAssign)):
         yield from _operator(node, node.op, "op", None)
     elif isinstance(node, ast.Compare):

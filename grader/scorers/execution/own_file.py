@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read(report: Report, path: Path) -> OwnFile:
-    """Return what the file holds; nothing of one that is from another run."""
+    """Return the file's content; none of it if it belongs to another run."""
     try:
         records = json.loads(path.read_bytes())
         programs = {str(item["qid"]): _programs(item) for item in records}
@@ -23,7 +23,7 @@ def read(report: Report, path: Path) -> OwnFile:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return OwnFile(problem=f"{path.name} cannot be read ({type(error).__name__}).")
     if not _is_same_run(report, programs):
-        return OwnFile(problem=f"{path.name} is not of this run: its verdicts differ.")
+        return OwnFile(problem=f"{path.name} does not belong to this run: its verdicts differ.")
     return OwnFile(programs=programs, predictions=carried)
 
 
@@ -40,7 +40,7 @@ def _programs(item: dict[str, Any]) -> list[Program]:
 
 
 def _is_same_run(report: Report, programs: dict[str, list[Program]]) -> bool:
-    """Whether the file's verdicts are the report's official ones, wherever both have one."""
+    """Whether the file's verdicts equal the report's official ones wherever both have one."""
     for sample in report.samples:
         of_task = programs.get(sample.qid, [])
         if sample.sample < len(of_task) and sample.official.outcome is not Outcome.UNSCORED:

@@ -8,8 +8,8 @@ from math import comb
 def pass_at_k(samples: int, passed: int, k: int) -> float:
     """Return the chance, in [0, 1], that at least one of `k` samples drawn from `samples` passes.
 
-    1 - C(n - c, k) / C(n, k), in exact integers. Raises ValueError where k exceeds the samples: with fewer than k
-    there is no unbiased estimate.
+    1 - C(n - c, k) / C(n, k), in exact integers. Raises ValueError if k exceeds the number of samples: there is no
+    unbiased estimate with fewer than k.
     """
     if not 0 <= passed <= samples:
         raise ValueError(f"{passed} of {samples} samples passed")

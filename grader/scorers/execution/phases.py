@@ -1,4 +1,4 @@
-"""Scoring by execution: assemble, gate, confirm, run; each sample in both readings."""
+"""Score by execution: assemble, lint, confirm and run; each sample gets both readings."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ NAMED_TASKS = 10
 
 
 class Executions(msgspec.Struct, kw_only=True):
-    """What came of a run, sample by sample."""
+    """The results of a run, sample by sample."""
 
     samples: list[SampleResult] = []
     completions: dict[str, list[str]] = {}
     heads: dict[str, list[str]] = {}
-    """qid -> programs, without the task's tests that follow each."""
+    """qid -> programs without the task's tests, which follow each of them."""
     results: dict[str, list[tuple[bool, str]]] = {}
     """qid -> (passed, official result text)."""
     sandbox: SandboxProvenance | None = None
@@ -45,7 +45,7 @@ class Executions(msgspec.Struct, kw_only=True):
 
 
 def wanted_k(asked: tuple[int, ...], counts: Mapping[str, int], protocol: ExecutionProtocol) -> tuple[int, ...]:
-    """Return the ks to report; raises UsageError for an asked k that some task has too few samples for."""
+    """Return the ks to report; raises UsageError for a given k if some task has fewer samples."""
     task, fewest = min(counts.items(), key=lambda item: item[1], default=("", 0))
     if not asked:
         return tuple(sorted({1, protocol.k if fewest >= protocol.k else 1}))
@@ -65,7 +65,7 @@ def execute(
     options: Options,
     observer: Observer,
 ) -> Executions:
-    """Run every prediction and read it both ways; raises InfrastructureError where no sandbox can be had."""
+    """Run every prediction and read it both ways; raises InfrastructureError if no sandbox is available."""
     limits = limits_of(options)
     with executor_of_run(options, limits, observer, words.python or None) as executor, Spool() as spool:
         settler = Settler(executor, observer)
@@ -84,31 +84,31 @@ def execute(
 
 
 def limits_of(options: Options) -> Limits:
-    """Return what one program may use."""
+    """Return the resource limits of one program."""
     return Limits(
         cpu_seconds=options.timeout, wall_seconds=max(20.0, 10 * options.timeout), memory_bytes=options.memory
     )
 
 
 class Phases:
-    """One execution of many attempts, phase by phase."""
+    """The phases of executing many attempts."""
 
     def __init__(self, confirmation: Confirmation, words: jobs.Texts, limits: Limits, settler: Settler) -> None:
         self._words, self._limits, self._settler = words, limits, settler
         self._confirmation = confirmation
 
     def all(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
-        """Return every attempt with what was seen of it.
+        """Return every attempt with its observations.
 
-        A program that runs with its tests can leave word of them in ways no cleaning finds. So the official runs come
-        last, when no careful verdict of this run is open any more.
+        A program that runs with its tests can leave information about them behind in ways that no cleaning finds. So
+        the official runs come last, when no careful verdict of this run is open.
         """
         samples = self.judge(attempts)
         self.run(samples)
         return samples
 
     def judge(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
-        """Return every attempt with its careful verdict; nothing has run officially."""
+        """Return every attempt with its careful verdict; nothing has run officially yet."""
         samples = self._prepare(attempts)
         self._lint(samples)
         verdicts = self._confirmation.verdicts(c for sample in samples for c in sample.candidates)
@@ -119,18 +119,18 @@ class Phases:
         return samples
 
     def run(self, samples: Iterable[Sample]) -> None:
-        """Run samples officially. Every careful verdict has to be there."""
+        """Run samples officially. Every careful verdict must be known."""
         self._run([sample for sample in samples if not sample.refused])
 
     @property
     def unrecordable(self) -> dict[str, str]:
-        """Tasks that were not graded calls first, and why."""
+        """Task -> why it was not graded calls first."""
         return self._confirmation.unrecordable
 
     def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
         """Return the attempts as samples.
 
-        Supervisors start as soon as one is known to be needed: assembling takes as long as that.
+        Supervisors start as soon as one is needed, in parallel with assembling, which takes as long.
         """
         samples: list[Sample] = []
         needed = False
@@ -149,7 +149,7 @@ class Phases:
         return jobs.run_job(sample.attempt, self._words, self._limits, gated=sample.lint is not None)
 
     def _lint(self, samples: list[Sample]) -> None:
-        """Gate every program, where the protocol has a gate."""
+        """Lint every program, if the protocol requires it."""
         if not self._words.lint:
             for sample in samples:
                 sample.lint = Lint()
@@ -175,7 +175,7 @@ class Phases:
             seen[key] = executed
             return executed.run is not None and executed.run.result == "passed"
 
-        # What took long will again: begun first, it is not waited for at the end.
+        # A slow candidate will be slow again: it starts first, so that nothing waits for it at the end.
         items = [(self._settler.key(self._running(s)), s) for s in sorted(samples, key=lambda s: -s.seconds)]
         lost = self._settler.settle("running official tests", items, self._running, take)
         for key, sample in items:
@@ -197,20 +197,20 @@ def _collect(samples: list[Sample], words: jobs.Texts) -> Executions:
 
 
 def _notes(unrecordable: dict[str, str]) -> list[str]:
-    """Say which tasks were not graded calls first."""
+    """Return a note on the tasks that were not graded calls first."""
     if not unrecordable:
         return []
     named = "; ".join(f"{qid} ({why})" for qid, why in list(unrecordable.items())[:NAMED_TASKS])
     more = f"; and {len(unrecordable) - NAMED_TASKS} more" if len(unrecordable) > NAMED_TASKS else ""
     return [
         f"The calls of {len(unrecordable)} task{'s' * (len(unrecordable) > 1)} could not be recorded before any "
-        f"program ran: there the tests ran while the programs were alive, and a program may have learned from them. "
+        f"program ran. Their tests ran while the programs were alive, so a program may have learned from them. "
         f"{named}{more}"
     ]
 
 
 class Sample:
-    """One attempt, and what was seen of it."""
+    """One attempt with its observations."""
 
     __slots__ = ("apart", "attempt", "key", "lint", "not_run", "ran")
 
@@ -219,10 +219,10 @@ class Sample:
         self.key = key
         """Key of the job that lints it."""
         self.lint: Lint | None = None
-        """The linter's word; None: infrastructure failed."""
+        """The linter's result; None: infrastructure failed."""
         self.apart = Apart()
         self.ran: Executed | None = None
-        """What came of the official run; None: it was refused, or infrastructure failed, for the reason `not_run`."""
+        """The result of the official run; None: the program was refused, or infrastructure failed (see `not_run`)."""
         self.not_run = ""
 
     @property
@@ -232,30 +232,30 @@ class Sample:
 
     @property
     def written(self) -> Candidate | None:
-        """The text as written, where that is another program."""
+        """The text as written, if it is a different program."""
         source = self.attempt.program.recovered
         return None if source is None else Candidate(qid=self.attempt.task.id, source=source)
 
     @property
     def candidates(self) -> list[Candidate]:
-        """What is to be confirmed of it."""
+        """The candidates to confirm."""
         found = [] if self.refused or self.lint is None or self.attempt.program.rebinds else [self.completion]
         return found if self.written is None else [*found, self.written]
 
     @property
     def refused(self) -> bool:
-        """Whether the linter has spoken against the program, so that it does not run."""
+        """Whether the linter rejected the program, so that it does not run."""
         return self.lint is not None and bool(self.lint.messages or self.lint.broken)
 
     @property
     def seconds(self) -> float:
-        """How long the candidate took to answer."""
+        """Wall time in which the candidate answered."""
         split = self.apart.completion.split
         return split.evidence.wall if split is not None else 0.0
 
     @property
     def executed(self) -> Executed | None:
-        """All that was seen of the official way; None where that is not enough for a verdict."""
+        """All observations of the official run; None if they do not suffice for a verdict."""
         if self.refused:
             return Executed(lint=self.lint)
         return None if self.ran is None else Executed(lint=self.lint or self.ran.lint, run=self.ran.run)

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from grader.scorers.probe import Kind
 
 MUTANTS = 8
-"""Mutants a task, at most."""
+"""Maximum number of mutants per task."""
 CANARY_MEGABYTES = 200
-"""What an honest program may need: a fifth of the usual limit."""
+"""Memory that an honest program may need: a fifth of the usual limit."""
 HOSTILE_TASKS = 3
-"""Tasks that hostile programs are tried on: the first, the last, and one between."""
+"""Number of tasks to try hostile programs on: the first, the last, and one between."""
 
 HOSTILE = {
     "exits with the word that means a pass": "    raise SystemExit('passed')",
@@ -52,14 +52,14 @@ HOSTILE = {
 }
 """What a program does instead of solving the task -> the body of its function."""
 LOOP = "    while True:\n        pass"
-# Held for a moment: where no cgroup counts memory, a busy machine would look again only after it was given back.
+# Held for a moment: without a cgroup that counts memory, a busy machine would measure only after it was released.
 MEMORY = (
     f"if not globals().get('_filled'):\n    import time\n    held = b'x' * ({CANARY_MEGABYTES} << 20)\n"
     "    time.sleep(0.3)\n    globals()['_filled'] = len(held)"
 )
-"""Needs that much once, whatever the number of calls."""
+"""Uses that much memory once, whatever the number of calls."""
 CALIBRATIONS = 3
-"""How often the work is done: the fastest counts."""
+"""How often the work is done; the fastest run is used."""
 CALIBRATION = """\
 if not globals().get('_measured_{number}'):
     globals()['_measured_{number}'] = True
@@ -69,9 +69,9 @@ if not globals().get('_measured_{number}'):
         table[key] = table.get(key, 0) + step % 13
     if sum(table.values()) != 1799994:
         raise ArithmeticError(sum(table.values()))"""
-"""Work of a known amount, once whatever the number of calls: numbers, texts, a table, as programs do."""
+"""A known amount of work, done once whatever the number of calls: numbers, texts and a table, as in real programs."""
 CALIBRATION_SECONDS = 0.1
-"""CPU seconds of that on the standard machine. It sets the unit: the ratio says how many times as long it takes."""
+"""CPU seconds of this work on the standard machine. A machine's speed is measured as a ratio to it."""
 PACKAGES = (
     "import importlib.util\n"
     "import numpy\n"
@@ -81,7 +81,7 @@ PACKAGES = (
 
 
 def probes(declared: ExecutionBenchmark, tasks: Mapping[str, CodeTask], protocol: str) -> Iterator[Probe]:
-    """Yield the programs of every task; a task's programs follow each other, honest ones around the hostile ones."""
+    """Yield the programs of every task, task by task, with honest programs around the hostile ones."""
     qids = list(tasks)
     attacked = {qids[number] for number in (0, len(qids) // 2, -1)[:HOSTILE_TASKS]} if qids else set()
     python = declared.protocols[protocol].python
@@ -101,7 +101,7 @@ def probes(declared: ExecutionBenchmark, tasks: Mapping[str, CodeTask], protocol
 
 
 def _reference(declared: ExecutionBenchmark, task: CodeTask, name: str) -> str:
-    """Return the reference solution as the data has it, or as a program where it is a body alone; empty: none."""
+    """Return the reference solution as the data has it, or as a program if it is only a body; empty: none."""
     given = task.row.get(declared.columns.solution or "")
     if isinstance(given, str) and _with_body(given, name, "pass"):
         return given
@@ -109,7 +109,7 @@ def _reference(declared: ExecutionBenchmark, task: CodeTask, name: str) -> str:
 
 
 def _changed(qid: str, reference: str, name: str) -> Iterator[Probe]:
-    """Yield what is left of a reference without its body, and its mutants."""
+    """Yield a reference without its body, one that raises an error, and its mutants."""
     if emptied := _with_body(reference, name, "pass", keep=False):
         yield _refused(qid, "stub", "the reference without its body", emptied)
     if broken := _with_body(reference, name, "raise ArithmeticError('wrong')"):
@@ -139,7 +139,7 @@ def _attacks(qid: str, reference: str, name: str, *, loop: bool) -> Iterator[Pro
     for number, (title, body) in enumerate(bodies.items()):
         source = f"def {name}(*given, **named):\n{body}\n"
         yield Probe(qid=qid, kind="hostile", title=title, prediction=_fenced(source), careful=False, needs_tests=True)
-        # A helper that nobody calls makes it another program: equal ones are executed once.
+        # An unused helper makes it a different program, because equal ones are executed only once.
         varied = f"{reference.rstrip()}\n\n\ndef _helper_{number}():\n    return {number}\n"
         yield _honest(qid, "canary", "the reference, after a hostile program", varied)
 
@@ -168,7 +168,7 @@ def _fenced(source: str) -> str:
 def _with_body(source: str, name: str, first: str, *, keep: bool = True) -> str:
     """Return a program whose function `name` begins with other statements; without `keep` it has only those.
 
-    Empty where the program has no such function.
+    Empty if the program has no such function.
     """
     tree = parse(source)
     if tree is None:

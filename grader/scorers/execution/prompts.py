@@ -1,6 +1,6 @@
-"""How HumanEval-V asks for a program: the published prompts, by protocol and mode.
+"""The published HumanEval-V prompts, by protocol and mode.
 
-The texts are those of HumanEval-V/HumanEval-V-Benchmark: of its README for v1, of `prompts.py` at c8c4e53 for v2, where
+The texts are from HumanEval-V/HumanEval-V-Benchmark: from its README for v1, from `prompts.py` at c8c4e53 for v2, where
 the modes are called V2C, V2C-CoT, V2T2C and GT-T2C. An image comes before its text.
 """
 
@@ -22,7 +22,7 @@ MODES: Mapping[str, str] = {
 }
 SAMPLING = Sampling(temperature=0.0, temperature_of_several=0.8, top_p=0.95, max_tokens=2048)
 STOP = "\n```\n"
-"""The end of the code block: what v1's runs gave their servers to stop at."""
+"""The end of the code block: v1's runs sent it to their servers as the stop text."""
 DESCRIPTION = "description"
 
 _V1 = """\
@@ -147,19 +147,19 @@ block.
 
 
 def plain_turn(signature: str) -> Turn:
-    """Return the request of a benchmark that has no published prompts."""
+    """Return the request for a benchmark without published prompts."""
     return Turn(text=lambda _: _filled(PLAIN, signature))
 
 
 def turns(mode: str, *, first_version: bool, signature: str, description: str | None) -> tuple[Turn, ...]:
-    """Return the requests for one program; raises UsageError for a mode that is not there, InputError without data.
+    """Return the requests for one program; raises UsageError for an unknown mode, InputError if data is missing.
 
-    `first_version` is protocol v1, which has the mode `v2c` only. `description` is the ground truth, for `t2c`.
+    `first_version` is protocol v1, which has only the mode `v2c`. `description` is the ground truth, for `t2c`.
     """
     if mode not in MODES:
-        raise UsageError(f"--mode {mode}: there are {', '.join(MODES)}.")
+        raise UsageError(f"--mode {mode}: unknown mode; the modes are {', '.join(MODES)}.")
     if first_version and mode != "v2c":
-        raise UsageError(f"--mode {mode}: protocol v1 has v2c only.")
+        raise UsageError(f"--mode {mode}: protocol v1 has only the mode v2c.")
     match mode:
         case "v2c":
             return (_once(_V1 if first_version else _V2C, mode, signature, stop=STOP),)
@@ -179,7 +179,7 @@ def _once(template: str, mode: str, signature: str, *, stop: str = "") -> Turn:
 
 
 def _code(mode: str, signature: str, given: str | None) -> Turn:
-    """Return the request for code from a description: the one that is given, or that of the turn before."""
+    """Return the request for code from a description: the given one, or that of the previous turn."""
     return Turn(
         stage="code",
         text=lambda texts: _filled(_T2C, signature, texts[DESCRIPTION] if given is None else given),

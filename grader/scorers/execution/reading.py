@@ -1,4 +1,4 @@
-"""Reading an execution: what the official evaluator concludes of it, and what a careful person does."""
+"""The readings of an execution: that of the official evaluator, and that of a careful person."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def official_result(executed: Executed, words: Texts) -> str:
 
 
 def official_reading(executed: Executed, words: Texts) -> Reading:
-    """Return what the official evaluator concludes."""
+    """Return the official evaluator's conclusion."""
     text = official_result(executed, words)
     if executed.lint is not None and (executed.lint.messages or executed.lint.broken):
         return _reading(Outcome.LINT_FAILED, text.removeprefix(words.lint_prefix), "pylint")
@@ -46,7 +46,7 @@ def _reading(outcome: Outcome, detail: str, rule: str) -> Reading:
 
 
 def _failure(evidence: Evidence, result: str | None, kind: str, words: Texts) -> tuple[Outcome, str]:
-    """Say what ended a program that did not pass. Evidence comes before anything the program wrote."""
+    """Explain the end of a program that did not pass. Evidence has priority over the program's own output."""
     if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return Outcome.OUT_OF_MEMORY, "killed: more memory than the limit"
     if evidence.stopped in {"cpu", "blocked", "wall"}:
@@ -83,7 +83,7 @@ def careful_reading(official: Reading, apart: Apart, attempt: Attempt) -> Readin
     """Return what an attentive person would conclude from the same output."""
     confirmed, recovery = apart.completion, apart.written
     if recovery is not None and (attempt.program.rebinds or not _unfinished_at_start(recovery)):
-        # One text is one program, never the better of two: where it can be run as it is written, that is the program.
+        # One text is one program, never the better of two: if the text as written can run, it is the program.
         return _as_written(official, recovery, attempt)
     if official.outcome is Outcome.PASSED:
         return _confirmed(confirmed)
@@ -94,7 +94,7 @@ def careful_reading(official: Reading, apart: Apart, attempt: Attempt) -> Readin
 
 
 def _unfinished_at_start(recovery: Confirmed) -> bool:
-    """Whether a text as written does not load, or was stopped: no test has a part in either."""
+    """Whether a text as written fails to load or was stopped: the tests have no influence on either."""
     split = recovery.split
     if split is None or split.confirmed:
         return False
@@ -108,7 +108,7 @@ def _as_written(official: Reading, recovery: Confirmed, attempt: Attempt) -> Rea
 
 
 def careful_alone(lint: Lint | None, apart: Apart, attempt: Attempt, words: Texts) -> Reading:
-    """Return the careful reading where nothing runs officially: what the tests made of the program apart from them."""
+    """Return the careful reading without an official run, from the verdict that was reached apart from the tests."""
     if lint is not None and (lint.messages or lint.broken):
         return careful_reading(official_reading(Executed(lint=lint), words), apart, attempt)
     own, written = apart.completion, apart.written
@@ -125,7 +125,7 @@ def careful_alone(lint: Lint | None, apart: Apart, attempt: Attempt, words: Text
 
 
 def _unconfirmed(split: Split, words: Texts) -> tuple[Outcome, str]:
-    """Say what became of a program that the tests do not confirm. Evidence comes before anything it answered."""
+    """Explain why the tests do not confirm a program. Evidence has priority over its answers."""
     if split.evidence.stopped is not None or split.evidence.oom:
         return _failure(split.evidence, None, split.kind, words)
     if split.kind == "assertion":
@@ -161,7 +161,7 @@ def _unfinished(evidence: Evidence) -> str:
 
 
 def unscored(reason: str) -> Reading:
-    """Return the reading of a sample that infrastructure lost."""
+    """Return the reading of a sample that is unscored because infrastructure failed."""
     return _reading(Outcome.UNSCORED, reason, "infrastructure")
 
 
@@ -172,7 +172,7 @@ def sample_result(
     reason: str,
     words: Texts,
 ) -> SampleResult:
-    """Put both readings of a sample together."""
+    """Combine both readings of a sample."""
     if executed is None:
         lost = unscored(reason)
         official, careful, seconds = lost, lost, 0.0
@@ -195,7 +195,7 @@ def sample_result(
 
 
 def _as_too_long(reading: Reading) -> Reading:
-    """Return a reading that says what a limit on length has to do with it."""
+    """Return a reading whose detail mentions the length limit."""
     if reading.credit:
         return reading
     why = f"longer than {MAX_SOURCE:,} characters: taken as it is written, without assembly"
@@ -203,9 +203,9 @@ def _as_too_long(reading: Reading) -> Reading:
 
 
 def failed_test(lines: str, attempt: Attempt) -> SampleFacts | None:
-    """Return the line of the tests that an exception came by last, and its number in the program (from 1).
+    """Return the last line of the tests through which the exception passed, and its number in the program (from 1).
 
-    The program says which lines: it is for people, and decides nothing.
+    The program itself reports the lines, so the result is for people and decides nothing.
     """
     first = attempt.program.head.count("\n") + 1
     source = (attempt.program.head + attempt.task.tests).split("\n")

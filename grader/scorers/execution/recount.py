@@ -1,4 +1,4 @@
-"""pass@k by drawing: every way to draw k samples is looked at, with no formula that could be wrong."""
+"""Compute pass@k by listing all ways to draw k samples, as a check of the formula."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_DRAWS = 200_000
 
 
 def recount(report: Report) -> dict[tuple[str, ReadingName], float]:
-    """Return pass@k of a whole report in percent, where counting is possible in a moment."""
+    """Return pass@k of a whole report in percent; metrics with too many draws are left out."""
     names = {metric.name for metric in report.metrics if k_of(metric.name)}
     return {(name, reading): value for name in names for reading in READINGS
             if (value := _pass_at(report, k_of(name) or 1, reading)) is not None}  # fmt: skip

@@ -1,8 +1,8 @@
-"""Scoring by execution that never ends: round after round, in sandboxes where programs and tests never meet.
+"""Scoring by execution without an end, in rounds, in sandboxes where programs and tests never meet.
 
-A round is what a run is: all its programs answer, then all answers are judged, then what needs program and tests at
-once runs. So while a test runs, no program of any call is alive whose verdict is open. What the sandboxes of a run may
-share in time, those of rounds may not: `grader/executors/apart.py`.
+A round is like a run: all its programs answer, then all answers are judged, then the tasks run that need program and
+tests at the same time. So while a test runs, no program with an open verdict is alive. The sandboxes of a run may serve
+programs first and tests later; those of rounds may not: see `grader/executors/apart.py`.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from grader.scorers.interface import Run
 
 INTERACTIVE = "interactive"
-"""The flag of a sample whose program ran beside its tests: what is said of leaks does not hold for it."""
+"""The flag of a sample whose program ran beside its tests. The guarantee against leaks does not hold for it."""
 
 
 class Rounds:
-    """Scores samples of one benchmark in rounds; one thread's. Use as a context manager."""
+    """Scores samples of one benchmark in rounds. Use it as a context manager, in one thread."""
 
     def __init__(self, run: Run[ExecutionBenchmark, CodeTask]) -> None:
         version = run.benchmark.protocols[run.protocol]
@@ -62,11 +62,11 @@ class Rounds:
         self._executor.__exit__(*_)
 
     def begin(self) -> None:
-        """Start the sandboxes that every round needs in the background."""
+        """Start, in the background, the sandboxes that every round needs."""
         self._executor.begin()
 
     def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
-        """Return a result for each sample; raises InfrastructureError."""
+        """Return one result per sample; raises InfrastructureError."""
         with Spool() as spool:
             lost = self._record({one.qid for one in asked}, spool)
             refused = {place: why for place, one in enumerate(asked) if (why := self._refusal(one, lost))}
@@ -75,7 +75,7 @@ class Rounds:
         return [_refused(one, refused[place]) if place in refused else next(results) for place, one in enumerate(asked)]
 
     def _record(self, qids: Iterable[str], spool: Spool) -> Mapping[str, str]:
-        """Record the calls of tasks that are new, where no model's program ever runs; return what was lost, and how."""
+        """Record the calls of new tasks, in sandboxes that never run a model's program; return task -> error."""
         executor = self._executor.with_tests()
         confirmation = Confirmation(self._tasks, Settler(executor, Silent()), spool, self._limits, self._calls)
         found = confirmation.record(sorted(qids))
@@ -83,7 +83,7 @@ class Rounds:
         return confirmation.unrecorded
 
     def _refusal(self, one: Asked, lost: Mapping[str, str]) -> str:
-        """Say why a sample is not graded; empty: it is."""
+        """Return why a sample is not graded; empty if it is."""
         if one.qid in lost:
             return f"the calls of its tests were not recorded: {lost[one.qid]}"
         calls = self._calls[one.qid]
@@ -109,7 +109,7 @@ class Rounds:
             yield jobs.Attempt(task=task, sample=number, program=program)
 
     def _result(self, sample: Sample, one: Asked) -> SampleResult:
-        """Return both readings, or only the careful one: the same as a run would give it."""
+        """Return both readings, or only the careful one, equal to those of a run."""
         if one.official:
             return sample_result(sample.attempt, sample.executed, sample.apart, sample.not_run, self._words)
         split = sample.apart.completion.split
@@ -123,7 +123,7 @@ class Rounds:
         )
 
     def _marked(self, results: list[SampleResult], asked: Sequence[Asked]) -> list[SampleResult]:
-        """Add what the texts themselves tell, and which samples met their tests."""
+        """Add the oddities of the texts, and flag the samples that ran beside their tests."""
         predictions: dict[str, list[str]] = {}
         for one in asked:
             predictions.setdefault(one.qid, []).append(one.text)

@@ -1,4 +1,4 @@
-"""The scorer `execution`: programs are executed against their task's tests, and pass@k is reported."""
+"""The scorer `execution`: it runs programs against their task's tests and reports pass@k."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from grader.scorers.interface import Earlier, Observe, Run
     from grader.scorers.probe import Probe
 
-FROM_EXECUTED = "Scored from an executed file: it holds no careful verdicts, so careful equals official."
+FROM_EXECUTED = "Scored from an executed file: it has no careful verdicts, so careful equals official."
 
 
 class Execution(Scorer[ExecutionBenchmark, CodeTask]):
-    """Predictions become programs, which run in a sandbox."""
+    """Builds programs from predictions and runs them in a sandbox."""
 
     glossary = GLOSSARY
     declaration = ExecutionBenchmark
@@ -47,25 +47,25 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     usual_sampling: ClassVar[Sampling] = prompts.SAMPLING
 
     def check_declaration(self, declared: ExecutionBenchmark) -> str:
-        """Return what is wrong with the declared columns; empty: nothing."""
+        """Return what is wrong with the declared columns; empty if they are valid."""
         return columns_problem(declared.columns)
 
     def columns(self, declared: ExecutionBenchmark, split: str) -> list[str] | None:
-        """Return the columns that assembling and executing need."""
+        """Return the columns needed to assemble and execute programs."""
         del split
         columns = declared.columns
         program = (columns.signature, columns.prompt, columns.entry_point, columns.tests, columns.solution)
         return [*filter(None, (columns.id, columns.question, columns.split, *program)), *columns.groups]
 
     def tasks(self, declared: ExecutionBenchmark, split: str, rows: Rows) -> dict[str, CodeTask]:
-        """Turn rows into tasks; raises InputError naming every row that is wrong."""
+        """Turn rows into tasks; raises InputError that names every invalid row."""
         del split
         return tasks_from(rows, declared)
 
     # --- inference ------------------------------------------------------------------------------------------------
 
     def turns(self, declared: ExecutionBenchmark, task: CodeTask, asking: Asking) -> Sequence[Turn]:
-        """Ask with the published prompts of the protocol, or with a plain one; a template replaces a single one."""
+        """Ask with the protocol's published prompts, or a plain one; a template can replace a single prompt only."""
         turns = self._published(declared, task, asking)
         if asking.template is not None and len(turns) > 1:
             raise UsageError(f"--prompt: mode {asking.mode} sends several requests; a template replaces a single one.")
@@ -116,7 +116,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         )
 
     def sample_scorer(self, run: Run[ExecutionBenchmark, CodeTask]) -> SampleScorer:
-        """Return what executes samples round after round."""
+        """Return a scorer that executes samples in rounds."""
         from grader.scorers.execution.rounds import Rounds
 
         return Rounds(run)
@@ -145,7 +145,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     # --- comparisons and reports ----------------------------------------------------------------------------------
 
     def observe(self, name: str) -> Observe | None:
-        """Return what gives a task's value in a metric."""
+        """Return the function that gives a task's value in a metric."""
         return pass_metrics.observe(name)
 
     def would_have(self, report: Report, name: str, group: str | None) -> bool:
@@ -157,14 +157,14 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         return has_any and any(len(members) >= k for members in in_group(report, group).values())
 
     def how_to_get(self, name: str, report: Report) -> str:
-        """Say how a report gets a pass@k that it does not have."""
+        """Say how to get a pass@k that a report does not have."""
         k = pass_metrics.k_of(name)
         if k is None or not any(pass_metrics.k_of(metric.name) for metric in report.metrics):
             return ""
         return f" Score it again with -k {k} (--score-only executes nothing)."
 
     def summary(self, report: Report) -> Summary:
-        """Return pass@k against k."""
+        """Return the curve of pass@k over k."""
         return Summary(curve=curve(report))
 
     def marks(self, sample: SampleResult) -> Marks:
@@ -179,7 +179,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
 
 def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
-    """Say that programs ran on another Python than officially; the official column is marked then."""
+    """Return a note if programs ran on another Python than the official one; the official column is then marked."""
     if sandbox is None or not sandbox.has_another_python:
         return []
     return [
@@ -190,7 +190,7 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
 
 
 def _absent(task: CodeTask, count: int) -> Iterator[SampleResult]:
-    """A task without predictions, under `--missing wrong`: as many failed samples as the others have."""
+    """Yield the samples of a task without predictions, under `--missing wrong`: as many failed ones as others have."""
     reading = missing_reading(Outcome.FAILED)
     for number in range(count):
         yield SampleResult(

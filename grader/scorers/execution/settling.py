@@ -1,4 +1,4 @@
-"""Jobs and what came of them: identical ones once, from earlier runs where they were kept."""
+"""Run jobs and collect their results. Identical jobs run once, and the cache has results of earlier runs."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 MAX_CACHED_CHARACTERS = 256 << 10
-"""What is larger is not kept: answers of megabytes are rare, and made again sooner than they are read."""
+"""Larger results are not cached: answers of megabytes are rare, and faster to compute again than to read."""
 
 
 class Settler:
-    """Settles phases of a run one after the other."""
+    """Runs the jobs of one phase after another."""
 
     def __init__(self, executor: Executor, observer: Observer) -> None:
         self._executor, self._observer = executor, observer
         self.cached = Counter[str]()
-        """Phase -> how many were settled by the cache."""
+        """Phase -> number of items settled from the cache."""
 
     def key(self, job: Job) -> str:
-        """Return the name of what comes of a job."""
+        """Return the cache key of a job's result."""
         return self._executor.key(job)
 
     def begin(self) -> None:
-        """Let what runs jobs start: the first will come soon."""
+        """Start the executor in the background: the first job will come soon."""
         self._executor.begin()
 
     def has(self, key: str) -> bool:
-        """Whether the cache settles this key."""
+        """Whether the cache has this key."""
         return self._executor.has(key)
 
     def settle(
@@ -49,10 +49,10 @@ class Settler:
         job: Callable[[Item], Job],
         take: Callable[[str, Executed], bool],
     ) -> dict[str, str]:
-        """Have every item's job done; return key -> why nothing came of it.
+        """Run every item's job; return key -> error for jobs without a result.
 
-        `items`: pairs of a key and what `job` makes the job of, when it is needed. `take` is given what came of a key,
-        once, and tells whether that is a success.
+        `items` are pairs of a key and the input of `job`, which creates the job when it is needed. `take` gets each
+        key's result once, and returns whether it is a success.
         """
         pairs = list(items)
         times = Counter(key for key, _ in pairs)
@@ -84,7 +84,7 @@ class Settler:
                 self._observer.advance(times[verdict.key])
 
     def _take(self, key: str, answer: Answer, times: int, take: Callable[[str, Executed], bool]) -> bool:
-        """Hand over an answer; False where it is none."""
+        """Pass on an answer; return False if it is invalid."""
         try:
             seen = understand(answer)
         except msgspec.ValidationError:
@@ -94,6 +94,6 @@ class Settler:
 
 
 def _length(answer: Answer) -> int:
-    """Return about how many characters an answer has, of those that may be many."""
+    """Return the approximate number of characters of an answer, counting only the parts that can be large."""
     part = answer.get("answer")
     return sum(map(len, part.get("replies", ()))) if isinstance(part, dict) else 0

@@ -1,4 +1,4 @@
-"""What candidates answered, on disk until it is judged: a run of any length keeps the grader's memory flat."""
+"""The candidates' answers, on disk until they are judged, so that memory does not grow with the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Spool:
-    """Answers by key, in a temporary file that nobody else sees. Use as a context manager."""
+    """Answers by key, in a private temporary file. Use it as a context manager."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="grade-answers-")  # noqa: SIM115 - closed by __exit__
@@ -29,13 +29,13 @@ class Spool:
         self._file.close()
 
     def put(self, key: str, answers: Answers) -> None:
-        """Keep answers."""
+        """Store answers."""
         data = zlib.compress(json.dumps(msgspec.to_builtins(answers), separators=(",", ":")).encode(), 1)
         self._places[key] = self._file.seek(0, 2), len(data)
         self._file.write(data)
 
     def get(self, key: str) -> Answers | None:
-        """Return what was kept."""
+        """Return stored answers, or None."""
         if key not in self._places:
             return None
         start, length = self._places[key]

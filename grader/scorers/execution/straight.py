@@ -1,7 +1,7 @@
-"""Tests whose calls no answer can change: statements one after the other, arguments that are written out.
+"""Recognise tests whose calls no answer can change: plain statements in sequence, with literal arguments.
 
-Where both recordings of such tests agree, every program is called in that way, a known solution too. There is nothing
-left for it to check.
+If both recordings of such tests agree, every program gets the same calls, also a reference solution. So there is
+nothing left for the reference to check.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ PURE = frozenset({
     "abs", "all", "any", "bool", "dict", "float", "frozenset", "int", "isinstance", "len", "list", "max", "min",
     "repr", "round", "set", "sorted", "str", "sum", "tuple",
 })  # fmt: skip
-"""Built-in functions that call none of a task's functions, unless one is given to them by keyword."""
+"""Built-in functions that call none of a task's functions, unless they get one as a keyword argument."""
 _READING = (ast.Attribute, ast.Subscript, ast.Slice, ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name,
             ast.List, ast.Tuple, ast.Set, ast.Dict)  # fmt: skip
 _WRITTEN_OUT = (ast.UnaryOp, ast.BinOp, ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict)
 
 
 def is_straight(tests: str, classes: frozenset[str]) -> bool:
-    """Tell whether the calls of tests are the same whatever is answered; `classes`: those of the signature.
+    """Whether the calls of tests are independent of the answers; `classes`: those of the signature.
 
-    False says nothing: only the plainest tests are recognized.
+    False means only "not recognised": this function recognises the plainest tests only.
     """
     try:
         module = ast.parse(tests)
@@ -31,7 +31,7 @@ def is_straight(tests: str, classes: frozenset[str]) -> bool:
 
 
 class _Straight:
-    """The names of some tests, and what is made of them."""
+    """The names in some tests, and checks of their statements."""
 
     def __init__(self, module: ast.Module, classes: frozenset[str]) -> None:
         every = list(ast.walk(module))
@@ -43,7 +43,7 @@ class _Straight:
         self._pure, self._classes = PURE - bound, classes - bound
 
     def all_of(self, body: list[ast.stmt]) -> bool:
-        """Whether each of these statements runs once, whatever came before."""
+        """Whether each of these statements runs exactly once, whatever came before."""
         return all(self._statement(statement) for statement in body)
 
     def _statement(self, node: ast.stmt) -> bool:
@@ -59,7 +59,7 @@ class _Straight:
         return isinstance(node, ast.Pass)
 
     def _expression(self, node: ast.expr) -> bool:
-        """Whether all parts of an expression are evaluated, and its calls are given what is written out."""
+        """Whether all parts of an expression are always evaluated, and its calls have literal arguments."""
         if isinstance(node, ast.Call):
             return self._call(node)
         if isinstance(node, ast.Compare):
@@ -78,7 +78,7 @@ class _Straight:
         return all(self._written_out(value) for value in values)
 
     def _written_out(self, node: ast.expr) -> bool:
-        """Whether an argument is made of nothing that was answered, and of nothing that an earlier call may change."""
+        """Whether an argument contains no answer, and nothing that an earlier call may change."""
         if isinstance(node, ast.Name):
             return node.id not in self._assigned
         if isinstance(node, ast.Call):

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 class CodeTask(Task, frozen=True, kw_only=True):
-    """What is executed for a task."""
+    """A task with the code to execute."""
 
     signature_text: str
     tests: str
     signature: Signature
-    """Read once for all samples."""
+    """The parsed signature, shared by all samples."""
     solution: str | None = None
-    """A solution that is known to be right, as a program's text."""
+    """The source code of a program that is known to be correct."""
 
 
 def make(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]], solution: object = None) -> CodeTask:
-    """Prepare a task that is known by its signature and tests alone. `solution`: a body, or a whole program."""
+    """Return a task with only a signature and tests. `solution` is a body or a whole program."""
     return CodeTask(
         id=qid,
         signature_text=signature,
@@ -43,14 +43,14 @@ def make(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]
 
 
 def _program(solution: object, signature: str) -> str | None:
-    """Return a known solution as a program's text."""
+    """Return a reference solution as the text of a program."""
     if not isinstance(solution, str) or not solution.strip():
         return None
     return assemble(f"```python\n{solution}\n```", signature, "humaneval-v-v2").completion
 
 
 def columns_problem(columns: ExecutionColumns) -> str:
-    """Return what is wrong with the declared columns; empty: nothing."""
+    """Return what is wrong with the declared columns; empty if they are valid."""
     if columns.tests is None:
         return "[columns] needs `tests`: the column with the tests of a task"
     if (columns.signature is None) == (columns.prompt is None):
@@ -61,7 +61,7 @@ def columns_problem(columns: ExecutionColumns) -> str:
 
 
 def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]:
-    """Turn rows into tasks; raises InputError naming every row that is wrong."""
+    """Turn rows into tasks; raises InputError that names every invalid row."""
     columns = benchmark.columns
     if problem := columns_problem(columns):
         raise InputError([f"{benchmark.id}/benchmark.toml: {problem}"])
@@ -72,7 +72,7 @@ def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]
         where = rows.where(number)
         missing = [name for name in needed if not isinstance(row.get(name), str)]
         if missing:
-            problems.append(f"{where}: no text in {', '.join(missing)}")
+            problems.append(f"{where}: no text in column {', '.join(missing)}")
             continue
         task = _task(row, columns)
         if task.id in tasks:
@@ -116,7 +116,7 @@ def _blocks(row: Row, columns: ExecutionColumns) -> Iterator[Block]:
 
 
 def _labels(value: object) -> str | list[str] | None:
-    """Return a column's label or labels: of a mapping, the keys that have something."""
+    """Return a column's label or labels; of a mapping, the keys with a true value."""
     if isinstance(value, dict):
         return [str(key) for key, item in value.items() if item] or None
     if isinstance(value, list):
@@ -125,10 +125,10 @@ def _labels(value: object) -> str | list[str] | None:
 
 
 def _fault(source: str) -> str:
-    """Return where and why a text does not parse; empty: it does."""
+    """Return where and why a text does not parse; empty if it does."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape in a test is no concern of the user's
+            warnings.simplefilter("ignore")  # the user need not know about an odd escape in a test
             ast.parse(source)
     except SyntaxError as error:
         return f"its line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)

@@ -1,13 +1,13 @@
-"""Where a response gives its verdict, step and reason, and what the verdict says: the careful Mr-Ben parse.
+"""Find where a response gives its verdict, step and reason, and what the verdict says: the careful Mr-Ben parse.
 
-Headings of any style, order and case are found first, or a JSON object's keys; each field is then read on its own
-(the step in `mr_ben.py`). Decisions a reader of the figures may want to know:
+First headings of any style, order and case are found, or a JSON object's keys. Then each field is read separately
+(the step in `step.py`). Decisions that matter for the metrics:
 
-- "partially correct" and "not fully correct" are `incorrect`: a solution is right as a whole or not at all;
-- a verdict that says right and wrong in one is `incorrect` if the step field names a step, else not read; "mostly
-  correct" is `correct` if the step field says N/A;
-- a named first error step without any verdict says `incorrect`; a bare N/A says nothing;
-- of several verdicts the last counts, but not those of a further question that the model went on to invent.
+- "partially correct" and "not fully correct" are `incorrect`: a solution is correct as a whole or not at all;
+- a verdict that says both right and wrong is `incorrect` if the step field names a step, else it is not read;
+  "mostly correct" is `correct` if the step field says N/A;
+- a named first error step without a verdict means `incorrect`; a bare N/A means nothing;
+- of several verdicts the last one is used, but not a verdict on a further question that the model invented.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ NOT_APPLICABLE = "N/A"
 
 
 class Region(NamedTuple):
-    """One field's heading with the characters of its value."""
+    """One field's heading, and the span of its value."""
 
     field: Field
     strong: bool
-    """A heading that can only mean this field; others count only where there is no strong one."""
+    """A heading that can only mean this field; other headings are used only if there is no strong one."""
     heading: int
     start: int
     end: int
 
 
 class Verdict(NamedTuple):
-    """What was concluded about the solution, and by which rule."""
+    """A verdict on the solution, and the rule that read it."""
 
     correctness: Correctness | None
     rule: str
@@ -52,7 +52,7 @@ _REASONING_TAG = re.compile(r"<(/?)(think|thinking|thought|reasoning)>", re.IGNO
 
 
 def without_reasoning(text: str) -> str | None:
-    """Blank out reasoning blocks, keeping every position; None where one is never closed."""
+    """Blank out reasoning blocks, keeping all positions; None if a block is never closed."""
     if "<" not in text:
         return text
     blocks: list[tuple[int, int]] = []
@@ -150,7 +150,7 @@ def headings(text: str) -> list[Region]:
 
 
 def _inline(lower: str, known_ends: set[int]) -> Iterator[tuple[int, int, Field, bool]]:
-    """Find the prompt's own headings in the middle of a line, followed by a colon."""
+    """Find the prompt's own headings in the middle of a line, if a colon follows."""
     for name, field in _INLINE_NAMES:
         at = lower.find(name)
         while at >= 0:
@@ -180,7 +180,7 @@ _JSON_ATTEMPTS = 8
 
 
 def json_regions(text: str) -> tuple[list[Region], str]:
-    """Return the fields of the last JSON object that has them, rewritten as one value a region, or nothing."""
+    """Return the fields of the last JSON object that has some, written as one value per region; else nothing."""
     if "{" not in text:
         return [], ""
     starts = [match.start() for match in _JSON_START.finditer(text)][-_JSON_ATTEMPTS:]
@@ -208,7 +208,7 @@ def _laid_out(fields: dict[Field, object]) -> tuple[list[Region], str]:
 
 
 def chosen(regions: list[Region], field: Field, lower: str) -> Region | None:
-    """Return the last region of a field that has a value, strong headings first."""
+    """Return the last region of a field that has a value; strong headings come first."""
     for strong in (True, False):
         for region in reversed(regions):
             if region.field == field and region.strong == strong and not _is_empty(lower, region):
@@ -252,7 +252,7 @@ def _differs(lower: str, regions: list[Region], found: Stance) -> bool:
 
 
 def _stance_in(lower: str, region: Region) -> Stance | None:
-    """Read the first line of a value; later ones only where the heading stands on a line of its own."""
+    """Read the first line of a value; later lines only if the heading has a line of its own."""
     own_line_empty = True
     for number, (start, line) in enumerate(lines_of(lower, region)):
         own_line_empty = own_line_empty and "\n" in lower[region.start : start]
@@ -267,7 +267,7 @@ def _stance_in(lower: str, region: Region) -> Stance | None:
 
 
 def lines_of(text: str, region: Region) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a value that say something, shortened, with their positions."""
+    """Yield the non-empty lines of a value, shortened, with their positions."""
     at = region.start
     while at < region.end:
         newline = text.find("\n", at, region.end)
@@ -288,7 +288,7 @@ def _as_verdict(found: Stance, rule: str) -> Verdict:
 
 
 def _reconsidered(lower: str, region: Region, verdict: Verdict) -> Verdict:
-    """Follow a response that takes its verdict back in a sentence after the headings."""
+    """Use a later verdict if a sentence after the headings withdraws the first one."""
     marker = _RECONSIDERED.search(lower, region.start)
     if marker is None:
         return verdict
@@ -313,7 +313,7 @@ def _verdict_in_prose(lower: str, begin: int) -> Verdict:
 
 
 def settle(verdict: Verdict, step: str | None, *, headed: bool) -> Verdict:
-    """Let the step field (`headed`: there is one) decide a verdict that says both, or that is missing altogether."""
+    """Let the step field decide a verdict that is hedged or missing (`headed`: the response has a step field)."""
     names_step = step is not None and step != NOT_APPLICABLE
     if verdict.hedge:
         if names_step:

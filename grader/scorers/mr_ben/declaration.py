@@ -1,4 +1,4 @@
-"""What a benchmark.toml says of a benchmark that is scored like Mr-Ben."""
+"""The declaration, in benchmark.toml, of a benchmark that is scored like Mr-Ben."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class MrBenColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class MrBenBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A benchmark with one file a subject, scored by MR-Score."""
+    """A benchmark with one file per subject, scored by MR-Score."""
 
     columns: MrBenColumns
     subjects: list[str] = []
-    """Names of the files that hold one subject each."""
+    """Names of the files, without suffix; each has one subject."""
     weights: dict[str, float] = {}
     """Weights of MR-Score's parts."""

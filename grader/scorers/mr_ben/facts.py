@@ -1,4 +1,4 @@
-"""What the Mr-Ben scorer keeps of a sample and of a run in the results file."""
+"""The Mr-Ben scorer's own data of a sample and of a run in the results file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CORRECT = "correct"
 
 
 class ReadingFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What one reading found in a response."""
+    """The result of one reading of a response."""
 
     correctness: str | None
     """`correct` or `incorrect`; None: not read."""
@@ -22,11 +22,11 @@ class ReadingFacts(msgspec.Struct, frozen=True, kw_only=True):
     reason: bool | None
     """Whether the error reason is credited; None: not judged."""
     lost: bool = False
-    """Whether there is no response, because the model's server failed: then nothing else here counts."""
+    """Whether there is no response because the model's server failed; then the other fields mean nothing."""
 
 
 class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What MR-Score is computed from, and what a person wants to see beside it."""
+    """The data from which MR-Score is computed, and details for people."""
 
     gold: str
     gold_step: str | None = None
@@ -35,10 +35,10 @@ class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     judge: str | None = None
     """The judge's reply, cut at 4,000 characters."""
     difference: str | None = None
-    """In a word, why the readings differ."""
+    """Why the readings differ, in a word."""
 
     def row(self, reading: ReadingName) -> RowFacts:
-        """Return what MR-Score is computed from."""
+        """Return the data from which MR-Score is computed."""
         said = self.official if reading == "official" else self.careful
         predicted = None if said.correctness is None else said.correctness == CORRECT
         return RowFacts(
@@ -52,22 +52,22 @@ class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept of a run."""
+    """The scorer's own data of a run."""
 
     weights: dict[str, float] = msgspec.field(default_factory=lambda: Weights()._asdict())
     judged: int = 0
-    """Rows whose error reason has to be judged in one of the readings."""
+    """Rows whose error reason must be judged in at least one reading."""
     difference_kinds: dict[str, int] = {}
     counts: dict[str, dict[str, dict[str, int]]] = {}
-    """Reading -> subject -> what the metrics are computed from (positive class: a correct solution)."""
+    """Reading -> subject -> the counts from which the metrics are computed (positive class: a correct solution)."""
 
 
 def facts_of(sample: SampleResult) -> SampleFacts:
-    """Return what is kept of a sample; raises InputError."""
+    """Return the scorer's own data of a sample; raises InputError."""
     return read_facts(sample.facts, SampleFacts, f"sample {sample.qid} #{sample.sample}")
 
 
 def as_table(facts: RunFacts) -> dict[str, Any]:
-    """Return the facts of a run as reports show them."""
+    """Return the data of a run as reports show it."""
     made: dict[str, Any] = msgspec.to_builtins(facts)
     return made

@@ -1,8 +1,8 @@
-"""MR-Score and its parts from what each row earned, with bounds and bootstrap intervals.
+"""MR-Score and its parts, computed from the credit of each row, with bounds and bootstrap intervals.
 
-MR-Score = 0.2 max(0, MCC) + 0.3 ACC_step + 0.5 ACC_reason by subject, the overall figure being the unweighted mean
-over subjects (arXiv 2406.13975; script/utils.py of dvlab-research/Mr-Ben). Everything is in percent, unrounded, and
-nothing divides by zero: a share of nothing is 0.
+MR-Score = 0.2 max(0, MCC) + 0.3 ACC_step + 0.5 ACC_reason for each subject; the overall value is the unweighted mean
+over subjects (arXiv 2406.13975; script/utils.py of dvlab-research/Mr-Ben). All values are in percent, unrounded.
+Nothing divides by zero: a share of no rows is 0.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FIGURES = ("mr_score", "mcc", "acc_step", "acc_reason", "precision", "recall")
 
 
 class Weights(NamedTuple):
-    """How much each part counts in MR-Score."""
+    """The weight of each part in MR-Score."""
 
     mcc: float = 0.2
     step: float = 0.3
@@ -37,22 +37,22 @@ class Weights(NamedTuple):
 
 
 class RowFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What one reading concluded about one row."""
+    """The result of one reading of one row."""
 
     gold_correct: bool
     predicted_correct: bool | None
-    """None: no verdict was read; it counts as the wrong class, as officially."""
+    """None: no verdict was read. The row then gets the wrong class, as officially."""
     step: bool | None = False
     reason: bool | None = False
-    """None: unscored (the judge could not be read); left out of that share and counted."""
+    """None: unscored (the judge's reply could not be read). It is left out of that share and counted as unscored."""
     judged: bool = False
     """Whether a judge decided on the error reason."""
     lost: bool = False
-    """Whether there is no response at all: left out of everything and counted."""
+    """Whether the response is missing. The row is then left out of all metrics and counted as lost."""
 
 
 class Counts(NamedTuple):
-    """Additive: the counts of a whole are the sums of its parts' counts. Positive class: a correct solution."""
+    """Counts of rows; they are additive over parts. Positive class: a correct solution."""
 
     tp: int = 0
     tn: int = 0
@@ -63,33 +63,33 @@ class Counts(NamedTuple):
     step_unscored: int = 0
     reason_unscored: int = 0
     unread: int = 0
-    """Rows without a verdict; they are in fp or fn as well."""
+    """Rows without a verdict; they are also in fp or fn."""
     judged: int = 0
     lost_correct: int = 0
-    """Rows without a response whose solution is correct."""
+    """Rows with a correct solution but without a response."""
     lost_incorrect: int = 0
 
 
 class SubjectFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of one subject (or, without counts of its own, of the mean over subjects), in percent."""
+    """The metrics of one subject, or of the mean over subjects, in percent."""
 
     mr_score: float
     mcc: float
-    """From -100 to 100; below zero it counts as zero in `mr_score`."""
+    """From -100 to 100; `mr_score` uses 0 for a negative value."""
     acc_step: float
     acc_reason: float
     precision: float
-    """Of the solutions called correct (or not called incorrect), how many are."""
+    """Share of the solutions called correct (or not called incorrect) that are correct."""
     recall: float
-    """Of the correct solutions, how many are called correct."""
+    """Share of the correct solutions that are called correct."""
     rows: int
     counts: Counts
-    """Summed over subjects for the mean."""
+    """For the mean: summed over subjects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A bootstrap interval of one figure, in percent."""
+    """A bootstrap interval of one metric, in percent."""
 
     low: float
     high: float
@@ -102,12 +102,12 @@ def count(rows: Iterable[RowFacts]) -> Counts:
 
 
 def figures(rows: Iterable[RowFacts], weights: Weights = Weights()) -> SubjectFigures:  # noqa: B008  # immutable
-    """Return one subject's figures."""
+    """Return one subject's metrics."""
     return figures_of_counts(count(rows), weights)
 
 
 def figures_of_counts(counts: Counts, weights: Weights = Weights()) -> SubjectFigures:  # noqa: B008  # immutable
-    """Return the figures that belong to a subject's counts."""
+    """Return the metrics for a subject's counts."""
     tp, tn, fp, fn = counts[:4]
     root = sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
     mcc = (tp * tn - fp * fn) / root if root else 0.0
@@ -127,7 +127,7 @@ def figures_of_counts(counts: Counts, weights: Weights = Weights()) -> SubjectFi
 
 
 def mean_figures(subjects: Sequence[SubjectFigures]) -> SubjectFigures:
-    """Return the unweighted mean over subjects (all zero for no subject)."""
+    """Return the unweighted mean over subjects (all zero if there is no subject)."""
     number = len(subjects) or 1
     means = {name: sum(getattr(subject, name) for subject in subjects) / number for name in FIGURES}
     counts = Counts(*map(sum, zip(*(subject.counts for subject in subjects), strict=True))) if subjects else Counts()
@@ -135,7 +135,7 @@ def mean_figures(subjects: Sequence[SubjectFigures]) -> SubjectFigures:
 
 
 def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectFigures, SubjectFigures]:  # noqa: B008
-    """Return the figures if everything unscored were wrong, and if everything unscored were right."""
+    """Return the metrics if all unscored rows were wrong, and if all were right."""
     settled = counts._replace(step_unscored=0, reason_unscored=0, lost_correct=0, lost_incorrect=0)
     worst = settled._replace(fn=counts.fn + counts.lost_correct, fp=counts.fp + counts.lost_incorrect)
     best = settled._replace(
@@ -148,9 +148,9 @@ def bounds(counts: Counts, weights: Weights = Weights()) -> tuple[SubjectFigures
 
 
 def not_judged(counts: Counts, weights: Weights) -> set[str]:
-    """Return the figures that have no value: a judge was needed for them, and judged not one row.
+    """Return the metrics without a value: they need a judge, but no row was judged.
 
-    What is left would be the rows that needed none, all of which earn nothing.
+    The other rows needed no judge, and all of them earn nothing.
     """
     if counts.judged:
         return set()
@@ -169,8 +169,8 @@ def bootstrap_interval(
 ) -> dict[tuple[str | None, str], Interval]:
     """Resample questions within each subject; `rows` is subject -> (question, row's facts).
 
-    Returns (subject or None for the mean, figure) -> interval. A question's rows stay together, and a subject's
-    interval depends on nothing but its own rows and the seed.
+    Returns (subject, or None for the mean, metric) -> interval. The rows of a question stay together. A subject's
+    interval depends only on its own rows and the seed.
     """
     import numpy as np
 
@@ -212,9 +212,9 @@ def _share(part: int, whole: int) -> float:
 def _resampled(
     pairs: Sequence[tuple[str, RowFacts]], weights: Weights, resamples: int, seed: list[int]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return each figure's value in every resample.
+    """Return each metric's value in every resample.
 
-    Questions with the same counts are interchangeable, so each resample is tallied over the distinct counts (few).
+    Questions with the same counts are interchangeable, so a resample is tallied over the few distinct counts.
     """
     import numpy as np
 
@@ -243,7 +243,7 @@ def counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> dict[str, Count
 
 
 def vector_figures(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDArray[np.float64]]:
-    """`figures_of_counts` for one resample a row."""
+    """Compute `figures_of_counts` for many resamples, one per row."""
     import numpy as np
 
     def share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
-"""What a Mr-Ben judge decided, read officially and carefully.
+"""The decision in a Mr-Ben judge's reply, read officially and carefully.
 
-The careful half rests on `stance`, which reads whether words call something right or wrong; the careful
-parse of a response uses it too. Official source: script/utils.py and script/evaluate.py of dvlab-research/Mr-Ben.
+The careful reading uses `stance`, which reads whether words call something right or wrong; the careful parse of a
+response uses it, too. Official source: script/utils.py and script/evaluate.py of dvlab-research/Mr-Ben.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ import re
 from typing import Literal, NamedTuple
 
 PARSING_ERROR = "ERROR_PARSING"
-"""What the official scorer records as the decision of a reply it cannot parse."""
+"""The decision that the official scorer records for a reply that it cannot parse."""
 
 StanceValue = Literal["right", "wrong", "hedged", "mixed", "doubt"]
 LONGEST_STATEMENT = 400
-"""Characters of a line that can hold a verdict; what follows is explanation."""
+"""Number of characters of a line that can contain a verdict; the rest is explanation."""
 
 
 class Stance(NamedTuple):
     """Whether a line calls something right or wrong, and where it says so."""
 
     value: StanceValue
-    """hedged: "mostly correct"; mixed: right and wrong in one; doubt: says that it cannot tell."""
+    """hedged: "mostly correct"; mixed: both right and wrong; doubt: says that it cannot tell."""
     start: int
     end: int
     leading: bool
-    """The line begins with it, so that it is the line's statement and not a remark."""
+    """Whether the line begins with it, so that it is the line's statement and not a remark."""
 
 
 def decision_official(reply: str) -> str:
     """Return the official decision text: all after the first `Final Decision:`, or `ERROR_PARSING`.
 
-    Only whether the headings follow each other matters, so plain searches stand for the official expressions.
+    Only the order of the headings matters, so plain searches replace the official regular expressions.
     """
     analysis, decision = "Student Error Reason Analysis:", "Final Decision:"
     reasoning_at = reply.find("Step-by-Step Reasoning:")
@@ -42,12 +42,12 @@ def decision_official(reply: str) -> str:
 
 
 def credited_official(decision: str) -> bool:
-    """Tell whether the official scorer credits a decision. QUIRK: "Incorrect" contains "correct" and is credited."""
+    """Whether the official scorer credits a decision. QUIRK: "Incorrect" contains "correct" and is credited."""
     return "correct" in decision.lower()
 
 
 def decision_careful(reply: str) -> Literal["correct", "wrong"] | None:
-    """Return what the judge decided, or None where a person could not tell (ask again)."""
+    """Return the judge's decision; None if a person could not tell (the judge is then asked again)."""
     text = _without_reasoning(lowered(reply))
     found: Stance | None = None
     headings = list(_DECISION_HEADING.finditer(text))
@@ -63,18 +63,18 @@ def decision_careful(reply: str) -> Literal["correct", "wrong"] | None:
 
 
 def lowered(text: str) -> str:
-    """Return the text in lower case with every character at its old position."""
+    """Return the text in lower case with every character at its original position."""
     lower = text.lower()
     return lower if len(lower) == len(text) else text.translate(_ASCII_LOWER)
 
 
 def is_placeholder(line: str) -> bool:
-    """Tell whether a lower-case line only repeats the choice the prompt gave ("correct/incorrect")."""
+    """Whether a lower-case line only repeats the choice in the prompt ("correct/incorrect")."""
     return _CHOICE.search(line) is not None
 
 
 def stance(line: str) -> Stance | None:
-    """Read whether a lower-case line calls something right or wrong; None where it does not say."""
+    """Read whether a lower-case line calls something right or wrong; None if it does not say."""
     clean = line[:LONGEST_STATEMENT].translate(_MARKUP)
     if "~~" in clean:
         clean = _STRUCK.sub(lambda match: " " * len(match[0]), clean)
@@ -87,7 +87,7 @@ def stance(line: str) -> Stance | None:
 
 
 def _weigh(mentions: list[Stance], line: str) -> Stance:
-    """Let the leading statement decide unless it is taken back; without one, all must agree."""
+    """Let the leading statement decide unless it is withdrawn; without one, all must agree."""
     first, last = mentions[0], mentions[-1]
     values = {mention.value for mention in mentions}
     if len(values) == 1:
@@ -116,7 +116,7 @@ def _stance_of(match: re.Match[str], line: str) -> Stance:
 
 
 def _short_answer(line: str) -> Stance | None:
-    """Read a line that is no more than yes or no, true or false, or a tick or cross."""
+    """Read a line that is only yes or no, true or false, or a tick or cross."""
     match = _SHORT.match(line)
     if match is None:
         return None
@@ -141,7 +141,7 @@ REVISION = re.compile(
     r"\b(?:wait|actually|correction|on second thoughts?|scratch that|revis(?:ed|ing)|sorry"
     r"|re-?(?:check|examin|consider)(?:ed|ing)?)\b|[-=]>|→|更正|等等"
 )
-"""Words with which a writer takes back what they just said."""
+"""Words that withdraw what was just said."""
 _LIMITED = re.compile(r"\b(?:but|however|except|although|though|despite|apart from|with)\b|但|不过")
 _CHOICE = re.compile(
     r"\b(?:in)?correct\W{0,5}(?:/|\||\bor\b)\W{0,5}(?:incorrect|correct|wrong)\b"

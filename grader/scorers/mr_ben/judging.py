@@ -1,4 +1,4 @@
-"""What a judge is asked about error reasons."""
+"""Ask a judge about error reasons."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from grader.scorers.mr_ben.samples import Reply
 
 _VERDICTS = {"correct": "Correct", "right": "Correct", "wrong": "Wrong", "incorrect": "Wrong"}
-"""A person's verdict, given in one word, and the decision it is."""
+"""A person's verdict, one word -> the judge's decision."""
 
 
 def ask_judge(replies: list[Reply], session: JudgeSession, *, by_person: bool) -> Mapping[str, JudgeReply]:
-    """Ask about the error reasons that matter in either reading; return replies by the name of their question."""
+    """Ask about the error reasons that matter in at least one reading; return question key -> reply."""
     if session.judge is None:
         return {}
     answers = session.judge.ask([_question(r, session.template) for r in replies if r.asks_official or r.asks_careful])
@@ -29,7 +29,7 @@ def ask_judge(replies: list[Reply], session: JudgeSession, *, by_person: bool) -
 
 
 def _as_judged(answer: JudgeReply) -> JudgeReply:
-    """Give a person's one word the form of a judge's reply, so that it holds in both readings."""
+    """Turn a person's one-word verdict into the form of a judge's reply, so that both readings can read it."""
     verdict = _VERDICTS.get((answer.text or "").strip(" \t\r\n.!*").lower())
     if verdict is None:
         return answer

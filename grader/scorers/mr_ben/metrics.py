@@ -32,9 +32,9 @@ def metrics(samples: list[SampleResult], weights: Weights) -> list[Metric]:
 def facts_by_subject(
     samples: list[SampleResult], reading: ReadingName, beside: Iterable[SampleResult] = ()
 ) -> FactsBySubject:
-    """Return what the metrics are computed from; raises InputError.
+    """Return the data from which the metrics are computed; raises InputError.
 
-    What is unscored in the rows of another run, `beside` these, is unscored here.
+    `beside` has the samples of another run: rows that are unscored there are unscored here, too.
     """
     others = {(sample.qid, sample.sample): facts_of(sample).row(reading) for sample in beside}
     table: FactsBySubject = {}
@@ -49,7 +49,7 @@ def facts_by_subject(
 
 
 def subject_of(sample: SampleResult) -> str:
-    """Return the subject of a sample; raises InputError where it has none."""
+    """Return the subject of a sample; raises InputError if it has none."""
     subject = sample.groups.get(SUBJECT) if isinstance(sample.groups, Mapping) else None
     if not isinstance(subject, str):
         raise InputError([f"sample {sample.qid} #{sample.sample}: it has no group {SUBJECT!r}"])
@@ -59,12 +59,12 @@ def subject_of(sample: SampleResult) -> str:
 def facts_of_both(
     before: list[SampleResult], after: list[SampleResult], reading: ReadingName
 ) -> tuple[FactsBySubject, FactsBySubject]:
-    """Return the same of two runs; what one of them could not score is unscored in both, else it would be a change."""
+    """Return the facts of two runs. Rows that one run could not score are unscored in both, not changes."""
     return facts_by_subject(before, reading, after), facts_by_subject(after, reading, before)
 
 
 def tally(samples: list[SampleResult]) -> dict[str, dict[str, dict[str, int]]]:
-    """Return, by reading and subject, what the metrics are computed from (positive class: a correct solution)."""
+    """Return, by reading and subject, the counts behind the metrics (positive class: a correct solution)."""
     table: dict[str, dict[str, dict[str, int]]] = {}
     for reading in READINGS:
         by_subject = facts_by_subject(samples, reading)
@@ -100,16 +100,16 @@ def _reading_metrics(table: FactsBySubject, weights: Weights, reading: ReadingNa
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of a subject, or of their mean."""
+    """The metrics of a subject, or of the mean over subjects."""
 
     subject: str | None
     value: SubjectFigures
     low: SubjectFigures
     high: SubjectFigures
     missing: set[str]
-    """Figures that were not judged."""
+    """Names of the metrics that were not judged."""
     n: int
-    """Questions."""
+    """Number of questions."""
 
 
 def _metrics_of(

@@ -1,7 +1,7 @@
 """The official Mr-Ben parse of a response, bug for bug.
 
-Reproduces `parse_model_response` (script/utils.py) and the step and verdict handling of script/evaluate.py
-in dvlab-research/Mr-Ben, quirks included.
+Reproduces, quirks included, `parse_model_response` (script/utils.py) and the handling of steps and verdicts in
+script/evaluate.py, both of dvlab-research/Mr-Ben.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ class MrBenReading(msgspec.Struct, frozen=True, kw_only=True):
     """What one response says about one solution, in one reading."""
 
     correctness: Correctness | None
-    """None: the response gives no verdict that this reading can read."""
+    """None: the response has no verdict that this reading can read."""
     step: str | None
-    """Digits without leading zeros, "N/A", or for coding the code line; None: not read."""
+    """Digits without leading zeros, "N/A", or for coding the line of code; None: not read."""
     error_reason: str
     raw: RawFields
-    """The three fields before anything was made of them."""
+    """The three fields as cut out of the response."""
     rule: str
     """The name of the rule that decided the verdict."""
     span: tuple[int, int] | None
-    """Characters [start, end) of the response that the verdict rests on."""
+    """Characters [start, end) of the response on which the verdict is based."""
     detail: str = ""
-    """For people: why something was not read."""
+    """For people: why a field was not read."""
 
 
 _HEADINGS = ("Solution Correctness", "First Error Step", "Error Reason")
@@ -40,7 +40,7 @@ _STEP_WORDS = {f"step {number}": str(number) for number in range(30)}
 
 
 def parse_official(text: str) -> RawFields:
-    """Cut a response at the three headings; a heading not found leaves its field and the later ones empty."""
+    """Cut a response at the three headings; if a heading is not found, its field and the later ones are empty."""
     cuts: list[str] = []
     rest = text
     for heading in _HEADINGS:
@@ -59,7 +59,7 @@ def parse_official(text: str) -> RawFields:
 def _next_heading(text: str, name: str, begin: int) -> tuple[int, int] | None:
     """Return where a heading starts and ends, with up to two asterisks on either side and its colons.
 
-    Equal to the official expression, but finds the name first, which is many times faster on long responses.
+    Equivalent to the official expression, but searches for the name first: many times faster on long responses.
     """
     at = text.find(name, begin)
     if at < 0:
@@ -75,7 +75,7 @@ def official_letters(field: str) -> str:
 
 
 def official_step_for_gate(field: str) -> str:
-    """Return the step that decides whether the judge is asked; empty where it is not read."""
+    """Return the step that decides whether the judge is asked; empty if it is not read."""
     stripped = field.strip()
     if stripped.isdigit():
         return stripped
@@ -84,12 +84,12 @@ def official_step_for_gate(field: str) -> str:
 
 
 def official_step_for_score(field: str) -> str:
-    """Return the step that is credited: as for the gate, but QUIRK: blanks around a bare digit stay and spoil it."""
+    """Return the step that is scored: as for the gate, but QUIRK: blanks around a bare digit are kept and spoil it."""
     return field if field.strip().isdigit() else official_step_for_gate(field)
 
 
 def read_official(text: str) -> MrBenReading:
-    """Read a response as the official scorer does. `step` is the gate's; credit goes by the raw fields."""
+    """Read a response as the official scorer does. `step` is that of the gate; the credit depends on the raw fields."""
     raw = parse_official(text)
     letters = official_letters(raw[0])
     correctness: Correctness | None = (

@@ -1,8 +1,9 @@
-"""Two Mr-Ben runs, paired by question: MR-Score and its parts are no means, but their difference nearly is one.
+"""Compare two Mr-Ben runs, paired by question. MR-Score and its parts are not means, but their difference nearly is.
 
-What a question's change does to a figure, all others being halfway between the two runs, adds up to the difference but
-for a little (nothing where the figure is a share). So the changes are treated as those of a mean are, see `paired.py`;
-resampling questions instead takes few changes for none, and a gate on it passes a third of the runs it should not.
+A question's effect on a metric is computed with all other questions halfway between the two runs. The effects add up
+to the difference except for a small rest (no rest if the metric is a share). So the effects are tested like the
+changes of a mean, see `grader.decisions.paired`. Resampling questions would often miss a few changes: a gate on it
+would pass a third of the runs that it should reject.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ _Kinds = Counter[tuple[Counts, Counts]]
 
 
 def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: str | None = None) -> Difference:
-    """Compare one figure of two runs; `before` and `after` are subject -> (question, row's facts).
+    """Compare one metric of two runs; `before` and `after` are subject -> (question, row's facts).
 
-    Questions that only one of them has are left out. Raises ValueError where none is left.
+    Questions that only one run has are left out. Raises ValueError if none is left.
     """
     pairs = _subjects(before, after, subject)
-    reach = 200 if name == "mcc" else 100  # how far the figure can move
+    reach = 200 if name == "mcc" else 100  # the largest possible change of the metric
     value = math.fsum(_moved(found, name, weights) for found in pairs) / len(pairs)
     total = sum(found.total() for found in pairs)
     effects = [
-        (total / len(pairs) * effect, number)  # subjects weigh alike
+        (total / len(pairs) * effect, number)  # all subjects have the same weight
         for found in pairs
         for effect, number in _effects(found, name, weights)
     ]
-    # Of a few questions, one can move a figure further than the figure can move: its middle is no straight line.
+    # With few questions, the effect of one can exceed the metric's range, because the metric is not linear.
     scale = max(reach, *(abs(effect) for effect, _ in effects))
     changes = [change for effect, number in effects for change in [round(effect / scale, 12)] * number]
     rest = value - scale * math.fsum(changes) / total
@@ -66,7 +67,7 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
 
 
 def levels(before: Rows, after: Rows, name: str, weights: Weights, subject: str | None = None) -> tuple[float, float]:
-    """Return the figure before and after, of the questions that both runs have; raises ValueError where none is."""
+    """Return the metric before and after, on the questions that both runs have; raises ValueError if there is none."""
     pairs = _subjects(before, after, subject)
     sides = [[float(_figure(sums, name, weights)[0]) for sums in _totals(found)[1:]] for found in pairs]
     first, second = (math.fsum(side) / len(pairs) for side in zip(*sides, strict=True))
@@ -82,19 +83,19 @@ def _subjects(before: Rows, after: Rows, subject: str | None) -> list[_Kinds]:
 
 
 def _pairs(before: Sequence[tuple[str, RowFacts]], after: Sequence[tuple[str, RowFacts]]) -> _Kinds:
-    """Return how many questions have the same counts in both runs: they are interchangeable."""
+    """Count the questions by their counts in both runs: questions with equal counts are interchangeable."""
     first, second = counts_by_question(before), counts_by_question(after)
     return Counter((first[question], second[question]) for question in first if question in second)
 
 
 def _moved(kinds: _Kinds, name: str, weights: Weights) -> float:
-    """Return how far a subject's figure moved."""
+    """Return the change of a subject's metric."""
     _, before, after = _totals(kinds)
     return float(_figure(after, name, weights)[0] - _figure(before, name, weights)[0])
 
 
 def _effects(kinds: _Kinds, name: str, weights: Weights) -> list[tuple[float, int]]:
-    """Return how far one question of each kind moves its subject's figure, and how many such questions there are."""
+    """Return, for each kind of question, its effect on the subject's metric and the number of such questions."""
     ordered, before, after = _totals(kinds)
     middle = (before + after) / 2
     half = (_matrix([b for _, b in ordered]) - _matrix([a for a, _ in ordered])) / 2

@@ -1,4 +1,4 @@
-"""Responses whose verdict is known: the annotators' answers in several wordings, wrong ones, refusals."""
+"""Self-test responses whose verdict is known: the annotators' answers in several wordings, wrong ones, refusals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PUBLISHED = (
     "Solution Analysis: Each step was checked.\n"
     "Solution Correctness: {verdict}\nFirst Error Step: {named}\nError Reason: {reason}"
 )
-"""The form that the published prompt asks for: the one wording that the official parser reads as well."""
+"""The format that the published prompt asks for: the only wording that the official parser reads, too."""
 
 WORDINGS = (
     "**Solution Correctness:** {verdict}\n**First Error Step:** {named}\n**Error Reason:** {reason}",
@@ -73,7 +73,7 @@ def _right(qid: str, wording: str, values: dict[str, str], *, official: bool | N
 
 
 def _wrong(qid: str, task: MrBenTask, values: dict[str, str]) -> Iterator[Probe]:
-    """Yield a wrong verdict, and for a wrong solution a reason that the judge does not accept."""
+    """Yield a wrong verdict, and for an incorrect solution a reason that the judge rejects."""
     other = {"verdict": values["opposite"], "named": "Step 1", "reason": "It does not follow."}
     if not task.gold_row.correct:
         other |= {"named": "N/A", "reason": "N/A"}

@@ -1,7 +1,7 @@
-"""How Mr-Ben asks for a verdict on a solution: the published prompt with its demonstrations.
+"""The published Mr-Ben prompt, which asks for a verdict on a solution, with its demonstrations.
 
-The texts are those of dvlab-research/Mr-Ben, script/utils.py (MIT License, copyright 2024 DV Lab). Demonstrations are
-those of `k_shot_demo.json`, by the row's fine subject (`high_school_physics`).
+The texts are from dvlab-research/Mr-Ben, script/utils.py (MIT License, copyright 2024 DV Lab). Demonstrations are from
+`k_shot_demo.json`, chosen by the row's fine subject (`high_school_physics`).
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def prompt(row: Mapping[str, Any], demonstrations: Sequence[Mapping[str, Any]] =
             solution=row["Model_Solution_Steps"],
         )
         return body + _FORMAT.format(first_error_step="Input the first incorrect line of code here.", unit="line")
-    # A list of steps is put in as Python prints it, which is what the official run sends.
+    # A list of steps is inserted as Python prints it, as in the official run.
     body = _OTHERS.format(
         subject=row.get("Subject", row.get("subject", "")),
         demonstrations=_demonstrations(demonstrations),
@@ -110,7 +110,7 @@ def prompt(row: Mapping[str, Any], demonstrations: Sequence[Mapping[str, Any]] =
 
 
 def load_demonstrations(place: Path) -> dict[str, list[Mapping[str, Any]]]:
-    """Read the demonstrations beside subject files, by fine subject; raises InputError."""
+    """Read the demonstrations beside the subject files, by fine subject; raises InputError."""
     path = (place if place.is_dir() else place.parent) / DEMONSTRATIONS
     try:
         found = msgspec.json.decode(path.read_bytes(), type=dict[str, list[dict[str, Any]]])
@@ -126,11 +126,11 @@ def load_demonstrations(place: Path) -> dict[str, list[Mapping[str, Any]]]:
 def chosen(
     demonstrations: Mapping[str, list[Mapping[str, Any]]], row: Mapping[str, Any], shots: int
 ) -> list[Mapping[str, Any]]:
-    """Return the first demonstrations of the row's subject; raises InputError where there are too few."""
+    """Return the first demonstrations of the row's subject; raises InputError if there are too few."""
     subject = str(row.get("Subject", row.get("subject", "")))
     found = demonstrations.get(subject, [])
     if len(found) < shots:
-        raise InputError([f"{DEMONSTRATIONS}: {len(found)} demonstrations for {subject!r}, and --shots {shots} asked"])
+        raise InputError([f"{DEMONSTRATIONS}: {len(found)} demonstrations for {subject!r}, but --shots is {shots}"])
     return found[:shots]
 
 

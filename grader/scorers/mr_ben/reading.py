@@ -1,7 +1,7 @@
-"""Mr-Ben responses in both readings, which of them need the judge, and what they earn.
+"""Both readings of Mr-Ben responses, which of them need the judge, and their credit.
 
-The official parse is in `mr_ben_official.py`, the search for the fields in `mr_ben_careful.py`, the careful reading of
-the step in `mr_ben_step.py`.
+The official parse is in `official.py`, the search for the fields in `careful.py`, the careful reading of the step in
+`step.py`.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ __all__ = [
 
 
 class GoldRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What the benchmark knows of one solution."""
+    """The gold annotation of one solution."""
 
     correct: bool
     step: str
-    """`Model_Solution_First_Error_Step` as it stands: digits, "N/A", or a line of code."""
+    """`Model_Solution_First_Error_Step`, unchanged: digits, "N/A", or a line of code."""
     coding: bool = False
     solution: Solution = ()
     """`Model_Solution_Steps`: a list of steps, or the program's text."""
 
 
 class Credit(NamedTuple):
-    """What a row earns besides its verdict. None: unscored, because the judge's decision is missing."""
+    """The credit of a row besides its verdict. None: unscored, because the judge's decision is missing."""
 
     step: bool | None
     reason: bool | None
@@ -72,7 +72,7 @@ def read_careful(text: str, *, coding: bool, solution: Solution = ()) -> MrBenRe
     lower = lowered(source)
     said, step_at, reason_at = (chosen(regions, field, lower) for field in ("correctness", "step", "reason"))
     if coding and step_at is None:
-        # A line of punctuation (a docstring's quotes) is a value here, so the field is not empty for having no letters.
+        # A line of punctuation (a docstring's quotes) is a valid value here, so a field without letters is not empty.
         step_at = next((region for region in reversed(regions) if region.field == "step"), None)
     step = read_step(source, lower, step_at, coding=coding, solution=solution)
     verdict = settle(read_verdict(lower, regions, rule), step, headed=step_at is not None)
@@ -96,14 +96,14 @@ def _nothing(rule: str, detail: str) -> MrBenReading:
 
 
 def needs_judge_official(gold: GoldRow, reading: MrBenReading) -> bool:
-    """Tell whether the official scorer asks the judge about this row (`score_error_reason`)."""
+    """Whether the official scorer asks the judge about this row (`score_error_reason`)."""
     if gold.correct or "incorrect" not in reading.raw[0].strip().lower():
         return False
     return gold.coding or official_step_for_gate(reading.raw[1]) == gold.step
 
 
 def needs_judge_careful(gold: GoldRow, reading: MrBenReading) -> bool:
-    """Tell whether the judge's decision can matter: an error seen, the step right (coding: any), a reason given."""
+    """Whether the judge's decision can matter: error found, step correct (coding: any step), reason given."""
     if gold.correct or reading.correctness != "incorrect":
         return False
     reason = not NO_STEP.fullmatch(reading.error_reason.lower()) and reading.error_reason
@@ -113,9 +113,9 @@ def needs_judge_careful(gold: GoldRow, reading: MrBenReading) -> bool:
 
 
 def credit_official(gold: GoldRow, reading: MrBenReading, reply: str | None) -> Credit:
-    """Return the official credit (`calculate_mr_score`); `reply` is the judge's, None where it was not asked.
+    """Return the official credit (`calculate_mr_score`); `reply` is the judge's, None if it was not asked.
 
-    Where the official scorer looks up a decision that its own gate never asked for it crashes; here that is no credit.
+    The official scorer crashes when it looks up a decision that its own gate never asked for; here it earns no credit.
     """
     if gold.correct or official_letters(reading.raw[0]) != "incorrect":
         return Credit(step=False, reason=False)
@@ -127,9 +127,9 @@ def credit_official(gold: GoldRow, reading: MrBenReading, reply: str | None) -> 
 
 
 def credit_careful(gold: GoldRow, reading: MrBenReading, decision: str | None) -> Credit:
-    """Return what an attentive grader gives; `decision` is `decision_careful`'s, None where there is none.
+    """Return the credit that an attentive grader gives; `decision` is that of `decision_careful`, None if missing.
 
-    For coding the judge decides location and reason together; a line that is the gold one earns its step without.
+    For coding the judge decides on place and reason together; a line equal to the gold one earns the step by itself.
     """
     if gold.correct or reading.correctness != "incorrect":
         return Credit(step=False, reason=False)
@@ -143,9 +143,9 @@ def credit_careful(gold: GoldRow, reading: MrBenReading, decision: str | None) -
 
 
 def difference_kind(gold: GoldRow, official: MrBenReading, careful: MrBenReading, reply: str | None) -> str:
-    """Name why the readings of a row differ, for the list by kind; empty where nothing explains a difference.
+    """Name why the readings of a row differ, for the list by kind; empty if no kind explains a difference.
 
-    Gives the first that applies, in the order in which the official scorer would meet it.
+    Returns the first kind that applies, in the order in which the official scorer would meet it.
     """
     if official.correctness != careful.correctness:
         return "headings not read" if not official.raw[0].strip() else "wording of the verdict"
@@ -174,9 +174,9 @@ def _judge_difference(gold: GoldRow, careful: MrBenReading, reply: str | None) -
 
 
 def steps_match(predicted: str | None, gold: GoldRow) -> bool:
-    """Tell whether a step as read is the gold one; a blank gold line is never matched, only judged.
+    """Whether the step equals the gold step; a blank gold line never matches, only the judge can credit it.
 
-    For code, whitespace is forgiven, and a missing trailing comment where that leaves no other line it could be.
+    For code, whitespace is ignored, and so is a missing trailing comment if only one line of the program fits then.
     """
     if predicted is None or not gold.step.strip():
         return False

@@ -1,4 +1,4 @@
-"""From responses to samples: both readings of every response, and what the judge's word makes of them."""
+"""Turn responses into samples, from both readings of every response and the judge's decision."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """One response to one row, read both ways."""
+    """One response to one row, with both readings."""
 
     qid: str
     sample: int
@@ -32,26 +32,26 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     official: MrBenReading
     careful: MrBenReading
     is_failure: bool = False
-    """Whether it is no response, but what a failing server left."""
+    """Whether the text is a server failure and not a response."""
 
     @property
     def gold(self) -> GoldRow:
-        """The right answer."""
+        """The gold annotation."""
         return self.task.gold_row
 
     @property
     def key(self) -> str:
-        """Its name at the judge."""
+        """The key of the question to the judge."""
         return self.qid if not self.sample else f"{self.qid}@{self.sample}"
 
     @property
     def asks_official(self) -> bool:
-        """Whether the official scorer sends it to the judge."""
+        """Whether the official scorer asks the judge about it."""
         return mr_ben.needs_judge_official(self.gold, self.official)
 
     @property
     def asks_careful(self) -> bool:
-        """Whether the judge matters to the careful reading."""
+        """Whether the careful reading depends on the judge."""
         return not self.is_failure and mr_ben.needs_judge_careful(self.gold, self.careful)
 
 
@@ -81,7 +81,7 @@ def samples_of(
     replies: list[Reply],
     answers: Mapping[str, JudgeReply],
 ) -> list[SampleResult]:
-    """Return the results of the replies and of those that are absent, in the benchmark's order."""
+    """Return the results of the replies and of the missing ones, in the benchmark's order."""
     samples = [_sample(reply, answers.get(reply.key)) for reply in replies]
     samples += [_absent(tasks[qid]) for qid, texts in predictions.items() if not texts]
     order = {qid: number for number, qid in enumerate(predictions)}
@@ -89,7 +89,7 @@ def samples_of(
 
 
 def without_failures(samples: list[SampleResult], oddities: Oddities) -> list[SampleResult]:
-    """Mark what is odd, and take what a failing server left out of what careful metrics are computed from."""
+    """Mark the oddities, and exclude server failures from the data behind the careful metrics."""
     return [
         msgspec.structs.replace(sample, facts=_lost_facts(sample)) if sample.careful.rule == SERVER_FAILURE else sample
         for sample in marked(samples, oddities)
@@ -127,7 +127,7 @@ def _sample(reply: Reply, answer: JudgeReply | None) -> SampleResult:
 
 
 def _official_credit(reply: Reply, said: str | None) -> Credit:
-    """Return the official credit; where the judge was needed and said nothing, what hangs on it is unscored."""
+    """Return the official credit; parts that depend on a missing reply of the judge are unscored."""
     if not reply.asks_official:
         return mr_ben.credit_official(reply.gold, reply.official, None)
     credit = mr_ben.credit_official(reply.gold, reply.official, said)
@@ -149,7 +149,7 @@ def _facts(reading: MrBenReading, credit: Credit) -> ReadingFacts:
 def _reading(reply: Reply, reading: MrBenReading, credit: Credit, why: str) -> Reading:
     answer: str | None = reading.correctness
     if answer == "incorrect" and not reply.gold.correct:
-        # Officially a line of code is not read but compared as it stands.
+        # Officially a line of code is not parsed but compared unchanged.
         step = reading.raw[1].strip() if reply.gold.coding and reading is reply.official else reading.step
         answer = f"incorrect; {step or '-'}"
     outcome, detail = _outcome(reply.gold, reading, credit)
@@ -167,7 +167,7 @@ def _reading(reply: Reply, reading: MrBenReading, credit: Credit, why: str) -> R
 
 
 def _outcome(gold: GoldRow, reading: MrBenReading, credit: Credit) -> tuple[Outcome, str]:
-    """Judge a whole row: it is correct where all that is asked of it is right."""
+    """Judge a whole row: it is correct if all its parts are."""
     if reading.correctness is None:
         return Outcome.NO_ANSWER, reading.detail
     if (reading.correctness == "correct") != gold.correct:

@@ -1,7 +1,7 @@
-"""The official Mr-Ben result files as input: a published run, rescored without its model and without its judge.
+"""Read official Mr-Ben result files: a published run can be scored again without its model and its judge.
 
-Layout, from script/evaluate.py and script/utils.py of dvlab-research/Mr-Ben: `{subject: [row, ...]}`, each row the
-benchmark's own with `Evaluation_Result` (the response and its parse) and, where the judge was asked,
+Layout, from script/evaluate.py and script/utils.py of dvlab-research/Mr-Ben: `{subject: [row, ...]}`. Each row is the
+benchmark's own row plus `Evaluation_Result` (the response and its parse) and, if the judge was asked,
 `Error_Reason_Correctness_Analysis` (its reply). The unscored file has the same layout without the latter.
 """
 
@@ -24,18 +24,18 @@ _NEEDED = frozenset(("Question_UUID", "Sampled_Model", "Model_Solution_Correctne
 
 
 class ScoredFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A published run, taken apart."""
+    """The parts of a published run."""
 
     rows: dict[str, list[Row]]
-    """Subject -> the benchmark's rows, without what the run added."""
+    """Subject -> the benchmark's rows, without the fields that the run added."""
     predictions: dict[str, str]
-    """qid -> raw response (empty where the request failed); rows that were never asked are not in it."""
+    """qid -> raw response (empty if the request failed); without rows that were never asked."""
     judge_replies: dict[str, str]
-    """qid -> the judge's raw reply, where it gave one."""
+    """qid -> the judge's raw reply, if it gave one."""
     models: list[str]
-    """The evaluated models that the rows name, sorted."""
+    """The evaluated models named in the rows, sorted."""
     judges: list[str]
-    """The scoring models that the rows name, sorted."""
+    """The scoring models named in the rows, sorted."""
 
 
 def row_qids(rows: Iterable[Row]) -> list[str]:
@@ -50,7 +50,7 @@ def row_qids(rows: Iterable[Row]) -> list[str]:
 
 
 def from_scored_file(data: object) -> ScoredFile | None:
-    """Take an official result file apart; None where decoded JSON is something else."""
+    """Split an official result file into its parts; None if the decoded JSON is something else."""
     subjects = _subjects(data)
     if subjects is None:
         return None
@@ -79,7 +79,7 @@ def _subjects(data: object) -> dict[str, list[Row]] | None:
 
 
 def _text(row: Row, part: str, name: str) -> str | None:
-    """Return a string within one of the parts a run adds, or None."""
+    """Return a string field of one of the parts that a run adds, or None."""
     inner = row.get(part)
     value = inner.get(name) if isinstance(inner, dict) else None
     return value if isinstance(value, str) else None

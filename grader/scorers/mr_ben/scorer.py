@@ -1,4 +1,4 @@
-"""The scorer `mr_score`: verdicts, first error steps and judged error reasons, and MR-Score in both readings."""
+"""The scorer `mr_score`: verdicts, first error steps and judged error reasons, with MR-Score in both readings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PARSE_RATE = "parse_success_rate"
 
 
 class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
-    """A model judges a worked solution: whether it is right, where it first goes wrong, and why."""
+    """A model judges a worked solution: whether it is correct, where its first error is, and why."""
 
     glossary = GLOSSARY
     outcome_names = OUTCOME_NAMES
@@ -57,7 +57,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         return None
 
     def own_rows(self, declared: MrBenBenchmark, split: str, given: Path | None) -> Rows:
-        """Load the subject files that are there."""
+        """Load the subject files that exist."""
         return subjects.load(declared, split, given)
 
     def carried(self, file: PredictionFile, declared: MrBenBenchmark) -> Rows | None:
@@ -73,7 +73,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     # --- inference ------------------------------------------------------------------------------------------------
 
     def turns(self, declared: MrBenBenchmark, task: MrBenTask, asking: Asking) -> Sequence[Turn]:
-        """Ask with the published prompt, after the demonstrations that were asked for."""
+        """Ask with the published prompt, after the requested demonstrations."""
         shown = prompts.chosen(asking.demonstrations, task.row, asking.shots)
         noted = {"shots": asking.shots} if asking.shots else {}
         usual = Turn(text=lambda _: prompts.prompt(task.row, shown), noted=noted)
@@ -82,7 +82,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     def demonstrations(
         self, declared: MrBenBenchmark, split: str, given: Path | None
     ) -> Mapping[str, list[Mapping[str, Any]]]:
-        """Return those of the data's `k_shot_demo.json`; raises UsageError, InputError."""
+        """Return the demonstrations of the data's `k_shot_demo.json`; raises UsageError, InputError."""
         return prompts.load_demonstrations(subjects.place_of(declared, split, given))
 
     # --- scoring --------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         )
 
     def rescore(self, earlier: Earlier[MrBenBenchmark]) -> Scored:
-        """Compute the metrics of an earlier run again, with the weights that are asked for now."""
+        """Compute the metrics of an earlier run again, with the weights given now."""
         report = earlier.report
         if report is None:
             raise no_results(earlier.stem, earlier.path)
@@ -144,14 +144,14 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     # --- self-test ------------------------------------------------------------------------------------------------
 
     def probes(self, declared: MrBenBenchmark, tasks: Mapping[str, MrBenTask], protocol: str) -> Iterable[Probe]:
-        """Return the annotators' answers in several wordings, wrong ones, and refusals."""
+        """Return the annotators' answers in several wordings, wrong answers, and refusals."""
         del declared, protocol
         return selftest_probes.probes(tasks)
 
     # --- comparisons ----------------------------------------------------------------------------------------------
 
     def check_comparable(self, before: Report, after: Report) -> None:
-        """Refuse MR-Scores of different weights."""
+        """Reject MR-Scores with different weights."""
         first, second = _facts_of(before).weights, _facts_of(after).weights
         if first != second:
             raise UsageError(
@@ -163,14 +163,14 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         return name != PARSE_RATE
 
     def observe(self, name: str) -> Observe | None:
-        """Return None: MR-Score and its parts are no means of observations."""
+        """Return None: MR-Score and its parts are not means of observations."""
         del name
         return None
 
     def compare(
         self, before: Report, after: Report, name: str, reading: ReadingName, group: str | None = None
     ) -> Compared:
-        """Compare one metric by each question's share in the change."""
+        """Compare one metric by the effect of each question on the change."""
         from grader.scorers.mr_ben.paired import difference, levels
 
         weights = _weights_of(after)
@@ -211,12 +211,12 @@ def _weights_of(report: Report) -> Weights:
     given = _facts_of(report).weights
     if given.keys() != set(Weights._fields):
         parts = ", ".join(Weights._fields)
-        raise InputError([f"the results file: its weights are of {', '.join(given)}, not of {parts}; grade again"])
+        raise InputError([f"the results file: its weights are for {', '.join(given)}, not for {parts}; grade again"])
     return Weights(**given)
 
 
 def _found(facts: ReadingFacts, gold: str | None) -> list[tuple[str, str | bool | None]]:
-    """Return what a reading found; a correct solution has no wrong step to name and no error to explain."""
+    """Return the result of a reading; step and reason do not apply to a correct solution."""
     applies = gold != "correct"
     step, reason = (facts.step, facts.reason) if applies else ("n/a", "n/a")
     return [("answer", facts.correctness), ("step", step), ("reason", reason)]

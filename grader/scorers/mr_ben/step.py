@@ -70,7 +70,7 @@ def step_number(digits: str) -> str:
 
 
 def read_step(source: str, lower: str, at: Region | None, *, coding: bool, solution: Solution) -> str | None:
-    """Return the step that a field names, or where there is no field (`at` is None) the one that prose agrees on.
+    """Return the step that a field names; without a field (`at` is None), the step on which the prose agrees.
 
     `lower` is `source` in lower case, of the same length.
     """
@@ -111,7 +111,7 @@ def _numbered(line: str) -> str | None:
 
 
 def _named(mentions: list[re.Match[str]], line: str) -> str | None:
-    """Choose among the steps a line mentions: the one it begins with, unless taken back; else they must agree."""
+    """Choose among a line's steps: the one it begins with, unless withdrawn; else all must agree."""
     if len(mentions) > 1 and REVISION.search(line, mentions[0].end(), mentions[-1].start()):
         return _value(mentions[-1])
     first = mentions[0]
@@ -129,7 +129,7 @@ def _value(match: re.Match[str]) -> str:
 
 
 def _with_more(first: re.Match[str], line: str) -> str | None:
-    """Return the first of "3 and 4"; None for "3 or 4" and for steps listed backwards."""
+    """Return the first of "3 and 4"; None for "3 or 4" and for steps in descending order."""
     value = _value(first)
     more = _MORE_STEPS.match(line, first.end())
     if more is None:
@@ -141,7 +141,7 @@ def _with_more(first: re.Match[str], line: str) -> str | None:
 
 
 def _quoted_step(field: str, solution: Solution) -> str | None:
-    """Recognise a step by its words: the field quotes one step of the solution, and no other."""
+    """Recognise a step by its words: the field quotes exactly one step of the solution."""
     if isinstance(solution, str):
         return None
     quoted = squeezed(field[:2000].strip(" \t\r\n*_`\"'[]()“”.")).lower()
@@ -181,7 +181,7 @@ _LONGEST_FIELD = 4000
 
 
 def _code_line(field: str, solution: Solution) -> str | None:
-    """Read the code line a field gives: plain, fenced, in backticks, quoted, or behind a line number."""
+    """Read the code line in a field: plain, fenced, in backticks, quoted, or after a line number."""
     lines = [line for line in field.split("\n") if line.strip(" \t\r*|-")]
     if not lines:
         return None
@@ -203,7 +203,7 @@ def _code_line(field: str, solution: Solution) -> str | None:
 
 
 def _likely_lines(lines: list[str]) -> Iterator[str]:
-    """Yield the lines that may be the answer: the first, or the first within a fence that follows."""
+    """Yield the lines that can be the answer: the first, or the first line within a fence that follows."""
     fence = next((number for number, line in enumerate(lines[:4]) if line.lstrip().startswith("```")), None)
     if fence is None or fence > 0:
         yield lines[0]
@@ -216,7 +216,7 @@ def _likely_lines(lines: list[str]) -> Iterator[str]:
 
 
 def _spellings(line: str) -> Iterator[str]:
-    """Yield a line with less and less of its wrapping, the barest last."""
+    """Yield a line with less and less of its wrapping; the last form has none."""
     bare = line.strip()
     span = _BACKTICKS.search(bare)
     inner: str | None = bare
@@ -229,7 +229,7 @@ def _spellings(line: str) -> Iterator[str]:
 
 
 def _unwrapped(line: str) -> str | None:
-    """Take off one line number, or one pair of quotes, backticks, brackets or asterisks; None where there is none."""
+    """Remove one line number, or one pair of quotes, backticks, brackets or asterisks; None if there is none."""
     label = _LINE_LABEL.match(line)
     if label:
         return line[label.end() :]

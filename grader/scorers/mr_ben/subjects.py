@@ -1,4 +1,4 @@
-"""Rows of a benchmark that comes as one file a subject: `<subject>.json` = {question id: [rows]}."""
+"""Rows of a benchmark with one file per subject: `<subject>.json` = {question id: [rows]}."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NEEDED = ("Question_UUID", "Sampled_Model", "Model_Solution_Steps", "Model_Solu
 
 
 def load(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Rows:
-    """Load the subjects that are there; other files of the folder are not looked at. Raises InputError."""
+    """Load the subject files that exist and ignore the folder's other files. Raises InputError."""
     place = place_of(benchmark, split, given)
     paths = _paths(place, benchmark.subjects)
     rows: list[Row] = []
@@ -44,7 +44,7 @@ def load(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Rows:
 
 
 def _origin(benchmark: MrBenBenchmark, split: str, place: Path, given: Path | None) -> str:
-    """Return what reports call the data: the folder's name, or the address it was fetched from."""
+    """Return the name of the data in reports: the folder's name, or the address it was downloaded from."""
     fetched = given is None and not benchmark.splits[split].data
     return benchmark.splits[split].files_url if fetched else place.name
 
@@ -67,7 +67,7 @@ def place_of(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Path:
 
 
 def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows:
-    """Take the rows that came with the predictions; raises InputError."""
+    """Return the rows that came with the predictions; raises InputError."""
     problems: list[str] = []
     rows = [
         _checked({**row, SUBJECT: name}, f"{origin}: $.{name}[{number}]", problems)
@@ -88,7 +88,7 @@ def _paths(place: Path, subjects: list[str]) -> list[Path]:
         raise UsageError(f"--data {place}: no such folder (expected one with {some}, ...).")
     paths = [place / f"{name}.json" for name in subjects if (place / f"{name}.json").is_file()]
     if not paths:
-        raise UsageError(f"--data {place}: has none of {', '.join(f'{name}.json' for name in subjects)}.")
+        raise UsageError(f"--data {place}: contains none of {', '.join(f'{name}.json' for name in subjects)}.")
     return paths
 
 

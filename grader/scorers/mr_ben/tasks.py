@@ -1,4 +1,4 @@
-"""A row of Mr-Ben as a task: a question, a worked solution, and where that solution goes wrong."""
+"""A row of Mr-Ben as a task: a question, a worked solution, and the solution's first error."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _blocks(row: Row, gold: GoldRow) -> Iterator[Block]:
 
 
 def plain(value: object) -> str:
-    """Return a cell as text: a list is its lines."""
+    """Return a cell as text; a list becomes one line per item."""
     if isinstance(value, list):
         return "\n".join(map(str, value))
     return "" if value is None else str(value)

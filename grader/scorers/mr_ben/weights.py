@@ -18,7 +18,7 @@ OWN_WEIGHTS = "MR-Score has weights of your own"
 
 
 def weight_notes(declared: MrBenBenchmark, weights: Weights) -> Iterator[str]:
-    """Say that MR-Score is not the published one, where other weights were given."""
+    """Yield a note that MR-Score is not the published one, if other weights were given."""
     if weights == Weights(**declared.weights):
         return
     words = ", ".join(f"{name} {weight:g}" for name, weight in weights._asdict().items())
@@ -29,14 +29,14 @@ def weight_notes(declared: MrBenBenchmark, weights: Weights) -> Iterator[str]:
 
 
 def weights_of(declared: MrBenBenchmark, options: Options) -> Weights:
-    """Return MR-Score's weights: the declared ones, then those given."""
+    """Return MR-Score's weights: the declared ones, replaced by those given."""
     given = {**declared.weights, **options.weights}
     strangers = given.keys() - set(Weights._fields)
     if strangers:
         raise UsageError(f"--weight {sorted(strangers)[0]}: the parts of MR-Score are {', '.join(Weights._fields)}.")
     senseless = [name for name, weight in given.items() if not 0 <= weight < math.inf]
     if senseless:
-        raise UsageError(f"--weight {senseless[0]}={given[senseless[0]]:g}: a weight is 0 or more.")
+        raise UsageError(f"--weight {senseless[0]}={given[senseless[0]]:g}: a weight must be 0 or more.")
     if not any(given.values()):
         raise UsageError("--weight: one of MR-Score's weights must be more than 0.")
     return Weights(**given)

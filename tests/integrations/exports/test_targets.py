@@ -94,7 +94,7 @@ def test_hugging_face_needs_a_data_set_and_a_whole_run() -> None:
     with pytest.raises(UsageError, match=r"on the hub is not known. Name it with --dataset"):
         exported("hugging-face", of_sample("mr-ben"), "mr-ben")
     part = msgspec.structs.replace(of_sample("vstar"), part=Part(n=1, of=2, ids_hash="x"))
-    with pytest.raises(UsageError, match="are of a part of the benchmark"):
+    with pytest.raises(UsageError, match="are for a part of the benchmark"):
         exported("hugging-face", part)
 
 

@@ -311,7 +311,7 @@ def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Wa
     from grader.reports import html, material
     from grader.results import Report
 
-    note = "test-en has no public answers: there is no score, but a submission file."
+    note = "test-en has no public answers: there is no score, only a submission file."
     report = Report(
         benchmark="mmbench", split="test-en", protocol="vlmevalkit-2026-06", metrics=[], samples=[], notes=[note]
     )  # fmt: skip
@@ -428,7 +428,7 @@ def test_metrics_rules_and_outcomes_are_explained_on_hover(watch: Callable[..., 
     page = watched.open("tab=items&item=physics-1/writer-b")
     assert page.locator(".reading.careful .badge").inner_text() == "✓\ncredited\ncorrect"
     assert page.locator(".reading.careful .fact").all_inner_texts() == ["answer correct", "step n/a", "reason n/a"]
-    assert page.locator(".reading.careful code").get_attribute("title") == "The verdict stands under a heading."
+    assert page.locator(".reading.careful code").get_attribute("title") == "The verdict is under a heading."
     assert page.locator(".reading.careful .badge").get_attribute("title")
 
 

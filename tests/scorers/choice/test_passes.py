@@ -65,7 +65,7 @@ def test_passes_that_the_data_lacks_repeats_or_mixes_up_are_noted(tmp_path: Path
     rows = lacking + twice + mixed + stays
     report = run(predictions(tmp_path, {r["index"]: r["answer"] for r in rows}), table(tmp_path / "q.tsv", rows))
     assert report.notes == [
-        "Questions with fewer passes in the data than their options need, counted by those they have: 1 (1).",
+        "Questions with fewer passes in the data than their options require (scored on the passes present): 1 (1).",
         "Questions with two passes in the data with the same order of options: 1 (2).",
         "Questions with passes in the data that do not have the same options: 1 (3).",
     ]
@@ -75,7 +75,7 @@ def test_data_and_predictions_of_first_passes_alone_are_said_to_be_that(tmp_path
     data = table(tmp_path / "q.tsv", [row(1, "red|blue", "A"), row(2, "red|blue", "B")])
     report = run(predictions(tmp_path, {"1": "A", "2": "A"}), data)
     assert overall(report, "circular_accuracy") == (50, 50)
-    note = "Data and predictions have one pass a question: circular accuracy is that of a single pass."
+    note = "Data and predictions have one pass per question: circular accuracy is that of a single pass."
     assert report.notes == [note]
 
 

@@ -167,7 +167,7 @@ def test_several_predictions_a_pass_are_several_rounds(tmp_path: Path) -> None:
     data = table(tmp_path / "q.tsv", rolled(1, "red|blue", "A"))
     report = run(predictions(tmp_path, {"1": ["A", "A"], "1000001": ["B", "A"]}), data)
     assert overall(report, "circular_accuracy") == (50, 50)
-    assert "Questions with several predictions a pass: 1; each round of passes counts as one trial." in report.notes
+    assert "Questions with several predictions per pass: 1; each round of passes is one trial." in report.notes
 
 
 def test_a_letter_that_is_no_option_is_wrong_and_a_refusal_is_no_answer(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_without_answers_the_product_is_the_submission_table_in_the_official_lay
     assert sheet["J2"].data_type == "s"
     report = graded.report
     assert (report.metrics, report.samples) == ([], [])
-    assert report.notes == ["test-en has no public answers: there is no score, but a submission file."]
+    assert report.notes == ["test-en has no public answers: there is no score, only a submission file."]
     with pytest.raises(UsageError, match="nothing to score again"):
         grade(path, Options(benchmark="mmbench", data=data, split="test-en", score_only=True), Silent())
 
@@ -227,7 +227,7 @@ def test_a_submission_of_first_passes_alone_has_the_rotated_rows(tmp_path: Path)
 
 def test_a_submission_has_one_prediction_a_row(tmp_path: Path) -> None:
     data = table(tmp_path / "q.tsv", [{k: v for k, v in row(5, "red|blue", "A").items() if k != "answer"}])
-    with pytest.raises(InputError, match="5: a submission has one prediction a row, not 2"):
+    with pytest.raises(InputError, match="5: a submission has one prediction per row, not 2"):
         run(predictions(tmp_path, {"5": ["A", "B"]}), data, split="test-en")
 
 
@@ -368,7 +368,7 @@ GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev
         pytest.param(
             [GOOD[0], *({**r, "split": "test"} for r in rolled(2, "red|blue", "B"))],
             {"1": "A", "2": "A", "1000002": "A"},
-            ["{folder}/q.tsv: 2 of 3 rows belong to split 'test', and --split dev-en has rows of 'dev': 2, 1000002"],
+            ["{folder}/q.tsv: 2 of 3 rows belong to split 'test', but --split dev-en needs rows of 'dev': 2, 1000002"],
             id="rows of another split",
         ),
         pytest.param(
@@ -382,7 +382,7 @@ GOOD = [row(1, "red|blue", "A", split="dev"), row(2, "red|blue", "B", split="dev
         ),
         pytest.param(
             [GOOD[0], {**GOOD[1], "answer": ""}], {"1": "A", "2": "A"},
-            ["{folder}/q.tsv: 1 rows have no answer and the others do: 2"],
+            ["{folder}/q.tsv: 1 rows have no answer, but the others have one: 2"],
             id="an answer that is missing",
         ),
         pytest.param(

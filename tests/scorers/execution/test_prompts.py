@@ -64,9 +64,9 @@ def test_v1_sends_the_readmes_text_and_ends_after_the_code_block() -> None:
 
 
 def test_a_mode_or_a_description_that_is_not_there_is_refused() -> None:
-    with pytest.raises(UsageError, match="there are v2c, v2c-cot, v2t2c, t2c"):
+    with pytest.raises(UsageError, match="the modes are v2c, v2c-cot, v2t2c, t2c"):
         asked("v2x")
-    with pytest.raises(UsageError, match="protocol v1 has v2c only"):
+    with pytest.raises(UsageError, match="protocol v1 has only the mode v2c"):
         asked("t2c", first_version=True)
     with pytest.raises(InputError, match="ground_truth_diagram_description"):
         turns("t2c", first_version=False, signature=SIGNATURE, description=None)

@@ -48,7 +48,7 @@ def test_a_row_is_asked_with_the_published_text(row: dict[str, Any], shots: int,
 
 
 def test_too_few_demonstrations_are_an_error() -> None:
-    with pytest.raises(InputError, match="3 demonstrations for 'coding', and --shots 4 asked"):
+    with pytest.raises(InputError, match="3 demonstrations for 'coding', but --shots is 4"):
         chosen(DEMONSTRATIONS, CODING, 4)
 
 

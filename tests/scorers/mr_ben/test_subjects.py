@@ -88,7 +88,7 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
 
 def test_a_place_without_subjects_is_said_to_be(tmp_path: Path) -> None:
     for place, error, words in (
-        (tmp_path, UsageError, "has none of biology.json, math.json, "),
+        (tmp_path, UsageError, "contains none of biology.json, math.json, "),
         (tmp_path / "gone", UsageError, "no such folder (expected one with biology.json, math.json, ...)"),
         (
             None,

@@ -49,7 +49,7 @@ def test_weights_come_from_the_declaration_and_then_the_command(tmp_path: Path) 
         run(path, data, judge_replies=judged, weights={"mcc": 0, "step": 0, "reason": 0})
     with pytest.raises(UsageError, match="--weight steps: the parts of MR-Score are mcc, step, reason"):
         run(path, data, judge_replies=judged, weights={"steps": 1})
-    with pytest.raises(UsageError, match="--weight step=nan: a weight is 0 or more"):
+    with pytest.raises(UsageError, match="--weight step=nan: a weight must be 0 or more"):
         run(path, data, judge_replies=judged, weights={"step": float("nan")})
 
 

@@ -1,4 +1,4 @@
-"""Replies that are a letter or an option's text and nothing else."""
+"""Replies that consist of a letter or an option's text only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EDGE = " \t\n.,;:!?\"'*()[]{}<>_`$#\u3002-"
 
 
 def read_bare(text: str, options: Options) -> ChoiceReading | None:
-    """Return the reading of a reply that is one letter or one option's text, None where it is more than that."""
+    """Return the reading of a reply that is one letter or one option's text; None if it is more than that."""
     if len(text) > 2 * options.longest + 60:
         return None
     end = len(text.rstrip(_EDGE))
@@ -54,7 +54,7 @@ def _letter(text: str, at: int, options: Options) -> ChoiceReading:
             return read_as(same[0], "option_text", span)
         return no_answer("outside_options", span, f"{letter} is not among the options")
     other = options.named_letters.get(letter)
-    # In brackets a letter is a label; bare it may as well be the text of the option that says it.
+    # In brackets a letter is a label; a bare letter can also be the text of another option.
     if other is not None and "(" not in text[max(0, at - 8) : at]:
         return ambiguous(
             "letter_is_a_text", span, f"names option {letter}, or option {other}, whose text is that letter"
@@ -68,7 +68,7 @@ def _text(text: str, span: tuple[int, int], options: Options) -> ChoiceReading |
         return ambiguous("option_text", span, f"the text of {' and '.join(same)}")
     said = text[slice(*span)]
     if not same:
-        # "AB", "ABCD": letters run together; a repeated one would be a word or noise.
+        # "AB", "ABCD": several letters written together; a repeated letter would be a word or noise.
         together = 1 < len(set(said)) == len(said) and set(said) <= set(options.letters)
         return ambiguous("several_letters", span, f"names {' and '.join(said)}") if together else None
     if said.startswith("A ") and same[0] != "A" and options.takes_no_article(same[0]):

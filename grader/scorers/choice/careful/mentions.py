@@ -1,4 +1,4 @@
-"""Where a reply names an option, by letter, by number or by text, and what it says about it there."""
+"""Find where a reply names an option, by letter, number or text, and what it says about the option there."""
 
 # Foreign words are what this file is about, and lists of words read best as words.
 # ruff: noqa: RUF001, SIM905
@@ -68,7 +68,7 @@ _NAMED_THINGS = Pattern(
     r"position)\s+$"
 )
 _READ_THERE = Pattern(r"\b(?:says|reads|spells|written|printed|labell?ed|lettering)\s+(?:the letter\s+)?[\"']$")
-"""What stands on a thing in the picture: "the box says 'B'"."""
+"""Text on a thing in the picture: "the box says 'B'"."""
 _OPTION_WORD = Pattern(
     r"(?:\b(?:option|choice|letter|answer|opción|opzione|opção|alternativa|letra|lettera|lettre|antwort|"
     r"buchstabe|вариант|réponse|optie|opcja|pilihan|đáp án)s?|选项|選項|選択肢|선택지|보기)\s*[\"'(\[]*$"
@@ -91,30 +91,30 @@ _OPTIONS_FOLLOW = Pattern(r"\b(?:options?|choices?)(?: are)?[ \t]*:[ \t]*$")
 _MOST = 1500
 _REACH = 140
 _ASKED = 24
-"""Characters of a short question, and of the answer to it."""
+"""Maximum length, in characters, of a short question and of the answer to it."""
 
 
 class Mention(msgspec.Struct):
-    """One naming of an option."""
+    """One place where a reply names an option."""
 
     letters: frozenset[str]
     start: int
     end: int
     """End of the label or text itself."""
     stop: int
-    """End with the option's own text where that follows the label."""
+    """End including the option's own text, if it follows the label."""
     kind: Literal["label", "ordinal", "text"]
     marked: bool = False
-    """The label is unmistakably one: bracketed, after "option", or followed by a delimiter or its own text."""
+    """It is certainly a label: bracketed, after "option", or followed by a delimiter or its own text."""
     conflict: str | None = None
-    """The other option whose text stands at the label."""
+    """Another option whose text follows the label."""
     shaky: bool = False
-    """A bare capital before a word that is not a verb, or a common word: counts only where it is declared."""
+    """A bare capital before a word that is not a verb, or a common word: used only if it is declared."""
     role: Role = "named"
 
 
 def find_mentions(page: Page, options: Options) -> list[Mention]:
-    """Return the mentions in order, texts that belong to a label merged into it, roles still open."""
+    """Return the mentions in order. A text that belongs to a label is merged into it; roles are not set yet."""
     places = options.occurrences(page.low)
     labels = _labels(page, options)
     # "Point B", "Both A and B": a label inside a longer option text is part of that text.
@@ -130,7 +130,7 @@ def find_mentions(page: Page, options: Options) -> list[Mention]:
 
 
 def _covered(label: Mention, covers: list[tuple[int, int, str]]) -> bool:
-    """Tell whether a longer option text holds the label (binary search would not pay: few texts, few labels)."""
+    """Whether a longer option text contains the label (binary search would not pay: few texts, few labels)."""
     for start, end, _ in covers:
         if start > label.start:
             return False
@@ -152,7 +152,7 @@ def _labels(page: Page, options: Options) -> list[Mention]:
 
 
 def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
-    """Return the mention that a lone letter is, or None where it is an article, a pronoun or a name's part."""
+    """Return the mention for a lone letter; None if it is an article, a pronoun or part of a name."""
     shown, low = page.shown, page.low
     letter = m[m.lastgroup or 0].upper()
     start, end = m.span()
@@ -177,7 +177,7 @@ def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
 
 
 def _lower_case_label(left: str, start: int, length: int) -> bool:
-    """Tell whether a bare small letter is a label: it opens the reply or a line, or something is declared there."""
+    """Whether a bare small letter is a label: it opens the reply or a line, or a declaration precedes it."""
     opens = not left.rpartition("\n")[2].strip(" -*") and (start < 40 or "\n" in left)
     # A long text that ends in a single small letter was cut off inside a word.
     cut = start > 100 and start + 1 >= length
@@ -185,7 +185,7 @@ def _lower_case_label(left: str, start: int, length: int) -> bool:
 
 
 def _before_word(letter: str, word: str, marked: bool) -> bool | None:
-    """Judge a bare capital by the word after it: True a label, False perhaps one, None an article or pronoun."""
+    """Classify a bare capital by the word after it: True a label, False uncertain, None an article or pronoun."""
     if letter == "I" and word:
         return True if marked else None
     if not word or word in _VERBS:
@@ -207,7 +207,7 @@ def _own_text_follows(letter: str, end: int, page: Page, options: Options) -> bo
 
 
 def _extended(mention: Mention, page: Page, options: Options) -> Mention:
-    """Look at what follows a label: its own text makes it longer, another option's text is a conflict."""
+    """Include what follows a label: its own text extends the mention, another option's text is a conflict."""
     match = _DELIMITED.match(page.low, mention.end)
     if match is None or match.end() >= len(page.low):
         return mention
@@ -219,7 +219,7 @@ def _extended(mention: Mention, page: Page, options: Options) -> Mention:
     if found[0] == letter or options.low.get(letter) == options.low[found[0]]:
         mention.stop, mention.marked, mention.shaky = found[1], True, False
         if found[1] - match.end() == 1 and page.low[match.end() - 1] == "(":
-            # "B (A)" where A says "B" and B says "A": either may be the label.
+            # "B (A)" where A says "B" and B says "A": either can be the label.
             mention.conflict = options.named_letters.get(letter)
     elif match["delim"] != "|" and _CLAUSE_STOP.match(page.low, found[1]) and letter in options:
         mention.conflict, mention.stop = found[0], found[1]
@@ -258,7 +258,7 @@ def _ordinals(page: Page, options: Options) -> list[Mention]:
 
 
 class Group(msgspec.Struct):
-    """Mentions that form one list ("A and B"), judged together."""
+    """Mentions that form one list ("A and B") and get one role."""
 
     members: list[Mention]
     role: Role = "named"
@@ -267,7 +267,7 @@ class Group(msgspec.Struct):
     echo: bool = False
     """An echoed list of options, not a statement."""
     reading: ChoiceReading | None = None
-    """What a container was read as, where the group stands for one."""
+    """The reading of a container, if the group represents one."""
 
     @property
     def start(self) -> int:
@@ -309,7 +309,7 @@ def _continues(so_far: Group, mention: Mention, page: Page) -> bool:
     if mention.letters <= so_far.letters and len(so_far.letters) > 1 and mention.kind == last.kind:
         return False  # "of B and C, C fits": a list names each option once
     if "\n" in between:
-        # A list of options runs in order; a blank line or a step back begins something new.
+        # A list of options has ascending letters; a blank line or a smaller letter begins something new.
         if between.count("\n") > 1 or min(mention.letters) <= max(last.letters) or last.kind == "text":
             return False
         between = between.replace(".", " ").replace("-", " ")
@@ -317,7 +317,7 @@ def _continues(so_far: Group, mention: Mention, page: Page) -> bool:
         between = between.replace(".", " ")
     if last.kind == mention.kind or "text" not in (last.kind, mention.kind):
         return say.CONNECTED.fullmatch(between) is not None
-    # "blue (B)" and "blue, B" name one thing twice or disagree; either way they belong together.
+    # "blue (B)" and "blue, B" name one option twice or disagree; in both cases they belong together.
     return last.kind == "text" and mention.kind == "label" and re.fullmatch(r"[\s,]*[(\[]?", between) is not None
 
 
@@ -341,7 +341,7 @@ def judge(one: Group, page: Page, last_line: tuple[int, int], first: int) -> Non
 
 
 def _heading_before(page: Page, at: int) -> str:
-    """Return the line before `at` where it announces something ("Answer:"), else nothing."""
+    """Return the line before `at` if it announces something ("Answer:"), else an empty string."""
     above = page.low[max(0, at - _REACH) : at].rstrip().rpartition("\n")[2].rstrip(" \"'*")
     if _MANY.search(above):
         return ""
@@ -349,7 +349,7 @@ def _heading_before(page: Page, at: int) -> str:
 
 
 def _is_announced(one: Group, page: Page, heading: str) -> bool:
-    """Tell whether a label stands alone on its line, below a line such as "I will choose:", whatever that doubts."""
+    """Whether a label is alone on its line, below a line such as "I will choose:", whatever that line doubts."""
     alone = page.shown[slice(*page.line(one.start, one.stop))].strip(" \t*\"'([{<)]}>.!")
     label = page.shown[one.start : one.stop].strip(" \t*\"'([{<)]}>.!")
     choosing = say.STRONG_BEFORE.search(heading) and not say.DENIED_BEFORE.search(heading)
@@ -365,7 +365,7 @@ def _role(one: Group, left: str, right: str) -> Role:
         return "listed"
     if say.DOUBTED_BEFORE.search(left) or say.DOUBTED_AFTER.match(right):
         return "doubted"
-    # A text that is confirmed ("the dog is right there") is not thereby the answer; a label is.
+    # A confirmed text ("the dog is right there") is not necessarily the answer; a confirmed label is.
     if one.members[0].kind == "text":
         return "declared" if say.TEXT_BEFORE.search(left) else "named"
     return "declared" if say.CONFIRMED_AFTER.match(right) else _role_by_left(one, left, right)
@@ -379,7 +379,7 @@ def _role_by_left(one: Group, left: str, right: str) -> Role:
 
 
 def _judge_by_place(one: Group, page: Page, first: int) -> None:
-    """Take a label or text alone on its line, or at the very start before a delimiter, for a statement."""
+    """Take a label or text for a statement if it is alone on its line, or at the very start before a delimiter."""
     line_start, line_end = page.line(one.start, one.stop)
     if not page.low[one.stop : line_end].strip(" .*)!\"'") and not page.low[line_end:].strip():
         line_start = max(line_start, page.sentence(one.start, one.stop)[0])

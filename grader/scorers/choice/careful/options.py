@@ -1,4 +1,4 @@
-"""A question's options as texts: what they say in plain form, and where a reply says the same."""
+"""A question's options: their texts in plain form, and where a reply contains them."""
 
 # Lists of words read best as words.
 # ruff: noqa: SIM905
@@ -48,7 +48,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 class Options:
-    """The options of one question, letter to text, with what reading needs of them, computed when needed."""
+    """The options of one question, letter to text. Derived values are computed at first use."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self.texts = {letter: plain(text).strip() for letter, text in options.items()}
@@ -59,7 +59,7 @@ class Options:
 
     @cached_property
     def low(self) -> dict[str, str]:
-        """Letter to lower-cased text with single blanks and no final full stop; empty texts are left out."""
+        """Letter to lower-cased text with single blanks and without a final full stop; empty texts are left out."""
         trimmed = {k: " ".join(t.lower().split()).rstrip(".。") for k, t in self.texts.items()}
         return {k: t for k, t in trimmed.items() if t}
 
@@ -81,7 +81,7 @@ class Options:
         return {letter: k for letter, k in said.items() if letter != k}
 
     def same_text(self, text: str) -> list[str]:
-        """Return the letters whose text is `text`, by exact form if any, else by words."""
+        """Return the letters whose text is `text`: by exact form if there is such a text, else by words."""
         exact = " ".join(text.split())
         found = [k for k, t in self.texts.items() if t and " ".join(t.split()) == exact]
         if found:
@@ -93,12 +93,12 @@ class Options:
         said = tokens(text)
         if all(len(t) == 1 and t.isascii() and t.isalpha() for t in said):
             return []
-        # Most texts differ in their last word already, which is quicker to see than all words of all options.
+        # Most texts differ already in their last word, which is faster to check than all words of all options.
         close = [k for k, t in self.low.items() if said and (said[-1] in t or said[-1].isdigit())]
         return [k for k in close if self.words[k] == said and self._only_words(k)]
 
     def _only_words(self, letter: str) -> bool:
-        """Tell whether the option's words say all of it: no other option has the same words, no sign is lost."""
+        """Whether the words identify the option: no other option has the same words, and no sign is lost."""
         mine = self.words[letter]
         return sum(w == mine for w in self.words.values()) == 1 and not re.search(r"[+=<>^/%\\]", self.texts[letter])
 
@@ -113,12 +113,12 @@ class Options:
         )
 
     def takes_no_article(self, letter: str) -> bool:
-        """Tell whether "a" cannot stand before the option's text: a colour, a direction, a number, a sentence."""
+        """Whether "a" cannot precede the option's text: a colour, a direction, a number, a sentence."""
         words = self.words[letter]
         return not words or words[-1] in _NO_ARTICLE or words[0][0].isdigit() or words[0] in ("he", "she", "it", "they")
 
     def occurrences(self, low: str) -> list[tuple[int, int, str]]:
-        """Return every (start, end, letter) at which an option's text stands in `low`; longer texts hide shorter."""
+        """Return every (start, end, letter) of an option text within `low`; longer texts hide shorter ones."""
         found: list[tuple[int, int, str]] = []
         for letter, text in self.low.items():
             found += ((at, at + len(text), letter) for at in _places(low, text))
@@ -131,7 +131,7 @@ class Options:
         return kept
 
     def starting_at(self, low: str, at: int) -> tuple[str, int] | None:
-        """Return (letter, end) of the longest option text that stands at `at`, or None."""
+        """Return (letter, end) of the longest option text that begins at `at`, or None."""
         best = None
         for letter, text in self.low.items():
             end = at + len(text)
@@ -141,7 +141,7 @@ class Options:
 
 
 def _places(low: str, text: str, most: int = 400) -> Iterator[int]:
-    """Yield where `text` stands in `low` as whole words, not as a list's number; a flood of them is cut short."""
+    """Yield the positions of `text` in `low` as whole words, not as a list's number; at most `most` positions."""
     at = low.find(text)
     while at >= 0 and most:
         if not (at and _joined(low[at - 1], text[0])) and not _inside_word(low, at + len(text), text):
@@ -156,7 +156,7 @@ def _places(low: str, text: str, most: int = 400) -> Iterator[int]:
 
 
 def _joined(left: str, right: str) -> bool:
-    """Tell whether two neighbouring characters belong to one word (CJK is written without blanks)."""
+    """Whether two neighbouring characters belong to one word (CJK is written without blanks)."""
     return left.isalnum() and right.isalnum() and left < "\u3040" and right < "\u3040"
 
 

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when first needed: start-up needs none, most replies few."""
+"""Regular expressions that are compiled at first use: start-up needs none of them, and most replies need few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an attentive person would conclude from a reply to a multiple-choice question; never a guess."""
+"""The careful reading of a reply to a multiple-choice question: what an attentive person concludes, never a guess."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def read_choice(text: str, options: Mapping[str, str], question: str = "") -> ChoiceReading:
-    """Return the option that `text` settles on, `no_answer` or `ambiguous`, with the rule and the place.
+    """Return the option that `text` settles on, `no_answer` or `ambiguous`, with the rule and the span.
 
-    `options` maps letters to their texts ("" where a text is not known); `question` is only used to pass over a
-    reply's echo of it.
+    `options` maps letters to their texts ("" if a text is not known). `question` is only used to skip a reply's
+    echo of it.
     """
     known = Options(options)
     cleaned = plain(text)
@@ -52,7 +52,7 @@ def _without_question(text: str, question: str) -> str:
 
 
 def _read_cleaned(text: str, options: Options, depth: int) -> ChoiceReading:
-    """Read a reply whose reasoning is gone: containers first, then the words around them."""
+    """Read a reply without its reasoning: containers first, then the words around them."""
     containers = find_wrapped(text) if depth < 2 else []
     inner = [(c, _read_inner(text, c, options, depth)) for c in containers]
     for container in containers:

@@ -1,4 +1,4 @@
-"""From what a reply says about each option to one conclusion."""
+"""Combine what a reply says about each option into one conclusion."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _NEAR = 12
 _SHORT = 400
 _FAR = 400
 _ITEM = Pattern(r"(?:^|\s)\d{1,2}[.)]\s*[\"'(]*$")
-"""The number of an item of a list."""
+"""The number of a list item."""
 
 
 def read_page(page: Page, options: Options, inner: list[tuple[Wrapped, ChoiceReading]]) -> ChoiceReading:
-    """Return the reading of a cleaned reply whose containers were read as `inner` (and blanked in the page)."""
+    """Return the reading of a cleaned reply; `inner` has the readings of its containers, blanked in the page."""
     groups = _judged(page, options)
     said = _statements(groups, page)
     said += [_from_container(*one) for one in inner]
@@ -61,14 +61,14 @@ def _statements(groups: list[Group], page: Page) -> list[Group]:
     lines = [g for g in said if g.role in ("own_line", "leading") and g.members[0].kind != "text"]
     headed = {k for g in groups if _heads(g, page) for k in g.letters}
     if len(headed.union(*(g.letters for g in lines))) > 1:
-        # Labels as headings of an analysis of each option state nothing; the one on the last line may.
+        # Labels as headings of an analysis of each option state nothing; the one on the last line can be a statement.
         said = [g for g in said if g not in lines or (g.final and g.role == "own_line") or _stands(g, lines, page)]
     said = [g for g in said if not _is_item(g, groups, page)]
     return [g for g in said if not (g.role == "own_line" and g.members[0].kind == "text" and not g.final)]
 
 
 def _is_item(one: Group, groups: list[Group], page: Page) -> bool:
-    """Tell whether a text is one of several in a numbered list ("1. cat 2. bird")."""
+    """Whether a text is one of several in a numbered list ("1. cat 2. bird")."""
     if not _numbered(one, page):
         return False
     return any(g.letters != one.letters and _numbered(g, page) for g in groups)
@@ -82,7 +82,7 @@ def _numbered(one: Group, page: Page) -> bool:
 
 
 def _lists_on(earlier: list[Group], one: Group, page: Page) -> bool:
-    """Tell whether a lone label is but the next item of a list of options ("- (A) red: no", "- (B) blue")."""
+    """Whether a lone label is only the next item of a list of options ("- (A) red: no", "- (B) blue")."""
     before = next((g for g in reversed(earlier[-8:]) if _is_label(g)), None)
     if before is None or one.role != "own_line" or page.low[before.stop : one.start].count("\n") != 1:
         return False
@@ -91,7 +91,7 @@ def _lists_on(earlier: list[Group], one: Group, page: Page) -> bool:
 
 
 def _stands(line: Group, lines: list[Group], page: Page) -> bool:
-    """Tell whether a lone label contradicts the last line: it opens the reply, or stands right above it."""
+    """Whether a lone label contradicts the last line: it opens the reply, or it is directly above the last line."""
     last = lines[-1]
     if line is last or line.letters == last.letters or any(m.stop > m.end for m in line.members):
         return False
@@ -101,7 +101,7 @@ def _stands(line: Group, lines: list[Group], page: Page) -> bool:
 
 
 def _heads(one: Group, page: Page) -> bool:
-    """Tell whether the group is a label with a delimiter that opens a sentence ("A. The car ... B. The car ...")."""
+    """Whether the group is a label with a delimiter that opens a sentence ("A. The car ... B. The car ...")."""
     first = one.members[0]
     opens = not page.shown[page.sentence(first.start, first.end)[0] : first.start].strip(" \t-*(")
     return first.kind == "label" and opens and page.shown[first.end : first.end + 1] in (".", ")", ":") and not one.echo
@@ -136,7 +136,7 @@ def _settle(said: list[Group], groups: list[Group], page: Page, options: Options
 
 
 def _goes_round(said: list[Group], page: Page) -> bool:
-    """Tell whether a reply comes back to an option that it had left for another, and then ends in mid-sentence."""
+    """Whether a reply returns to an option after leaving it for another, and then ends in mid-sentence."""
     turns = [g.letters for i, g in enumerate(said) if not i or g.letters != said[i - 1].letters]
     rest = page.shown[said[-1].stop :].rstrip()
     return len(turns) > len(set(turns)) and (rest[-1:].isalnum() or rest.endswith((",", "-", "(")))
@@ -151,7 +151,7 @@ def _rule_name(one: Group) -> str:
 
 
 def _problem_within(one: Group, options: Options) -> tuple[str, str] | None:
-    """Return (rule, detail) where one statement does not name exactly one option."""
+    """Return (rule, detail) if one statement does not name exactly one option, else None."""
     for mention in one.members:
         if mention.conflict:
             return "letter_and_text_disagree", f"names {'/'.join(mention.letters)} with the text of {mention.conflict}"
@@ -167,7 +167,7 @@ def _problem_within(one: Group, options: Options) -> tuple[str, str] | None:
 
 
 def _replaced(earlier: Group, last: Group, page: Page) -> bool:
-    """Tell whether `last` takes the place of `earlier` rather than standing beside it."""
+    """Whether `last` replaces `earlier`; otherwise both are answers."""
     between = page.low[earlier.stop : last.start]
     if not earlier.letters:
         return True
@@ -182,7 +182,7 @@ def _replaced(earlier: Group, last: Group, page: Page) -> bool:
 
 
 def _undone(last: Group, letter: str, groups: list[Group], page: Page, options: Options) -> ChoiceReading | None:
-    """Return why the last statement does not stand, where it is denied, taken back or left open afterwards."""
+    """Return why the last statement is not the answer: it is denied, withdrawn or left open afterwards; else None."""
     later = [g for g in groups if g.start >= last.stop]
     denial = next((g for g in later if g.role == "denied" and g.letters == last.letters and _is_label(g)), None)
     if denial is not None:
@@ -197,7 +197,7 @@ def _undone(last: Group, letter: str, groups: list[Group], page: Page, options: 
 
 
 def _left_open(last: Group, letter: str, later: list[Group], page: Page, options: Options) -> ChoiceReading | None:
-    """Return `ambiguous` where a "wait" after the declaration leads to no new conclusion."""
+    """Return `ambiguous` if a "wait" after the declaration leads to no new conclusion."""
     cue = say.UNSETTLED.search(page.low[last.stop : last.stop + 4000])
     if cue is None or say.SETTLED.search(page.low, last.stop + cue.end()):
         return None
@@ -209,13 +209,13 @@ def _left_open(last: Group, letter: str, later: list[Group], page: Page, options
 
 
 def _breaks_off(page: Page, at: int, most: int = 800) -> bool:
-    """Tell whether the reply goes on for long after `at` and ends within a sentence."""
+    """Whether the reply continues for long after `at` and ends within a sentence."""
     rest = page.low[at:].rstrip()
     return len(rest) > most and (rest[-1].isalnum() or rest.endswith(("...", ",", "(", "-")))
 
 
 def _contrary_end(last: Group, letter: str, later: list[Group], page: Page, options: Options) -> ChoiceReading | None:
-    """Return `ambiguous` where the reply ends on a conclusion in words that contradicts the letter declared before."""
+    """Return `ambiguous` if the reply ends with a conclusion in words that contradicts the letter declared before."""
     if last.role == "leading" or last.final or not any(g.members[0].kind == "text" for g in later):
         return None
     start, end = page.sentence(later[-1].start, later[-1].stop)
@@ -253,7 +253,7 @@ def _without_declaration(groups: list[Group], page: Page, options: Options) -> C
 
 
 def _left_by_elimination(groups: list[Group], options: Options) -> ChoiceReading | None:
-    """Return the one option that is left where all others are denied."""
+    """Return the one option that is left if all others are denied."""
     denied = [g for g in groups if g.role == "denied"]
     out = frozenset().union(*(g.letters for g in denied))
     left = [k for k in options.letters if k not in out]
@@ -266,13 +266,13 @@ def _left_by_elimination(groups: list[Group], options: Options) -> ChoiceReading
 
 
 def _is_an_option(groups: list[Group], page: Page, options: Options) -> bool:
-    """Tell whether the words of refusal are an option's own ("None of the above")."""
+    """Whether the words of a refusal are an option's own text ("None of the above")."""
     worded = [k for k, t in options.low.items() if say.REFUSED.search(t)]
     return any(g.letters & set(worded) for g in groups) and len(page.low) < _SHORT
 
 
 def _only_label(groups: list[Group], page: Page, options: Options) -> ChoiceReading | None:
-    """Read a short reply by the only letter that it names, or say that it names several."""
+    """Read a short reply by the only letter that it names; `ambiguous` if it names several."""
     labels = [g for g in groups if _is_label(g) and g.role != "denied" and not _loose(g)]
     labels = [g for g in labels if g.letters & set(options.letters) and not _asked(g, page)]
     if not labels or len(page.low.strip()) > _SHORT or page.breaks_off:

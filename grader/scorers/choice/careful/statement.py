@@ -1,4 +1,4 @@
-"""Replies in words: the option that a reply's closing or only statement amounts to."""
+"""Replies in words: find the option that the closing or only statement of a reply names."""
 
 # Lists of words read best as words.
 # ruff: noqa: SIM905
@@ -49,7 +49,7 @@ def _common(one: Group) -> bool:
 
 
 def _only_text(texts: list[Group], leading: Group | None, page: Page) -> ChoiceReading | None:
-    """Read a short reply by the one option whose text it says."""
+    """Read a short reply by the only option whose text it contains."""
     letters = frozenset().union(*(g.letters for g in texts))
     if len(letters) == 1 and not any(g.role == "listed" for g in texts):
         return read_as(next(iter(letters)), "option_text", (texts[0].start, texts[-1].stop))
@@ -64,7 +64,7 @@ def _only_text(texts: list[Group], leading: Group | None, page: Page) -> ChoiceR
 
 
 def _closing(texts: list[Group], page: Page, start: int) -> ChoiceReading | None:
-    """Read the last full sentence: what its main clause says, where that is one option."""
+    """Read the last full sentence: the option that its main clause names, if it is exactly one."""
     end = len(page.low.rstrip())
     if not _COMPLETE.search(page.low[max(start, end - 4) : end]):
         return None
@@ -95,7 +95,7 @@ def _sentence_start(page: Page, start: int, end: int) -> int:
 
 
 def _concludes(page: Page, start: int, begin: int, sentence: str) -> bool:
-    """Tell whether the last sentence of a long reply is its conclusion: it says so, or has a paragraph to itself."""
+    """Whether a long reply's last sentence is its conclusion: it says so, or it has its own paragraph."""
     if len(page.low[start:].strip()) <= _SHORT and not say.PLANNED.match(page.low[start:].lstrip()):
         return True
     alone = page.low[:begin].rstrip(" \t").endswith("\n\n") or begin == start
@@ -107,9 +107,10 @@ def _denied_elsewhere(sentence: str, main: list[Group], begin: int) -> bool:
 
 
 def _by_words(page: Page, options: Options, start: int) -> ChoiceReading | None:
-    """Read a short reply that says an option's text in another order or form.
+    """Read a short reply that has an option's text in another order or form.
 
-    Most of one option's words must be there, one of them at least its own, and no word that only other options have.
+    The reply must have most of the option's words, at least one that no other option has, and no word that only other
+    options have.
     """
     body = page.low[start:]
     said = {_stem(t) for t in tokens(_PRONOUN_ONE.sub(" ", body))} - _STOP_WORDS
@@ -130,7 +131,7 @@ def _by_words(page: Page, options: Options, start: int) -> ChoiceReading | None:
 
 
 def _stem(word: str) -> str:
-    """Cut the commonest endings, so that "riding" meets "ride" and "dogs" meets "dog"."""
+    """Cut the most common endings, so that "riding" matches "ride" and "dogs" matches "dog"."""
     for ending in ("ing", "es", "ed", "s", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]

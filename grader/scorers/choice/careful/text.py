@@ -1,4 +1,4 @@
-"""Clean a reply without moving a character: what is not the answer becomes blanks, so spans stay true."""
+"""Clean a reply without moving a character: everything but the answer becomes blanks, so spans stay valid."""
 
 # ruff: noqa: RUF001 - look-alike letters and foreign words are what this file is about
 
@@ -32,7 +32,7 @@ _PUNCTUATION = dict(
 
 
 class _Plain(dict[int, str]):
-    """Translation table, filled as characters turn up: every character to one plainer character."""
+    """A translation table from each character to one plainer character, filled at first use of a character."""
 
     def __missing__(self, code: int) -> str:
         plain = self[code] = _plainer(chr(code))
@@ -52,7 +52,7 @@ def _plainer(char: str) -> str:
     folded = unicodedata.normalize("NFKC", char)
     if len(folded) == 3 and folded[0] + folded[2] == "()":
         folded = folded[1]
-    # Lower-casing must not change the length either, and only the dotted capital I would.
+    # Lower-casing must not change the length either; it would only for the dotted capital I.
     return "I" if folded == "İ" else folded if len(folded) == 1 else char
 
 
@@ -85,7 +85,7 @@ _HARMONY_THOUGHT = "<|channel|>analysis"
 
 
 def hide_reasoning(text: str) -> tuple[str, bool]:
-    """Blank the reasoning blocks of `text`; also tell whether one was never closed (then nothing after it counts)."""
+    """Blank the reasoning blocks of `text`; also return whether one is never closed (all text after it is ignored)."""
     if _HARMONY_THOUGHT in text:
         final = text.rfind(_HARMONY_FINAL)
         if final < 0:
@@ -105,7 +105,7 @@ def hide_reasoning(text: str) -> tuple[str, bool]:
             pieces.append(" " * (tag.end() - done))
             opened, done = -1, tag.end()
         elif closing and opened < 0:
-            # A lone closing tag: the chat template had put the opening one into the prompt.
+            # A closing tag without an opening one: the chat template had put the opening tag into the prompt.
             pieces = [" " * tag.end()]
             done = tag.end()
     if opened >= 0:
@@ -151,7 +151,7 @@ _HAS_MARKUP = Pattern(r"[`*_#<>~\\$]")
 
 
 def without_markup(text: str) -> str:
-    """Blank emphasis, headings, code fences, HTML and LaTeX wrappers, and what is struck out."""
+    """Blank emphasis, headings, code fences, HTML and LaTeX wrappers, and struck-out text."""
     if not _HAS_MARKUP.search(text):
         return text
     text = _STRUCK.sub(blank, text)
@@ -177,7 +177,7 @@ class Page:
             self.ends = [m.end() for m in _BOUNDARY.finditer(shown)]
 
     def sentence(self, start: int, end: int) -> tuple[int, int]:
-        """Return the [start, end) of the sentence or sentences that hold [start, end)."""
+        """Return the [start, end) of the sentence or sentences that contain [start, end)."""
         left = bisect_right(self.ends, start)
         right = bisect_left(self.ends, max(end, start + 1))
         return (
@@ -187,13 +187,13 @@ class Page:
 
     @cached_property
     def breaks_off(self) -> bool:
-        """Whether the text is more than a sentence long and ends inside one: most likely cut off."""
+        """Whether the text is more than a sentence long and ends inside a sentence: it was probably truncated."""
         body = self.shown.strip()
         whole = body.endswith((".", "!", "?", "\u3002", ")", "]", "}", '"', "'", ":", ";"))
         several = len(body) > 100 or (len(body) > 60 and bool(self.ends and self.shown[: self.ends[-1]].strip()))
         return several and not whole
 
     def line(self, start: int, end: int) -> tuple[int, int]:
-        """Return the [start, end) of the line or lines that hold [start, end), without the newline."""
+        """Return the [start, end) of the line or lines that contain [start, end), without the newline."""
         stop = self.shown.find("\n", end)
         return self.shown.rfind("\n", 0, start) + 1, stop if stop >= 0 else len(self.shown)

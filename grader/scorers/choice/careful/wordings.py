@@ -1,6 +1,6 @@
-"""How people and models word a choice, a denial, a doubt, in a dozen languages: patterns over lower-cased text.
+"""How people and models word a choice, a denial or a doubt, in a dozen languages: patterns over lower-cased text.
 
-`*_BEFORE` patterns are searched in what precedes a mention inside its sentence and end where the mention starts;
+`*_BEFORE` patterns are searched in the text before a mention, inside its sentence, and end where the mention starts.
 `*_AFTER` patterns are matched at the mention's end.
 """
 
@@ -27,7 +27,7 @@ _CJK_FILLERS = (
 )
 _FILL = rf"(?:[\s\"'*:,>(\[{{=/-]|\b(?:{_FILLERS})\b|(?:{_CJK_FILLERS}))*+"
 _FILL_CLOSE = rf"(?:[\s\"'*(\[{{]|\b(?:{_FILLERS})\b|(?:{_CJK_FILLERS}))*+"
-"""Fillers without a comma or a colon: what may stand between a denial and what it denies."""
+"""Fillers without a comma or a colon: they can come between a denial and the denied option."""
 
 _GAP = r"[^.!?;\n。]{0,80}?"
 
@@ -69,7 +69,7 @@ _STRONG = (
     r"(?:คำตอบ|ข้อ|उत्तर|जवाब|विकल्प|الخيار)[^.!?\n]{0,20}?",
 )
 STRONG_BEFORE = Pattern(rf"(?:{'|'.join(_STRONG)}){_FILL}$")
-"""An answer is being declared: "the answer is", "I choose", "答案是"."""
+"""Declares an answer: "the answer is", "I choose", "答案是"."""
 
 _TEXT_GAP = r"[^.!?;,\n。]{0,60}?"
 TEXT_BEFORE = Pattern(
@@ -77,7 +77,7 @@ TEXT_BEFORE = Pattern(
     rf"|\b(?:correct|right|best|final|chosen|my)\s+(?:\w+\s+)?(?:{_NOUN_OPTION})\b{_TEXT_GAP}(?:\b(?:{_IS})\b|[:=])"
     rf"|\b(?:{_CHOOSE})\b|{_STRONG[3]}|{_STRONG[4]}|{_STRONG[5]}){_FILL}$"
 )
-"""An option's text is being declared: stricter, for texts also turn up in descriptions ("option A is red")."""
+"""Declares an option's text. It is stricter, because texts also occur in descriptions ("option A is red")."""
 
 _WEAK = (
     r"\b(?:so|thus|therefore|hence|ergo|consequently|accordingly|then|finally|overall|ultimately|"
@@ -100,7 +100,7 @@ _WEAK = (
     r"(?:而是|就是|应该是|应是|应为|选|是|いや|いえ|아니)",
 )
 WEAK_BEFORE = Pattern(rf"(?:{'|'.join(_WEAK)}){_FILL}$")
-"""A conclusion or contrast that declares only where the mention ends its clause: "so B.", "but B"."""
+"""A conclusion or contrast that declares an answer only if the mention ends its clause: "so B.", "but B"."""
 
 CLAUSE_END = Pattern(
     r"[\s\"'*)\]}]*(?:$|[.,;!\n。]|[:(-]\s*(?!\w*\s*(?:no|not)\b)|because\b|since\b|as\b|for\b|due\b|"
@@ -121,7 +121,7 @@ DENIED_BEFORE = Pattern(
     rf"|(?:\bnot|n't|\bnever|\bcannot)\s+(?:\w+\s+){{0,2}}?(?:think|believe|say|mean|match|correspond|fit|"
     rf"choose|select|pick|support|agree|go)\b[^.,;!?\n]{{0,60}}$"
 )
-"""What follows is denied: "not", "rule out", "I don't think the answer is", "不是"."""
+"""Denies what follows: "not", "rule out", "I don't think the answer is", "不是"."""
 
 _ADVERBS = (
     r"(?:(?:also|clearly|definitely|certainly|therefore|thus|actually|simply|just|obviously|likely|"
@@ -135,7 +135,7 @@ _BE = (
 _NO = "no|nope|nah|nein|nicht|non|nee|não|нет|لا|नहीं|いいえ|違|아니|不是|不对|不|否|没有|错"
 _YES = "yes|yep|yeah|correct|right|ja|oui|sí|si|sì|sim|да|верно|نعم|हाँ|हां|はい|そう|네|예|맞|是|对|正确|没错"
 _ANSWERED = r"[\"'*)\]]*\?[\s\"'*]*"
-"""A question mark behind an option, as in "A? No."."""
+"""A question mark after an option, as in "A? No."."""
 DENIED_AFTER = Pattern(
     rf"\s*(?:{_ANSWERED}(?:{_NO})(?![a-z\u0400-\u04ff])|[)\].]*\s*(?:no|nope|nein|non|нет|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))|{_BE}{_ADVERBS}(?:not\b|"
     r"n't|wrong|incorrect|false|invalid|out\b|eliminated|ruled out|excluded|rejected|discarded|impossible|"
@@ -157,7 +157,7 @@ DENIED_AFTER = Pattern(
     r"(?:选项|項|项)?(?:都|的描述|说法|也|明显|则)?(?:是)?(?:错|不|有误|排除|可以排除|被排除|无关)|"
     r"(?:は|が|も)?(?:間違|誤り|違|不正解|正しくな|適切で(?:は)?な|では(?:な|ありません)|じゃな)|(?:은|는|이|가|도)?\s*(?:틀|아니|아닙|아닌|오답))"
 )
-"""What precedes is denied: "is wrong", ": no,", "不对"."""
+"""Denies what precedes: "is wrong", ": no,", "不对"."""
 
 _GOOD = (
     r"(?:correct|right|true|accurate|answer|match|best|better|closest|winner|solution|(?<=(?:most|best|"
@@ -186,7 +186,7 @@ CONFIRMED_AFTER = Pattern(
     r"|(?:が|は|を|と)?(?:最も)?(?:正解|正しい|答え|適切(?!で)|選び|選択|思います|考え)|です|だと思"
     r"|(?:번)?(?:이|가|를|을|은|는)?\s*(?:정답|맞|올바|적절|선택|고르|답입)|입니다|이에요|예요)"
 )
-"""What precedes is confirmed: "is the correct answer", "matches", "正确", "が正解"."""
+"""Confirms what precedes: "is the correct answer", "matches", "正确", "が正解"."""
 
 DOUBTED_BEFORE = Pattern(
     rf"\b(?:if|whether|unless|suppose|supposing|wenn|ob|falls|si|se|если)\b[^.,;:!?\n]{{0,80}}$"
@@ -206,7 +206,7 @@ DOUBTED_BEFORE = Pattern(
     rf"peut-être|quizás?|forse|talvez)\b{_FILL}$"
     r"|(?:如果|假如|可能是|一开始|起初|最初)[^,。\n]{0,20}$|처음[^,。\n]{0,6}$"
 )
-"""What follows is only considered: "if the answer were", "at first I thought", "it could be"."""
+"""Only considers what follows: "if the answer were", "at first I thought", "it could be"."""
 DOUBTED_AFTER = Pattern(
     r"\s*,?\s*(?:if|unless)\b|\s+or\s+(?:maybe|perhaps|possibly)\b"
     rf"|\s*\?(?![\s\"'*]*(?:{_YES})(?![a-z\u0400-\u04ff]))"
@@ -215,14 +215,14 @@ COMPARED_BEFORE = Pattern(
     r"(?:\b(?:between|either|both|among|versus|vs|than|besides|unlike|and|options are|choices are|options|"
     rf"choices)\b|比){_FILL_CLOSE}$"
 )
-"""What follows is one of several being compared."""
+"""Compares what follows with other options."""
 
 FINAL_BEFORE = Pattern(
     r"\b(?:final|finally|therefore|thus|so|hence|conclusion|conclude|overall|ultimately|consequently|best|"
     r"answer\s*:)|因此|所以|最终|综上|故|よって|したがって|따라서|최종|donc|daher|also|"
     r"por (?:lo )?tanto|quindi|portanto|поэтому|итак"
 )
-"""Words that say: this one is the conclusion."""
+"""Marks a conclusion."""
 
 RECONSIDERED = Pattern(
     r"\b(?:wait|actually|however|hmm+|correction|on second thought|but|nope|scratch that|strike that|"
@@ -285,16 +285,16 @@ CONNECTED = Pattern(
     r"oraz|lub|ve|veya|và|hoặc|and/or|as well as|option|"
     r"options)\s+)*[\s(\[\"'*]*|[)\]]\s*(?:,|/|and|or|und|oder|et|ou|и|или)\s*|\s*(?:和|或|或者|及|与|と|または|および|와|과|또는)\s*"
 )
-"""What stands between two mentions that form one list."""
+"""The text between two mentions that form one list."""
 
 ALL_BUT_BEFORE = Pattern(
     r"\b(?:all|everything|every (?:option|choice|answer)|anything|the (?:others|rest))\b[^.;!?\n]{0,20}"
     rf"\b(?:except(?: for)?|but|besides|other than|apart from){_FILL_CLOSE}$"
 )
-"""What is said of all others is not said of what follows: "everything except"."""
+"""Excludes what follows from a statement about all others: "everything except"."""
 
 QUESTION = Pattern(r"\W*(?:is|are|was|could|would|should|does|do|did|which|what|who|why|can|how)\b")
-"""A sentence that asks."""
+"""Opens a question."""
 
 NEGATION = Pattern(
     r"\b(?:not|no|never|neither|without|cannot|none|isn't|aren't|doesn't|don't|wasn't|can't)\b|n't\b|不|没|未"
@@ -303,22 +303,22 @@ SUBORDINATE = Pattern(
     r",?\s?\b(?:as|because|since|while|whereas|given|considering|due to|although|though|even though|which|"
     r"where|but|next to|near|behind|in front of|rather than|unlike|compared)\b"
 )
-"""Where a sentence's main statement ends and its reasons or surroundings begin."""
+"""The end of a sentence's main statement: reasons or surroundings follow."""
 PLANNED = Pattern(
     r"(?:okay|ok|well|alright|first|so)?,?\s?(?:i need to|i'll|i will|let me|let's|let us|we need to|"
     r"to determine|to find|to answer|to identify|looking at|step 1|step by step|first,|"
     r"the question asks|1\.|我需要|首先|让我)"
 )
-"""How a chain of thought begins: what it names on the way is not its answer."""
+"""The opening of a chain of thought: options named in it are not yet the answer."""
 INTENDED = Pattern(
     r"\b(?:need to|let me|let's|let us|we should|i should|i'll|i will|"
     r"must (?:determine|find|look|identify|check|choose))\b"
 )
-"""A sentence that says what comes next instead of what is so."""
+"""A sentence that announces the next step instead of stating a fact."""
 OBSERVED = Pattern(
     r"^\W*(?:\d|step\b|in the\b|on the\b|looking\b|first)|\b(?:i|we) (?:can |also )?(?:see|spot|identify|notice)\b"
 )
-"""A sentence that reports what is seen on the way."""
+"""A sentence that reports an intermediate observation."""
 CONCLUDING = Pattern(
     r"^\W*(?:so|thus|therefore|hence|consequently|in conclusion|conclusion|overall|finally|ultimately|"
     r"in summary|to conclude|based on|this means|that means|it follows|given|also|daher|donc|"

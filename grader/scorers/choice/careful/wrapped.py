@@ -9,7 +9,7 @@ from grader.scorers.choice.careful.patterns import Pattern
 
 
 class Wrapped(NamedTuple):
-    """One container and its content."""
+    """A container in a reply, and the span of its content."""
 
     rule: str
     start: int
@@ -32,7 +32,7 @@ _MOST = 60
 
 
 def find_wrapped(text: str) -> list[Wrapped]:
-    """Return the containers in order of position, at most the last few dozen; an unclosed tag reaches to the end."""
+    """Return the containers in order of position, only the last few dozen; an unclosed tag extends to the end."""
     found: list[Wrapped] = []
     if "box" in text:
         found += _boxes(text)
@@ -46,7 +46,7 @@ def find_wrapped(text: str) -> list[Wrapped]:
 
 
 def _field(m: re.Match[str], text: str) -> Wrapped:
-    """Return a JSON field's value, for an array all of its items."""
+    """Return a JSON field's value, or all items if it is an array."""
     start, end = next(m.span(g) for g in (2, 3, 4) if m[g] is not None)
     close = text.find("]", m.end(), m.end() + 300) if m[1] else -1
     if close >= 0 and text[m.end() : close].strip():
