@@ -184,7 +184,7 @@ def test_show_takes_benchmark_and_data_from_the_table_as_check_does(project):
         assert said.returncode == 0, said.stderr
         assert "10 questions:" in said.stdout
     assert "label: " in grade("show", "vstar", "0", cwd=deeper).stdout
-    assert "none.jsonl: there is no such file" in grade("show", "vstar", "--data", "none.jsonl", cwd=deeper).stdout
+    assert "none.jsonl: this file does not exist" in grade("show", "vstar", "--data", "none.jsonl", cwd=deeper).stdout
 
 
 def test_show_does_not_take_one_benchmarks_data_for_anothers(project):
@@ -192,7 +192,7 @@ def test_show_does_not_take_one_benchmarks_data_for_anothers(project):
     (path.parent / "grade.toml").write_text(f'benchmark = "vstar"\ndata = "{data}"\n')
     said = grade("show", "mmbench", cwd=path.parent)
     assert said.returncode == 0
-    assert "questions: The data of mmbench (dev-en) is not here." in said.stdout
+    assert "questions: The data of mmbench (dev-en) is not on this machine." in said.stdout
 
 
 def test_show_without_a_benchmark_anywhere_asks_for_one_and_its_usage_says_what_may_be_left_out(project):

@@ -54,7 +54,7 @@ def test_the_reading_can_be_the_official_one_and_a_line_can_be_a_groups(vstar):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--fail-under", "pass@1=3"], "There is no metric 'pass@1' in this report; it has accuracy."),
+        (["--fail-under", "pass@1=3"], "This report has no metric 'pass@1'; it has accuracy."),
         (
             ["--fail-under", "accuracy:category=nonsense=3"],
             "accuracy has no group 'category=nonsense'; it has category",
