@@ -10,7 +10,7 @@ import msgspec
 if TYPE_CHECKING:
     from grader.results import CanaryProvenance, FlakeProvenance, Report, SelftestProvenance
 
-_COUNTED = {"reference": "references pass", "wording": "right answers are read"}
+_COUNTED = {"reference": "references pass", "wording": "correct answers are read"}
 """Kind of probe that a note mentions -> text after its count."""
 _UNITS = (("day", 86400), ("h", 3600), ("min", 60))
 
@@ -34,13 +34,13 @@ def _flakes(report: Report) -> list[str]:
     ]
     if flakes is None or not ranges:
         return []
-    return [f"{flakes_in_words(flakes)}. The 95 % intervals, widened by that (with flakes): {', '.join(ranges)}."]
+    return [f"{flakes_in_words(flakes)}. The 95 % intervals, widened by this rate (with flakes): {', '.join(ranges)}."]
 
 
 def flakes_in_words(flakes: FlakeProvenance) -> str:
     """Return a sentence about the ledger's rate, without its full stop."""
     return (
-        f"{flakes.flips} of {flakes.checked} verdicts changed when they were reached again on the machine that graded, "
+        f"{flakes.flips} of {flakes.checked} verdicts changed when samples were graded again on the same machine, "
         f"so at most {100 * flakes.bound:.2g} % do (95 % confidence)"
     )
 

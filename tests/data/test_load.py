@@ -357,5 +357,5 @@ def test_a_benchmarks_own_file_is_found_beside_its_declaration(tmp_path: Path) -
     )
     own = declarations.load(str(tmp_path))
     assert data.load(own, "s", "p", None, ["qid"]).rows == [{"qid": "q1"}, {"qid": "q2"}]
-    with pytest.raises(DataUnavailableError, match=r"^The data of own \(empty\) is not here\."):
+    with pytest.raises(DataUnavailableError, match=r"^The data of own \(empty\) is not on this machine\."):
         data.load(own, "empty", "p", None, ["qid"])
