@@ -1,4 +1,4 @@
-"""The Python interface: `grade`, `compare` and `read_report`, as the package offers them."""
+"""The Python interface of the package: `grade`, `compare` and `read_report`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from grader.options import Options
     from grader.results import ReadingName, Report
 
-# The functions import what they need when they are called: `grade --help` waits for none of it.
+# Each function imports its modules when it is called, so that `grade --help` stays fast.
 
 
 def grade(
@@ -29,10 +29,10 @@ def grade(
 
     The options are the fields of `grader.options.Options`: `benchmark`, `split`, `data`, `protocol`, `k`, `sandbox`,
     `timeout` (CPU seconds), `memory` (bytes), `judge_model` and so on, with the command's defaults; `data` and the
-    other files may be given as text. `write` also writes the files that the command writes beside a prediction file.
+    other files may be given as strings. With `write`, also write the files that the command writes beside them.
 
-    Raises a `grader.errors.GradeError`: `UsageError` (also for an option that does not exist), `InputError`,
-    `DataUnavailableError` or `InfrastructureError`; TypeError for predictions that are neither. Prints nothing.
+    Raises a `grader.errors.GradeError`: `UsageError` (also for an unknown option), `InputError`,
+    `DataUnavailableError` or `InfrastructureError`; TypeError for predictions of another type. Prints nothing.
     """
     from grader import grading
     from grader.files.destination import Destination
@@ -61,9 +61,9 @@ _ELSEWHERE = {
     "baseline": "gates are the command's; grader.compare(before, after) pairs two reports",
     "max_drop": "gates are the command's; grader.compare(before, after) pairs two reports",
     "reading": "the report has both; report.metric(name, reading) takes one",
-    "output": "reports are the command's: write=True writes the results file, and `grade report` makes them of it",
+    "output": "reports are the command's: write=True writes the results file, and `grade report` turns it into reports",
 }
-"""What is an option of the command and none of `grade`: what to do instead."""
+"""Options that the command has and `grade()` does not, with what to do instead."""
 
 
 def _check_names(options: Mapping[str, object]) -> None:
@@ -83,7 +83,7 @@ def _check_names(options: Mapping[str, object]) -> None:
 def _grade_texts(
     predictions: Mapping[str, Sequence[str]], asked: Options, observer: Observer, destination: Destination | None
 ) -> Graded:
-    """Grade texts as if they were a prediction file; error messages name the argument, not a file."""
+    """Grade strings as if they were a prediction file; error messages name the argument, not a file."""
     import io
 
     from grader import grading
@@ -97,7 +97,7 @@ def _grade_texts(
 
 
 def _of_argument(problem: str, qids: list[str]) -> str:
-    """Return a problem of the file as a problem of the argument: the caller knows no file and no lines."""
+    """Return a problem of the file as a problem of the argument: the caller passed no file."""
     import re
 
     place = r"<stdin>(?::\d+)?: \$(?:\[(?P<at>\d+)\])?(?:\.(?:qid|predictions))?(?P<sample>(?:\[\d+\])?): "
@@ -109,7 +109,7 @@ def _of_argument(problem: str, qids: list[str]) -> str:
 
 
 def _records(predictions: Mapping[str, Sequence[str]]) -> bytes:
-    """Return the prediction file that these texts would be; raises TypeError, InputError."""
+    """Return these strings as the content of a prediction file. Raises TypeError, InputError."""
     from collections.abc import Iterable, Mapping
 
     import msgspec
@@ -122,10 +122,10 @@ def _records(predictions: Mapping[str, Sequence[str]]) -> bytes:
     records: list[dict[str, object]] = []
     problems: list[str] = []
     for qid, texts in predictions.items():
-        # A text is a sequence of texts as well, and each of its characters would be graded.
+        # A string is also a sequence of strings; without this check each character would be graded.
         given = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, str | bytes | Mapping) else None
         if not isinstance(qid, str | int) or given is None or not all(isinstance(text, str) for text in given):
-            problems.append(f"{qid!r}: expected a list of texts, not {texts!r:.60}")
+            problems.append(f"{qid!r}: expected a list of strings, not {texts!r:.60}")
         elif any(_is_broken(text) for text in (str(qid), *given)):
             problems.append(f"{qid!r}: holds a lone surrogate, which is not a valid character; replace it")
         records.append({"qid": str(qid), "predictions": given})
@@ -143,7 +143,7 @@ def _is_broken(text: str) -> bool:
 
 
 def compare(before: Report, after: Report, *, reading: ReadingName = "careful") -> Comparison:
-    """Pair two reports of one benchmark by item; raises `grader.errors.UsageError` where they cannot be compared."""
+    """Compare two reports of one benchmark, item by item. Raises `grader.errors.UsageError` if that is impossible."""
     from grader.decisions import comparison
     from grader.errors import UsageError
     from grader.results import READINGS, Report
@@ -157,7 +157,7 @@ def compare(before: Report, after: Report, *, reading: ReadingName = "careful") 
 
 
 def read_report(path: str | Path) -> Report:
-    """Read a `<stem>_results.json`; raises `grader.errors.InputError`."""
+    """Read a `<stem>_results.json`. Raises `grader.errors.InputError`."""
     from grader.files import results_file
 
     return results_file.read_report(Path(path))

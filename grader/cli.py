@@ -1,4 +1,4 @@
-"""The command: the words it knows, where their defaults come from, and the exit code of every way to end."""
+"""The command line: its subcommands, the sources of their defaults, and the exit codes."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         say(f"error: {error}")
         return error.exit_code
     except BrokenPipeError:
-        # Whoever read the output has seen enough.
+        # The reader of the output has closed the pipe, which is not an error.
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
         return 0
     except SystemExit:
-        # click's way to say that the reader of the output has gone, and to end a completion.
+        # click exits this way when the reader of the output has gone, and after a completion.
         return 0
     except OSError as error:
         say(f"error: {error}")
@@ -59,22 +59,22 @@ HELP = f"{__name__}.help"
 
 
 class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # it has no types
-    """`grade WORD` is a command or a prediction file, and completes as both."""
+    """A group whose first argument is a subcommand or a prediction file; both are completed."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete commands; what begins none of them is a file."""
+        """Complete commands; if none matches, complete files."""
         return super().shell_complete(ctx, incomplete) or [CompletionItem(incomplete, type="file")]
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """Refuse a word that is nearly a command and no file, with the command that was meant."""
+        """Refuse a misspelt command and suggest the right one, unless the word is a file."""
         word = args[0]
         near = difflib.get_close_matches(word, self.list_commands(ctx), 1, 0.7)
         if near and word not in self.commands and "." not in word and not Path(word).exists():
-            raise UsageError(f"There is no command and no file {word!r}. Did you mean `grade {near[0]}`?")
+            raise UsageError(f"{word!r} is neither a command nor a file. Did you mean `grade {near[0]}`?")
         return cast("tuple[Any, Any, list[str]]", super().resolve_command(ctx, args))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Note whether it is help that is asked for: that is to be had under a broken configuration table as well."""
+        """Note whether help is requested: a broken config file must not prevent help."""
         ctx.meta[HELP] = not set(ctx.help_option_names).isdisjoint(args)
         return cast("list[str]", super().parse_args(ctx, args))
 
@@ -130,7 +130,7 @@ for _command in (
 
 
 def option_names(command: click.Command) -> dict[str, click.Option]:
-    """Return a command's options by their long name (`-k`: `k`), as the configuration table spells them."""
+    """Return a command's options by their long name (`-k`: `k`), as the config file spells them."""
     return {
         max(parameter.opts, key=len).lstrip("-").replace("-", "_"): parameter
         for parameter in command.params
@@ -139,7 +139,7 @@ def option_names(command: click.Command) -> dict[str, click.Option]:
 
 
 def _name_variables(command: click.Command, prefix: str) -> None:
-    """Give every option its environment variable, named as the option is."""
+    """Give every option its environment variable, named after the option."""
     for name, option in option_names(command).items():
         option.envvar = f"{prefix}_{name.upper()}"
     for part in command.commands.values() if isinstance(command, click.Group) else ():
@@ -151,11 +151,11 @@ for _command in (run_command, look.check_command):
     _name_variables(_command, "GRADE")
 
 
-# --- the configuration table --------------------------------------------------------------------------------------
+# --- the config file ----------------------------------------------------------------------------------------------
 
 
 def _configure(context: click.Context) -> None:
-    """Take what the nearest configuration table says for defaults, by command and parameter; raises InputError."""
+    """Use the nearest config file's values as defaults, by command and parameter. Raises InputError."""
     from grader.commands import config_file as config
 
     found = config.find(Path.cwd())
@@ -175,7 +175,7 @@ def _configure(context: click.Context) -> None:
 
 
 _PREDICTIONS = "output"
-"""The option of `grade infer` that names the prediction file; in a configuration table it names reports."""
+"""The option of `grade infer` that names the prediction file; in a config file it names reports."""
 
 
 def _kind(option: click.Option) -> Kind:
@@ -185,7 +185,7 @@ def _kind(option: click.Option) -> Kind:
 
 
 def _value(option: click.Option, value: Any, found: Config) -> Any:
-    """Return a table's value as click takes it; a path is meant from where the table is."""
+    """Return a config file's value in click's form; a path is relative to the file's folder."""
     if option.multiple:
         return [_located(option, item, found) for item in (value if isinstance(value, list) else [value])]
     if isinstance(value, list):
@@ -202,14 +202,14 @@ def _located(option: click.Option, value: Any, found: Config) -> Any:
 
 
 def _is_folder(benchmark: str, beside: Path) -> bool:
-    """Whether a benchmark is a folder of the user's own."""
+    """Return whether a benchmark is a folder, not the id of a built-in benchmark."""
     from grader.scorers.declarations import names
 
     return os.sep in benchmark or ((beside / benchmark / "benchmark.toml").is_file() and benchmark not in names())
 
 
 def _origin(error: click.ClickException) -> str:
-    """Say where a bad value came from, if not from the command line."""
+    """Return the source of a bad value, if it is not the command line."""
     if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
         return ""
     source = error.ctx.get_parameter_source(error.param.name or "")

@@ -1,4 +1,4 @@
-"""What a CI system shows on top of a run: GitHub's annotations."""
+"""GitHub annotations: a gate's decision, shown at the top of a CI run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _LEVELS = {"met": "notice", "failed": "error", "inconclusive": "warning", "unsco
 
 
 def on_top(gate: GateResult) -> None:
-    """Print a gate's verdict as a workflow command, which the CI shows on top of the run."""
+    """Print a gate's decision as a workflow command, which GitHub shows at the top of the run."""
     if os.environ.get("GITHUB_ACTIONS") == "true":
         say(f"::{_LEVELS[gate.state]} title=grade::{_escaped(f'{gate.gate}: {gate.reason}')}")
 
 
 def _escaped(text: str) -> str:
-    """Escape as GitHub's workflow commands need it (docs.github.com, workflow commands)."""
+    """Escape the characters that are special in GitHub's workflow commands (docs.github.com, workflow commands)."""
     pairs = [("%", "%25"), ("\r", "%0D"), ("\n", "%0A")]
     for character, code in pairs:
         text = text.replace(character, code)

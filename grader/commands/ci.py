@@ -1,4 +1,4 @@
-"""What a CI system shows of a run beside its log: GitHub's step summary."""
+"""GitHub's step summary: the report, shown beside the log of a CI run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def summarise(report: Report, gates: Sequence[GateResult]) -> None:
-    """Append the report to the step's summary, where the CI keeps one; a summary that fails is no failed run."""
+    """Append the report to the step summary, if the CI has one. A failure to write it does not fail the run."""
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if not place:
         return

@@ -1,4 +1,4 @@
-"""The configuration table: `grade.toml`, or `[tool.grade]` in `pyproject.toml`, of this folder or the nearest above."""
+"""The config file: `grade.toml`, or `[tool.grade]` in `pyproject.toml`, in this folder or the nearest one above."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Kind = Literal["flag", "value", "list"]
-"""What an option takes: true or false, one value, or one or several."""
+"""The values that an option accepts: true or false, one value, or a list of values."""
 _EXPECTED: dict[Kind, str] = {
     "flag": "true or false, without quotes",
-    "value": "one text or number, and not an empty one",
-    "list": "a text or a number, or a list of these, and no empty ones",
+    "value": "one string or number, not empty",
+    "list": "a string or a number, or a list of these, none of them empty",
 }
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """A table that was found."""
+    """A config file that was found."""
 
     path: Path
     values: dict[str, Any]
@@ -31,9 +31,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find(start: Path) -> Config | None:
-    """Return the nearest table, from `start` upwards; None where there is none.
+    """Return the nearest config file, from `start` upwards, or None.
 
-    Raises InputError for one that cannot be read: what it asks for, a gate perhaps, must not be left out.
+    Raises InputError if it cannot be read: ignoring it could ignore a gate that it sets.
     """
     for folder in (start, *start.parents):
         for name, keys in (("grade.toml", ()), ("pyproject.toml", ("tool", "grade"))):
@@ -48,7 +48,7 @@ def check(config: Config, known: Mapping[str, Kind]) -> None:
     problems = []
     for key, value in config.values.items():
         if key not in known:
-            problems.append(f"{config.path}: {key}: there is no such option{_switch(key, value, known)}")
+            problems.append(f"{config.path}: {key}: unknown option{_switch(key, value, known)}")
         elif not _suits(value, known[key]):
             problems.append(f"{config.path}: {key}: expected {_EXPECTED[known[key]]}")
     if problems:
@@ -56,7 +56,7 @@ def check(config: Config, known: Mapping[str, Kind]) -> None:
 
 
 def _switch(key: str, value: Any, known: Mapping[str, Kind]) -> str:
-    """Return how to write a switch that the command line turns off by a name of its own (`--no-cache`)."""
+    """Return a hint for an option that the command line turns off with `--no-...`, such as `--no-cache`."""
     name = key.removeprefix("no_")
     if name == key or known.get(name) != "flag":
         return ""
@@ -74,7 +74,7 @@ def _spelt_alike(path: Path, table: dict[str, Any]) -> dict[str, Any]:
     values = {key.replace("-", "_"): value for key, value in table.items()}
     if len(values) < len(table):
         twice = next(key for key in table if "-" in key and key.replace("-", "_") in table)
-        raise InputError([f"{path}: {twice}: is a duplicate: it is given with a hyphen and with an underscore"])
+        raise InputError([f"{path}: {twice}: duplicate option: it is given with a hyphen and with an underscore"])
     return values
 
 
@@ -89,7 +89,7 @@ def _table(path: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
         found: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         if keys and ".".join(keys) not in text:
-            # Somebody else's file: what is wrong with it is not ours to say.
+            # This pyproject.toml has no settings for `grade`: errors in it are not reported here.
             return None
         raise InputError([f"{path}: {error}"]) from error
     for key in keys:

@@ -1,4 +1,4 @@
-"""Prose to standard error, whatever characters it has: none of them reaches a terminal as a command."""
+"""Messages on standard error. Control characters are replaced, so that a terminal does not obey them."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 
 def say(text: str) -> None:
-    """Print prose."""
+    """Print a message; replace its control characters."""
     write("".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text))
 
 
 def write(text: str) -> None:
-    """Print what is known to be harmless, colours included."""
+    """Print text that is known to be harmless, such as a table with colours."""
     data = (text + "\n").encode(sys.stderr.encoding or "utf-8", errors="backslashreplace")
     try:
         sys.stderr.buffer.write(data)
         sys.stderr.flush()
     except OSError:
-        # Whether anybody can read it changes nothing of what is being done, least of all a gate's verdict.
+        # A message that cannot be shown must not change the run, least of all a gate's decision.
         _discard(sys.stderr)
 
 
 def emit(data: bytes) -> None:
-    """Write a machine's output to standard output; a reader that has gone has seen enough. Raises OSError."""
+    """Write machine-readable output to standard output. A reader that has gone is not an error. Raises OSError."""
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
@@ -39,18 +39,18 @@ def emit(data: bytes) -> None:
 
 
 def _discard(stream: TextIO) -> None:
-    """Send what is still in a stream, and all that follows, nowhere."""
+    """Send the rest of a stream's output to the null device."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def writing(write: Callable[[], list[Path]]) -> list[Path]:
-    """Write files; raises InfrastructureError, with what to do, where that fails."""
+    """Write files. Raises InfrastructureError, which says what to do, if that fails."""
     try:
         return write()
     except OSError as error:
         raise InfrastructureError(
-            f"The results could not be written: {error}. Make room, or name another folder with --output-dir, and run "
-            "it again."
+            f"The results could not be written: {error}. Make room, or write to another folder, and run the command "
+            "again."
         ) from error

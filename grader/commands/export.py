@@ -1,4 +1,4 @@
-"""`grade export`: results where other people keep them."""
+"""`grade export`: results in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 @click.argument("target", type=click.Choice(list(TARGETS)), metavar="TARGET")
 @click.argument("run", type=NAMED_FILE, metavar="[NAME=]RESULTS")
 @click.option("-o", "--output", "folder", type=click.Path(path_type=Path, file_okay=False), default=Path(),
-              metavar="DIR", help="Folder for the files; default: the current one.")  # fmt: skip
+              metavar="DIR", help="Folder for the files; default: the current folder.")  # fmt: skip
 @click.option("--model", default="", metavar="ID", help="The model's id, for example org/name.")
 @click.option("--organization", default="", metavar="NAME", help="Who ran the evaluation.")
 @click.option(
     "--dataset", default="", metavar="ORG/NAME", help="The data set on the hub; default: the benchmark's own."
 )
-@click.option("--task", default="", metavar="NAME", help="The task within the data set; default: the benchmark's id.")
-@click.option("--project", default="", metavar="NAME", help="Project of W&B, experiment of MLflow (default: grade).")
+@click.option("--task", default="", metavar="NAME", help="The task in the data set; default: the benchmark's id.")
+@click.option("--project", default="", metavar="NAME", help="Project in W&B, or experiment in MLflow (default: grade).")
 @click.option("--reading", type=click.Choice(["careful", "official"]),
-              help="For targets with one value: the reading (default: official).")  # fmt: skip
+              help="Which reading to export, for targets that take only one (default: official).")  # fmt: skip
 @click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="PATH",
-              help="The data that was graded against, where samples show questions.")  # fmt: skip
+              help="The benchmark's data, for exports that include the questions.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
 def export_command(
     target: str,
@@ -53,7 +53,7 @@ def export_command(
 ) -> None:
     """Export results to TARGET: every-eval-ever, hugging-face, lmms-eval, mlflow or wandb.
 
-    The first three write files. mlflow and wandb log a run through their own libraries and settings.
+    The first three write files. mlflow and wandb log a run with their own libraries and settings.
     """
     from grader.integrations.exports.interface import Wanted
 

@@ -1,4 +1,4 @@
-"""`grade flakes`: how often verdicts changed on this machine when they were reached again."""
+"""`grade flakes`: how often verdicts changed on this machine when samples were graded again."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ SHOWN = 20
     "-o", "--output", type=options.FILE, metavar="FILE", help="Also write every check as JSON here, or to `-`."
 )
 def flakes_command(output: str | None) -> None:
-    """Show the verdicts that changed when they were reached again on this machine.
+    """Show the verdicts that changed when samples were graded again on this machine.
 
-    They come from `grade PREDICTIONS --second-opinion` and from `grade selftest --repeat N`.
+    The checks come from `grade PREDICTIONS --second-opinion` and `grade selftest --repeat N`.
     """
     from grader.selftest import ledger
 

@@ -1,4 +1,4 @@
-"""`grade history`: checkpoints of one training run."""
+"""`grade history`: the checkpoints of one training run."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @click.command("history")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="FOLDER")
-@click.option("-b", "--benchmark", metavar="ID", help="The benchmark, where the folder has results of several.")
+@click.option("-b", "--benchmark", metavar="ID", help="The benchmark, if the folder has results of several.")
 @click.option("--metric", metavar="METRIC", default="", help="The metric; default: the benchmark's first one.")
 @click.option("--fail-under", "line", metavar="METRIC=V", callback=options.parsed_line,
-              help="Draw the line of this gate; METRIC:FIELD=LABEL=V for a category.")  # fmt: skip
+              help="Draw this gate's threshold; METRIC:FIELD=LABEL=V for a group.")  # fmt: skip
 @options.reading_option
 @click.option("-o", "--output", "outputs", type=options.FILE, multiple=True, metavar="FILE",
               help="Also write the history here: .json, .csv, .md, .html, or `-` (JSON on standard output); "
@@ -38,9 +38,9 @@ def history_command(
     outputs: tuple[str, ...],
     quiet: bool,
 ) -> None:
-    """Show a metric over the checkpoints of a training run, and what moved from each one to the next.
+    """Show a metric over the checkpoints of a training run, and what changed from each one to the next.
 
-    FOLDER holds the results files, or folders with one each. The step is a number in the name, as in
+    FOLDER holds the results files, or one folder per checkpoint. The step is a number in the name, as in
     `step_1000_results.json`.
     """
     from grader.decisions.comparison import named
@@ -73,7 +73,7 @@ def history_command(
 
 
 def _reports(folder: Path, benchmark: str | None) -> dict[Path, Report]:
-    """Return the whole runs of a folder; raises UsageError where there are none, or of several benchmarks."""
+    """Return the whole runs in a folder. Raises UsageError if there are none, or if they are of several benchmarks."""
     from grader.decisions.history import ENDING
     from grader.files.results_file import read_report
 
@@ -84,7 +84,7 @@ def _reports(folder: Path, benchmark: str | None) -> dict[Path, Report]:
         found = {path: report for path, report in found.items() if report.benchmark == benchmark}
     if not found:
         of = f" of {benchmark}" if benchmark else ""
-        raise UsageError(f"{folder}: no results file{of} of a whole run (*{ENDING}) is there or one folder below.")
+        raise UsageError(f"{folder}: no results file{of} of a whole run (*{ENDING}) in it, or one folder below.")
     if benchmark is None and len(names) > 1:
         raise UsageError(f"{folder} has results of {', '.join(names)}. Choose one with -b.")
     return found

@@ -1,4 +1,4 @@
-"""`grade infer`: from a model behind a server to a prediction file, and on to its score."""
+"""`grade infer`: ask a model on a server for predictions, write the prediction file, and grade it if asked."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from grader.inference.session import Prepared, Result
 
 EXIT_CODES = (
-    "Exit codes: 0 every sample is there; 2 bad input; 3 some are missing (the same command asks only for those); "
-    "130 interrupted (the same command goes on). With --grade, then those of `grade`."
+    "Exit codes: 0 every sample has a reply; 2 bad input; 3 some samples are missing (the same command asks only for "
+    "those); 130 interrupted (the same command continues). With --grade, the exit codes of `grade` as well."
 )
 _LISTED = 10
 _BATCH_BYTES = 200_000_000
-"""What batch services take in one file, at most."""
+"""The size limit of one file at batch services."""
 
 
 @click.command("infer", epilog=EXIT_CODES)
@@ -37,13 +37,13 @@ _BATCH_BYTES = 200_000_000
 @infer_options.batch_options
 @infer_options.grade_options
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and warnings.")
-@click.option("-v", "--verbose", is_flag=True, help="With --grade: also say what every verdict rests on.")
+@click.option("-v", "--verbose", is_flag=True, help="With --grade: also show the evidence for every verdict.")
 @click.pass_context
 def infer_command(context: click.Context, /, **given: Any) -> int:
-    """Ask a model for predictions: every sample of every task, once, resumably.
+    """Ask a model for predictions. An interrupted run can be continued with the same command.
 
-    The prediction file is made from <stem>_requests.jsonl beside it, which has every request and reply. The key is
-    read from OPENAI_API_KEY (another variable with --api-key-env).
+    Every request and reply is logged in <stem>_requests.jsonl, and the prediction file beside it is built from this
+    log. The key is read from OPENAI_API_KEY (another variable with --api-key-env).
     """
     infer_options.check(context)
     asked = infer_options.parsed(given)
@@ -67,7 +67,7 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
 
 
 def _run(prepared: Prepared, *, quiet: bool) -> Result | None:
-    """Run, and say how to go on where it is interrupted."""
+    """Run the requests; if interrupted, say how to continue and return None."""
     from grader.commands.infer_progress import watcher
     from grader.inference import session
 
@@ -94,9 +94,9 @@ def _taken(prepared: Prepared, path: Path) -> Result:
 
 
 def _took(taken: Taken) -> str:
-    parts = [f"{taken.replies} replies taken"]
+    parts = [f"took {taken.replies} replies"]
     parts += [f"{taken.failures} failed requests"] if taken.failures else []
-    parts += [f"{taken.known} that were there already"] if taken.known else []
+    parts += [f"{taken.known} that were already known"] if taken.known else []
     parts += [f"{len(taken.problems)} lines that could not be used"] if taken.problems else []
     return ", ".join(parts)
 
@@ -104,15 +104,15 @@ def _took(taken: Taken) -> str:
 def _show_batch(written: Written, path: Path) -> None:
     say(f"Wrote {path}: {written.requests} requests, {written.bytes / 1e6:.1f} MB.")
     if written.bytes > _BATCH_BYTES:
-        say("Batch services take 200 MB in a file at most: use --limit or --id for parts, or --max-image-pixels.")
+        say("Batch services accept at most 200 MB per file: use --limit or --id for parts, or --max-image-pixels.")
     if written.later:
-        say(f"{written.later} requests need the replies to these first: take them with --from-batch, then write again.")
+        say(f"{written.later} more requests need these replies: use --from-batch, then write a batch file again.")
 
 
 def _show_dry_run(look: DryRun, asked: InferOptions) -> None:
     if look.first is not None:
         emit(json.dumps(look.first, ensure_ascii=False, indent=1).encode("utf-8", errors="replace") + b"\n")
-    before = f" ({look.before} more have their reply already)" if look.before else ""
+    before = f" ({look.before} more already have a reply)" if look.before else ""
     say(f"{look.requests} requests to {asked.model.name}{before}. The first one is above; its images are abbreviated.")
     images = f", {look.image_tokens:,} of them for images" if look.image_tokens else ""
     say(f"About {look.prompt_tokens:,} prompt tokens{images}: a rough estimate, servers count differently.")
@@ -123,7 +123,7 @@ def _show_dry_run(look: DryRun, asked: InferOptions) -> None:
 
 
 def _show(result: Result, asked: InferOptions, *, quiet: bool) -> None:
-    """Say what the run came to: what a user must know is said under --quiet as well."""
+    """Print the run's result; warnings and errors are printed with --quiet as well."""
     summary = result.summary
     for path in () if quiet else result.set_aside:
         say(f"The earlier file is kept as {path}")
@@ -131,11 +131,11 @@ def _show(result: Result, asked: InferOptions, *, quiet: bool) -> None:
         say(_truncation(stage, count, summary.requests[stage], summary.limits[stage]))
     if summary.identical:
         say(
-            f"Note: {summary.identical} samples equal another one of their task letter by letter at a temperature "
-            "above 0: the server may ignore `seed`, or answer from a cache."
+            f"Note: {summary.identical} samples are identical to another sample of their task, at a temperature above "
+            "0: the server may ignore `seed`, or answer from a cache."
         )
     if summary.several_choices and not quiet:
-        say(f"{summary.several_choices} replies had more than one choice; the first was taken.")
+        say(f"{summary.several_choices} replies had more than one choice; the first one was used.")
     if result.stopped:
         say(f"error: the run stopped: {result.stopped}{_how_to_leave_out(result.stopped)}")
     if not summary.complete:
@@ -150,7 +150,7 @@ def _truncation(stage: str, count: int, of: int, limit: int | None) -> str:
     at = f" at {limit} tokens" if limit is not None else ""
     what = "answers" if stage == "answer" else f"replies ({stage})"
     return (
-        f'WARNING: {count} of {of} {what} were cut{at} (finish_reason "length"): they may lack their conclusion. '
+        f'WARNING: {count} of {of} {what} were cut{at} (finish_reason "length"): their conclusion may be missing. '
         "Raise --max-tokens and start over with --fresh."
     )
 
@@ -171,7 +171,7 @@ def _show_missing(result: Result, asked: InferOptions) -> None:
 
 
 def _how_to_leave_out(reason: str) -> str:
-    """Name the option that leaves a setting out of the request, where a server seems to refuse one."""
+    """Name the option that leaves a setting out of the request, if the server seems to refuse that setting."""
     said = reason.lower()
     if not any(word in said for word in ("support", "not permitted", "forbidden", "unknown", "unrecognized")):
         return ""
@@ -187,7 +187,7 @@ def _advice(kind: str) -> str:
 
 
 def _grade(context: click.Context, given: dict[str, Any]) -> int:
-    """Grade the prediction file with the options that `grade` has."""
+    """Grade the prediction file, with the grading options that were given."""
     group = context.find_root().command
     run_command = group.get_command(context, "run") if isinstance(group, click.Group) else None
     if run_command is None:

@@ -1,4 +1,4 @@
-"""Progress of `grade infer` on standard error: one line on a terminal, a line now and then in a log."""
+"""Progress of `grade infer` on standard error: a bar on a terminal, a line every few seconds in a log."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
 
 
 class Lines(PlainLines):
-    """For logs."""
+    """Progress lines for a log."""
 
     def __init__(self, *, quiet: bool) -> None:
         super().__init__(quiet=quiet)
         self._written = time.monotonic()
 
     def progress(self, progress: Progress) -> None:
-        """Write a line when it is time."""
+        """Write a line, if the last one is old enough."""
         if time.monotonic() - self._written >= LINE_SECONDS:
             self._written = time.monotonic()
             self.message(described(progress))
 
 
 class Bar(LiveBar):
-    """For terminals."""
+    """A progress bar for a terminal."""
 
     def __init__(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
         from rich.table import Column
 
-        # What does not fit is cut at the end of the line, not in the counts.
+        # A line that is too long is cut at its end, so that the counts stay visible.
         text = TextColumn("{task.fields[detail]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1))
         columns: list[Any] = [BarColumn(bar_width=12, table_column=Column(min_width=12)), text]
         super().__init__(Progress(*columns, console=Console(stderr=True), transient=True, expand=True))
@@ -46,12 +46,12 @@ class Bar(LiveBar):
 
 
 def watcher(*, quiet: bool) -> Bar | Lines:
-    """Return what suits standard error."""
+    """Return a bar if standard error is a terminal, else lines."""
     return Bar() if has_bar(quiet=quiet) else Lines(quiet=quiet)
 
 
 def described(progress: Progress) -> str:
-    """Return a line on how far a run is."""
+    """Return one line that describes the progress of a run."""
     return f"requests: {progress.before + progress.done}/{progress.total}, {_detail(progress)}"
 
 
@@ -72,7 +72,7 @@ def _detail(progress: Progress) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in the unit that suits it."""
+    """Return a duration as text, in seconds, minutes or hours."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def leaderboard_command(
     runs: tuple[NamedFile, ...], reading: ReadingName, outputs: tuple[str, ...], *, quiet: bool
 ) -> None:
-    """Rank several runs, of one benchmark or of many, and show which of them the data cannot tell apart.
+    """Rank runs of one or several benchmarks, and show which differences are not significant.
 
-    RESULTS is a `<stem>_results.json`. NAME is what the table calls its model.
+    RESULTS is a `<stem>_results.json`. NAME is the name of its model in the table.
     """
     from grader.decisions.leaderboard import leaderboard
     from grader.reports.leaderboard import format_of

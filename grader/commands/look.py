@@ -1,4 +1,4 @@
-"""`grade list`, `grade show` and `grade check`: looking without grading."""
+"""`grade list`, `grade show` and `grade check`: commands that look at data and grade nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def list_command() -> None:
         declared = declarations.load(name)
         click.echo(f"{name:12} {declared.name}: splits {', '.join(declared.splits)}; "
                    f"protocols {', '.join(declared.protocols)}")  # fmt: skip
-    click.echo(f"\nScorers, for `scoring` in a benchmark.toml of your own: {', '.join(registry.names())}")
+    click.echo(f"\nScorers, for `scoring` in your own benchmark.toml: {', '.join(registry.names())}")
 
 
 @click.command("show")
@@ -32,17 +32,17 @@ def list_command() -> None:
 @click.option("--split", metavar="S", help="Split of the benchmark.")
 @click.option("--data", type=options.PATH, metavar="PATH", help="Local copy of the data.")
 @click.option("--protocol", metavar="P", help="Version of the official scorer.")
-@click.option("--as-asked", is_flag=True, help="The first request that `grade infer` sends, instead of the data.")
+@click.option("--as-asked", is_flag=True, help="Show the first request that `grade infer` sends, instead of the data.")
 @click.option("--mode", default="", metavar="MODE", help="With --as-asked: HumanEval-V's v2c, v2c-cot, v2t2c or t2c.")
 @click.option("--image", type=options.PATH, metavar="FILE", help="Also write the image that is sent to this file.")
 def show_command(
     benchmark: str | None, qid: str | None, *, as_asked: bool, mode: str, image: Path | None, **given: Any
 ) -> None:
-    """Show a task as its data has it; without a QID, what the benchmark declares and the ids of its tasks.
+    """Show the data of a task; without a QID, show the benchmark's settings and the ids of its tasks.
 
-    With --as-asked, show it as a model sees it: the prompt, and the image on terminals that can show images.
+    With --as-asked, show the task as a model sees it: the prompt, and the image on terminals that can show images.
 
-    Without an ID, the benchmark is the configuration table's, and so are the split, data and protocol of that one.
+    Without an ID, the benchmark is read from the config file. Its split, data and protocol are read from there too.
     """
     from grader.commands.task_text import describe, show
     from grader.options import Options
@@ -52,8 +52,8 @@ def show_command(
     usual = table.pop("benchmark", None)
     benchmark = benchmark or usual
     if benchmark is None:
-        raise UsageError("Which benchmark? Name one (`grade list` shows them), or a folder with a benchmark.toml.")
-    # Another benchmark's data would be shown as this one's.
+        raise UsageError("No benchmark given. Name one (`grade list` shows them), or a folder with a benchmark.toml.")
+    # The config file's data belong to its own benchmark only.
     if usual is None or Path(benchmark).resolve() == Path(usual).resolve():
         given |= {name: table[name] for name, value in given.items() if value is None and name in table}
     asked = Options(benchmark=benchmark, **given)
@@ -89,7 +89,7 @@ def _show_asked(asked: Options, qid: str, mode: str, file: Path | None) -> None:
 
 
 def _table() -> dict[str, Any]:
-    """Return what the configuration table says of the benchmark and its data: what `check` has for defaults."""
+    """Return the config file's settings for the benchmark and its data: the defaults of `grade check`."""
     found = dict((click.get_current_context().find_root().default_map or {}).get("check", {}))
     return found | ({"data": Path(found["data"])} if "data" in found else {})
 
@@ -98,7 +98,7 @@ def _table() -> dict[str, Any]:
 @click.argument("predictions", type=options.FILE, metavar="PREDICTIONS...", nargs=-1, required=True)
 @options.benchmark_options
 def check_command(predictions: tuple[str, ...], **given: Any) -> None:
-    """Check prediction files against their benchmark; grade nothing."""
+    """Check prediction files against their benchmark, without grading them."""
     from grader.errors import InputError
     from grader.grading import check
     from grader.options import Options

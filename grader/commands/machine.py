@@ -1,4 +1,4 @@
-"""`grade fetch`, `doctor`, `image`, `cache` and `completion`: what this machine has, and what it keeps."""
+"""`grade fetch`, `doctor`, `image`, `cache` and `completion`: data, sandboxes and caches of this machine."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubbl
 @click.command("fetch")
 @click.argument("benchmark", metavar="ID|DIR")
 @click.option("--split", metavar="S", help="Split of the benchmark.")
-@click.option("--protocol", metavar="P", help="Version of the official scorer: some have a data set of their own.")
+@click.option("--protocol", metavar="P", help="Version of the official scorer: some versions have their own data set.")
 def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> None:
-    """Fetch a benchmark's data once, for grading and inference without --data.
+    """Download a benchmark's data, so that grading and inference need no --data.
 
-    What was cut off goes on where it was.
+    An interrupted download continues when the command is run again.
     """
     from grader.commands.progress import watcher
     from grader.data import fetch
@@ -47,7 +47,7 @@ def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> No
 @click.command("doctor")
 @_SANDBOX
 def doctor_command(sandbox: str) -> int:
-    """Tell what would run untrusted code here, and how to mend what is missing."""
+    """Report which sandbox would run untrusted code on this machine, and how to install what is missing."""
     from grader.sandbox.doctor import examine
 
     examination = examine(sandbox)

@@ -1,4 +1,4 @@
-"""The options, in groups that commands share. No logic: each is parsed into a value."""
+"""The options, in groups that several commands share, and how their values are parsed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _Command = Any
 """A click command, or the function that becomes one."""
 PATH = click.Path(path_type=Path)
 FILE = click.Path(allow_dash=True)
-"""A file's name as it was written, `-` for a stream; shells complete it."""
+"""A file name as the user wrote it, `-` for a stream; shells complete it."""
 
 
 def _parsed(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return a callback that parses one value, or each of a repeatable option's."""
+    """Return a callback that parses one value, or each value of a repeatable option."""
 
     def callback(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
         try:
@@ -53,7 +53,7 @@ def _size(text: str) -> int:
 
 def _finite(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
     if not math.isfinite(value):
-        raise click.BadParameter("not a number of seconds")
+        raise click.BadParameter("is not a number of seconds")
     return value
 
 
@@ -78,7 +78,7 @@ def _line(text: str) -> Any:
 
 
 def parsed_line(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
-    """Read one `METRIC=V`; None where the option is not given."""
+    """Parse one `METRIC=V`; return None if the option is not given."""
     try:
         return None if value is None else _line(value)
     except UsageError as error:
@@ -99,7 +99,7 @@ def _benchmarks(_context: click.Context, _parameter: click.Parameter, incomplete
 
 
 def group(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
-    """Return one decorator that adds several options, in this order."""
+    """Return a decorator that adds several options, in this order."""
 
     def add(command: _Command) -> _Command:
         for option in reversed(options):
@@ -118,91 +118,91 @@ place_options = group(
                  help="Local copy of the data (JSON Lines, JSON, TSV, CSV, parquet, `datasets` folder)."),
     click.option("--protocol", metavar="P", help="Version of the official scorer."),
 )
-"""Which data."""
+"""The benchmark and its data."""
 
 benchmark_options = group(
     place_options,
     click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks."),
     click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable."),
     click.option("--missing", type=click.Choice(["error", "wrong"]), default="error", show_default=True,
-                 help="What a task without a prediction is."),
+                 help="How to treat a task without a prediction."),
 )
-"""What is graded."""
+"""The benchmark, its data, and which tasks are graded."""
 
 pool_options = group(
     click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
                  show_default=True, help="Where untrusted code runs."),
     click.option("--isolation", type=click.Choice(["warm", "container"]), default="warm", show_default=True,
-                 help="A fresh process a program, or a fresh sandbox."),
+                 help="Start a new process for each program (warm), or a new sandbox (container)."),
     click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc."),
     click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
                  help="Run programs on this machine, or on the nodes of a Ray cluster."),
     click.option("--ray-address", metavar="A",
-                 help="Address of the cluster; default: RAY_ADDRESS, else the one that runs here."),
-    click.option("--workers", type=click.IntRange(min=1, max=256), metavar="N", help="Supervisors at a time."),
+                 help="Address of the cluster; default: RAY_ADDRESS, else the cluster on this machine."),
+    click.option("--workers", type=click.IntRange(min=1, max=256), metavar="N", help="Number of parallel workers."),
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
-                 callback=_finite, metavar="S", help="CPU seconds a program may use."),
+                 callback=_finite, metavar="S", help="CPU seconds that a program may use."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=_parsed(_size),
-                 help="Memory a program may use."),
-    click.option("--cache/--no-cache", default=True, help="Use verdicts of identical programs."),
+                 help="Memory that a program may use."),
+    click.option("--cache/--no-cache", default=True, help="Reuse cached verdicts of identical programs."),
 )
-"""Execution, whatever becomes of the verdicts."""
+"""Execution, for `grade PREDICTIONS` and `grade serve`."""
 
 sandbox_options = group(
     click.option("-k", "k", callback=_k, metavar="1,10", help="Report pass@k for these k."),
     pool_options,
 )
-"""Execution of a run."""
+"""Execution, and pass@k."""
 
 selftest_options = group(
     click.option("-b", "--benchmark", "benchmarks", multiple=True, metavar="ID|DIR", shell_complete=_benchmarks,
-                 help="Benchmark, or a folder with a benchmark.toml; repeatable. Default: all that came with grade."),
+                 help="Benchmark, or a folder with a benchmark.toml; repeatable. Default: all built-in benchmarks."),
     click.option("--split", metavar="S", help="Split of the benchmark."),
-    click.option("--data", type=PATH, metavar="PATH", help="Data with reference solutions or answers, not the sample."),
+    click.option("--data", type=PATH, metavar="PATH", help="Data with references or answers, instead of the sample."),
     click.option("--protocol", metavar="P", help="Version of the official scorer."),
     click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
                  show_default=True, help="Where untrusted code runs."),
     click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc."),
-    click.option("--workers", type=click.IntRange(min=1, max=256), metavar="N", help="Supervisors at a time."),
+    click.option("--workers", type=click.IntRange(min=1, max=256), metavar="N", help="Number of parallel workers."),
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
-                 callback=_finite, metavar="S", help="CPU seconds a program may use."),
+                 callback=_finite, metavar="S", help="CPU seconds that a program may use."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=_parsed(_size),
-                 help="Memory a program may use."),
+                 help="Memory that a program may use."),
 )
-"""What a self-test tests, and within which limits."""
+"""The benchmarks and limits of a self-test."""
 
 judge_options = group(
-    click.option("--judge-model", metavar="M", help="Model that reads what the rules cannot."),
-    click.option("--judge-base-url", metavar="U", help="Its OpenAI-compatible endpoint."),
+    click.option("--judge-model", metavar="M", help="Model that judges the replies that rules cannot read."),
+    click.option("--judge-base-url", metavar="U", help="URL of the judge's OpenAI-compatible server."),
     click.option("--judge-replies", type=PATH, metavar="FILE",
-                 help="Recorded replies ({qid: text}) instead of a judge."),
+                 help="Recorded judge replies ({qid: text}), used instead of a judge."),
     click.option("--judge-prompt", type=PATH, metavar="FILE",
-                 help="A template instead of our wording."),
+                 help="A template that replaces the built-in judge prompt."),
     click.option("--judge-concurrency", type=click.IntRange(min=1, max=1024), default=8, show_default=True,
-                 metavar="N", help="Requests to the judge at a time, at most; fewer after HTTP 429."),
+                 metavar="N", help="Maximum number of judge requests at a time; lowered after HTTP 429."),
     click.option("--judge-max-tokens", type=click.IntRange(min=1), metavar="N",
-                 help="Tokens of a judge's reply, its reasoning included; default: the server's own limit."),
+                 help="Maximum tokens of a judge's reply, including its reasoning; default: the server's limit."),
     click.option("--judge-timeout", type=click.FloatRange(min=0.1, max=86400), default=60.0, show_default=True,
-                 callback=_finite, metavar="S", help="Seconds that a request to the judge may take."),
+                 callback=_finite, metavar="S", help="Seconds that one judge request may take."),
     click.option("--weight", "weights", multiple=True, metavar="PART=V", callback=_weights,
                  help="Mr-Ben: weight of mcc, step or reason in MR-Score."),
     click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
-                 help="A setting of the benchmark's scorer, where it has some of its own."),
+                 help="A setting of the benchmark's scorer, if the scorer has settings; repeatable."),
 )
 """The judge."""
 
 reading_option = click.option(
     "--reading", type=click.Choice(["careful", "official"]), default="careful", show_default=True,
-    help="The reading that decides.")
-"""Which of the two readings a verdict rests on."""
+    help="The reading to compare, rank and gate with.")
+"""Which of the two readings is compared, ranked, or decides a gate."""
 
 gate_options = group(
     click.option("--fail-under", "lines", multiple=True, metavar="METRIC=V", callback=_parsed(_line),
-                 help="Fail (exit 1) where a metric is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
+                 help="Fail (exit 1) if METRIC is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
     click.option("--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="RESULTS",
-                 help="An earlier _results.json to compare this run with, item by item."),
+                 help="The _results.json of an earlier run, to compare this run with, item by item."),
     click.option("--max-drop", "drops", multiple=True, metavar="[METRIC=]V", callback=_parsed(_drop),
-                 help="Points that a metric may be below the baseline's (default 0); exit 4 if the data do not tell."),
+                 help="How many points a metric may drop below the baseline (default 0); exit 4 if inconclusive."),
     reading_option,
 )
 """The gate."""

@@ -1,4 +1,4 @@
-"""Files that a report becomes, on request: checked before anything runs, written at the end."""
+"""The files named with -o: checked before anything runs, written at the end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check(outputs: Sequence[str], inputs: Sequence[Path | None]) -> None:
-    """Refuse an output that is no report, that cannot be written, or would replace an input; raises UsageError."""
+    """Raise UsageError for an output that has no report format, cannot be written, or would replace an input."""
     from grader.reports import format_of
 
     for name in outputs:
@@ -26,22 +26,22 @@ def check(outputs: Sequence[str], inputs: Sequence[Path | None]) -> None:
 
 
 def check_places(outputs: Sequence[str], inputs: Sequence[Path | None]) -> None:
-    """Refuse an output that cannot be written, or that would replace an input; raises UsageError."""
+    """Raise UsageError for an output that cannot be written, or that would replace an input."""
     kept = {path.resolve() for path in inputs if path is not None}
     for name in outputs:
         if name == "-":
             if outputs.count(name) > 1:
-                raise UsageError("-o - is given twice, and standard output has room for one report.")
+                raise UsageError("-o - is given twice, but standard output can take only one report.")
             continue
         path = Path(name).resolve()
         if path in kept:
             raise UsageError(f"-o {name}: this run reads or writes that file itself; name another one.")
         if path.is_dir():
-            raise UsageError(f"-o {name}: is a folder; name a file in it.")
+            raise UsageError(f"-o {name}: this is a folder; name a file in it.")
         if not path.parent.is_dir():
-            raise UsageError(f"-o {name}: there is no folder {path.parent}; make it first.")
+            raise UsageError(f"-o {name}: the folder {path.parent} does not exist; create it first.")
         if not os.access(path.parent, os.W_OK):
-            raise UsageError(f"-o {name}: nothing can be written to {path.parent}; name another folder.")
+            raise UsageError(f"-o {name}: the folder {path.parent} is not writable; name another one.")
 
 
 def write(
@@ -63,7 +63,7 @@ def write(
 
 
 def put(name: str, data: bytes) -> list[Path]:
-    """Write one output and return its path; none for `-`, standard output. Raises InfrastructureError."""
+    """Write one output; return its path, or an empty list for `-` (standard output). Raises InfrastructureError."""
     from grader.files.replacing import replacing
 
     def write() -> list[Path]:

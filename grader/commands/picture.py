@@ -1,4 +1,4 @@
-"""A task's image on the terminal, where that can show images (kitty's protocol, or sixel), or in a file."""
+"""A task's image, shown on a terminal that can show images (kitty's protocol or sixel), or saved in a file."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def described(data: bytes) -> str:
 
 
 def save(data: bytes, path: Path) -> None:
-    """Write an image as the data has it; raises InfrastructureError."""
+    """Write an image, unchanged, to a file. Raises InfrastructureError."""
     for written in put(str(path), data):
         click.echo(f"Wrote {written}")
 
 
 def draw(data: bytes) -> None:
-    """Draw an image on standard output where that is a terminal that can; elsewhere do nothing."""
+    """Draw an image on standard output, if it is a terminal that can show images."""
     if not sys.stdout.isatty() or 0 in shutil.get_terminal_size((0, 0)):
         return
     import PIL.Image
     import rich.console
 
-    # Importing it asks the terminal what it can, and waits a moment for the answer.
+    # The import asks the terminal what it supports, and waits a moment for the answer.
     from textual_image import renderable
 
     if renderable.Image not in (renderable.SixelImage, renderable.TGPImage):

@@ -1,4 +1,4 @@
-"""Renders a run's events on standard error: a bar with time left and pass rate on a terminal, plain lines in a log."""
+"""Progress of a run on standard error: a bar with time left and pass rate on a terminal, plain lines in a log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grader.commands.terminal import LINE_SECONDS, LiveBar, PlainLines, has_bar
 
 
 class Lines(PlainLines):
-    """For logs: a line now and then, and one at the end of a phase."""
+    """Progress lines for a log: one every few seconds, and one at the end of a phase."""
 
     def __init__(self, *, quiet: bool) -> None:
         super().__init__(quiet=quiet)
@@ -24,7 +24,7 @@ class Lines(PlainLines):
         self._started = self._written = time.monotonic()
 
     def advance(self, steps: int = 1, *, passed: int = 0) -> None:
-        """Count, and write a line when it is time."""
+        """Count the steps; write a line, if the last one is old enough."""
         self._done += steps
         self._passed += passed
         now = time.monotonic()
@@ -37,7 +37,7 @@ class Lines(PlainLines):
 
 
 class Bar(LiveBar):
-    """For terminals."""
+    """A progress bar for a terminal."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -72,5 +72,5 @@ class Bar(LiveBar):
 
 
 def watcher(*, quiet: bool) -> Bar | Lines:
-    """Return what suits standard error."""
+    """Return a bar if standard error is a terminal, else lines."""
     return Bar() if has_bar(quiet=quiet) else Lines(quiet=quiet)

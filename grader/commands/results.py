@@ -1,4 +1,4 @@
-"""`grade compare` and `grade report`: what is made of results files later."""
+"""`grade compare` and `grade report`: comparisons and reports from existing results files."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 _RESULTS = click.Path(path_type=Path, exists=True, dir_okay=False)
 _data_options = (
     click.option("-b", "--benchmark", metavar="ID|DIR",
-                 help="The benchmark's folder, where the run had one of its own."),
+                 help="The benchmark's folder, if it is not a built-in benchmark."),
     click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="PATH",
-                 help="The data that was graded against: the HTML report shows questions and images. "
-                      "By default it is looked for beside RESULTS."),
+                 help="The benchmark's data, to show questions and images in the HTML report. "
+                      "Default: data found beside RESULTS."),
 )  # fmt: skip
 
 
@@ -50,9 +50,9 @@ def compare_command(
     data: Path | None,
     quiet: bool,
 ) -> None:
-    """Pair two runs of a benchmark item by item: what moved from A to B, and whether it is more than noise.
+    """Compare two runs of a benchmark, item by item: show what changed, and whether it is more than noise.
 
-    A and B are names for the two runs, as in `base=old_results.json`.
+    A and B are optional names for the two runs, as in `base=old_results.json`.
     """
     from grader.decisions.comparison import compare
     from grader.reports.comparison import format_of
@@ -80,10 +80,10 @@ def compare_command(
 @click.argument("runs", type=NAMED_FILE, nargs=-1, required=True, metavar="[NAME=]RESULTS...")
 @click.option("-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
               help="The report to write: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable. Several RESULTS: "
-                   ".html, side by side.")  # fmt: skip
+                   "one .html, side by side.")  # fmt: skip
 @options.group(*_data_options)
 @click.option("--predictions", type=_RESULTS, metavar="FILE",
-              help="The prediction file, where it is not beside the results.")  # fmt: skip
+              help="The prediction file, if it is not beside the results.")  # fmt: skip
 @options.reading_option
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
 def report_command(
@@ -96,9 +96,9 @@ def report_command(
     reading: ReadingName,
     quiet: bool,
 ) -> None:
-    """Write reports of earlier runs from their RESULTS (`<stem>_results.json`); nothing is graded again.
+    """Write reports of earlier runs from their RESULTS (`<stem>_results.json`), without grading again.
 
-    Several RESULTS of one benchmark become one page: side by side, paired by item.
+    Several RESULTS of one benchmark become one page that shows the runs side by side, paired by item.
     """
     from grader.files.results_file import read_report
     from grader.scorers import declarations
@@ -121,7 +121,7 @@ def report_command(
     written = output_files.write(outputs, report, material, reading=reading)
     for path in () if quiet else written:
         say(f"Wrote {path}")
-    # What is wrong with a file that was named is said under --quiet as well.
+    # A problem with a file that the user named is printed with --quiet as well.
     named = {"questions": data, "predictions": predictions}
     for gap in gaps:
         if not quiet or named.get(gap.what) is not None:
@@ -155,7 +155,7 @@ def _side_by_side(
     *,
     quiet: bool,
 ) -> None:
-    """Write the page of several runs; raises UsageError where something else is asked of them."""
+    """Write the page of several runs. Raises UsageError for options that need a single run."""
     for name in outputs:
         if not _is_page(name):
             raise UsageError(

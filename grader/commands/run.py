@@ -1,4 +1,4 @@
-"""`grade PREDICTIONS`: parse, grade, show, write, decide."""
+"""`grade PREDICTIONS`: parse the options, grade, show the report, write files, decide the gates."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from grader.results import ReadingName
 
     Places = Callable[[Options], Destination]
-    """Gives each run the place of its files."""
+    """Returns the destination of a run's files."""
 
 EXIT_CODES = (
     "Exit codes: 0 graded, and every gate met; 1 a gate not met; 2 bad input; 3 no trustworthy result; "
@@ -48,7 +48,7 @@ EXIT_CODES = (
 )
 
 GRAVEST = (3, 1, 4, 0)
-"""Exit codes, the gravest first."""
+"""Exit codes, the most severe first."""
 
 
 @click.command("run", epilog=EXIT_CODES)
@@ -56,19 +56,19 @@ GRAVEST = (3, 1, 4, 0)
 @options.benchmark_options
 @options.sandbox_options
 @options.judge_options
-@click.option("--score-only", is_flag=True, help="Score again from the files of an earlier run; execute nothing.")
+@click.option("--score-only", is_flag=True, help="Score again from an earlier run's files, without sandbox or judge.")
 @options.gate_options
-@click.option("--allow-part", is_flag=True, help="Let a gate decide on a part (--limit, --id).")
+@click.option("--allow-part", is_flag=True, help="Allow gates on a part of the tasks (--limit, --id).")
 @click.option("--require-selftest", is_flag=True,
-              help="Decide no gate (exit 3) unless `grade selftest` has passed on this machine.")  # fmt: skip
+              help="Refuse to decide gates (exit 3) unless `grade selftest` has passed on this machine.")  # fmt: skip
 @click.option("--second-opinion", type=click.FloatRange(0, 100), is_flag=False, flag_value=1.0, metavar="PERCENT",
-              help="Reach that share of the verdicts again in fresh sandboxes (default 1; at least 20, and every "
-              "timeout). No verdict changes; `grade flakes` shows what differs.")  # fmt: skip
+              help="Grade PERCENT of the samples again in fresh sandboxes (default 1; at least 20 samples, and every "
+              "timeout). No verdict is replaced; `grade flakes` shows the differences.")  # fmt: skip
 @options.output_option
-@click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files there, not beside PREDICTIONS.")
-@click.option("--force", is_flag=True, help="Let results without a judge replace judged ones.")
-@click.option("-q", "--quiet", is_flag=True, help="Only errors, and a gate's verdict.")
-@click.option("-v", "--verbose", is_flag=True, help="Also say what every sample's verdict rests on.")
+@click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files to DIR, not beside PREDICTIONS.")
+@click.option("--force", is_flag=True, help="Allow results without a judge to replace judged results.")
+@click.option("-q", "--quiet", is_flag=True, help="Only errors and gate decisions.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show the evidence for every sample's verdict.")
 def run_command(
     predictions: tuple[str, ...],
     *,
@@ -86,8 +86,8 @@ def run_command(
 ) -> int:
     """Grade PREDICTIONS (a file, or `-` for standard input).
 
-    Several files are graded one after the other, in the same sandboxes: one table at the end, one report (-o) of all
-    of them, each gate decided by file, and the gravest exit code (3, then 1, 4, 0).
+    Several files are graded one after the other, in the same sandboxes. They share one table at the end and one
+    report (-o). Gates are decided for each file. The exit code is the most severe one (3, then 1, 4, 0).
     """
     from grader.options import Options
 
@@ -115,7 +115,7 @@ def _run(predictions: str, asked: Options, destination: Destination, wanted: Wan
 
     with watcher(quiet=wanted.quiet) as observer:
         graded = grade_file(predictions, asked, observer, destination, wanted.percent)
-    # Shown before it is written: a full disk costs the files, not the figures.
+    # The table is shown before files are written: on a full disk the files are lost, but not the metrics.
     if not wanted.quiet:
         show(graded.report, verbose=wanted.verbose)
     unproven, gates = judge_gates(graded, wanted)
@@ -134,7 +134,7 @@ def _run(predictions: str, asked: Options, destination: Destination, wanted: Wan
 def grade_file(
     predictions: str, asked: Options, observer: Observer, place: Destination, percent: float | None
 ) -> Graded:
-    """Grade one file, and reach `percent` of its verdicts once more; raises a GradeError."""
+    """Grade one file, then `percent` of its samples once more. Raises GradeError."""
     from grader.grading import grade
 
     graded = grade(predictions, asked, observer, destination=place)
@@ -142,12 +142,12 @@ def grade_file(
 
 
 def second_opinion_on(graded: Graded, asked: Options, observer: Observer, percent: float) -> Graded:
-    """Return the run with what a second opinion said: a note, and what the ledger says now. No verdict changes."""
+    """Return the run with a second opinion: a note, and ranges from the updated ledger. No verdict changes."""
     import msgspec
 
     from grader.selftest import flake_ranges, second_opinion
 
-    observer.message("Second opinion: some verdicts are reached again in fresh sandboxes")
+    observer.message("Second opinion: some samples are graded again in fresh sandboxes")
     try:
         said = second_opinion.in_words(second_opinion.ask(graded, asked, observer, percent=percent))
     except InfrastructureError as error:
@@ -157,7 +157,7 @@ def second_opinion_on(graded: Graded, asked: Options, observer: Observer, percen
 
 
 def material_of(graded: Graded, predictions: str, asked: Options) -> Callable[[], Any]:
-    """Return what gathers the prompts, images and outputs that a report shows."""
+    """Return a function that collects the prompts, images and outputs that a report shows."""
 
     def material() -> Any:
         from grader.reports import material
@@ -175,19 +175,19 @@ def material_of(graded: Graded, predictions: str, asked: Options) -> Callable[[]
 
 
 def _check_several(files: Sequence[str], outputs: tuple[str, ...], baseline: Path | None, asked: Options) -> None:
-    """Refuse what cannot end well before anything is graded; raises UsageError, InputError with every file's."""
+    """Check options and files before anything is graded. Raises UsageError; InputError with all files' problems."""
     from grader.files.destination import stem_in
 
     if "-" in files:
-        raise UsageError("Standard input (-) is graded in a call of its own; name files.")
+        raise UsageError("Standard input (-) cannot be graded together with other files; name files only.")
     stems: dict[Path | None, str] = {}
     for file in files:
         stem = stem_in(asked.output_dir, Path(file))
         resolved = None if stem is None else stem.resolve()
         if resolved in stems:
             raise UsageError(
-                f"{stems[resolved]} and {file} would write the same {stem}_results.json; grade them in calls "
-                "of their own, with another --output-dir."
+                f"{stems[resolved]} and {file} would write the same {stem}_results.json; grade them one by one, with "
+                "different folders for --output-dir."
             )
         stems[resolved] = file
     for name in outputs:
@@ -200,7 +200,7 @@ def _check_several(files: Sequence[str], outputs: tuple[str, ...], baseline: Pat
 
 
 def _check_predictions(files: Sequence[str], asked: Options) -> None:
-    """Raise InputError with what is wrong in any of the files: nothing is graded while one is."""
+    """Raise InputError with the problems of all the files, before any of them is graded."""
     from grader import grading
 
     problems: list[str] = []
@@ -214,7 +214,7 @@ def _check_predictions(files: Sequence[str], asked: Options) -> None:
 
 
 def _run_several(files: Sequence[str], asked: Options, wanted: Wanted, places: Places) -> int:
-    """Grade the files one after the other; return the gravest exit code."""
+    """Grade the files one after the other; return the most severe exit code."""
     from grader.commands.progress import watcher
     from grader.executors.choice import executors_kept
 
@@ -227,7 +227,7 @@ def _run_several(files: Sequence[str], asked: Options, wanted: Wanted, places: P
 
 
 def _one(file: str, asked: Options, observer: Observer, wanted: Wanted, places: Places) -> GradedFile:
-    """Grade one file, write its files and judge its gates; what infrastructure makes impossible costs only this one."""
+    """Grade one file, write its files and decide its gates. An infrastructure error ends only this file's run."""
     try:
         with places(asked) as place:
             graded = grade_file(file, asked, observer, place, wanted.percent)
@@ -242,7 +242,7 @@ def _one(file: str, asked: Options, observer: Observer, wanted: Wanted, places: 
 
 
 def _finish(graded: list[GradedFile], wanted: Wanted) -> int:
-    """Show the table, say what became of the gates, write the reports; return the exit code."""
+    """Show the table and the gates' decisions, write the reports; return the exit code."""
     from grader.reports.together import table
 
     if not wanted.quiet:
@@ -257,7 +257,7 @@ def _finish(graded: list[GradedFile], wanted: Wanted) -> int:
 
 
 def _decided(one: GradedFile) -> GradedFile:
-    """Return a file with its exit code, after saying why it is not 0."""
+    """Print why a file's exit code is not 0; return the file with its exit code."""
     if one.problem:
         say(f"error: {one.file}: {one.problem}")
     if one.report is None:

@@ -1,4 +1,4 @@
-"""`RESULTS` or `NAME=RESULTS` on a command line: a results file, and what its run is called in tables."""
+"""`RESULTS` or `NAME=RESULTS` on a command line: a results file, and the name of its run in tables."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class NamedFile(NamedTuple):
-    """A results file and the name that the user gave its run; empty: none."""
+    """A results file, and the name that the user gave its run (empty: no name)."""
 
     name: str
     path: Path
 
 
 class NamedFileType(click.ParamType[NamedFile]):
-    """Reads `RESULTS` or `NAME=RESULTS`; a file whose own name has `=` in it is taken as it is."""
+    """Parser for `RESULTS` or `NAME=RESULTS`. The path of an existing file may contain `=`."""
 
     name = "results"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> NamedFile:
-        """Return the name and the path; the file must be there."""
+        """Return the name and the path; fail if the file does not exist."""
         if isinstance(value, NamedFile):
             return value
         name, mark, rest = str(value).partition("=")
@@ -38,7 +38,7 @@ class NamedFileType(click.ParamType[NamedFile]):
         if given.path.is_dir():
             self.fail(f"{given.path} is a folder; name the `_results.json` in it.", param, ctx)
         if not given.path.is_file():
-            self.fail(f"There is no file {given.path}.", param, ctx)
+            self.fail(f"The file {given.path} does not exist.", param, ctx)
         return given
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -51,7 +51,7 @@ NAMED_FILE = NamedFileType()
 
 
 def read(files: Sequence[NamedFile], *, twice: bool = False) -> list[tuple[RunName, Report]]:
-    """Read the results files; raises InputError, and UsageError where one is given twice and may not be."""
+    """Read the results files. Raises InputError; UsageError if one is given twice, unless `twice` allows it."""
     from grader.decisions.comparison import named
     from grader.files.results_file import read_report
 

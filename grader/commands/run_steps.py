@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Wanted(NamedTuple):
-    """What is to be made of a run, beside the files that every run writes."""
+    """What the user wants from a run: gates, reports, and how much is printed."""
 
     lines: Sequence[FailUnder]
     baseline: Report | None
@@ -33,14 +33,14 @@ class Wanted(NamedTuple):
     verbose: bool
     require_selftest: bool
     percent: float | None
-    """Share of the verdicts to reach again; None: none."""
+    """Percentage of the samples to grade again; None: none."""
 
 
 def read_baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -> Report | None:
-    """Read the baseline now: what is wrong with it is said before anything runs, and before a run replaces it."""
+    """Read and check the baseline before anything runs, and before a run can replace the file."""
     if path is None:
         if drops:
-            raise UsageError("--max-drop needs a --baseline to drop from.")
+            raise UsageError("--max-drop needs --baseline.")
         return None
     from grader.files.results_file import read_report
     from grader.scorers import declarations
@@ -49,14 +49,14 @@ def read_baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -
     will_be = declared.id, declared.split(asked.split)[0], declared.check_protocol(asked.protocol)
     if (report.benchmark, report.split, report.protocol) != will_be:
         raise UsageError(
-            f"{path} cannot be the baseline of this run: it is of {report.benchmark}, {report.split}, "
-            f"{report.protocol}; this run is {', '.join(will_be)}."
+            f"{path} cannot be the baseline of this run: it has {report.benchmark}, {report.split}, "
+            f"{report.protocol}; this run has {', '.join(will_be)}."
         )
     return report
 
 
 def check_files(names: tuple[str, ...], predictions: str, baseline: Path | None, asked: Options) -> None:
-    """Refuse what cannot end well before anything runs; `Destination` refuses what only the data tells."""
+    """Raise UsageError for bad files before anything runs. `Destination` makes the checks that need the data."""
     from grader.files.destination import stem_in
     from grader.files.run_files import results_path
 
@@ -68,12 +68,12 @@ def check_files(names: tuple[str, ...], predictions: str, baseline: Path | None,
     if is_whole and baseline is not None and stem is not None and baseline.resolve() == results_path(stem).resolve():
         raise UsageError(
             f"--baseline {baseline}: this run writes its own results there, and the next run would be compared with "
-            f"them. Give the baseline a name of its own: mv {baseline} {baseline.with_name('baseline_results.json')}"
+            f"them. Rename the baseline: mv {baseline} {baseline.with_name('baseline_results.json')}"
         )
 
 
 def inputs_of(predictions: str, baseline: Path | None, asked: Options) -> list[Path | None]:
-    """Return the files that a run reads, or writes of its own: no report may replace them."""
+    """Return the files that a run itself reads or writes: no report may replace them."""
     from grader.files.destination import stem_in
 
     stem = stem_in(asked.output_dir, None if predictions == "-" else Path(predictions))
@@ -82,28 +82,28 @@ def inputs_of(predictions: str, baseline: Path | None, asked: Options) -> list[P
 
 
 def check_selftest(asked: Options) -> None:
-    """Raise InfrastructureError where `--require-selftest` cannot be met, before anything runs."""
+    """Raise InfrastructureError before anything runs, if `--require-selftest` cannot be met."""
     from grader.scorers import declarations
     from grader.selftest.required import check_before
 
     if asked.executor != "local":
         raise UsageError(
-            "--require-selftest: a self-test proves the machine that it ran on, and programs would run on a cluster. "
-            "Grade on one machine, or leave the option out."
+            "--require-selftest: a self-test is valid for the machine that it ran on, but programs would run on a "
+            "cluster. Grade on one machine, or remove the option."
         )
     declared = declarations.load(asked.benchmark)
     check_before(declared, declared.check_protocol(asked.protocol))
 
 
 def destination(asked: Options, *, needs_whole: bool, inputs: tuple[Path, ...]) -> Destination:
-    """Return the place of a run's files. `needs_whole`: a gate rests on them; `inputs`: results that it reads."""
+    """Return the destination of a run's files. `needs_whole`: a gate uses the run; `inputs`: results that it reads."""
     from grader.files.destination import Destination
 
     return Destination(force=asked.force, needs_whole=needs_whole, inputs=inputs)
 
 
 def judge_gates(graded: Graded, wanted: Wanted) -> tuple[str, list[GateResult]]:
-    """Return why no gate can be decided (empty: they can), and what became of the gates."""
+    """Return why gates cannot be decided (empty: they can), and the gates' decisions."""
     from grader.selftest.required import problem
 
     unproven = problem(graded.report) if wanted.require_selftest else ""
@@ -120,13 +120,13 @@ def judge_gates(graded: Graded, wanted: Wanted) -> tuple[str, list[GateResult]]:
             reading=wanted.reading,
         )
     except UsageError:
-        # The gate asked for something that is not there; what was graded is not lost for that.
+        # The gate names something that does not exist; the graded results are saved all the same.
         writing(graded.write)
         raise
 
 
 def show(report: Report, *, verbose: bool) -> None:
-    """Show the table; `verbose`: and a line on every sample."""
+    """Show the table; with `verbose` also one line per sample."""
     import shutil
     from datetime import UTC, datetime
 
@@ -144,7 +144,7 @@ def show(report: Report, *, verbose: bool) -> None:
 
 
 def write_files(*steps: Callable[[], list[Path]], quiet: bool) -> InfrastructureError | None:
-    """Write all that can be written, and say what; return the first thing that could not be."""
+    """Write all files that can be written, and print their paths; return the first error."""
     failed = None
     for step in steps:
         try:
@@ -158,7 +158,7 @@ def write_files(*steps: Callable[[], list[Path]], quiet: bool) -> Infrastructure
 
 
 def decide(report: Report, gates: Sequence[GateResult], unwritten: InfrastructureError | None, *, of: str = "") -> int:
-    """Say last, and loudly, what became of the gates; return the exit code. `of`: the file, where there are several."""
+    """Print the gates' decisions, as the last output; return the exit code. `of`: the file, if there are several."""
     lost = bool(report.samples) and report.unscored == len(report.samples)
     if silent := _silent_judge(report):
         lost = True
@@ -183,13 +183,13 @@ def decide(report: Report, gates: Sequence[GateResult], unwritten: Infrastructur
 
 
 def _silent_judge(report: Report) -> int:
-    """Return how many questions a judge had that answered none of them; 0 where there is no such judge."""
+    """Return the number of a judge's questions if it answered none of them, else 0."""
     judge = report.provenance.judge
     return judge.questions if judge is not None and judge.questions == judge.failed else 0
 
 
 def own_path(stem: Path, asked: Options) -> Path | None:
-    """Return the path of the file that the benchmark's scorer writes of its own; None: it writes none."""
+    """Return the path of the additional file that the benchmark's scorer writes, or None."""
     from grader.files.run_files import beside
     from grader.scorers import declarations, registry
 

@@ -1,4 +1,4 @@
-"""`grade selftest`: whether this machine grades right."""
+"""`grade selftest`: check that this machine grades correctly."""
 
 from __future__ import annotations
 
@@ -16,24 +16,23 @@ if TYPE_CHECKING:
     from grader.options import Options
     from grader.selftest.outcome import Outcome
 
-EXIT_CODES = "Exit codes: 0 this machine grades right; 1 it misgrades; 2 bad input; 3 no sandbox."
+EXIT_CODES = "Exit codes: 0 this machine grades correctly; 1 it misgrades; 2 bad input; 3 no sandbox."
 
 
 @click.command("selftest", epilog=EXIT_CODES)
 @options.selftest_options
 @click.option("--repeat", type=click.IntRange(1, 100), default=1, show_default=True, metavar="N",
-              help="Grade everything N times; a verdict that changes is a problem.")  # fmt: skip
-@click.option("--under-load", is_flag=True, help="Keep every core busy meanwhile.")
+              help="Grade everything N times; report a verdict that changes as a problem.")  # fmt: skip
+@click.option("--under-load", is_flag=True, help="Keep every CPU core busy during the self-test.")
 @click.option("-o", "--output", type=options.FILE, metavar="FILE", help="Also write JSON here, or to `-`.")
-@click.option("-q", "--quiet", is_flag=True, help="Only the one line.")
+@click.option("-q", "--quiet", is_flag=True, help="Only one line with the result.")
 def selftest_command(
     benchmarks: tuple[str, ...], *, repeat: int, under_load: bool, output: str | None, quiet: bool, **given: Any
 ) -> int:
-    """Grade predictions whose verdict is known, and tell whether this machine gets them right.
+    """Check that this machine grades correctly, with predictions whose verdicts are known.
 
-    Reference solutions must pass, hostile programs must be refused, right answers must be read in every wording. It
-    tests the samples that came with grade, or the benchmarks of -b, or the data of --data. What it finds is kept, and
-    named in the reports of later runs.
+    Reference solutions must pass, hostile programs must be refused, and correct answers must be read in every
+    wording. The self-test uses the built-in samples, or those of -b, or --data. Later reports name its result.
     """
     from grader.commands.progress import watcher
     from grader.selftest.run import selftest
@@ -56,7 +55,7 @@ def _asked(benchmarks: tuple[str, ...], given: dict[str, Any]) -> list[Options]:
     from grader.scorers import declarations
 
     if given["data"] is not None and len(benchmarks) != 1:
-        raise UsageError("--data is the data of one benchmark: name it with -b, once.")
+        raise UsageError("--data belongs to one benchmark: name exactly one with -b.")
     return [Options(benchmark=name, **given) for name in benchmarks or declarations.names()]
 
 

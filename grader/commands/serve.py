@@ -1,4 +1,4 @@
-"""`grade serve`: a pool over HTTP."""
+"""`grade serve`: a grading pool over HTTP."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ EXTRA = (
 @options.pool_options
 @options.judge_options
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
-              help="Address to listen on; another than this machine's own needs a token.")  # fmt: skip
+              help="Address to listen on; an address that other machines can reach needs a token.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8817, show_default=True, metavar="P",
-              help="Port to listen on; 0: any that is free.")  # fmt: skip
+              help="Port to listen on; 0: any free port.")  # fmt: skip
 @click.option("--token-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
-              help=f"File with the token that requests have to bear; or set {TOKEN}.")  # fmt: skip
+              help=f"File with the bearer token that requests must send; or set {TOKEN}.")  # fmt: skip
 @click.option("--wait", type=click.FloatRange(0, 86400, min_open=True), default=600.0, show_default=True, metavar="S",
-              help="Seconds that a request takes at most.")  # fmt: skip
+              help="Seconds that a request may take.")  # fmt: skip
 @click.option("--max-body", "body", default="16m", show_default=True, metavar="SIZE",
-              help="Longest request, as 16m or 1g.")  # fmt: skip
+              help="Maximum size of a request, such as 16m or 1g.")  # fmt: skip
 @click.option("--max-samples", type=click.IntRange(min=1), default=1024, show_default=True, metavar="N",
-              help="Samples of one request.")  # fmt: skip
+              help="Maximum number of samples in one request.")  # fmt: skip
 @click.option("--max-waiting", type=click.IntRange(min=1), default=8192, show_default=True, metavar="N",
-              help="Samples of all requests at a time; beyond it the answer is 429.")  # fmt: skip
+              help="Maximum number of samples in all requests at a time; more are answered with HTTP 429.")  # fmt: skip
 @click.option("--interactive/--no-interactive", default=True,
-              help="Whether programs may run beside their tests where a task allows no other way.")  # fmt: skip
+              help="Whether a program may run beside its tests, if its task allows no other way.")  # fmt: skip
 def serve_command(
     *, host: str, port: int, token_file: Path | None, wait: float, body: str, max_samples: int, max_waiting: int,
     interactive: bool, **given: Any,
 ) -> None:  # fmt: skip
-    """Grade samples that are sent over HTTP, as rewards for a training loop.
+    """Grade samples that are sent over HTTP, for example as rewards in a training loop.
 
-    POST /grade takes {"qid", "text"}, POST /grade/batch {"samples": [...]}; /health and /metrics tell how it is.
+    POST /grade takes {"qid", "text"}, POST /grade/batch {"samples": [...]}; /health and /metrics report its state.
     """
     try:
         from grader.serving.requests import Limits
@@ -71,7 +71,7 @@ def _token(file: Path | None) -> str:
 
 
 def _size(text: str) -> int:
-    """Return the bytes of a size; unlike a program's memory it may be small."""
+    """Parse a size; return bytes. Unlike a program's memory, it has no minimum."""
     units = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
     number, unit = (text[:-1], units[text[-1:].lower()]) if text[-1:].lower() in units else (text, 1)
     if not number.isdecimal() or not 1 <= int(number) * unit <= 1 << 31:

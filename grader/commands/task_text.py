@@ -1,4 +1,4 @@
-"""A benchmark and its tasks as `grade show` prints them."""
+"""The text that `grade show` prints about a benchmark and its tasks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def describe(options: Options) -> list[str]:
-    """Return what a benchmark declares, and the ids of its tasks where its data is at hand."""
+    """Return lines with a benchmark's settings, and the ids of its tasks if its data is available."""
     declared = declarations.load(options.benchmark)
     lines = [
         f"{declared.id}: {declared.name} ({declared.scoring})",
@@ -33,18 +33,18 @@ def describe(options: Options) -> list[str]:
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model is sent about a task first."""
+    """The first request that a model gets for a task."""
 
     prompt: str
     image: bytes | None
-    """As the data has it; None: there is none."""
+    """The image as the data has it, or None."""
     stage: str
     stages: int
-    """Requests about the task."""
+    """Number of requests for the task."""
 
 
 def as_asked(options: Options, qid: str, mode: str) -> Asked:
-    """Return the first request that `grade infer` sends about a task; raises a GradeError."""
+    """Return the first request that `grade infer` sends for a task. Raises GradeError."""
     from grader.inference import session
     from grader.inference.options import InferOptions, ModelAt
     from grader.models.messages import images, plain_text
@@ -72,7 +72,7 @@ def as_asked(options: Options, qid: str, mode: str) -> Asked:
 
 
 def show(options: Options, qid: str) -> list[tuple[str, str]]:
-    """Return a task's columns and their texts, images left out; raises UsageError for a task that is not there."""
+    """Return a task's columns as (name, text), without images. Raises UsageError if the task does not exist."""
     declared, tasks = load_tasks(options)
     if qid not in tasks:
         near = difflib.get_close_matches(qid, tasks, n=3)

@@ -1,4 +1,4 @@
-"""What progress displays on standard error have in common: messages, and a bar that is removed at the end."""
+"""Base classes of the progress displays on standard error: plain lines, and a bar that is removed at the end."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 LINE_SECONDS = 10.0
-"""How often a log gets a line, at most."""
+"""Minimum time between two progress lines in a log."""
 
 
 class PlainLines:
-    """Messages for a log: one line each."""
+    """Messages for a log, one line each."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet

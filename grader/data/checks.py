@@ -1,6 +1,6 @@
-"""What is wrong with a benchmark's rows for every scorer: no id, rows of another split.
+"""Checks of a benchmark's rows that all scorers need: the id column, and the split.
 
-Each would otherwise be found late or be blamed on the predictions.
+Without these checks, errors would be found late, or reported as errors in the predictions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> None:
-    """Raise InputError with all that is wrong; `columns` are the names of those the data has, read or not."""
+    """Raise InputError with all problems. `columns`: the names of all columns of the data, read or not."""
     if not rows.rows:
         raise InputError([f"{rows.place}: no rows"])
     problems = [*_no_id(rows, columns, benchmark), *_other_split(rows, benchmark, split)]
@@ -36,10 +36,10 @@ def _no_id(rows: Rows, columns: list[str], benchmark: Benchmark) -> Iterator[str
 
 
 def _other_split(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[str]:
-    """Yield where every row says that it belongs to another split, and only to that.
+    """Yield a problem if all rows are labelled with one other split.
 
-    Where the split has a label of its own, whoever scores compares each row with it. A split that has none may be all
-    of the data (`dev` and `test`), so rows of several splits contradict nothing.
+    If the split has a label, the scorer compares each row with it. A split without a label may contain all of the data
+    (`dev` and `test`), so rows of several splits are no error.
     """
     column = benchmark.columns.split
     if column is None or benchmark.splits[split].label:
@@ -49,4 +49,4 @@ def _other_split(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[str]:
     others = [name for name, place in benchmark.splits.items() if label and place.label == label]
     if others:
         some = f"--split {' or '.join(others)}"
-        yield f"{rows.place}: its column {column} says {label!r}, which --split {split} is not; it belongs to {some}"
+        yield f"{rows.place}: its column {column} is {label!r}, which belongs to {some}, not to --split {split}"

@@ -1,4 +1,4 @@
-"""Downloads a file: goes on where it was cut off, tries again, and keeps only what has the declared checksum."""
+"""Download of a file: continues after an interruption, tries again, and checks the declared checksum."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 5
 _CHUNK = 1 << 16
-"""Bytes that are written at a time; less than this is lost where a connection breaks."""
+"""Bytes written at a time; at most this much is lost when a connection breaks."""
 _CONNECT_SECONDS, _READ_SECONDS = 5.0, 60.0
 _OTHERWISE = "Without a network, give a copy with --data FILE."
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a file is, and what it must be."""
+    """The address and the checksum of a file."""
 
     url: str
     md5: str = ""
@@ -37,12 +37,12 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def checksum(self) -> str:
-        """What the file must have; empty: nothing is declared."""
+        """The declared checksum, or an empty string."""
         return self.md5 or self.blob
 
 
 def download(source: Source, path: Path, observer: Observer, *, pause: Callable[[float], None] = time.sleep) -> Path:
-    """Download to `path`; raises DataUnavailableError. What arrived before a failure is kept for the next time."""
+    """Download to `path`. Raises DataUnavailableError. After a failure, the received part is kept for the next try."""
     if path.is_file():
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def download(source: Source, path: Path, observer: Observer, *, pause: Callable[
         if path.is_file():
             return path
         if not source.checksum:
-            # Whether the rest belongs to the beginning could not be told.
+            # Without a checksum, it is impossible to know whether the rest fits the kept beginning.
             file.truncate(0)
         _all(source.url, file, observer, path.name, pause)
         problem = _problem(source, partial)
@@ -64,7 +64,7 @@ def download(source: Source, path: Path, observer: Observer, *, pause: Callable[
 
 @contextlib.contextmanager
 def _locked(partial: Path, path: Path) -> Iterator[IO[bytes]]:
-    """Give the partial file, locked: two downloads at once would mix."""
+    """Open and lock the partial file, so that two downloads cannot write to it at once."""
     with partial.open("ab") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -76,7 +76,7 @@ def _locked(partial: Path, path: Path) -> Iterator[IO[bytes]]:
 
 
 def _all(url: str, file: IO[bytes], observer: Observer, name: str, pause: Callable[[float], None]) -> None:
-    """Append what is missing; on a failure that may pass, go on where it was cut off."""
+    """Append the missing part; after a temporary failure, continue at the end of the received part."""
     import requests
 
     for attempt in range(1, ATTEMPTS + 1):
@@ -90,9 +90,9 @@ def _all(url: str, file: IO[bytes], observer: Observer, name: str, pause: Callab
         except (requests.RequestException, OSError) as error:
             reason = type(error).__name__
             got = file.tell()
-            # Nobody answers: that does not pass within seconds.
+            # No server answers: trying again within seconds does not help.
             if attempt == ATTEMPTS or (isinstance(error, requests.ConnectionError) and not got):
-                kept = f" {got >> 20} MB are kept: the same command goes on from there." if got else ""
+                kept = f" {got >> 20} MB are kept: the same command continues from there." if got else ""
                 raise DataUnavailableError(f"{url} could not be fetched ({reason}).{kept} {_OTHERWISE}") from error
         else:
             return
@@ -133,7 +133,7 @@ def _write(response: requests.Response, file: IO[bytes], observer: Observer, nam
 
 
 def _problem(source: Source, partial: Path) -> str:
-    """Return what is wrong with a file that was downloaded; empty: nothing."""
+    """Return the problem with a downloaded file, or an empty string."""
     if not source.checksum:
         return ""
     digest = hashlib.new("md5" if source.md5 else "sha1", usedforsecurity=False)

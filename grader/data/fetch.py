@@ -1,4 +1,4 @@
-"""Getting a benchmark's data once: from the addresses its declaration names, checked, kept in the cache folder."""
+"""Download of a benchmark's data from the addresses in its declaration, with checksums, to the cache folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def kept(benchmark: Benchmark, split: str) -> Path | None:
-    """Return the fetched file of a split, or the folder of its files; None where not all of it is here."""
+    """Return the fetched file of a split, or the folder of its files; None if it is incomplete."""
     place = benchmark.splits[split]
     files = _sources(place)
     if not files:
@@ -28,14 +28,14 @@ def kept(benchmark: Benchmark, split: str) -> Path | None:
 
 
 def fetch(benchmark: Benchmark, split: str, observer: Observer) -> Path:
-    """Download what a split's addresses give; raises DataUnavailableError.
+    """Download a split's files. Raises DataUnavailableError.
 
-    What is there already is not fetched again, and what was cut off goes on where it was.
+    Existing files are not fetched again; an interrupted download continues.
     """
     place = benchmark.splits[split]
     files = _sources(place)
     if not files:
-        raise DataUnavailableError(f"{benchmark.id} ({split}) has no address to fetch from. Give a copy with --data.")
+        raise DataUnavailableError(f"{benchmark.id} ({split}) declares no download address. Give a copy with --data.")
     path = _place(place, split)
     for name, source in files.items():
         download(source, path if place.url else path / name, observer)
@@ -43,7 +43,7 @@ def fetch(benchmark: Benchmark, split: str, observer: Observer) -> Path:
 
 
 def has_address(place: Split) -> bool:
-    """Whether a split's files have addresses of their own (the hub is another matter)."""
+    """Return whether a split's files have download addresses (not counting the hub)."""
     return bool(place.url or place.files)
 
 
@@ -55,7 +55,7 @@ def _sources(place: Split) -> dict[str, Source]:
 
 
 def _place(place: Split, split: str) -> Path:
-    # Named by its addresses and sums: a declaration that changes either fetches anew.
+    # The name depends on addresses and checksums: after a change of either, the data is fetched again.
     parts = [place.url, place.md5] if place.url else [place.files_url, *sorted(place.files.values())]
     mark = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
     name = place.url.rpartition("/")[2] if place.url else ""

@@ -1,4 +1,4 @@
-"""The Hugging Face hub: whether it answers, found out in seconds, and loading from its cache where it does not."""
+"""The Hugging Face hub: a quick check whether it answers, and loading from its cache if it does not."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SECONDS = 3.0
-"""How long the hub has to answer: its own client tries again and again for half a minute, and says nothing."""
+"""Time for the hub to answer. Its own client tries silently for half a minute."""
 _OFFLINE = "HF_HUB_OFFLINE"
 
 
 def endpoint() -> str:
-    """Return the hub's address, or that of the mirror that is used instead."""
+    """Return the address of the hub, or of the configured mirror."""
     return os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
 
 
 class Question:
-    """Asks the hub for any answer at all, in the background: while it is asked, the client can be imported."""
+    """A request to the hub in the background, so that its client can be imported meanwhile."""
 
     def __init__(self) -> None:
         self._answered = False
-        # Looking up a name can take longer than any time limit of a request, so the thread is not waited for.
+        # A name lookup can take longer than the request's timeout, so the thread is a daemon.
         self._thread = threading.Thread(target=self._ask, daemon=True)
         self._thread.start()
 
@@ -46,7 +46,7 @@ class Question:
 
 @contextmanager
 def offline() -> Iterator[None]:
-    """Let the hub's clients use only what they have in their caches."""
+    """Make the hub's clients use only their caches."""
     import datasets.config
     from huggingface_hub import constants
 

@@ -1,4 +1,4 @@
-"""A task's image: bytes or a file, as the data has it; never decoded here."""
+"""A task's image as the data has it, bytes or a file. Images are never decoded here."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 Picture = bytes | Path
 """An image: its bytes, or its file."""
 _REFERENCE = 64
-"""An image cell shorter than this is not an image: it names another row, or a file."""
+"""An image cell shorter than this is a reference to another row or to a file."""
 
 
 class Images:
-    """The images of a benchmark's tasks; `column` is where the rows have them."""
+    """The images of a benchmark's tasks, from the rows' image `column`."""
 
     def __init__(self, tasks: Mapping[str, Task], column: str, folder: Path | None) -> None:
         self._cells: dict[str, Any] = {qid: task.row.get(column) for qid, task in tasks.items()}
@@ -28,19 +28,19 @@ class Images:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no row has anything in its image column."""
+        """Whether the image column is empty in all rows."""
         return all(cell is None for cell in self._cells.values())
 
     def has_cell(self, task: Task) -> bool:
-        """Whether the data says that there is an image, wherever it is."""
+        """Return whether the data has an image or a reference for the task, even if it cannot be found."""
         return self._cell(task) is not None
 
     def of(self, task: Task) -> Picture | None:
-        """Return a task's image; None where there is none, or where it cannot be found."""
+        """Return a task's image; None if it has none, or it cannot be found."""
         return _picture(self._cell(task), self._folder)
 
     def _cell(self, task: Task) -> object:
-        """Return a task's image cell: its own, that of the row it names, or that of its unit's first row."""
+        """Return a task's image cell: its own, that of the row it refers to, or that of its unit's first row."""
         cells = self._cells
         cell = cells.get(task.id)
         if cell is None:
@@ -53,7 +53,7 @@ class Images:
 
 
 def folder_of(declared: Benchmark, split: str, given: Path | None) -> Path | None:
-    """Return the folder that names of image files are relative to."""
+    """Return the folder to which names of image files are relative."""
     if given is not None:
         return given.parent if given.is_file() else given
     place = declared.splits[split].data
@@ -70,7 +70,7 @@ def _is_reference(cell: object) -> bool:
 
 
 def _picture(cell: object, folder: Path | None) -> Picture | None:
-    """Return an image cell's image: bytes, base64, or a file; None where it is none of them."""
+    """Return the image of a cell with bytes, base64 or a file name; None for anything else."""
     if isinstance(cell, dict):
         return _picture(cell.get("bytes") or cell.get("path"), folder)
     if isinstance(cell, bytes):
@@ -86,11 +86,11 @@ def _picture(cell: object, folder: Path | None) -> Picture | None:
 
 
 def _image_file(name: str, folder: Path | None) -> Path | None:
-    """Return the file of this name within the data's folder: data cannot put other files into a report."""
+    """Return the file with this name in the data's folder, so that data cannot put other files into a report."""
     if folder is None or "\0" in name:
         return None
     try:
         path = (folder / name).resolve()
         return path if path.is_relative_to(folder.resolve()) and path.is_file() else None
-    except OSError:  # base64 may well be too long to be a name
+    except OSError:  # base64 text can be too long for a file name
         return None

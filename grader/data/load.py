@@ -1,4 +1,4 @@
-"""A benchmark's rows: from the hub, or from a copy given with `--data`. Images are never read here."""
+"""Loading of a benchmark's rows, from the hub or from a copy given with `--data`. Images are never read here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["Row", "Rows", "Table", "Wanted", "load", "read"]
 
 
 class Wanted:
-    """Which columns to read."""
+    """The set of columns to read."""
 
     def __init__(self, columns: Iterable[str] | None, image: str | None) -> None:
         self._columns = None if columns is None else set(columns)
@@ -40,22 +40,22 @@ class Wanted:
 
 
 OwnRows = Callable[[Any, str, "Path | None"], "Rows | None"]
-"""(Benchmark, split, path given with --data) -> rows in a format of a scorer's own; None: it has none."""
+"""(Benchmark, split, path given with --data) -> rows in a scorer-specific format; None: not in that format."""
 
 
 def rows_of(
     benchmark: Benchmark, split: str, protocol: str, given: Path | None, *, columns: Iterable[str] | None, own: OwnRows
 ) -> Rows:
-    """Load the rows of a split, in a scorer's own format or in one that is everybody's; raises as `load` does."""
+    """Load the rows of a split, in a scorer-specific or a common format. Raises the same errors as `load`."""
     rows = own(benchmark, split, given)
     return load(benchmark, split, protocol, given, columns) if rows is None else rows
 
 
 def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, columns: Iterable[str] | None) -> Rows:
-    """Load the rows of a split; raises InputError, DataUnavailableError.
+    """Load the rows of a split. Raises InputError, DataUnavailableError.
 
-    `columns` limits what is read where the format allows it (None: all but the image). What else is missing is the
-    caller's to judge.
+    `columns` limits what is read, if the format allows it (None: all but the image). The caller checks for missing
+    columns other than the id.
     """
     others = {other: name for name, other in benchmark.also_named.items()}
     wanted = Wanted(None if columns is None else [*columns, *others], benchmark.columns.image)
@@ -69,7 +69,7 @@ def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, co
 
 
 def _renamed(table: Table, names: dict[str, str]) -> Table:
-    """Return a table with the columns called as the declaration calls them."""
+    """Return a table whose columns have the names of the declaration."""
     found = {other: name for other, name in names.items() if other in table.columns}
     if not found:
         return table
@@ -78,7 +78,7 @@ def _renamed(table: Table, names: dict[str, str]) -> Table:
 
 
 def _digest(rows: list[Row], without_weight: tuple[str, ...]) -> str:
-    """Return a hash of what can change a score."""
+    """Return a hash of all values that can change a score."""
     scored = [{key: value for key, value in row.items() if key not in without_weight} for row in rows]
     return hashlib.sha256(msgspec.json.encode(scored, order="sorted", enc_hook=str)).hexdigest()[:16]
 
@@ -86,7 +86,7 @@ def _digest(rows: list[Row], without_weight: tuple[str, ...]) -> str:
 def _found(
     benchmark: Benchmark, split: str, protocol: str, given: Path | None, wanted: Wanted
 ) -> tuple[Table, str, str]:
-    """Return the rows, where they came from, and the path that messages name."""
+    """Return the rows, their origin, and the path for messages."""
     if given is not None:
         return read(given, wanted), given.name, str(given)
     place = benchmark.split(split)[1]
@@ -102,16 +102,16 @@ def _found(
         return read(fetched, wanted), place.url.rpartition("/")[2], str(fetched)
     way = f"Get it with `grade fetch {benchmark.id} --split {split}`, or give" if place.url else "Give"
     raise DataUnavailableError(
-        f"The data of {benchmark.id} ({split}) is not here. {way} a local copy with --data FILE."
+        f"The data of {benchmark.id} ({split}) is not on this machine. {way} a local copy with --data FILE."
     )
 
 
 def read(path: Path, wanted: Wanted) -> Table:
-    """Read JSON Lines, JSON, TSV, CSV, parquet, or a folder written by `datasets`; raises InputError."""
+    """Read JSON Lines, JSON, TSV, CSV, parquet, or a folder written by `datasets`. Raises InputError."""
     if path.is_dir():
         return _folder(path, wanted)
     if not path.is_file():
-        raise UsageError(f"--data {path}: there is no such file.")
+        raise UsageError(f"--data {path}: this file does not exist.")
     try:
         match path.suffix.lower():
             case ".jsonl" | ".ndjson":
@@ -126,15 +126,15 @@ def read(path: Path, wanted: Wanted) -> Table:
                 return _parquet([path], wanted)
             case _:
                 raise UsageError(
-                    f"--data {path}: not a format grade reads (.jsonl, .json, .tsv, .csv, .parquet, or a folder "
-                    "written by `datasets`)."
+                    f"--data {path}: unknown format; grade reads .jsonl, .json, .tsv, .csv, .parquet, or a folder "
+                    "written by `datasets`."
                 )
     except OSError as error:
         raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
 
 
 def column_names(path: Path) -> list[str]:
-    """Return the names of a table's columns, without its values where the format allows it; raises as `read` does."""
+    """Return the names of a table's columns, without its values if the format allows it. Raises errors of `read`."""
     return read(path, Wanted((), None)).columns
 
 
@@ -160,7 +160,7 @@ def _parquet(paths: list[Path], wanted: Wanted) -> Table:
 
 
 def _folder(path: Path, wanted: Wanted) -> Table:
-    """Read a folder: one written by `datasets`, or one of parquet files."""
+    """Read a folder written by `datasets`, or a folder of parquet files."""
     parquet = sorted(path.glob("*.parquet"))
     if parquet:
         return _parquet(parquet, wanted)
@@ -187,7 +187,7 @@ def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted:
     declared = benchmark.protocols[protocol]
     if declared.rows and not revision:
         raise DataUnavailableError(
-            f"The revision of {place.hub} that protocol {protocol} was made with is not publicly recorded. "
+            f"The revision of {place.hub} that protocol {protocol} used is not publicly recorded. "
             f"Give the {declared.rows} {benchmark.unit}s with --data FILE, "
             f"or set protocols.{protocol}.revision in a copy of {benchmark.id}/benchmark.toml and use -b FOLDER."
         )
@@ -200,8 +200,8 @@ def _hub(benchmark: Benchmark, split: str, protocol: str, revision: str, wanted:
 
 
 def _loaded(place: Split, split: str, revision: str) -> datasets.Dataset:
-    """Load a data set from the hub, or from its client's cache where the hub does not answer."""
-    # The hub's client says all it tries before it gives up; our error says it once.
+    """Load a data set from the hub, or from its client's cache if the hub does not answer."""
+    # The hub's client logs every try; the error below reports the failure once.
     os.environ.setdefault("HF_HUB_VERBOSITY", "error")
     question = hub.Question()
     import datasets

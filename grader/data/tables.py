@@ -1,7 +1,7 @@
-"""Rows from files of text (JSON Lines, JSON, TSV, CSV), each with the line it begins on.
+"""Rows from text files (JSON Lines, JSON, TSV, CSV), each with its first line.
 
-Of a duplicate column or key a parser keeps the last one silently, and a whole benchmark is graded against
-other answers: it is refused, as in prediction files.
+A parser silently keeps the last one of duplicate columns or keys, so that a whole benchmark could be graded against
+wrong answers. So duplicates are refused, as in prediction files.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """Rows as a file has them."""
+    """Rows of a file."""
 
     rows: list[Row]
     columns: list[str]
     """The names of all columns, wanted or not."""
     lines: list[int] = []
-    """The line each row begins on; empty where the file has none."""
+    """The first line of each row; empty if the file has no lines."""
 
 
 def read_json(path: Path, *, lines: bool) -> Table:
-    """Read JSON Lines, or one list of objects; raises InputError."""
+    """Read JSON Lines, or one list of objects. Raises InputError."""
     raw = path.read_bytes()
     data = raw.removeprefix(_BOM)
     if not data.strip(BLANK):
@@ -60,7 +60,7 @@ def read_json(path: Path, *, lines: bool) -> Table:
             problems.add("expected an object", lambda place=place: place)  # type: ignore[misc]
     if problems.found:
         raise InputError(problems.lines())
-    if b"NaN" in data:  # pandas writes an empty cell so
+    if b"NaN" in data:  # pandas writes NaN for an empty cell
         rows = [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124
     return Table(rows=rows, lines=places, columns=list(dict.fromkeys(name for row in rows for name in row)))
 
@@ -70,20 +70,20 @@ def _check_surrogates(path: Path, data: bytes) -> None:
     if count:
         first = next(place for place, (one, two) in enumerate(zip(data, mended, strict=True)) if one != two)
         raise InputError(
-            [f"{path}:{line_of(data, first)}: half a character (an escape such as \\ud83d without its other half)"]
+            [f"{path}:{line_of(data, first)}: a lone surrogate (an escape such as \\ud83d without its other half)"]
         )
 
 
 def read_table(path: Path, delimiter: str, wanted: Container[object]) -> Table:
-    """Read a TSV or CSV. Cells are text as they stand: "None", "NA" and "nan" are options, an empty cell is None.
+    """Read a TSV or CSV. Cells are unchanged text ("None", "NA" and "nan" can be options); an empty cell is None.
 
-    Line by line, and only the wanted columns: nine tenths of MMBench's files are images. Raises InputError.
+    It is read line by line, and only the wanted columns: nine tenths of MMBench's files are images. Raises InputError.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return _Reader(path, file, delimiter).table(wanted)
     except UnicodeDecodeError:
-        # The reader knows the place in its buffer only.
+        # The error only has the position in the reader's buffer.
         data = path.read_bytes()
         try:
             data.decode()
@@ -94,7 +94,7 @@ def read_table(path: Path, delimiter: str, wanted: Container[object]) -> Table:
 
 
 class _Reader:
-    """Reads one table, and knows the line on which each row begins and the text of the last."""
+    """A reader of one table that knows the first line of each row, and the text of the last row."""
 
     def __init__(self, path: Path, file: Iterable[str], delimiter: str) -> None:
         csv.field_size_limit(min(sys.maxsize, (1 << 31) - 1))
@@ -105,7 +105,7 @@ class _Reader:
         self._problems: list[str] = []
 
     def table(self, wanted: Container[object]) -> Table:
-        """Return the table; raises InputError."""
+        """Return the table. Raises InputError."""
         reader = csv.reader(self._lines(), delimiter=self._delimiter)
         rows: list[Row] = []
         lines: list[int] = []
@@ -116,7 +116,7 @@ class _Reader:
             for cells in self._each(reader):
                 broad = self._end > self._line
                 if len(cells) > len(header) or (broad and len(cells) < len(header)):
-                    hint = f"; it runs to line {self._end}: is a quote opened and not closed?" if broad else ""
+                    hint = f"; it ends on line {self._end}: is a quote opened and not closed?" if broad else ""
                     self._add(f"{len(cells)} cells, the header has {len(header)}{hint}")
                 if cells:
                     rows.append({name: (cells[at] if at < len(cells) else "") or None for at, name in columns})
@@ -144,12 +144,12 @@ class _Reader:
             line += len(last)
             yield cells
         if last and self._is_open(last):
-            place = f"{self._path}:{self._line}: "  # what was said of its cells follows from the quote
+            place = f"{self._path}:{self._line}: "  # other problems of this row are consequences of the quote
             self._problems = [problem for problem in self._problems if not problem.startswith(place)]
-            self._add("a quote is opened here and never closed, so that all the rest of the file is one cell")
+            self._add("a quote is opened here and never closed, so that the rest of the file is one cell")
 
     def _is_open(self, lines: list[str]) -> bool:
-        """Whether a row ends within quotes: then a delimiter put after it begins no new cell."""
+        """Return whether a row ends within quotes: then a delimiter appended to it starts no new cell."""
         text = "".join(lines).rstrip("\r\n")
         plain, longer = (next(csv.reader([t], delimiter=self._delimiter), []) for t in (text, text + self._delimiter))
         return bool(text) and longer != [*plain, ""]
@@ -158,11 +158,11 @@ class _Reader:
         if header is None:
             _refuse_empty(self._path)
         if not any(header):
-            self._refuse("the line is blank, and should name the columns")
+            self._refuse("the line is blank, but should name the columns")
         if self._is_open(self._text):
             self._refuse("a quote is opened in the names of the columns and never closed")
         if len(self._text) > 1:
-            self._refuse(f"the names of the columns run to line {len(self._text)}: is a quote opened and not closed?")
+            self._refuse(f"the names of the columns end on line {len(self._text)}: is a quote opened and not closed?")
         for name in dict.fromkeys(header):
             at = [str(place) for place, other in enumerate(header, 1) if other == name]
             if name and len(at) > 1:

@@ -1,4 +1,4 @@
-"""What a gate is asked to decide: thresholds as they are typed on the command line."""
+"""The thresholds of gates, parsed from the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DROP = re.compile(r"(?:(?P<name>[^:=\s]+)=)?(?P<value>[^=]+)")
 
 
 class FailUnder(msgspec.Struct, frozen=True, kw_only=True):
-    """`METRIC=V` or `METRIC:FIELD=LABEL=V`: the figure is to be V or more."""
+    """`METRIC=V` or `METRIC:FIELD=LABEL=V`: the metric must be V or more."""
 
     name: str
     group: str | None
@@ -21,7 +21,7 @@ class FailUnder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MaxDrop(msgspec.Struct, frozen=True, kw_only=True):
-    """`V` or `METRIC=V`: the figure is to be no more than V points below the baseline's."""
+    """`V` or `METRIC=V`: the metric must be at most V points below the baseline's."""
 
     name: str | None
     """None: the report's first metric."""
@@ -29,7 +29,7 @@ class MaxDrop(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_fail_under(text: str) -> FailUnder:
-    """Read `METRIC=V` or `METRIC:FIELD=LABEL=V`; raises UsageError."""
+    """Parse `METRIC=V` or `METRIC:FIELD=LABEL=V`. Raises UsageError."""
     found = _LINE.fullmatch(text.strip())
     value = _number(found["value"]) if found else None
     if found is None or value is None:
@@ -38,7 +38,7 @@ def parse_fail_under(text: str) -> FailUnder:
 
 
 def parse_max_drop(text: str) -> MaxDrop:
-    """Read `V` or `METRIC=V`; raises UsageError."""
+    """Parse `V` or `METRIC=V`. Raises UsageError."""
     found = _DROP.fullmatch(text.strip())
     value = _number(found["value"]) if found else None
     if found is None or value is None or value < 0:

@@ -1,4 +1,4 @@
-"""Two results files of one benchmark, paired: how far every metric moved, and which items moved with it."""
+"""A paired comparison of two runs of one benchmark: the change of every metric, and the items that changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_LABELS = 40
 
 
 class Flip(msgspec.Struct, frozen=True, kw_only=True):
-    """An observation whose headline value moved."""
+    """An observation whose value in the first metric changed."""
 
     item: str
     before: float
@@ -30,23 +30,23 @@ class Flip(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunName(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a run is called."""
+    """The names of a run."""
 
     results: str = ""
-    """Path of its results file, as it was given."""
+    """Path of its results file, as the user gave it."""
     predictions: str = ""
     """Name of its prediction file."""
     model: str = ""
     name: str = ""
-    """What the user calls it: NAME of `NAME=RESULTS`."""
+    """The user's name for it: NAME of `NAME=RESULTS`."""
 
     @property
     def short(self) -> str:
-        """What tables call it: its given name, its model, or the file without the usual ending."""
+        """Its name in tables: the user's name, its model, or the file name without its ending."""
         return self.name or self.model or _stem(self.predictions) or _stem(self.results) or "unnamed run"
 
     def __str__(self) -> str:
-        """Return the file and the model, as far as they are known."""
+        """Return the file and the model, if they are known."""
         known = self.results or self.predictions
         called = self.name or self.model
         return f"{known} ({called})" if known and called else known or called
@@ -63,7 +63,7 @@ def _stem(file: str) -> str:
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a benchmark from one run to another."""
+    """The differences between two runs of one benchmark."""
 
     schema: int = 1
     benchmark: str
@@ -75,18 +75,18 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     risen: list[Flip]
     fallen: list[Flip]
     made_differently: list[MadeDifferently] = []
-    """What is not alike in how the two runs were made, and may matter."""
+    """Differences in the conditions of the two runs that may matter."""
     notes: list[str] = []
     a: RunName = RunName()
     b: RunName = RunName()
 
     def names(self) -> tuple[str, str]:
-        """Return what A and B are, empty where nothing is known."""
+        """Return descriptions of A and B; empty if nothing is known."""
         return str(self.a), str(self.b)
 
 
 def check_comparable(before: Report, after: Report) -> None:
-    """Raise UsageError where a difference of these two would mean nothing."""
+    """Raise UsageError if a difference between these two runs would be meaningless."""
     for what in ("benchmark", "split", "protocol"):
         first, second = getattr(before, what), getattr(after, what)
         if first != second:
@@ -117,9 +117,9 @@ def compare(
     files: tuple[str, str] = ("", ""),
     names: tuple[str, str] = ("", ""),
 ) -> Comparison:
-    """Pair two runs by observation; raises UsageError where they are not of the same benchmark, data and protocol.
+    """Compare two runs, paired by observation. Raises UsageError if benchmark, data or protocol differ.
 
-    `files` are the results files' paths, and `names` what the user calls the runs.
+    `files` are the paths of the results files, `names` the user's names for the runs.
     """
     check_comparable(before, after)
     scorer = scorer_of(after)
@@ -133,14 +133,14 @@ def compare(
         if was is None or was.value is None or metric.value is None:
             continue
         if scorer.is_compared(metric.name):
-            # A group may have items in both runs and none of them in both.
+            # Both runs may have items of a group, but no common item.
             with suppress(NothingPairedError):
                 rows.append(scorer.compare(before, after, metric.name, metric.reading, metric.group))
     if not rows:
         raise NothingPairedError
     risen, fallen = _flips(before, after, headline, reading)
     made = differences(before, after)
-    warning = [f"The runs were made differently, which may move items: {in_words(made)}."] if made else []
+    warning = [f"The runs had different conditions, which may change items: {in_words(made)}."] if made else []
     return Comparison(
         benchmark=after.benchmark,
         split=after.split,
@@ -157,12 +157,12 @@ def compare(
 
 
 def named(report: Report, results: str, name: str = "") -> RunName:
-    """Return what a run is called; `name` is what the user calls it."""
+    """Return the names of a run; `name` is the user's name for it."""
     return RunName(results=results, predictions=report.provenance.predictions, model=report.model or "", name=name)
 
 
 def fields_shown(report: Report) -> set[str]:
-    """Return the fields whose categories are few enough to compare one by one."""
+    """Return the fields that have few enough categories to compare each of them."""
     labels: dict[str, set[str]] = {}
     for metric in report.metrics:
         if metric.group is not None:
@@ -171,7 +171,7 @@ def fields_shown(report: Report) -> set[str]:
 
 
 def _flips(before: Report, after: Report, headline: str, reading: ReadingName) -> tuple[list[Flip], list[Flip]]:
-    """Return the observations that rose and that fell, the furthest first."""
+    """Return the observations that rose and those that fell, largest change first."""
     earlier, later = by_observation(before.samples), by_observation(after.samples)
     if scorer_of(after).observe(headline) is not None:
         first, second = (item_values(report, headline, reading) for report in (before, after))
@@ -192,7 +192,7 @@ def _flips(before: Report, after: Report, headline: str, reading: ReadingName) -
 
 
 def item_values(report: Report, metric: str, reading: ReadingName) -> dict[str, float | None]:
-    """Return what each item earned, in [0, 1]: in the metric where it is a mean of items, else on average."""
+    """Return each item's value in [0, 1]: in the metric if it is a mean over items, else its mean credit."""
     scorer = scorer_of(report)
     if scorer.observe(metric) is not None:
         return scorer.observations(report, metric, reading)
@@ -202,7 +202,7 @@ def item_values(report: Report, metric: str, reading: ReadingName) -> dict[str, 
 def _scored_in(
     clusters: dict[str, list[SampleResult]], others: dict[str, list[SampleResult]], reading: ReadingName
 ) -> dict[str, list[SampleResult]]:
-    """Leave out the samples that the other run did not score: what is left of a question would be another question."""
+    """Keep only the samples that the other run scored, so that both runs are compared on the same samples."""
     scored = {
         (sample.qid, sample.sample)
         for members in others.values()
@@ -228,7 +228,7 @@ def _notes(before: Report, after: Report) -> list[str]:
                 f"{report.unscored} samples of the {which} run are unscored, and excluded from all differences."
             )
     if before.provenance.data_digest is None:
-        # Of two that differ in it there is no comparison: neither has one.
+        # Runs with different digests are not compared, so neither has one here.
         notes.append("Neither run records its data, so it is unknown whether both were graded against the same data.")
     if same_outputs(before, after):
         notes.append("Both runs graded the same outputs.")
@@ -236,6 +236,6 @@ def _notes(before: Report, after: Report) -> list[str]:
 
 
 def same_outputs(before: Report, after: Report) -> bool:
-    """Whether both runs graded the very same texts, so that there is nothing to infer."""
+    """Return whether both runs graded identical outputs, so that no statistics are needed."""
     first = before.provenance.predictions_digest
     return first is not None and first == after.provenance.predictions_digest

@@ -1,4 +1,4 @@
-"""Known flaky tasks never turn a gate green: a gate is met only if it is met without what they earned."""
+"""Known flaky tasks cannot make a gate pass: a gate is met only if it is also met without their credit."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SHOWN = 5
 
 
 def tasks(report: Report) -> list[str]:
-    """Return the tasks of a report whose verdicts changed when they were reached again on the machine that graded."""
+    """Return the tasks of a report whose verdicts changed in repeated grading on the same machine."""
     return list(report.provenance.flakes.tasks) if report.provenance.flakes is not None else []
 
 
 def without_them(report: Report) -> Report:
-    """Return a report in which no sample of a known flaky task earned anything; its metrics are as they were."""
+    """Return a report in which samples of known flaky tasks have no credit. The metrics are not updated."""
     flaky = set(tasks(report))
     return msgspec.structs.replace(
         report, samples=[_uncredited(sample) if sample.qid in flaky else sample for sample in report.samples]
@@ -38,7 +38,7 @@ def _uncredited(sample: SampleResult) -> SampleResult:
 
 
 def lowest(report: Report, name: str, reading: ReadingName, group: str | None) -> float | None:
-    """Return a metric in percent without what known flaky tasks earned; None where they cannot move it."""
+    """Return a metric in percent without the credit of known flaky tasks; None if they cannot change it."""
     scorer = scorer_of(report)
     if not tasks(report) or scorer.observe(name) is None:
         return None
@@ -48,7 +48,7 @@ def lowest(report: Report, name: str, reading: ReadingName, group: str | None) -
 
 
 def in_words(report: Report) -> str:
-    """Name the tasks."""
+    """Return the tasks as text."""
     named = tasks(report)
     more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
     return f"the known flaky task{'s' * (len(named) > 1)} {', '.join(named[:SHOWN])}{more}"

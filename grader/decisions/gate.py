@@ -1,8 +1,8 @@
-"""The gate: does a report meet a line, or hold against a baseline; met, failed, inconclusive, or not to be told.
+"""Gates: compare a report with a threshold or a baseline. A gate is met, failed, inconclusive or unscored.
 
-A line (`--fail-under`) is held against the figure itself. A drop (`--max-drop`) is held against a paired interval, so
-that noise neither fails a good checkpoint nor passes a bad one: a gate at a drop of V is met only if the data rule out
-a larger drop, and failed only if they rule out a smaller one, each at the 5 % level (one-sided).
+A threshold (`--fail-under`) is compared with the metric's value. A drop (`--max-drop`) is compared with a paired
+interval, so that noise neither fails a good checkpoint nor passes a bad one. A gate with a drop of V is met only if the
+data rule out a larger drop, and failed only if they rule out a smaller one, each at the 5 % level (one-sided).
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from grader.results import Metric, ReadingName, Report
 
 State = Literal["met", "failed", "inconclusive", "unscored"]
-LOST = "nothing of it could be scored"
+LOST = "none of its samples could be scored"
 ROUNDING = 1e-9
-"""Points that the arithmetic of a figure may be off by."""
+"""Tolerance for rounding errors in a metric, in points."""
 
 
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one gate."""
+    """The decision of one gate."""
 
     gate: str
-    """What was asked."""
+    """The condition."""
     state: State
     reason: str
-    """The figures that decided."""
+    """The numbers behind the decision."""
 
 
 def judge(
@@ -52,7 +52,7 @@ def judge(
     drops: Sequence[MaxDrop] = (),
     reading: ReadingName = "careful",
 ) -> list[GateResult]:
-    """Hold a report against every gate; raises UsageError for a figure that it, or the baseline, does not have."""
+    """Decide every gate. Raises UsageError for a metric that the report or the baseline does not have."""
     results = [_line(report, line, reading) for line in lines]
     if baseline is not None:
         check_baseline(baseline, report)
@@ -64,21 +64,21 @@ def judge(
 
 
 def check_baseline(baseline: Report, report: Report) -> None:
-    """Raise UsageError where a baseline says nothing about a report."""
+    """Raise UsageError if a report cannot be compared with a baseline."""
     check_comparable(baseline, report)
     had, has = ({sample.cluster for sample in made.samples} for made in (baseline, report))
     if had != has:
         lacking, more = len(had - has), len(has - had)
         raise UsageError(
             f"This run cannot be compared with the baseline: {lacking} items of the baseline are missing "
-            f"in it, and it has {more} others. Grade the same items (--limit and --id too)."
+            f"in it, and it has {more} other items. Grade the same items (with the same --limit and --id)."
         )
 
 
 def exit_code(results: Sequence[GateResult], *, complete: bool = True) -> int:
-    """Return the exit code of all gates together: a failed one comes first, then what was lost.
+    """Return the exit code of all gates together: a failed gate comes first, then unscored ones, then inconclusive.
 
-    Lost are samples that could not be scored, and a run that is not `complete`: its files could not be written.
+    A run that is not `complete` (its files could not be written) has the same exit code as an unscored gate.
     """
     states = {result.state for result in results}
     if "failed" in states:
@@ -127,37 +127,37 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
         f"95 % bounds {low:+.2f} and {high:+.2f}; {change.n} paired items, {change.differing} of them differ)"
     )
     if regraded:
-        figures += "; the outputs are the same, so what differs is the grading (judge, limits or version)"
+        figures += "; the outputs are the same, so only the grading differs (judge, limits or version)"
     if state == "inconclusive" and (power := detectable_in_words(change)):
         figures += f"; {power}"
     if made := differences(baseline, report):
-        figures += f"; the runs were made differently: {differences_in_words(made)}"
+        figures += f"; the runs had different conditions: {differences_in_words(made)}"
     result = GateResult(gate=asked, state=state, reason=figures)
     if state == "met" and flaky.tasks(report):
         worst = scorer_of(report).compare(baseline, flaky.without_them(report), name, reading).difference.ci90[0]
         if worst < -drop.value:
             return _by_flakes(report, result, f"the lower bound is {worst:+.2f}")
-    # Where it would not be met even if all that was lost were right now and wrong before, nothing is left to be told.
+    # The gate fails even if all unscored samples were correct now and wrong before, so they do not matter.
     if state == "failed" and _highest(now) - _lowest(before) < -drop.value - ROUNDING:
         return result
     return _unless_unscored([report, baseline], result)
 
 
 def _by_flakes(report: Report, result: GateResult, figure: str) -> GateResult:
-    """A gate that only known flaky tasks would meet is not decided."""
-    reason = f"{result.reason}, but without what {flaky.in_words(report)} earned {figure}; see `grade flakes`"
+    """Return an undecided gate, for one that is met only with the credit of known flaky tasks."""
+    reason = f"{result.reason}, but without the credit of {flaky.in_words(report)} {figure}; see `grade flakes`"
     return GateResult(gate=result.gate, state="unscored", reason=reason)
 
 
 def _why_lost(report: Report, name: str, reading: ReadingName, group: str | None) -> str:
     metric = report.metric(name, reading, group)
     if metric is not None:
-        return f"it was not judged{_bounds(metric)}; give a judge"
+        return f"it was not judged{_bounds(metric)}; name a judge (--judge-model)"
     return LOST if report.samples else f"{report.split} has no public answers, so there is nothing to compare it with"
 
 
 def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = "") -> GateResult:
-    """A gate is not decided by what infrastructure lost, in this run or in the baseline."""
+    """Return the result, or an undecided gate if this run or the baseline has unscored samples."""
     lost = [
         f"{report.unscored} of {len(report.samples)} samples{where} are unscored"
         for report, where in zip(reports, ("", " of the baseline"), strict=False)
@@ -169,7 +169,7 @@ def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = ""
 
 
 def _metric(report: Report, name: str, reading: ReadingName, group: str | None) -> Metric | None:
-    """Return the figure; None where it was lost to infrastructure. Raises UsageError where there is no such figure."""
+    """Return the metric; None if it was lost to infrastructure. Raises UsageError if it does not exist."""
     metric = report.metric(name, reading, group)
     if metric is not None:
         return metric if metric.value is not None else None
@@ -180,21 +180,21 @@ def _metric(report: Report, name: str, reading: ReadingName, group: str | None) 
     names = list(dict.fromkeys(m.name for m in report.metrics))
     if name not in names:
         hint = scorer_of(report).how_to_get(name, report)
-        raise UsageError(f"There is no metric {name!r} in this report; it has {', '.join(names)}.{hint}")
+        raise UsageError(f"This report has no metric {name!r}; it has {', '.join(names)}.{hint}")
     groups = list(dict.fromkeys(m.group for m in report.metrics if m.name == name and m.group))
     shown = ", ".join(groups[:12]) + (", ..." if len(groups) > 12 else "")
     raise UsageError(f"{name} has no group {group!r}; it has {shown or 'none'}.")
 
 
 def _was_lost(report: Report, name: str, group: str | None) -> bool:
-    """Whether there would be such a metric if its samples had been scored."""
+    """Return whether the metric would exist if its samples had been scored."""
     if not report.unscored or (group is not None and not in_group(report, group)):
         return False
     return scorer_of(report).would_have(report, name, group)
 
 
 def _exact(value: float, line: float) -> str:
-    """Write a figure with as many places as tell it from the line."""
+    """Format a value with enough decimals to show on which side of the threshold it is."""
     for places in range(2, 9):
         text = f"{value:.{places}f}"
         if (float(text) < line) == (value < line - ROUNDING):
@@ -208,16 +208,16 @@ def _interval(metric: Metric) -> str:
 
 
 def _highest(metric: Metric) -> float:
-    """Return the figure if all that was lost had been right."""
+    """Return the value if all unscored samples were correct."""
     return metric.number if metric.bounds is msgspec.UNSET else max(metric.number, metric.bounds[1])
 
 
 def _lowest(metric: Metric) -> float:
-    """Return the figure if all that was lost had been wrong."""
+    """Return the value if all unscored samples were wrong."""
     return metric.number if metric.bounds is msgspec.UNSET else min(metric.number, metric.bounds[0])
 
 
 def _bounds(metric: Metric) -> str:
     if metric.bounds is msgspec.UNSET:
         return ""
-    return f"; with them it lies between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}"
+    return f"; with them it is between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}"

@@ -23,10 +23,10 @@ ENDING = "_results.json"
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """What changed from the checkpoint before to this one, in the reading that decides."""
+    """The change from the previous checkpoint to this one, in the selected reading."""
 
     value: float
-    """Points, over the items scored in both."""
+    """In points, over the items that are scored in both."""
     ci95: tuple[float, float]
     p_value: float
     corrected: float
@@ -44,7 +44,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     official: Metric | None
     careful: Metric | None
     is_below: bool | None = None
-    """Whether the value is below the gate's line; None: there is no line, or no value."""
+    """Whether the value is below the gate's threshold; None: no threshold, or no value."""
     change: Change | None = None
     """None for the first checkpoint."""
 
@@ -67,19 +67,19 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     """The gate's threshold."""
     checkpoints: list[Checkpoint]
     best: int | None = None
-    """Place of the checkpoint with the highest value; the first one of equals."""
+    """Index of the checkpoint with the highest value; the first one if several are equal."""
     notes: list[str] = []
 
     def value(self, at: int) -> float | None:
-        """Return a checkpoint's value in the reading that decides."""
+        """Return a checkpoint's value in the selected reading."""
         found = self.checkpoints[at].metric(self.reading)
         return None if found is None else found.value
 
 
 def step_of(path: Path) -> int | None:
-    """Return the step in the name of a results file, or of its folder; None where there is no number.
+    """Return the step from the name of a results file or of its folder; None if neither has a number.
 
-    A number after `step`, `checkpoint` or the like comes before any other.
+    A number after `step`, `checkpoint` or a similar word is preferred to other numbers.
     """
     name = path.name.removesuffix(ENDING)
     for pattern in (_STEP, _NUMBER):
@@ -91,14 +91,14 @@ def step_of(path: Path) -> int | None:
 
 
 def in_order(paths: Sequence[Path]) -> list[tuple[int, Path]]:
-    """Return results files by step; raises UsageError where a step is missing or two files have the same one."""
+    """Return results files sorted by step. Raises UsageError if a step is missing or occurs twice."""
     found: dict[int, Path] = {}
     for path in paths:
         step = step_of(path)
         if step is None:
             raise UsageError(f"{path}: the name has no step. Rename it, for example to step_1000{ENDING}.")
         if step in found:
-            raise UsageError(f"{found[step]} and {path} both are of step {step}. Keep one of them.")
+            raise UsageError(f"{found[step]} and {path} have the same step {step}. Keep one of them.")
         found[step] = path
     return sorted(found.items())
 
@@ -111,7 +111,7 @@ def history(
     reading: ReadingName = "careful",
     line: float | None = None,
 ) -> History:
-    """Put checkpoints in a line, in the order given; raises UsageError where neighbours cannot be compared."""
+    """Return the history of checkpoints in the given order. Raises UsageError if neighbours cannot be compared."""
     first = runs[0][2]
     name = metric or next((one.name for _, _, report in runs for one in report.metrics), "")
     _check_metric(runs, name, group)
@@ -148,7 +148,7 @@ def _check_metric(runs: Sequence[tuple[int, RunName, Report]], name: str, group:
         return
     known = dict.fromkeys(one.name for _, _, report in runs for one in report.metrics)
     where = f" of {group}" if group else ""
-    raise UsageError(f"No run has the metric {name!r}{where}; there are {', '.join(known)}.")
+    raise UsageError(f"No run has the metric {name!r}{where}; the runs have {', '.join(known)}.")
 
 
 def _is_below(metric: Metric | None, line: float | None) -> bool | None:
@@ -158,7 +158,7 @@ def _is_below(metric: Metric | None, line: float | None) -> bool | None:
 def _changes(
     runs: Sequence[tuple[int, RunName, Report]], name: str, group: str | None, reading: ReadingName
 ) -> list[Change | None]:
-    """Return the change of each checkpoint but the first from the one before."""
+    """Return the change from each checkpoint to the next."""
     neighbours = pairwise(runs)
     made = [compare(before[2], after[2], reading=reading) for before, after in neighbours]
     changes = [_change(one, name, group, reading) for one in made]

@@ -1,8 +1,8 @@
-"""Uncertainty of a mean over independent observations: a task, a question, a circular group is one observation.
+"""Uncertainty of a mean over independent observations: a task, a question or a circular group.
 
 The formulas are those of scipy (`binomtest(...).proportion_ci("wilson")`, `bootstrap(..., method="percentile")`), and
-the tests hold them against it. They stand here because importing `scipy.stats` takes longer than a whole V* run is
-allowed to; what decides (comparisons, gates) uses scipy itself, see `paired.py`.
+the tests compare them with scipy. They are implemented here because importing `scipy.stats` takes longer than a whole
+V* run may take. Comparisons and gates use scipy itself, see `paired.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Z95 = 1.959963984540054
 RESAMPLES = 10_000
 SEED = 0
 MANY_KINDS = 100
-"""More distinct values than this are quicker drawn one by one."""
+"""With more distinct values than this, drawing observations one by one is faster."""
 METHOD = IntervalMethod(
     level=95,
     proportions="Wilson score",
@@ -41,11 +41,11 @@ class Mean(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def mean(values: Sequence[float]) -> Mean | None:
-    """Summarise observations in [0, 1], one a cluster; None where there is none.
+    """Summarise observations in [0, 1], one per cluster; return None if there are none.
 
-    Observations that are all 0 or 1 get the Wilson score interval (Wilson, 1927); others the percentile bootstrap
-    over observations. That takes observations that are all alike for certainty; they get Wilson's, which is not too
-    short for them.
+    Observations that are all 0 or 1 get the Wilson score interval (Wilson, 1927), others the percentile bootstrap over
+    observations. Observations that are all equal get Wilson's interval too, because their bootstrap interval would have
+    no width.
     """
     n = len(values)
     if not n:
@@ -67,9 +67,9 @@ def wilson(proportion: float, n: int) -> tuple[float, float]:
 
 
 def bootstrap(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % percentile bootstrap interval of a mean, the same for the same values in any order.
+    """Return the 95 % percentile bootstrap interval of a mean. The order of the values does not matter.
 
-    Equal observations are interchangeable: where they are few kinds, a resample is a multinomial draw over the kinds.
+    Equal observations are interchangeable: with few distinct values, a resample is a multinomial draw over them.
     """
     import numpy as np
 

@@ -1,7 +1,7 @@
-"""Several runs of one benchmark or of several: what each scored, and which of them the data can tell apart.
+"""A leaderboard of runs of one or several benchmarks: their values, and which differences are significant.
 
-Every two runs of a benchmark are compared with a paired test. The p values are corrected for the number of
-comparisons (Holm), so that all the differences called on one ranking are right together with 95 % probability.
+Every pair of runs of a benchmark is compared with a paired test. The p values are corrected for the number of
+comparisons (Holm): with 95 % probability, all differences reported in one ranking are true.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MOST_RUNS = 60
-"""Runs of one benchmark that are compared: each two of them are, and in every category."""
+"""Maximum number of runs of one benchmark: every pair of them is compared, in every category."""
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """Two runs of a board, compared in one metric."""
 
     a: int
-    """Place of the run on the board, from 0."""
+    """Index of the run on the board, from 0."""
     b: int
     change: float
     """B minus A over the items scored in both, in points."""
@@ -41,32 +41,32 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """The p value, corrected for all comparisons of the family."""
     test: TestName
     n: int
-    """Paired observations."""
+    """Number of paired observations."""
 
     @property
     def is_different(self) -> bool:
-        """Whether the data tell the two apart."""
+        """Whether the difference is significant."""
         return self.corrected < LEVEL
 
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric in one reading, of all runs of a board."""
+    """One metric in one reading, for all runs of a board."""
 
     metric: str
     reading: ReadingName
     group: str | None = None
     """None: the whole benchmark, else `field=value`."""
     values: list[Metric | None]
-    """One for each run, in the board's order; None: the run does not have it."""
+    """One value per run, in the board's order; None: the run does not have the metric."""
     ranks: list[tuple[int, int] | None] = []
-    """Best and worst rank that the data allow; None: not compared."""
+    """Best and worst possible rank of each run; None: not compared."""
     groups: list[list[int]] = []
-    """Places of runs that are not told apart, from the best group on; a run may be in several."""
+    """Groups of runs that do not differ significantly, as indexes, best group first; groups may overlap."""
     letters: list[str] = []
-    """The groups that each run is in, as letters: `a` is the first group."""
+    """The groups of each run, as letters: `a` is the first group."""
     pairs: list[Pair] = []
     comparisons: int = 0
-    """Comparisons that the p values are corrected for; 0: the metric is not tested."""
+    """Number of comparisons for which the p values are corrected; 0: the metric is not tested."""
 
 
 class Board(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,12 +74,12 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
 
     benchmark: str
     title: str
-    """The benchmark's name as people write it."""
+    """The benchmark's display name."""
     split: str
     protocol: str
     part: Part | None = None
     metric: str
-    """The benchmark's first metric: the runs are ordered by it."""
+    """The benchmark's first metric, which orders the runs."""
     runs: list[RunName]
     rankings: list[Ranking]
     """Overall metrics first, then the first metric by category."""
@@ -93,7 +93,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
         return None
 
     def place(self, model: str) -> int | None:
-        """Return the place of a run, by what tables call it; None: it is not on this board."""
+        """Return the index of a run, by its name in tables; None: it is not on this board."""
         return next((at for at, run in enumerate(self.runs) if run.short == model), None)
 
     @property
@@ -114,7 +114,7 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     reading: ReadingName
     """The reading that orders the runs."""
     level: float = LEVEL
-    """Chance of one wrong call or more among all comparisons of a ranking."""
+    """Probability of one or more false positives among all comparisons of a ranking."""
     correction: str = "Holm"
     boards: list[Board]
 
@@ -127,7 +127,7 @@ Run = tuple[RunName, Report]
 
 
 def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful") -> Leaderboard:
-    """Rank runs; those that cannot be compared with the others come onto a board of their own. Raises UsageError."""
+    """Rank runs. Runs that cannot be compared with the others get a separate board. Raises UsageError."""
     boards: list[list[Run]] = []
     reasons: dict[int, str] = {}
     for run in runs:
@@ -142,7 +142,7 @@ def leaderboard(runs: Sequence[Run], *, reading: ReadingName = "careful") -> Lea
 
 
 def _place(run: Run, boards: list[list[Run]]) -> tuple[int | None, str]:
-    """Return the board that a run belongs to; None: none, and why not to one of the same benchmark."""
+    """Return the board of a run, or None and the reason why it does not fit a board of its benchmark."""
     _, report = run
     reason = ""
     for at, members in enumerate(boards):
@@ -152,7 +152,7 @@ def _place(run: Run, boards: list[list[Run]]) -> tuple[int | None, str]:
         try:
             _check_same(first, report)
         except UsageError as error:
-            reason = reason or f"Not in one table with {name.short}. {error}"
+            reason = reason or f"Not in the same table as {name.short}. {error}"
             continue
         return at, ""
     return None, reason
@@ -191,7 +191,7 @@ def _sort_key(report: Report, metric: str, reading: ReadingName) -> tuple[bool, 
 
 
 def _distinct(names: list[RunName]) -> list[RunName]:
-    """Return the names, with the results file added to those that several runs share."""
+    """Return the names; add the results file to names that several runs share."""
     short = [name.short for name in names]
     return [
         msgspec.structs.replace(name, name=f"{name.short} ({name.results})") if short.count(name.short) > 1 else name
@@ -216,7 +216,7 @@ def _rankings(reports: list[Report], headline: str) -> Iterator[Ranking]:
 
 
 def _family(reports: list[Report], metric: str, reading: ReadingName, groups: list[str | None]) -> Iterator[Ranking]:
-    """Yield one ranking a group; the p values of all of them are corrected together."""
+    """Yield one ranking per group; the p values of all groups are corrected together."""
     found = {group: list(_pairs(reports, metric, reading, group)) for group in groups}
     every = [pair for pairs in found.values() for pair in pairs]
     corrected = iter(holm([pair.p_value for pair in every]))
@@ -250,7 +250,7 @@ def _pairs(reports: list[Report], metric: str, reading: ReadingName, group: str 
 
 
 def _ranked(blank: Ranking, pairs: list[Pair]) -> Ranking:
-    """Return a ranking with what its pairs say."""
+    """Return a ranking with the groups and ranks that follow from its pairs."""
     places = range(len(blank.values))
     compared = sorted({at for pair in pairs for at in (pair.a, pair.b)}, key=lambda at: _by_value(blank.values[at]))
     groups = groups_of(compared, [(pair.a, pair.b) for pair in pairs if pair.is_different])
@@ -269,7 +269,7 @@ def _by_value(metric: Metric | None) -> float:
 
 
 def _rank(run: int, pairs: list[Pair], runs: int) -> tuple[int, int]:
-    """Return the best and the worst rank that are left when all called differences hold."""
+    """Return the best and the worst rank that agree with all significant differences."""
     changes = [
         pair.change if pair.b == run else -pair.change
         for pair in pairs
@@ -287,7 +287,7 @@ def _notes(members: list[Run]) -> list[str]:
     for name, report in members:
         made = differences(first, report)
         if made:
-            notes.append(f"{first_name.short} and {name.short} were made differently: {in_words(made)}.")
+            notes.append(f"{first_name.short} and {name.short} had different conditions: {in_words(made)}.")
         if report.unscored:
             notes.append(f"{report.unscored} samples of {name.short} are unscored, and excluded from all metrics.")
     sizes = {len({sample.cluster for sample in report.samples}) for _, report in members}

@@ -1,4 +1,4 @@
-"""How two runs were made, where that differs: another judge makes a comparison void, another time limit may matter."""
+"""Differences in the conditions of two runs: a different judge forbids a comparison, other limits may matter."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
 _RECORDED = "recorded replies"
 _NONE = "no judge"
 OTHER_SPEED = 1.5
-"""Machines whose CPUs take that many times as long for the same work are told apart: a timeout allows less there."""
+"""CPU speeds that differ by this factor are reported: a timeout allows less work on the slower machine."""
 
 
 class MadeDifferently(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing in which two runs were not made alike."""
+    """One condition that differs between two runs."""
 
     what: str
     before: str
     after: str
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return the difference as text."""
         return f"{self.what} {self.before} and {self.after}"
 
 
 def check_judges(before: Report, after: Report) -> None:
-    """Raise UsageError where two runs had different judges, so that a change may be the judge's."""
+    """Raise UsageError if two runs had different judges, because the judge may have caused a change."""
     first, second = _judge(before.provenance.judge), _judge(after.provenance.judge)
     if first == second:
         return
     if _RECORDED in (first, second) and _NONE not in (first, second):
-        return  # whose replies were recorded is not known: `differences` names it
+        return  # the model behind recorded replies is unknown: `differences` reports it
     raise UsageError(
-        f"These runs cannot be compared: they had different judges ({first} and {second}), and what moved may be the "
-        "judge's doing. Grade both with the same --judge-model, or both without."
+        f"These runs cannot be compared: they had different judges ({first} and {second}), which may have caused the "
+        "changes. Grade both with the same --judge-model, or both without a judge."
     )
 
 
 def differences(before: Report, after: Report) -> list[MadeDifferently]:
-    """Return what may matter and is not alike in how two runs were made; nothing of what one of them does not tell."""
+    """Return the relevant conditions that differ between two runs, without those that one run does not record."""
     pairs = [*_of_grading(before, after), *_of_judges(before, after)]
     first, second = before.provenance.sandbox, after.provenance.sandbox
     if first is not None and second is not None:
@@ -64,7 +64,7 @@ def in_words(found: list[MadeDifferently]) -> str:
 
 def _judge(judge: JudgeProvenance | None) -> str:
     if judge is None or (judge.model and not judge.questions):
-        return _NONE  # a model that was asked nothing has judged nothing
+        return _NONE  # a model that got no questions has judged nothing
     return judge.model or _RECORDED
 
 
@@ -96,7 +96,7 @@ def _of_sandboxes(first: SandboxProvenance, second: SandboxProvenance) -> Iterat
 
 
 def _of_cpus(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
-    """Yield the speed of the machines, as their self-tests measured it, where it is very different."""
+    """Yield the speed of the machines, as their self-tests measured it, if it differs a lot."""
     first, second = (
         made.selftest.cpu_ratio if made.selftest else 0.0 for made in (before.provenance, after.provenance)
     )

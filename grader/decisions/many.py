@@ -1,4 +1,4 @@
-"""Many comparisons at once: corrected p values, and groups whose members the data cannot tell apart."""
+"""Many comparisons at once: corrected p values, and groups whose members do not differ significantly."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p values as Holm's step-down method corrects them (Scandinavian Journal of Statistics 6, 1979, 65-70).
+    """Return p values corrected with Holm's step-down method (Scandinavian Journal of Statistics 6, 1979, 65-70).
 
-    A corrected value below 0.05 may be called a difference: the chance of one wrong call or more among all of them is
-    at most 5 %, whatever the dependence between the tests.
+    A corrected value below 0.05 is a significant difference: the probability of one or more false positives among all
+    of them is at most 5 %, for any dependence between the tests.
     """
     corrected = [0.0] * len(p_values)
     highest = 0.0
@@ -26,10 +26,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def groups_of(members: Sequence[int], different: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return the largest groups of members no two of which are different, in the order of the members.
+    """Return the maximal groups without a pair of different members, in the order of the members.
 
     This is the compact letter display (Piepho, Journal of Computational and Graphical Statistics 13, 2004, 456-466):
-    every two members that are not different share a group, and no two that are different do.
+    two members share a group if and only if they are not different.
     """
     found: list[frozenset[int]] = [frozenset(members)] if members else []
     for one, other in different:
@@ -44,7 +44,7 @@ def groups_of(members: Sequence[int], different: Iterable[tuple[int, int]]) -> l
 
 
 def letters(number: int) -> list[str]:
-    """Return the names of so many groups: a, b, ..., z, aa, ab, ..."""
+    """Return the names of `number` groups: a, b, ..., z, aa, ab, ..."""
     return list(islice((_letters(at) for at in count()), number))
 
 

@@ -1,7 +1,7 @@
-"""Two runs of one benchmark, paired by observation: the difference of their means, its interval and its test.
+"""The difference between the means of two runs, paired by observation, with its interval and its test.
 
-Pairing takes the difficulty of the items out of the noise, which is why it shows smaller differences than two
-intervals side by side do (Miller, arXiv 2411.00640, section 4). Quantiles, root finding and the exact test are scipy's.
+Pairing removes the difficulty of the items from the noise, so that it shows smaller differences than a comparison of
+two intervals (Miller, arXiv 2411.00640, section 4). Quantiles, root finding and the exact test come from scipy.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 TestName = Literal["exact McNemar", "paired permutation", "no difference to test"]
 FEW_MOVED = 13
-"""Up to so many changed observations every one of their signs is tried."""
+"""Up to this number of changed observations, all combinations of their signs are computed."""
 RESAMPLES = 9_999
 SEED = 0
 POWER = 0.8
 FEWEST_FOR_POWER = 10
-"""Pairs from which a minimum detectable change is stated."""
+"""Minimum number of pairs for a minimum detectable change."""
 LEVEL = 0.05
 HALF = 0.5
 END = 1 - 1e-9
@@ -33,21 +33,21 @@ TINY = 1e-9
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a mean moved from one run to the other, in percentage points."""
+    """The change of a mean from one run to another, in percentage points."""
 
     value: float
     ci95: tuple[float, float]
     ci90: tuple[float, float]
-    """Each of its ends is a one-sided bound at the 5 % level: what a gate decides on."""
+    """Each end is a one-sided bound at the 5 % level; gates use these bounds."""
     p_value: float
-    """Of the two-sided test that the runs differ by nothing."""
+    """Of the two-sided test of no difference."""
     test: TestName
     n: int
-    """Paired observations."""
+    """Number of paired observations."""
     differing: int
-    """Of these, how many differ at all."""
+    """Number of pairs that differ."""
     detectable: float
-    """The smallest true difference that this many pairs, this noisy, show with 80 % power (5 % level)."""
+    """The smallest true difference that this data would show with 80 % power (5 % level)."""
 
 
 class NothingPairedError(UsageError):
@@ -64,13 +64,13 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     reading: ReadingName
     group: str | None
     before: float
-    """In percent, over what is paired and scored in both runs."""
+    """In percent, over the pairs that are scored in both runs."""
     after: float
     difference: Difference
 
 
 def difference(before: Sequence[float], after: Sequence[float]) -> Difference:
-    """Compare two runs' observations, each in [0, 1] and in the same order; raises ValueError where there is none."""
+    """Compare two runs' observations, each in [0, 1], in the same order. Raises ValueError if there are none."""
     changes = _changes(before, after)
     p_value, test = _test(changes)
     wide, narrow = interval(changes, 1 - LEVEL), interval(changes, 1 - 2 * LEVEL)
@@ -91,7 +91,7 @@ def _points(bounds: tuple[float, float]) -> tuple[float, float]:
 
 
 def detectable(low: float, high: float) -> float:
-    """Return the difference that data with a 95 % interval as wide as [low, high] show with 80 % power."""
+    """Return the difference that data with a 95 % interval as wide as [low, high] would show with 80 % power."""
     from scipy.special import ndtri
 
     stderr = (high - low) / (2 * ndtri(1 - LEVEL / 2))
@@ -99,9 +99,9 @@ def detectable(low: float, high: float) -> float:
 
 
 def detectable_in_words(change: Difference) -> str:
-    """Return the minimum detectable change as a sentence says it; empty where it would say nothing.
+    """Return the minimum detectable change as text; empty if it is not meaningful.
 
-    Its normal approximation holds for no handful of pairs, and no value moves by more than the whole scale.
+    The normal approximation does not hold for few pairs, and no change can be larger than the whole scale.
     """
     if change.n < FEWEST_FOR_POWER or not 0 < change.detectable < 100:
         return ""
@@ -109,11 +109,11 @@ def detectable_in_words(change: Difference) -> str:
 
 
 def interval(changes: Sequence[float], level: float) -> tuple[float, float]:
-    """Return the interval of the mean change, within [-1, 1]; each end by itself is a bound at half of 1 - level.
+    """Return the interval of the mean change, in [-1, 1]; each end alone is a bound at half of 1 - level.
 
-    Changes that are all -1, 0 or 1 get the score interval alone, which keeps its level where few items change. Others
-    get what that and Hall's interval cover together: the one is careful where few items change, the other where a few
-    large changes hide among many small ones.
+    Changes that are all -1, 0 or 1 get the score interval, which keeps its level if few items change. Others get the
+    union of the score interval and Hall's interval: the first one is conservative if few items change, the second one
+    if there are a few large changes among many small ones.
     """
     low, high = _score_interval(changes, level)
     if len(changes) > 1 and not all(change in {-1, 0, 1} for change in changes):
@@ -125,7 +125,7 @@ def interval(changes: Sequence[float], level: float) -> tuple[float, float]:
 def _changes(before: Sequence[float], after: Sequence[float]) -> list[float]:
     if not before:
         raise ValueError("nothing to compare")
-    # Means of the same credits can differ in their last bit by the order of adding; that is no change.
+    # Means of the same credits can differ in the last bit, because of the order of addition; this is not a change.
     return [round(b - a, 12) for a, b in zip(before, after, strict=True)]
 
 
@@ -141,7 +141,7 @@ def _test(changes: list[float]) -> tuple[float, TestName]:
 
 
 def permutation(moved: list[float]) -> float:
-    """Return the chance that changes of these sizes and of any sign add up to as much."""
+    """Return the probability that changes of these sizes with random signs have a sum at least as large."""
     import numpy as np
 
     if len(moved) <= FEW_MOVED:
@@ -149,7 +149,7 @@ def permutation(moved: list[float]) -> float:
         for change in moved:
             sums = np.concatenate((sums + change, sums - change))
         return float(np.mean(np.abs(sums) >= abs(math.fsum(moved)) - TINY))
-    # Changes of one size are interchangeable: how many of them rise is a binomial draw.
+    # Changes of one size are interchangeable: the number of rises is a binomial draw.
     rng, sums = np.random.default_rng(SEED), np.zeros(RESAMPLES)
     for size, number in sorted(Counter(map(abs, moved)).items()):
         sums += size * (2 * rng.binomial(number, 0.5, RESAMPLES) - number)
@@ -160,10 +160,11 @@ def permutation(moved: list[float]) -> float:
 def _score_interval(changes: Sequence[float], level: float) -> tuple[float, float]:
     """Invert the score test, with continuity and skewness corrections, of changes that are multiples of one size.
 
-    Tango's test (Statistics in Medicine 17, 1998, 891-908) fails up to 9 % where few items change, at a level of 5 %;
-    with half an item's correction and the skewness taken out (Laud, Pharmaceutical Statistics 16, 2017, 334-348; in
-    Hall's monotone form) it is at most 5 %. Changes that are not all of one size count as so many of the size that has
-    the same second moment, half a whole change being added so that a single small one does not set the scale.
+    At a level of 5 %, Tango's test (Statistics in Medicine 17, 1998, 891-908) has an error rate of up to 9 % if few
+    items change. With a continuity correction of half an item and a skewness correction (Laud, Pharmaceutical
+    Statistics 16, 2017, 334-348; in Hall's monotone form) it is at most 5 %. Changes of different sizes are replaced by
+    changes of one size with the same second moment; half a whole change is added, so that a single small change does
+    not set the scale.
     """
     from scipy.optimize import brentq
     from scipy.special import ndtri
@@ -180,7 +181,7 @@ def _score_interval(changes: Sequence[float], level: float) -> tuple[float, floa
     def lack(high: float) -> float:
         return _score(risen, fallen, n, high, -HALF) + z
 
-    # From the estimate outwards the score leaves [-z, z] once; where it never does, the end of the scale is the bound.
+    # From the estimate outwards the score leaves [-z, z] once. If it never does, the bound is the end of the scale.
     middle = max(-END, min(END, (risen - fallen) / n))
     left = brentq(excess, -END, middle, xtol=1e-12) if excess(-END) > 0 > excess(middle) else -1.0
     right = brentq(lack, middle, END, xtol=1e-12) if lack(middle) > 0 > lack(END) else 1.0
@@ -188,10 +189,10 @@ def _score_interval(changes: Sequence[float], level: float) -> tuple[float, floa
 
 
 def _score(risen: float, fallen: float, n: int, delta: float, correction: float = 0.0) -> float:
-    """Return how many standard errors, if the mean change were delta, n items with these that changed lie above it.
+    """Return the distance of the observed mean change from `delta`, in standard errors under a true change of `delta`.
 
-    `correction` (items) is taken off first. Variance and skewness are those of the likeliest shares of risen and fallen
-    items that differ by delta.
+    `correction` (in items) is subtracted first. Variance and skewness are those of the most likely shares of risen and
+    fallen items that differ by `delta`.
     """
     b = -risen - fallen + (2 * n - risen + fallen) * delta
     root = math.sqrt(max(0.0, b * b + 8 * n * fallen * delta * (1 - delta)))
@@ -202,14 +203,14 @@ def _score(risen: float, fallen: float, n: int, delta: float, correction: float 
     if variance <= 0:
         return math.copysign(math.inf, gap) if gap else 0.0
     third = up - down - 3 * delta * (up + down) + 2 * delta**3
-    # More skewness than half is more than the correction can take out; so kept, the score falls as delta grows.
+    # The correction cannot remove a skewness above 0.5. With this limit, the score decreases as delta grows.
     bend = -max(-0.5, min(0.5, third / (variance * math.sqrt(variance * n)))) / 6
     raw = gap / math.sqrt(n * variance)
     return raw + bend * raw**2 + bend**2 * raw**3 / 3 - bend
 
 
 def _hall_interval(changes: Sequence[float], level: float) -> tuple[float, float]:
-    """Return Student's interval with the sample's skewness taken out (Hall, JRSS B 54, 1992, 221-228)."""
+    """Return Student's interval, corrected for the sample's skewness (Hall, JRSS B 54, 1992, 221-228)."""
     from scipy.special import stdtrit
 
     n, mean = len(changes), math.fsum(changes) / len(changes)

@@ -1,7 +1,7 @@
-"""Files that one grading is about to write: a second one that would write them too is refused while the first runs.
+"""Claims on output files: while one run is going to write a file, a second run that would write it is refused.
 
-A claim is a lock file beside the file, held with `flock`: the kernel releases it when its process ends, however it
-ends, so a lock file that a killed grader left behind claims nothing. It holds who took it, for the message.
+A claim is a lock file beside the output file, held with `flock`. The kernel releases the lock when the process ends in
+any way, so the lock file of a killed grader blocks nothing. The lock file names its holder, for the error message.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Holder(msgspec.Struct, frozen=True, kw_only=True):
-    """Who holds a claim."""
+    """The process that holds a claim."""
 
     pid: int
     host: str
@@ -47,9 +47,9 @@ class Claims:
         self._held.close()
 
     def take(self, path: Path) -> None:
-        """Claim a file; raises UsageError, naming the holder, where another process has.
+        """Claim a file. Raises UsageError, with the holder, if another process has claimed it.
 
-        Where no lock file can be made there is no claim: writing the file will say what is wrong there.
+        If no lock file can be created, nothing is claimed: writing the output file will report the error.
         """
         place = path.resolve()
         if place in self._paths:
@@ -71,7 +71,7 @@ class Claims:
                 return
             if _is_still(handle, lock):
                 break
-            os.close(handle)  # its holder ended and removed it between our opening and our locking
+            os.close(handle)  # the holder ended and removed the file after it was opened here, before it was locked
         self._paths.add(place)
         self._held.callback(_release, handle, lock)
         me = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.strftime("%Y-%m-%d %H:%M:%S"))
@@ -107,6 +107,6 @@ def _refusal(path: Path, holder: Holder | None) -> str:
         else "another process"
     )
     return (
-        f"Another grading is writing {path.name} at this moment ({who}). Wait until it has ended, "
-        "or give this one another folder with --output-dir."
+        f"Another run of grade is writing {path.name} now ({who}). Wait until it has ended, "
+        "or choose another folder for this run with --output-dir."
     )

@@ -1,4 +1,4 @@
-"""Where the files of a run go, and what must hold before it begins: all of it is checked before anything is graded."""
+"""The destination of a run's files. All conditions for writing them are checked before anything is graded."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from grader.results import JudgeProvenance, Part
 
 STANDARD_INPUT = "stdin"
-"""What the files of standard input are called in a folder of their own."""
+"""The stem of the output files, if the predictions come from standard input."""
 
 
 def stem_in(folder: Path | None, source: Path | None, part: Part | None = None) -> Path | None:
-    """Return what the names of a run's files begin with; None: there is no place for them.
+    """Return the common beginning of the paths of a run's files; None: the run writes no files.
 
-    `folder` is that of `--output-dir`; None: beside the predictions. `source` is None for standard input.
+    `folder` is that of `--output-dir` (None: beside the predictions). `source` is None for standard input.
     """
     if source is None and folder is None:
         return None
@@ -38,14 +38,14 @@ def stem_in(folder: Path | None, source: Path | None, part: Part | None = None) 
 
 
 class Destination:
-    """The files that a run is going to write, held until the `with` block ends."""
+    """The files that a run is going to write, claimed until the `with` block ends."""
 
     def __init__(self, *, force: bool = False, needs_whole: bool = False, inputs: tuple[Path, ...] = ()) -> None:
         self._force = force
         self._needs_whole = needs_whole
-        """Whether something rests on the whole benchmark: a gate."""
+        """Whether the run must grade the whole benchmark, because a gate uses it."""
         self._inputs = {path.resolve() for path in inputs}
-        """Results that this run reads, and must not replace."""
+        """Results files that this run reads, and must not replace."""
         self._claims = Claims()
 
     def __enter__(self) -> Self:
@@ -57,22 +57,22 @@ class Destination:
         self._claims.__exit__(kind, error, trace)
 
     def begin(self, stem: Path | None, part: Part | None, *, judged: bool) -> None:
-        """Take the files of a run; raises UsageError where it must not begin, and says what to do.
+        """Claim the files of a run. Raises UsageError, which says what to do, if the run must not begin.
 
-        `judged`: whether it has a judge, or scores again what had one.
+        `judged`: whether the run has a judge, or scores results again that had one.
         """
         if part is not None and self._needs_whole:
             raise UsageError(
-                f"This is a run of a part ({in_words(part)}), and a gate on a part says little about the whole. Grade "
-                "all of it, or give --allow-part."
+                f"This run grades only a part ({in_words(part)}), and a gate on a part says little about the whole. "
+                "Grade the whole benchmark, or give --allow-part."
             )
         if stem is None:
             return
         path = results_path(stem)
         if path.resolve() in self._inputs:
             raise UsageError(
-                f"{path}: this run writes its own results there, and the next one would be compared with them. Give "
-                f"the baseline a name of its own: mv {path} {path.with_name('baseline_results.json')}"
+                f"{path}: this run writes its own results there, and the next run would be compared with them. Rename "
+                f"the baseline: mv {path} {path.with_name('baseline_results.json')}"
             )
         _check_folder(stem.parent)
         self._claims.take(path)
@@ -81,26 +81,26 @@ class Destination:
 
 
 def _check_folder(folder: Path) -> None:
-    """Make the folder where it is missing; raises UsageError where nothing can be written to it."""
+    """Create the folder if it does not exist. Raises UsageError if it is not writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"{folder}: this folder cannot be made ({error.strerror}); name another with --output-dir."
+            f"{folder}: this folder cannot be created ({error.strerror}); name another one with --output-dir."
         ) from error
     if not os.access(folder, os.W_OK):
-        raise UsageError(f"{folder}: nothing can be written to this folder; name another with --output-dir.")
+        raise UsageError(f"{folder}: this folder is not writable; name another one with --output-dir.")
 
 
 def _check_unjudged(path: Path) -> None:
-    """Raise UsageError where results without a judge would replace judged ones."""
+    """Raise UsageError if results without a judge would replace judged results."""
     try:
         judge = read_report(path).provenance.judge if path.is_file() else None
     except InputError:
-        return  # whatever it is, no results would be lost
+        return  # the file is not a results file, so no results would be lost
     if judge is not None and _has_judged(judge):
         raise UsageError(
-            f"{path.name} was judged ({judge.model or judge.source}), and this run has no judge: it would replace "
+            f"{path.name} was judged ({judge.model or judge.source}), but this run has no judge: it would replace "
             "judged results by unjudged ones. Give the same judge again, another --output-dir, or --force."
         )
 

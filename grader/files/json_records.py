@@ -1,8 +1,8 @@
-"""The records of a JSON text, each with the place it stands at; what is not JSON becomes a problem with a line.
+"""The records of a JSON text, each with its position; invalid JSON becomes a problem with a line.
 
-Records are found first, without building anything, and decoded in blocks by msgspec. Python's own parser, three times
-slower, decodes the blocks that msgspec refuses (it accepts the NaN that pandas writes) or in which a key may occur
-twice: its hook sees every pair of an object. Memory stays at the text plus its values.
+The byte ranges of the records are found first, then msgspec decodes the records in blocks. Python's own parser, which
+is three times slower, decodes the blocks that msgspec refuses (it accepts the NaN that pandas writes), and blocks with
+possible duplicate keys: its hook gets every pair of an object. Memory is limited to the text plus its values.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 BLANK = b" \t\r\n"
 _BLOCK = 4096
-"""Records that are decoded together."""
+"""Number of records that are decoded together."""
 _DECODE: Final = msgspec.json.Decoder().decode
 _SPACED_COLON = re.compile(rb'(?:(?<!\\)|\\\\)"[ \t\r\n]++:')
 
 
 class Problems:
-    """Collects what is wrong, up to the number at which reading stops."""
+    """Collector of problems, up to the number at which reading stops."""
 
     def __init__(self, label: str) -> None:
         self.label = label
@@ -38,41 +38,41 @@ class Problems:
 
     @property
     def full(self) -> bool:
-        """Whether there are so many that reading should stop."""
+        """Whether there are enough problems to stop reading."""
         return len(self.found) >= MOST
 
     def add(self, message: str, place: Callable[[], tuple[int, JsonPath]]) -> None:
-        """Keep one problem; `place` gives its line and path."""
+        """Add one problem; `place` returns its line and path."""
         if not self.full:
             line, path = place()
             self.found.append(f"{self.label}:{line}: {render_path(path)}: {message}")
 
     def lines(self) -> list[str]:
-        """Return what to show the user: nothing if all is well."""
+        """Return the lines to show to the user; empty without problems."""
         stopped = [f"{self.label}: reading stopped after {MOST:,} problems; there may be more"] if self.full else []
         return [*shown(self.found), *stopped]
 
 
 class Entry(NamedTuple):
-    """One record as it stands in the file."""
+    """One record, with its position in the file."""
 
     value: object
     line: int
     prefix: JsonPath = ()
-    """(3,) in an array; () on a line of its own."""
+    """(3,) in an array; () in JSON Lines."""
     span: Span | None = None
-    """Its bytes; None where it does not stand in a JSON text."""
+    """Its byte range; None if it is not from a JSON text."""
 
 
 class Block(NamedTuple):
-    """Records that follow each other, by column: there may be millions."""
+    """Consecutive records, stored by column, because there may be millions."""
 
     values: list[object] | None
-    """None where they have to be read one by one, with `JsonText.entries`."""
+    """None if they must be read one by one, with `JsonText.entries`."""
     lines: list[int]
     spans: list[Span]
     first: int | None
-    """The index of the first in its array; None where each has a line of its own."""
+    """The index of the first record in its array; None in JSON Lines."""
 
     def prefix(self, number: int) -> JsonPath:
         """Return the path of one of the records."""
@@ -80,7 +80,7 @@ class Block(NamedTuple):
 
 
 class Broken:
-    """The value of a span that has none."""
+    """The value of a span without a valid value."""
 
 
 BROKEN: Final = Broken()
@@ -92,22 +92,22 @@ class JsonText:
     def __init__(self, data: bytes, problems: Problems, *, skipped: int = 0) -> None:
         self.data, self.problems = data, problems
         self.skipped = skipped
-        """Bytes that the file has before `data`: a byte-order mark."""
+        """Number of bytes before `data` in the file: a byte-order mark."""
         self._unit = "file"
         self._repeated = False
         self._decoder = json.JSONDecoder(object_pairs_hook=self._object)
 
     def array_blocks(self) -> Iterator[Block]:
-        """Yield the elements of the top-level array, until there are too many problems."""
+        """Yield the elements of the top-level array; stop after too many problems."""
         return self._blocks(self._array_places(), 0)
 
     def line_blocks(self) -> Iterator[Block]:
-        """Yield the value of each line that is not blank, until there are too many problems."""
+        """Yield the value of each line that is not blank; stop after too many problems."""
         self._unit = "line"
         return self._blocks(self._line_spans(), None)
 
     def entries(self, blocks: Iterable[Block]) -> Iterator[Entry]:
-        """Yield the records of blocks one by one, and report those that cannot be read."""
+        """Yield the records of blocks one by one; report records that cannot be read."""
         for block in blocks:
             for number, (line, span) in enumerate(zip(block.lines, block.spans, strict=True)):
                 if self.problems.full:
@@ -118,14 +118,14 @@ class JsonText:
                     yield Entry(value, line, prefix, span)
 
     def whole(self) -> Entry | None:
-        """Return the one value that fills the text, or None after reporting why there is none."""
+        """Return the single value of the text; report why if it has none, and return None."""
         line, (start, _) = next(self._line_spans())
         span = (start, len(self.data))
         value = self._decode(span, line, ())
         return None if isinstance(value, Broken) else Entry(value, line, (), span)
 
     def is_lines(self, is_record: Callable[[object], bool]) -> bool:
-        """Tell JSON Lines from one object that fills the text; a single line counts if it holds a record."""
+        """Return whether the text is JSON Lines, not one object; a single line must hold a record."""
         lines = self._line_spans()
         _, first = next(lines)
         _, second = next(lines, (0, None))
@@ -137,7 +137,7 @@ class JsonText:
         return isinstance(self._quiet((first[0], len(self.data))), Broken)
 
     def add_flaw(self, entry: Entry, flaw: Flaw) -> None:
-        """Report what is wrong with a value, on the value's own line."""
+        """Report a problem with a value, with the line of the value."""
 
         def place() -> tuple[int, JsonPath]:
             line = entry.line
@@ -176,7 +176,7 @@ class JsonText:
             try:
                 found.extend(islice(places, _BLOCK))
             except JsonFault as error:
-                fault = error  # what was found before it is in the list
+                fault = error  # `found` has the elements before it
             if found:
                 lines, spans = [line for line, _ in found], [span for _, span in found]
                 yield Block(self._values(spans), lines, spans, first)
@@ -187,7 +187,7 @@ class JsonText:
             self._add_fault(fault, (0, 1), ())
 
     def _values(self, spans: list[Span]) -> list[object] | None:
-        """Return the values, None where msgspec refuses one or a key may occur twice in one object."""
+        """Return the values; None if msgspec refuses one, or an object may have a duplicate key."""
         try:
             values = [_DECODE(self.data[start:end]) for start, end in spans]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -197,10 +197,10 @@ class JsonText:
         return values if keys == flat or keys == _count_keys(values) else None
 
     def _keys(self, start: int, end: int) -> int | None:
-        r"""Return how many keys a part of the text has, or more; None where that takes a parser.
+        r"""Return an upper bound of the number of keys in a part of the text; None if only a parser can tell.
 
-        A key ends with `":`. So does what stands in a string as `\\":`, which is subtracted. A string that begins with
-        a colon is counted as well, which costs time later but nothing else.
+        A key ends with `":`. An escaped quote in a string, `\\":`, looks the same, and is subtracted. A string that
+        begins with a colon is counted too; this costs time later, but does no harm.
         """
         if self.data.find(b'\\\\":', start, end) >= 0:
             return None
@@ -216,7 +216,7 @@ class JsonText:
         return made
 
     def _parse(self, span: Span) -> object:
-        """Return a span's value; raises `ValueError` or `RecursionError`."""
+        """Return a span's value. Raises `ValueError` or `RecursionError`."""
         self._repeated = False
         text = self.data[span[0] : span[1]].decode()
         value, end = self._decoder.raw_decode(text)
@@ -231,7 +231,7 @@ class JsonText:
             return BROKEN
 
     def _decode(self, span: Span, line: int, prefix: JsonPath) -> object:
-        """Return a span's value, or `BROKEN` after reporting why it has none."""
+        """Return a span's value; report why if it has none, and return `BROKEN`."""
         start = (span[0], line)
         try:
             value = self._parse(span)
@@ -247,7 +247,7 @@ class JsonText:
         return value
 
     def _line(self, start: tuple[int, int], offset: int) -> int:
-        """Return the line of a byte behind `start`, which is another byte and its line."""
+        """Return the line of a byte after `start`, which is (another byte, its line)."""
         return start[1] + self.data.count(b"\n", start[0], offset)
 
     def _add_fault(self, fault: JsonFault, start: tuple[int, int], prefix: JsonPath) -> None:
@@ -267,7 +267,7 @@ class JsonText:
 
 
 def _count_keys(values: Iterable[object]) -> int:
-    """Return how many keys the objects in `values` have, those inside them included."""
+    """Return the number of keys of all objects in `values`, nested objects included."""
     count = 0
     waiting = [values]
     while waiting:

@@ -1,6 +1,6 @@
-"""Where the elements of a JSON array stand, one after the other, without building any of them.
+"""The byte ranges of the elements of a JSON array, found without building the elements.
 
-An expression steps over elements of the usual depth, a `JsonWalker` over others and over what is not JSON.
+A regular expression skips elements of the usual depth; a `JsonWalker` handles deeper elements and invalid JSON.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _list_of(value: bytes, opening: bytes, closing: bytes) -> bytes:
 
 
 def _value(depth: int) -> bytes:
-    """Return the expression of a JSON value with up to `depth` levels of lists and objects."""
+    """Return a regular expression for a JSON value with up to `depth` levels of lists and objects."""
     scalar = STRING + rb"|" + NUMBER + rb"|" + WORD
     if not depth:
         return rb"(?:" + scalar + rb")"
@@ -34,13 +34,13 @@ def _value(depth: int) -> bytes:
 
 
 _ELEMENT = re.compile(_BLANKS + rb"(" + _value(3) + rb")" + _BLANKS + rb"[,\]]")
-"""An element that is nested no deeper than records are, and the mark behind it."""
+"""An element of at most the usual depth of records, and the mark after it."""
 _MARK = re.compile(_BLANKS + rb"([,\]])")
 _CLOSING = ord("]")
 
 
 def array_spans(data: bytes) -> Iterator[Span]:
-    """Yield where each element of a top-level array stands; raises `JsonFault` at the first that is not JSON."""
+    """Yield the byte range of each element of a top-level array. Raises `JsonFault` at the first invalid one."""
     index, end, after = -1, 0, data.index(b"[") + 1
     while True:
         found = _ELEMENT.match(data, after)
@@ -59,12 +59,12 @@ def array_spans(data: bytes) -> Iterator[Span]:
         index += 1
         yield start, end
         if closed:
-            _walked(data, index, end)  # raises if something else than the end follows
+            _walked(data, index, end)  # raises if anything follows the array
             return
 
 
 def _walked(data: bytes, index: int, end: int) -> Span | None:
-    """Return the element after `index`, which ends at `end` (-1, 0: the first); None where the array ends."""
+    """Return the element after `index`, which ends at `end` (-1, 0: the first one); None at the array's end."""
     walker = JsonWalker(data)
     start = 0
     for event in walker.events() if index < 0 else walker.rest_of_array(end, index):

@@ -1,4 +1,4 @@
-"""Texts, places and paths of JSON files, in the form in which messages show them."""
+"""Texts, positions and paths in JSON files, as messages show them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Span = tuple[int, int]
 """Bytes [start, end)."""
 
 MAX_DEPTH = 100
-"""Levels of nesting that a carried field may have: everything later (msgspec, templates) recurses."""
+"""Maximum nesting of a carried field, because later steps (msgspec, templates) recurse."""
 
 
 class Flaw(msgspec.Struct, frozen=True, kw_only=True):
-    """A value that parses but is not what was expected."""
+    """A valid JSON value that is not the expected one."""
 
     path: JsonPath
     """Relative to the record."""
@@ -26,7 +26,7 @@ class Flaw(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """Return untrusted text for a message: bounded, and nothing in it that a terminal would obey."""
+    """Return untrusted text for a message: bounded, with control characters escaped."""
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
     mark = "'" if '"' in shown and "'" not in shown else '"'
     return f"{mark}{shown}{'...' if len(text) > limit else ''}{mark}"
@@ -44,5 +44,5 @@ def _step(part: str | int) -> str:
 
 
 def line_of(data: bytes, offset: int) -> int:
-    """Return the line, counted from 1, on which a byte stands."""
+    """Return the line of a byte, counted from 1."""
     return data.count(b"\n", 0, offset) + 1

@@ -1,6 +1,6 @@
-"""Steps through a JSON text slowly, and knows at each step where it stands: for places in messages.
+"""A slow JSON parser that knows its position and path at each step, for error messages.
 
-The fast parsers say little about where and why they stopped, and nothing about the place of a value they accepted.
+The fast parsers report little about the position and cause of an error, and nothing about positions of valid values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _WALK_DEPTH = 2 * MAX_DEPTH
 _MAX_DIGITS = 4300
-"""Python's own limit for turning text into an integer."""
+"""Python's own limit for the conversion of text to an integer."""
 
 STRING = rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
 NUMBER = rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.+-])"
@@ -39,7 +39,7 @@ _FOREIGN_WORDS = {
 
 
 class JsonFault(Exception):  # noqa: N818 - a place in a text, found on purpose
-    """Text that is not JSON, and where."""
+    """Invalid JSON, with its position."""
 
     def __init__(self, offset: int, path: JsonPath, message: str) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class Event(NamedTuple):
 
 
 class JsonWalker:
-    """Steps through one JSON value without recursion; `path` is always that of the event just given."""
+    """A parser of one JSON value without recursion; `path` is always the path of the last event."""
 
     def __init__(self, data: bytes, start: int = 0, end: int | None = None, *, unit: str = "file") -> None:
         self.data, self.position = data, start
@@ -66,12 +66,12 @@ class JsonWalker:
         self._keys: dict[bytes, str] = {}
 
     def events(self) -> Iterator[Event]:
-        """Yield every value and key in order; raises `JsonFault` at the first that is not JSON."""
+        """Yield every value and key in order. Raises `JsonFault` at the first invalid one."""
         yield from self._value(*self._token())
         yield from self._rest()
 
     def rest_of_array(self, position: int, index: int) -> Iterator[Event]:
-        """Yield the events of an array from where its element `index` ends at `position`."""
+        """Yield the events of an array after its element `index`, which ends at `position`."""
         self.position = position
         self._open, self.path = ["]"], [index]
         yield from self._rest()
@@ -104,7 +104,7 @@ class JsonWalker:
             raise self._fault(start, f"expected a value, found {self._shown(start)}")
 
     def _opened(self, kind: str, start: int, end: int) -> Iterator[Event]:
-        """Step into containers, and on to the first value that is not the start of another."""
+        """Yield the opening of nested containers, up to the first value that is not a container."""
         while True:
             yield Event("open", start, end)
             if len(self._open) == _WALK_DEPTH:
@@ -187,7 +187,7 @@ class JsonWalker:
             return self._fault(start, _FOREIGN_WORDS[word[0]])
         if self.data[start : start + 1] == b"'":
             return self._fault(
-                start, "single quotes; JSON strings need double quotes (json.dumps writes them, str() not)"
+                start, "single quotes; JSON strings need double quotes (json.dumps() writes them, str() does not)"
             )
         if self.data[start : start + 1] in b"-+.0123456789":
             return self._fault(start, f"{self._shown(start)} is not a JSON number")
@@ -202,7 +202,7 @@ class JsonWalker:
         for found in _NOT_IN_STRING.finditer(self.data, start + 1, whole.end() - 1):
             at, text = found.start(), found[0]
             if text == b"\\":
-                return self._fault(at, f"a backslash that begins no escape: {quoted(self._text(at, 2))}")
+                return self._fault(at, f"a backslash without a valid escape: {quoted(self._text(at, 2))}")
             if text < b" ":
                 return self._fault(
                     at, f"a raw control character (0x{text[0]:02x}) in a string; JSON writes it \\u00{text[0]:02x}"
@@ -210,7 +210,7 @@ class JsonWalker:
         raise AssertionError("a string that the token pattern refused has something to refuse")
 
     def _shown(self, start: int) -> str:
-        """Return what stands at a byte, for "found ..."."""
+        """Return the text at a byte, for the message "found ..."."""
         if start >= self.end:
             return f"the end of the {self.unit}"
         word = _WORD_AT.match(self.data, start, self.end)
@@ -221,7 +221,7 @@ class JsonWalker:
         return text[:length]
 
     def _wants_key(self) -> bool:
-        """Whether the next token should be a key: it has none yet."""
+        """Return whether the next token must be a key."""
         return bool(self.path) and self.path[-1] == ""
 
     def _fault(self, offset: int, message: str) -> JsonFault:
@@ -232,7 +232,7 @@ class JsonWalker:
 
 
 class RepeatedKey(msgspec.Struct, frozen=True, kw_only=True):
-    """A duplicate key of one object."""
+    """A duplicate key in one object."""
 
     path: JsonPath
     """Of the object."""
@@ -242,7 +242,7 @@ class RepeatedKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_fault(data: bytes, span: Span, *, unit: str = "file") -> JsonFault | None:
-    """Return the first place in a span that is not JSON, or None."""
+    """Return the first invalid position in a span, or None."""
     try:
         for _ in JsonWalker(data, *span, unit=unit).events():
             pass
@@ -252,7 +252,7 @@ def find_fault(data: bytes, span: Span, *, unit: str = "file") -> JsonFault | No
 
 
 def find_offset(data: bytes, span: Span, path: JsonPath) -> int:
-    """Return where the value at `path` within a valid span starts; the span's start if there is none."""
+    """Return the start of the value at `path` in a valid span; the span's start if there is no such value."""
     walker, wanted = JsonWalker(data, *span), list(path)
     try:
         for event in walker.events():
@@ -276,7 +276,7 @@ def path_at(data: bytes, span: Span, offset: int) -> JsonPath:
 
 
 def repeated_keys(data: bytes, span: Span) -> list[RepeatedKey]:
-    """Return every key of a span that its object already had."""
+    """Return every duplicate key in a span."""
     walker, found = JsonWalker(data, *span), []
     seen: list[dict[str, int]] = []
     for event in walker.events():

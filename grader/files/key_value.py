@@ -1,6 +1,6 @@
-"""A persistent map from digests to bytes in one SQLite file: what the caches of verdicts and of judge replies share.
+"""A persistent map from digests to bytes in one SQLite file, for the caches of verdicts and of judge replies.
 
-It is an economy, not a need: where the file cannot be used, `problem` says why, nothing is found and nothing is kept.
+The map is optional: if the file cannot be used, `problem` has the reason, and nothing is found or stored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class KeyValueFile:
     """A SQLite file of entries, safe for several threads and processes at once."""
 
     def __init__(self, path: Path | None, name: str) -> None:
-        """Open the file, created where it is missing; None: keep nothing. `name` is what messages call it."""
+        """Open or create the file (None: store nothing). `name` is its name in messages."""
         self.path = path
         self.problem = ""
         self._name = name
@@ -45,7 +45,7 @@ class KeyValueFile:
             self._give_up(error)
 
     def find(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """Return the kept values of those keys that have one."""
+        """Return the stored values of the keys that have one."""
         wanted = list(dict.fromkeys(keys))
         found: dict[bytes, bytes] = {}
         for start in range(0, len(wanted), _KEYS_A_QUERY):
@@ -57,28 +57,28 @@ class KeyValueFile:
         return found
 
     def has(self, key: bytes) -> bool:
-        """Whether a value is kept."""
+        """Return whether the key has a stored value."""
         query = "SELECT 1 FROM entries WHERE key = ?"
         return self._try(lambda c: c.execute(query, (key,)).fetchone() is not None, default=False)
 
     def keep(self, entries: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep values; on disk for other processes when this returns."""
+        """Store values. When this returns, they are on disk for other processes."""
         now = int(time.time())
         rows = [(key, value, now) for key, value in entries]
         self._try(lambda c: _insert(c, rows), None)
 
     def size(self) -> int:
-        """Return how many values are kept."""
+        """Return the number of stored values."""
         return self._try(_count, 0)
 
     def trim(self, most: int) -> None:
-        """Forget the oldest tenth where there are more than `most` values."""
+        """Delete the oldest tenth if there are more than `most` values."""
         if self.size() > most:
             oldest = "DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries ORDER BY at LIMIT ?)"
             self._try(lambda c: c.execute(oldest, (most // 10,)), None)
 
     def clear(self) -> int:
-        """Forget everything; return how many values that were. Raises InfrastructureError."""
+        """Delete all values; return their number. Raises InfrastructureError."""
         with self._lock:
             if self._connection is None:
                 if not self.problem:
@@ -96,12 +96,12 @@ class KeyValueFile:
             return count
 
     def close(self) -> None:
-        """Close the file; later calls find and keep nothing. May be called twice."""
+        """Close the file; later calls find and store nothing. May be called twice."""
         with self._lock:
             self._disconnect()
 
     def _open(self, path: Path) -> sqlite3.Connection:
-        """Open the file; one that is not a database, or a damaged one, is put aside and begun anew."""
+        """Open the file. If it is damaged or not a database, rename it and create a new one."""
         try:
             return _connect(path)
         except sqlite3.OperationalError:
@@ -109,11 +109,11 @@ class KeyValueFile:
         except sqlite3.DatabaseError:
             aside = path.with_name(f"{path.name}.damaged")
             path.replace(aside)
-            self.problem = f"the {self._name} {path} was damaged; it is kept as {aside.name}, and a new one was begun"
+            self.problem = f"the {self._name} {path} was damaged; it is kept as {aside.name}, and a new one was created"
             return _connect(path)
 
     def _try(self, do: Callable[[sqlite3.Connection], T], default: T) -> T:
-        """Use the file; where that fails, give it up."""
+        """Call `do` with the connection; if that fails, stop using the file and return `default`."""
         with self._lock:
             if self._connection is None:
                 return default
@@ -124,7 +124,7 @@ class KeyValueFile:
                 return default
 
     def _give_up(self, error: Exception) -> None:
-        self.problem = f"the {self._name} {self.path} cannot be used ({error}); nothing is kept in it"
+        self.problem = f"the {self._name} {self.path} cannot be used ({error}); nothing is stored in it"
         self._disconnect()
 
     def _disconnect(self) -> None:
@@ -161,7 +161,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging; the switch ignores the busy timeout, so another process may be in the way."""
+    """Switch to write-ahead logging. The switch ignores the busy timeout, so it is tried again if locked."""
     for _ in range(_WAL_TRIES):
         try:
             connection.execute("PRAGMA journal_mode = WAL")

@@ -1,4 +1,4 @@
-"""Lists of problems for people: a bounded number of lines, and the same problem in many places listed only a few times.
+"""Bounded lists of problems: a problem that occurs in many places is listed only a few times.
 
 Every list of problems that `grade` shows goes through `shown`.
 """
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MOST = 1000
-"""Problems that are listed; a reader may stop once it has found so many."""
+"""Maximum number of listed problems; a reader may stop when it has found this number."""
 PLACES_SHOWN = 3
-"""Places at which the same problem is listed; further places are only counted."""
+"""Number of places listed for the same problem; further places are only counted."""
 
 _STEP = r"(?:\.\w++|\[\d++\]|\[(?:\"[^\"\n]*+\"|'[^'\n]*+')\])"
 _PLACE = re.compile(rf"[^\n]*?:(?:\d++:)? (?:row \d++: )?(?:\${_STEP}*+: )?")
@@ -23,10 +23,10 @@ _PLACE = re.compile(rf"[^\n]*?:(?:\d++:)? (?:row \d++: )?(?:\${_STEP}*+: )?")
 
 
 def shown(problems: Iterable[str], most: int = MOST) -> list[str]:
-    """Return the lines to show of `problems`, each of which is `place: what is wrong`, in the same order.
+    """Return the lines to show for `problems`, in the same order. Each problem is `place: what is wrong`.
 
-    The same problem is listed at its first three places; the third says in how many more it occurs. After `most`
-    lines a last one says how many problems were left out.
+    The same problem is listed for its first three places; the third line has the number of further places. After `most`
+    lines, a last line has the number of omitted problems.
     """
     lines: list[tuple[str, str, int]] = []
     places: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Writing files so that a reader, or a second grader, never meets half of one."""
+"""Atomic replacement of files, so that no other process reads a partly written file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Give a file to write that takes the place of `path` once it is whole; on failure nothing is left of it."""
+    """Open a temporary file that replaces `path` when it is complete. If writing fails, it is deleted."""
     try:
         file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)  # noqa: SIM115
     except OSError as error:
@@ -30,6 +30,6 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         with contextlib.suppress(OSError):
             Path(file.name).unlink()
         if isinstance(error, OSError) and error.errno is not None and error.filename in (None, file.name):
-            # A full disk names no file, and the one that was being written is of no name to the user.
+            # The error of a full disk names no file or the temporary file; the user needs the real name.
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise

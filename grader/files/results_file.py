@@ -1,4 +1,4 @@
-"""Results files: written, read again, and checked; those of schema 1 are read as well."""
+"""Writing, reading and checking of results files. Files of schema 1 can be read too."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def encode_report(report: Report) -> bytes:
 
 
 def decode_report(data: bytes) -> Report:
-    """Read a results file; raises `msgspec.ValidationError` with a `$.path` where it is not one."""
+    """Parse a results file. Raises `msgspec.ValidationError` with a `$.path` if it is invalid."""
     if _schema(data) == 1:
         return _from_schema_1(data)
-    # Without white space, what scorers keep is the same whether it was just made or read again.
+    # Without white space, the scorers' raw facts are equal in new reports and in reports read from a file.
     return msgspec.json.decode(msgspec.json.format(data, indent=-1), type=Report)
 
 
 def read_report(path: Path) -> Report:
-    """Read a results file; raises InputError with its name where it is none, or one that grading did not write."""
+    """Read a results file. Raises InputError if it is invalid, or contradicts itself."""
     data = b""
     try:
         data = path.read_bytes()
@@ -65,7 +65,7 @@ def read_report(path: Path) -> Report:
     problems = _contradictions(report)
     if problems:
         shown = [f"{path}: {problem}" for problem in problems[:20]]
-        raise InputError([*shown, "Grading does not write this: the file was changed. Grade the predictions again."])
+        raise InputError([*shown, "Grading never writes this: the file was changed. Grade the predictions again."])
     return report
 
 
@@ -84,12 +84,12 @@ def _another_schema(path: Path, schema: int | None) -> InputError:
 
 
 def _contradictions(report: Report) -> list[str]:
-    """Return what no scorer concludes, and what would make a comparison or a gate decide on nonsense."""
+    """Return contradictions that no scorer produces, and that would make comparisons and gates meaningless."""
     problems = []
     places = Counter((sample.qid, sample.sample) for sample in report.samples)
     for at, sample in enumerate(report.samples):
         if sample.sample < 0:
-            problems.append(f"$.samples[{at}].sample: {sample.sample} is not a position; positions begin at 0")
+            problems.append(f"$.samples[{at}].sample: {sample.sample} is not a valid position; positions begin at 0")
         if places[sample.qid, sample.sample] > 1:
             problems.append(f"$.samples[{at}]: {sample.qid!r} sample {sample.sample} is a duplicate")
         problems += _credit_problems(at, sample)
@@ -113,13 +113,13 @@ def _credit_problems(at: int, sample: SampleResult) -> list[str]:
 
 
 class _OldReport(Report, frozen=True, kw_only=True):
-    """A report of schema 1: how it was made is one untyped table."""
+    """A report of schema 1, whose provenance is one untyped table."""
 
     environment: dict[str, Any] = {}
 
 
 def _from_schema_1(data: bytes) -> Report:
-    """Return an old report as one of schema 2; raises msgspec.ValidationError."""
+    """Convert a report of schema 1 to schema 2. Raises msgspec.ValidationError."""
     old = msgspec.json.decode(data, type=_OldReport)
     facts = dict(old.environment)
     provenance: dict[str, Any] = {name: facts.pop(name) for name in _COMMON if name in facts}
@@ -152,7 +152,7 @@ _OLD_PART = re.compile(r"Only a part: --limit or --id leaves (\d+) of (\d+) qids
 
 
 def _old_part(old: _OldReport) -> Part | None:
-    """Return which part was graded: a note is all that says so."""
+    """Return the graded part, which schema 1 only states in a note."""
     found = next((match for note in old.notes if (match := _OLD_PART.fullmatch(note))), None)
     if found is None:
         return None
@@ -160,7 +160,7 @@ def _old_part(old: _OldReport) -> Part | None:
 
 
 class _Made(Report, frozen=True, kw_only=True):
-    """What is typed in schema 2, and was part of one table in schema 1."""
+    """The fields that are typed in schema 2, and were part of one table in schema 1."""
 
     benchmark: str = ""
     split: str = ""
@@ -170,7 +170,7 @@ class _Made(Report, frozen=True, kw_only=True):
 
 
 def _old_judge(judge: object) -> dict[str, object]:
-    """Return a judge's provenance: schema 1 has its source as text, or a table of an endpoint."""
+    """Return a judge's provenance; in schema 1 it is a text, or a table for an endpoint."""
     if not isinstance(judge, dict):
         return {"source": str(judge)}
     counts = {name: judge[name] for name in _JUDGE_COUNTS if name in judge}

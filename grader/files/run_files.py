@@ -11,7 +11,7 @@ _SUFFIXES = {".json", ".jsonl", ".tsv", ".xlsx", ".eval"}
 
 
 def stem_of(path: Path) -> Path:
-    """Return a prediction file's path without its suffix: the written files' names begin with it."""
+    """Return a prediction file's path without its suffix; the names of written files begin with it."""
     return path.with_suffix("") if path.suffix in _SUFFIXES else path
 
 

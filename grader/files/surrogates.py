@@ -1,13 +1,13 @@
-r"""Half characters in JSON: an escape such as `\ud83d` that stands without its other half.
+r"""Lone surrogates in JSON: an escape such as `\ud83d` without its other half.
 
-Python's json keeps such halves, and the first attempt to print or to write one as UTF-8 then fails.
+Python's json accepts lone surrogates, but printing one, or writing it as UTF-8, fails.
 """
 
 from __future__ import annotations
 
 import re
 
-# Without possessive groups: Python before 3.11.5 (Debian 12 has 3.11.2) does not match them right.
+# No possessive groups here: Python before 3.11.5 (Debian 12 has 3.11.2) matches them incorrectly.
 _HALF = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _LOW = re.compile(rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _HIGH_DIGITS = b"89abAB"
@@ -16,9 +16,9 @@ _LENGTH = 6
 
 
 def mend_surrogates(data: bytes) -> tuple[bytes, int]:
-    r"""Replace escapes of half a character by `\ufffd`; return the new bytes and how many were replaced.
+    r"""Replace escapes of lone surrogates by `\ufffd`; return the new bytes and the number of replacements.
 
-    The replacement has the same length, so that offsets stay true.
+    The replacement has the same length, so that offsets stay valid.
     """
     lone: list[int] = []
     at = 0
@@ -35,7 +35,7 @@ def mend_surrogates(data: bytes) -> tuple[bytes, int]:
 
 
 def _is_escaped(data: bytes, at: int) -> bool:
-    r"""Whether the backslash at a place belongs to the one before it (`\\\\ud83d` is a backslash and letters)."""
+    r"""Return whether a backslash is escaped by the one before it (`\\\\ud83d` is a backslash and letters)."""
     before = at
     while before > 0 and data[before - 1] == _BACKSLASH:
         before -= 1

@@ -1,5 +1,5 @@
-"""From a model behind a server to a prediction file: every sample is asked for once, and none is lost or invented.
+"""Predictions from a model on a server. Every sample is requested once, and no reply is lost.
 
-`plan` says what is asked, `log` keeps every reply the moment it comes, `engine` asks what is missing, `output` makes
-the prediction file from the log, `batch` does the asking through files instead of a connection.
+`plan` lists the requests, `log` writes every reply at once, `engine` sends the missing requests, `output` builds the
+prediction file from the log, and `batch` uses files of requests and replies instead of a connection.
 """

@@ -1,4 +1,4 @@
-"""Asking through files: an OpenAI batch file of requests, and the file of replies that a batch service makes of it."""
+"""Inference with OpenAI batch files: a file of requests, and the file of replies from a batch service."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ _PROBLEMS_SHOWN = 50
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """What was written to a batch file."""
+    """The content of a written batch file."""
 
     requests: int
     bytes: int
     later: int
-    """Requests that need the reply of another one first."""
+    """Number of requests that first need the reply to another request."""
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
-    """What was taken from a file of replies."""
+    """The content of a file of replies."""
 
     replies: int
     failures: int
     known: int
-    """Replies that were there already."""
+    """Number of replies that were already in the log."""
     problems: list[str]
-    """Lines that belong to none of the requests, or that cannot be read."""
+    """Lines that belong to no request, or cannot be read."""
 
 
 class _Response(msgspec.Struct):
@@ -62,7 +62,7 @@ class _Line(msgspec.Struct):
 
 
 class _Open(msgspec.Struct, frozen=True, kw_only=True):
-    """A request whose earlier steps have their replies. Its images are read only when it is built."""
+    """A request whose earlier steps have replies. Its images are read only when it is built."""
 
     conversation: Conversation
     step: Step
@@ -70,12 +70,12 @@ class _Open(msgspec.Struct, frozen=True, kw_only=True):
     """Answers of the earlier steps by stage."""
 
     def messages(self) -> tuple[Message, ...]:
-        """Return what is sent."""
+        """Return the messages to send."""
         return self.step.build(self.texts)
 
 
 def write(path: Path, plan: Plan, selected: Sequence[Conversation], log: Log) -> Written:
-    """Write the requests that can be sent now; raises OSError."""
+    """Write the requests that can be sent now. Raises OSError."""
     count = size = 0
     with replacing(path) as file:
         for each in _open_requests(selected, log.replies):
@@ -94,7 +94,7 @@ def write(path: Path, plan: Plan, selected: Sequence[Conversation], log: Log) ->
 
 
 def take(path: Path, plan: Plan, selected: Sequence[Conversation], log: Log) -> Taken:
-    """Append the replies of a batch to the log, each to the request that it names; raises InputError, OSError."""
+    """Append the replies of a batch to the log, each for the request that it names. Raises InputError, OSError."""
     open_ = {custom_id(plan, each, each.messages()): each for each in _open_requests(selected, log.replies)}
     answered = {custom_id(plan, each, each.messages()) for each in _answered(selected, log.replies)}
     problems: list[str] = []
@@ -104,7 +104,7 @@ def take(path: Path, plan: Plan, selected: Sequence[Conversation], log: Log) -> 
         if each is None and line.custom_id in answered:
             counts["known"] += 1
         elif each is None:
-            problems.append(f"{path}:{number}: custom_id {line.custom_id!r}: no request of this command has it")
+            problems.append(f"{path}:{number}: custom_id {line.custom_id!r}: this command has no such request")
         else:
             outcome = _outcome(line)
             model = plan.models[each.step.role]
@@ -115,7 +115,7 @@ def take(path: Path, plan: Plan, selected: Sequence[Conversation], log: Log) -> 
 
 
 def custom_id(plan: Plan, each: _Open, messages: tuple[Message, ...]) -> str:
-    """Return a request's name: a hash of what it asks, so that a reply is only taken for what it replies to."""
+    """Return a request's id: a hash of its content, so that a reply is only used for its own request."""
     asked = {
         "key": each.conversation.key(each.step),
         "model": plan.models[each.step.role],
@@ -126,7 +126,7 @@ def custom_id(plan: Plan, each: _Open, messages: tuple[Message, ...]) -> str:
 
 
 def _open_requests(selected: Sequence[Conversation], found: Mapping[Key, Kept]) -> Iterator[_Open]:
-    """Yield the requests without a reply whose earlier steps have theirs."""
+    """Yield the requests without a reply whose earlier steps have replies."""
     for conversation in selected:
         texts: dict[str, str] = {}
         for step in conversation.steps:
@@ -175,7 +175,7 @@ def _outcome(line: _Line) -> Outcome:
     try:
         return replies.read(bytes(response.body))
     except ValueError as error:
-        return Failure(kind="down", reason=f"the batch has a reply that is {error}")
+        return Failure(kind="down", reason=f"the reply in the batch is {error}")
 
 
 def _short(said: object) -> str:
@@ -185,6 +185,6 @@ def _short(said: object) -> str:
 
 
 def shown(problems: Sequence[str]) -> list[str]:
-    """Return the problems that a person needs to see."""
+    """Return the first problems, and the number of the others."""
     more = [f"... and {len(problems) - _PROBLEMS_SHOWN} more"] if len(problems) > _PROBLEMS_SHOWN else []
     return [*problems[:_PROBLEMS_SHOWN], *more]

@@ -1,4 +1,4 @@
-"""From tasks to a plan: how a scorer has them asked, with the settings that the user chose."""
+"""The plan for a benchmark's tasks, from the scorer's prompts and the user's settings."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user chose about every request."""
+    """The user's settings for every request."""
 
     samples: int = 1
     settings: Settings
-    """Of the first sample; the seed of the others follows from it."""
+    """For the first sample; the seeds of the others are derived from its seed."""
     system: str = ""
-    """A system message before the prompt; empty: none."""
+    """A system message before the prompt; empty: no system message."""
     image_detail: str | None = None
     max_image_pixels: int | None = None
-    """Images with more are made smaller; None: sent as they are."""
+    """Larger images are scaled down; None: images are sent unchanged."""
     without_images: bool = False
-    """Images are left out on purpose."""
+    """Whether the user wants images to be left out."""
     models: dict[Role, str]
 
 
@@ -41,7 +41,7 @@ def make(
     image: Callable[[Task], bytes | None],
     chosen: Chosen,
 ) -> Plan:
-    """Return the plan of all samples of all tasks. Images are read when a request is built."""
+    """Return the plan for all samples of all tasks. Images are read when a request is built."""
     conversations = []
     for task in tasks.values():
         listed = turns(task)
@@ -84,7 +84,7 @@ def _settings(turn: Turn, chosen: Chosen, sample: int) -> Settings:
 
 
 def _noted(turn: Turn, chosen: Chosen) -> dict[str, Any]:
-    """Return the settings that neither the prompt's text nor the request's fields show."""
+    """Return the settings that are not visible in the prompt's text or the request's fields."""
     named = {
         "image_detail": chosen.image_detail,
         "max_image_pixels": chosen.max_image_pixels,
@@ -94,7 +94,7 @@ def _noted(turn: Turn, chosen: Chosen) -> dict[str, Any]:
 
 
 def _parts(text: str, picture: Image | None) -> tuple[Part, ...]:
-    """Return text and image in their order: the image first, unless the text says where it is to be."""
+    """Return text and image in order: the image first, unless the text marks its position."""
     if picture is None:
         return (Text(text=text.replace(IMAGE, "")),)
     if IMAGE not in text:
@@ -115,7 +115,7 @@ def _picture(data: bytes | None, task: Task, chosen: Chosen) -> Image | None:
 
 
 def _smaller(data: bytes, pixels: int, task: Task) -> bytes:
-    """Return an image with no more pixels than that: the bytes as they are where it has no more."""
+    """Return an image with at most `pixels` pixels; its bytes are unchanged if it is small enough."""
     import PIL.Image
 
     try:
@@ -129,4 +129,4 @@ def _smaller(data: bytes, pixels: int, task: Task) -> bytes:
             opened.convert(mode).resize(size, PIL.Image.Resampling.LANCZOS).save(file, "PNG")
             return file.getvalue()
     except (OSError, ValueError, SyntaxError, PIL.Image.DecompressionBombError) as error:
-        raise InputError([f"{task.id}: its image cannot be made smaller: {error}"]) from error
+        raise InputError([f"{task.id}: its image cannot be scaled down: {error}"]) from error

@@ -1,4 +1,4 @@
-"""What a run would send, without sending it: the number of requests, the first one, an estimate of its tokens."""
+"""A dry run: the number of requests, the first request, and an estimate of the tokens, without sending anything."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 
 _CHARACTERS_A_TOKEN = 4
 _PIXELS_A_TOKEN = 28 * 28
-"""A patch of common vision encoders; others differ by a factor of two."""
+"""The patch size of common vision encoders; others differ by a factor of two."""
 _SAMPLED = 50
-"""Requests whose tokens are estimated; the rest is extrapolated."""
+"""Number of requests whose tokens are estimated; the rest is extrapolated."""
 
 
 class DryRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run would send."""
+    """The requests that a run would send."""
 
     requests: int
-    """Without those that have a reply already."""
+    """Number of requests without a reply."""
     before: int
-    """Requests that have a reply already."""
+    """Number of requests that already have a reply."""
     first: dict[str, Any] | None
-    """The body of the first request, its images abbreviated; None where nothing is left to ask."""
+    """The body of the first request, with abbreviated images; None if no request is left."""
     prompt_tokens: int
     """Rough estimate for all requests, images included."""
     image_tokens: int
-    """Of these, for images."""
+    """The part of `prompt_tokens` for images."""
     most_completion_tokens: int | None
-    """If every reply takes its whole limit; None where there is no limit."""
+    """Tokens if every reply uses its whole limit; None without a limit."""
 
 
 def look(plan: Plan, selected: Sequence[Conversation], replies: Mapping[Key, Kept]) -> DryRun:
-    """Return what a run would send, given the replies that are there already."""
+    """Return the requests that a run would send, given the existing replies."""
     left = [(each, steps) for each in selected if (steps := missing(each, replies))]
     limits = [step.settings.max_tokens for _, steps in left for step in steps]
     text, image, count = _estimate(left)
@@ -67,7 +67,7 @@ def _first(plan: Plan, left: Sequence[tuple[Conversation, list[Step]]]) -> dict[
 
 
 def _estimate(left: Sequence[tuple[Conversation, list[Step]]]) -> tuple[float, float, int]:
-    """Return the tokens of texts and of images in some of the requests, evenly spread, and how many these are."""
+    """Return the text tokens and the image tokens of some evenly spread requests, and the number of these requests."""
     steps = [step for _, of_one in left for step in of_one]
     some = steps[:: max(1, len(steps) // _SAMPLED)]
     built = [step.build(_Placeholder()) for step in some]
@@ -90,7 +90,7 @@ def _tokens_of(image: Image) -> int:
 
 
 class _Placeholder(dict[str, str]):
-    """Stands for the answers of earlier steps, which are not there yet."""
+    """Placeholders for the answers of earlier steps, which do not exist yet."""
 
     def __missing__(self, stage: str) -> str:
         return f"<the {stage} that the model gives first>"

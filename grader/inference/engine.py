@@ -1,4 +1,4 @@
-"""Asks what a log does not have yet, and keeps every reply before its slot is used again."""
+"""Sending of the requests that a log does not have yet. Every reply is on disk before its slot is used again."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 
 TICK_SECONDS = 0.5
 FIRST_REFUSED = 10
-"""Requests refused with HTTP 400 from the start, without any reply, after which a run stops."""
+"""If this number of first requests is refused with HTTP 400, without any reply, the run stops."""
 _CHARACTERS_A_TOKEN = 4
-"""For servers that do not count tokens."""
+"""Used for an estimate if the server does not count tokens."""
 _NOT_RECORDED = frozenset({"fatal", "exhausted", "halted"})
-"""Failures that say nothing about the sample that was asked for."""
+"""Failures that have nothing to do with the requested sample."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """When a run stops by itself, and what it takes for an answer."""
+    """The token budget of a run, and whether an empty reply is an answer."""
 
     max_total_tokens: int | None = None
-    """Of all requests in the log, earlier runs included."""
+    """For all requests in the log, including earlier runs."""
     accept_empty: bool = False
-    """An empty reply that the model ended itself is its answer."""
+    """Whether an empty reply that the model ended itself is its answer."""
 
 
 class Engine:
-    """One run over a plan. `run` returns when everything is asked, or why it stopped before."""
+    """One run of a plan."""
 
     def __init__(
         self,
@@ -67,10 +67,10 @@ class Engine:
         self._began = time.monotonic()
 
     def run(self, selected: Sequence[Conversation], *, concurrency: int) -> str:
-        """Ask what is missing of the selected conversations; return why the run stopped before its end, or "".
+        """Send the missing requests of the selected conversations; return why the run stopped early, or "".
 
-        Raises InfrastructureError where replies cannot be written. An interrupt stops the asking at once; replies
-        that come in the next moment are kept still.
+        Raises InfrastructureError if replies cannot be written. An interrupt stops the sending at once; replies that
+        arrive within the next moment are still written.
         """
         open_ = [each for each in selected if missing(each, self._log.replies)]
         self._total = sum(len(each.steps) for each in selected)
@@ -89,7 +89,7 @@ class Engine:
             if isinstance(error, OSError):
                 raise InfrastructureError(
                     f"{self._log.path} could not be written: {error.strerror}. Make room, and run the same command "
-                    "again: it goes on where this one stopped."
+                    "again: it continues where this one stopped."
                 ) from error
             raise
         return self._stopped()
@@ -100,12 +100,12 @@ class Engine:
             self._clients[role].connect()
 
     def _ordered(self, open_: Sequence[Conversation]) -> list[Conversation]:
-        """Put what failed before last: requests that always fail must not keep the others from being asked."""
+        """Put conversations that failed before at the end, so that permanent failures do not delay the others."""
         failed = {(qid, sample) for qid, sample, _ in self._log.failures}
         return sorted(open_, key=lambda each: (each.qid, each.sample) in failed)
 
     def _converse(self, conversation: Conversation) -> Iterator[Outcome]:
-        """Ask the missing steps of one conversation, one after the other; runs in a worker thread."""
+        """Request the missing steps of one conversation, one after the other, in a worker thread."""
         texts: dict[str, str] = {}
         for step in conversation.steps:
             kept = self._log.replies.get(conversation.key(step))
@@ -135,7 +135,7 @@ class Engine:
         self._consider_refusals(outcome)
 
     def _accepted(self, outcome: Outcome) -> Outcome:
-        """Take an empty reply for an answer where that was asked for."""
+        """Convert an empty reply to an answer, if the user accepts empty replies."""
         ended = isinstance(outcome, Failure) and outcome.kind == "empty" and outcome.finish_reason == "stop"
         if not (self._limits.accept_empty and ended):
             return outcome
@@ -148,7 +148,7 @@ class Engine:
         )
 
     def _consider_refusals(self, outcome: Outcome) -> None:
-        """Stop where all of the first requests are refused: then it is no single sample's fault."""
+        """Stop if all of the first requests are refused: then the cause is not a single sample."""
         with self._lock:
             if isinstance(outcome, Reply):
                 self._refused = -1
@@ -162,7 +162,7 @@ class Engine:
         most, spent = self._limits.max_total_tokens, self._log.usage.total + self._uncounted
         if most is None or spent < most:
             return True
-        how = "estimated, as the server does not count them" if self._uncounted else "counted"
+        how = "estimated, because the server does not count them" if self._uncounted else "counted"
         self._halt(f"the budget of {most} tokens is spent ({spent} {how}); raise --max-total-tokens")
         return False
 

@@ -1,4 +1,4 @@
-"""`<stem>_requests.jsonl`: every reply is on disk before the next request takes its place; one run writes at a time."""
+"""`<stem>_requests.jsonl`: each reply is on disk before the next request is sent; only one run writes at a time."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 class Log:
     """An append-only file of records, locked against a second run. `append` may be called from many threads.
 
-    A line that a killed run left unfinished is cut off: nobody has used it.
+    An incomplete line of a killed run is removed: it was never used.
     """
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path = path
         self.set_aside: Path | None = None
-        """Where `fresh` put the earlier file."""
+        """The new path of the earlier file, with `fresh`."""
         self._waiting: list[bytes] = []
         self._tickets = self._synced = 0
         self._lock, self._io = threading.Lock(), threading.Lock()
         self._broken: OSError | None = None
         self._old: int | None = None
         self.usage = Usage()
-        """Tokens of all requests, of earlier runs too."""
+        """Tokens of all requests, including earlier runs."""
         self._file: int | None = self._open(fresh=fresh)
         self.replies: dict[Key, Kept] = {}
         self.failures: dict[Key, Kept] = {}
-        """Requests that failed, without a reply since."""
+        """Requests that failed and have no reply since then."""
         try:
             self._read()
         except BaseException:
@@ -55,14 +55,14 @@ class Log:
         self.close()
 
     def append(self, record: Record) -> None:
-        """Write a record; returns when it is on disk. Raises OSError. Nothing is written after `close`."""
+        """Write a record; return when it is on disk. Raises OSError. Nothing is written after `close`."""
         line = encode(record)
         with self._lock:
             self._waiting.append(line)
             self._tickets += 1
             ticket = self._tickets
         with self._io:
-            # Whoever comes first writes for all that wait.
+            # The first thread writes the records of all waiting threads.
             if self._synced < ticket and self._file is not None:
                 self._write(self._file)
             if self._broken is not None:
@@ -71,7 +71,7 @@ class Log:
                 self._remember(kept(record))
 
     def close(self) -> None:
-        """Let another run write."""
+        """Close the file and release the lock."""
         with self._io:
             for file in (self._file, self._old):
                 if file is not None:
@@ -109,7 +109,7 @@ class Log:
         file = self._locked()
         if not fresh or os.fstat(file).st_size == 0:
             return file
-        # The lock on the old file is kept as well: a run that opened it a moment ago must not go on with it.
+        # The lock on the old file is kept too: a run that has just opened it must not use it.
         self._old = file
         self.set_aside = free_name(self.path)
         self.path.rename(self.set_aside)
@@ -138,7 +138,7 @@ class Log:
         return file
 
     def _read(self) -> None:
-        """Take in what earlier runs wrote."""
+        """Read the records of earlier runs."""
         assert self._file is not None
         data = self.path.read_bytes()
         whole = data.rfind(b"\n") + 1
@@ -149,7 +149,7 @@ class Log:
 
 
 def peek(path: Path) -> dict[Key, Kept]:
-    """Return the replies that a log has, without locking or changing it; none where it is not there."""
+    """Return the replies in a log, without locking or changing it; empty if it does not exist."""
     if not path.is_file():
         return {}
     data = path.read_bytes()
@@ -167,12 +167,12 @@ def _decoded(data: bytes, path: Path) -> Iterator[Kept]:
             yield decoder.decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise InputError(
-                [f"{path}:{number}: not a record of `grade infer` ({error}); mend it, or use --fresh"]
+                [f"{path}:{number}: not a record of `grade infer` ({error}); fix it, or use --fresh"]
             ) from error
 
 
 def free_name(path: Path) -> Path:
-    """Return a name beside `path` that no file has: `<stem>_old-1<suffix>`, ..."""
+    """Return an unused name beside `path`: `<stem>_old-1<suffix>`, ..."""
     for number in range(1, 10_000):
         name = path.with_name(f"{path.stem}_old-{number}{path.suffix}")
         if not name.exists():

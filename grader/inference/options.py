@@ -1,4 +1,4 @@
-"""What `grade infer` is asked to do."""
+"""The options of `grade infer`, as the library uses them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.models.client import Patience
 
 
 class ModelAt(msgspec.Struct, frozen=True, kw_only=True):
-    """A model, and the server that has it."""
+    """A model and its server."""
 
     name: str
     base_url: str | None = None
@@ -20,7 +20,7 @@ class ModelAt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InferOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a run depends on. `UNSET`: as the benchmark declares; None of a setting: it is not sent."""
+    """All options of a run. A setting that is `UNSET` has the benchmark's default; None is not sent."""
 
     model: ModelAt
     output: Path
@@ -54,5 +54,5 @@ class InferOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def log(self) -> Path:
-        """Where the requests are kept: `<stem>_requests.jsonl`."""
+        """Path of the log: `<stem>_requests.jsonl`."""
         return self.output.with_name(f"{self.output.stem}_requests.jsonl")

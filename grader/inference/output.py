@@ -1,4 +1,4 @@
-"""The prediction file, made from the log: exactly the samples that have a reply, each where it belongs."""
+"""The prediction file, built from the log: the samples that have a reply, in the benchmark's order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """One prediction and what belongs to it."""
+    """One prediction, with its prompt and settings."""
 
     qid: str
     sample: int
@@ -27,13 +27,13 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str
     finish_reason: str
     settings: dict[str, Any]
-    """Those of its last request."""
+    """The settings of its last request."""
 
 
 def write(path: Path, plan: Plan, replies: Mapping[Key, Kept]) -> int:
-    """Write the prediction file in one go, as JSON Lines where it ends in `.jsonl`; return the number of predictions.
+    """Write the prediction file in one step (JSON Lines for `.jsonl`); return the number of predictions.
 
-    Without any prediction nothing is written. Raises OSError.
+    If there are no predictions, nothing is written. Raises OSError.
     """
     samples = list(finished(plan, replies))
     if not samples:
@@ -77,7 +77,7 @@ def _finished(conversation: Conversation, replies: Mapping[Key, Kept]) -> Sample
 
 
 def _records(samples: Iterable[Sample], plan: Plan) -> Iterator[dict[str, Any]]:
-    """Yield one record a task; where its samples have prompts of their own, one a sample."""
+    """Yield one record per task, or one per sample if the samples of a task have different prompts."""
     for _, group in groupby(samples, key=lambda sample: sample.qid):
         of_task = list(group)
         apart = len({sample.prompt for sample in of_task}) > 1

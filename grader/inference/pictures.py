@@ -1,4 +1,4 @@
-"""The images that are sent: checked before anything is sent, read when a request is built."""
+"""The images to send. They are checked before anything is sent, and read when a request is built."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PROBLEMS_SHOWN = 50
 
 
 class Pictures:
-    """Images of a benchmark's tasks, as the bytes that the data has."""
+    """The images of a benchmark's tasks, as bytes of the data."""
 
     def __init__(
         self, declared: Benchmark, split: str, protocol: str, given: Path | None, tasks: Mapping[str, Task]
@@ -30,27 +30,27 @@ class Pictures:
         self._images = (
             Images(tasks, self._column, folder_of(declared, split, given)) if self._column is not None else None
         )
-        # Samples of one task follow each other, and a request is built more than once.
+        # Samples of one task are consecutive, and a request is built more than once.
         self._read = functools.lru_cache(maxsize=_KEPT)(self._of)
 
     def read(self, task: Task) -> bytes | None:
-        """Return a task's image; None where its benchmark, or its row, has none."""
+        """Return a task's image; None if its benchmark or its row has no image."""
         return self._read(task.id)
 
     def check(self, wanted: Collection[str]) -> None:
-        """Raise InputError where images of these tasks are not there: a model would guess what it does not see."""
+        """Raise InputError if images of these tasks are missing, because a model would guess without them."""
         if self._images is None or not wanted:
             return
         if self._images.is_empty:
             raise InputError(
                 [
-                    f"The data has no images (column {self._column}), so a model would not see what it is asked about. "
-                    "Give data with images, or use --without-images to ask without them on purpose."
+                    f"The data has no images (column {self._column}), so a model would not see the images that the "
+                    "questions are about. Give data with images, or use --without-images to ask without them."
                 ]
             )
         lost = [qid for qid in wanted if self._is_lost(self._images, self._tasks[qid])]
         if lost:
-            problems = [f"{qid}: its image is not where the data says (column {self._column})" for qid in lost]
+            problems = [f"{qid}: the image that the data names does not exist (column {self._column})" for qid in lost]
             hidden = [f"... and {len(lost) - _PROBLEMS_SHOWN} more"] if len(lost) > _PROBLEMS_SHOWN else []
             raise InputError(problems[:_PROBLEMS_SHOWN] + hidden)
 

@@ -1,4 +1,4 @@
-"""One line of `<stem>_requests.jsonl`: a request, and its reply or why there is none."""
+"""One line of `<stem>_requests.jsonl`: a request, and its reply or the reason why it has none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """What is written."""
+    """A line of the log."""
 
     qid: str
     sample: int
@@ -25,12 +25,12 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     settings: dict[str, Any]
     prompt: str
-    """The text that was sent; several messages with their roles."""
+    """The sent text; several messages are marked with their roles."""
     prompt_sha256: str
-    """Of all that was sent, images included."""
+    """Hash of everything that was sent, including images."""
     images: list[ImageFacts] = []
     content: str | None
-    """The reply as it came; None: there is none."""
+    """The unchanged reply; None: no reply."""
     reasoning: str = ""
     finish_reason: str = ""
     usage: Usage = Usage()
@@ -40,14 +40,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Why there is no reply."""
     error_kind: str = ""
     served_model: str = ""
-    """The model's name as the server gave it."""
+    """The model's name as the server sent it."""
     choices: int = 1
     at: str = ""
-    """When it was written, UTC."""
+    """Time of writing, in UTC."""
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """What is needed of a line once it is written; prompt and reasoning stay on disk."""
+    """The fields of a record that stay in memory; prompt and reasoning are only on disk."""
 
     qid: str
     sample: int
@@ -64,12 +64,12 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> Key:
-        """What names the request."""
+        """The key of the request."""
         return self.qid, self.sample, self.stage
 
 
 def make(conversation: Conversation, step: Step, model: str, messages: tuple[Message, ...], outcome: Outcome) -> Record:
-    """Return the record of a request and what came of it."""
+    """Return the record of a request and its outcome."""
     return Record(
         qid=conversation.qid,
         sample=conversation.sample,
@@ -94,7 +94,7 @@ def make(conversation: Conversation, step: Step, model: str, messages: tuple[Mes
 
 
 def kept(record: Record) -> Kept:
-    """Return what is needed of a record later."""
+    """Return the fields of a record that stay in memory."""
     return Kept(**{name: getattr(record, name) for name in Kept.__struct_fields__})
 
 

@@ -1,4 +1,4 @@
-"""Whether the replies that a log has are replies to what would be asked now."""
+"""Resuming a run: checks that the replies in a log belong to the requests of the current command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN = 3
 
 
 def check(plan: Plan, replies: Mapping[Key, Kept], path: Path) -> None:
-    """Raise UsageError where a log's replies were made otherwise, naming what differs."""
+    """Raise UsageError, with the differences, if a log's replies are from other requests."""
     differences: dict[str, list[str]] = defaultdict(list)
     known = set()
     for conversation in plan.conversations:
@@ -39,25 +39,25 @@ def check(plan: Plan, replies: Mapping[Key, Kept], path: Path) -> None:
     if problems:
         listed = "\n".join(f"- {problem}" for problem in problems)
         raise UsageError(
-            f"{path} holds replies that were made otherwise than this command would:\n{listed}\n"
-            "Give the same options as then, another -o, or --fresh to start over (the old files are kept)."
+            f"{path} has replies to other requests than those of this command:\n{listed}\n"
+            "Give the same options as before, another -o, or --fresh to start over (the old files are kept)."
         )
 
 
 def _differences(plan: Plan, step: Step, reply: Kept, texts: Mapping[str, str]) -> Iterator[str]:
     model = plan.models[step.role]
     if reply.model != model:
-        yield f"model: {reply.model} there, {model} now"
-    # As they look after a round trip through JSON: 1 and 1.0, tuples and lists are the same there.
+        yield f"model: {reply.model} in the file, {model} now"
+    # Compare after a round trip through JSON, in which tuples become lists.
     now = msgspec.json.decode(msgspec.json.encode(step.recorded_settings()))
     for name in sorted(reply.settings.keys() | now.keys()):
         there, here = reply.settings.get(name), now.get(name)
         if there != here and name != "seed":
-            yield f"{name.replace('_', '-')}: {_value(there)} there, {_value(here)} now"
+            yield f"{name.replace('_', '-')}: {_value(there)} in the file, {_value(here)} now"
         elif there != here:
-            yield "seed: another one there"
+            yield "seed: a different one in the file"
     if reply.prompt_sha256 != digest(step.build(texts)):
-        yield "prompt: another text or image was sent then"
+        yield "prompt: a different text or image was sent"
 
 
 def _value(value: object) -> str:
@@ -66,7 +66,7 @@ def _value(value: object) -> str:
 
 
 def _strange(plan: Plan, strangers: list[Key]) -> list[str]:
-    """Say which replies belong to nothing that would be asked."""
+    """Return problems for replies that belong to no request of this command."""
     qids = {conversation.qid for conversation in plan.conversations}
     samples = {conversation.sample for conversation in plan.conversations}
     other = [qid for qid, _, _ in strangers if qid not in qids]
@@ -74,8 +74,8 @@ def _strange(plan: Plan, strangers: list[Key]) -> list[str]:
     stages = [qid for qid, sample, _ in strangers if qid in qids and sample in samples]
     problems = [f"tasks that the data does not have ({_named(other)})"] if other else []
     most = max((sample + 1 for _, sample, _ in strangers), default=0)
-    problems += [f"-n: up to {most} samples there, {len(samples)} now ({_named(more)})"] if more else []
-    return problems + ([f"mode: other requests were sent then ({_named(stages)})"] if stages else [])
+    problems += [f"-n: up to {most} samples in the file, {len(samples)} now ({_named(more)})"] if more else []
+    return problems + ([f"mode: different requests were sent ({_named(stages)})"] if stages else [])
 
 
 def _named(qids: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""One `grade infer` from end to end: tasks, plan, requests, prediction file, and what it came to."""
+"""The steps of `grade infer`: tasks, plan, requests, prediction file, summary."""
 
 from __future__ import annotations
 
@@ -48,30 +48,30 @@ _WORDINGS: dict[Role, Wording] = {
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be asked."""
+    """The plan of a run, and the selected part of it."""
 
     options: InferOptions
     benchmark: Benchmark
     plan: Plan
     """Every sample of every task of the benchmark."""
     selected: tuple[Conversation, ...]
-    """Those of the tasks that `--id` and `--limit` leave."""
+    """The conversations of the tasks that `--id` and `--limit` select."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run came to."""
+    """The result of a run."""
 
     summary: Summary
     stopped: str = ""
-    """Why the run ended before everything was asked; empty: it did not."""
+    """Why the run stopped early; empty: it did not."""
     written: int = 0
-    """Predictions in the prediction file."""
+    """Number of predictions in the prediction file."""
     set_aside: tuple[Path, ...] = ()
-    """Where `--fresh` put earlier files."""
+    """The new paths of earlier files, with `--fresh`."""
 
 
 def prepare(options: InferOptions) -> Prepared:
-    """Load the tasks and plan what is asked; raises UsageError, InputError, DataUnavailableError."""
+    """Load the tasks and plan the requests. Raises UsageError, InputError, DataUnavailableError."""
     declared = declarations.load(options.benchmark)
     scorer = registry.scorer(declared.scoring)
     split, _ = declared.split(options.split)
@@ -94,9 +94,9 @@ def prepare(options: InferOptions) -> Prepared:
 
 
 def run(prepared: Prepared, watcher: Watcher) -> Result:
-    """Ask what is missing and write the prediction file; raises a GradeError, KeyboardInterrupt.
+    """Send the missing requests and write the prediction file. Raises GradeError, KeyboardInterrupt.
 
-    The prediction file is written however the run ends.
+    The prediction file is also written if the run fails or is interrupted.
     """
     options, plan = prepared.options, prepared.plan
     with _opened(prepared) as (log, set_aside), contextlib.ExitStack() as stack:
@@ -113,27 +113,27 @@ def run(prepared: Prepared, watcher: Watcher) -> Result:
 
 
 def look(prepared: Prepared) -> DryRun:
-    """Return what a run would send; nothing is sent or written."""
+    """Return the requests that a run would send, without sending or writing anything."""
     replies = {} if prepared.options.fresh else peek(prepared.options.log)
     resume.check(prepared.plan, replies, prepared.options.log)
     return dry_run.look(prepared.plan, prepared.selected, replies)
 
 
 def status(prepared: Prepared) -> tuple[int, int]:
-    """Return how many of the selected samples have a prediction, and how many there are."""
+    """Return (number of selected samples with a prediction, number of selected samples)."""
     replies = peek(prepared.options.log)
     done = sum(not resume.missing(each, replies) for each in prepared.selected)
     return done, len(prepared.selected)
 
 
 def write_batch(prepared: Prepared, path: Path) -> Written:
-    """Write the requests that are missing as a batch file; raises UsageError, OSError."""
+    """Write the missing requests as a batch file. Raises UsageError, OSError."""
     with _opened(prepared) as (log, _):
         return batch.write(path, prepared.plan, prepared.selected, log)
 
 
 def take_batch(prepared: Prepared, path: Path) -> tuple[Taken, Result]:
-    """Take a batch's replies and write the prediction file; raises UsageError, InputError, OSError."""
+    """Read a batch's replies and write the prediction file. Raises UsageError, InputError, OSError."""
     with _opened(prepared) as (log, set_aside):
         taken = batch.take(path, prepared.plan, prepared.selected, log)
         written = output.write(prepared.options.output, prepared.plan, log.replies)
@@ -142,7 +142,7 @@ def take_batch(prepared: Prepared, path: Path) -> tuple[Taken, Result]:
 
 @contextlib.contextmanager
 def _opened(prepared: Prepared) -> Iterator[tuple[Log, tuple[Path, ...]]]:
-    """Give the log, found to belong to what is asked, and where earlier files were put."""
+    """Yield the log, checked against the plan, and the new paths of earlier files."""
     options = prepared.options
     _check_output(options)
     with Log(options.log, fresh=options.fresh) as log:
@@ -155,15 +155,15 @@ def _opened(prepared: Prepared) -> Iterator[tuple[Log, tuple[Path, ...]]]:
 
 
 def _check_output(options: InferOptions) -> None:
-    """Refuse a prediction file that this command did not make, or cannot write; raises UsageError."""
+    """Raise UsageError for a prediction file that `grade infer` did not write, or cannot write."""
     path = options.output
     if path.suffix not in {".json", ".jsonl"}:
         raise UsageError(f"-o {path}: a prediction file ends in .json or .jsonl.")
     if path.is_dir() or not path.parent.is_dir():
-        raise UsageError(f"-o {path}: there is no folder {path.parent}, or it is a folder itself; name a file.")
+        raise UsageError(f"-o {path}: the folder {path.parent} does not exist, or this is a folder; name a file.")
     if path.exists() and not options.log.exists() and not options.fresh:
         raise UsageError(
-            f"-o {path}: is there already, without its {options.log.name}: another program made it. "
+            f"-o {path}: this file exists without its {options.log.name}, so another program wrote it. "
             "Name another file, or use --fresh (the old file is kept under another name)."
         )
 

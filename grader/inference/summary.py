@@ -1,4 +1,4 @@
-"""What a run came to, from the log: what is there, what is missing and why, and what a reader must know."""
+"""The summary of a run, from the log: complete and missing samples, reasons, and warnings."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ if TYPE_CHECKING:
     from grader.inference.record import Kept
 
 _LONG_TEXT = 100
-"""Characters from which two equal samples are no longer chance ("B" and "B" are)."""
+"""Minimum length in characters for equal samples to be suspicious (two samples "B" are not)."""
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True):
-    """A sample that has no prediction."""
+    """A sample without a prediction."""
 
     qid: str
     sample: int
     reason: str
-    """Why its request failed; empty where it was not asked."""
+    """Why its request failed; empty if no request was sent."""
     kind: str = ""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """What is there of the selected samples."""
+    """The state of the selected samples."""
 
     samples: int
     done: int
     missing: list[Missing]
     truncated: dict[str, int]
-    """Stage -> replies that the token limit cut (`finish_reason` is `length`)."""
+    """Stage -> number of replies that the token limit cut (`finish_reason` is `length`)."""
     requests: dict[str, int]
-    """Stage -> replies."""
+    """Stage -> number of replies."""
     limits: dict[str, int | None]
     """Stage -> the token limit of its requests."""
     identical: int
-    """Samples at a temperature above 0 that equal an earlier one of their task, letter by letter."""
+    """Number of samples at a temperature above 0 that are identical to an earlier sample of their task."""
     several_choices: int
-    """Replies with more than one choice, of which the first was taken."""
+    """Number of replies with more than one choice, of which the first one was used."""
     usage: Usage
     """Of all requests in the log."""
 
@@ -56,12 +56,12 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def failed(self) -> list[Missing]:
-        """Those whose request failed for good."""
+        """The missing samples whose request failed permanently."""
         return [sample for sample in self.missing if sample.reason]
 
 
 def summarize(selected: Sequence[Conversation], log: Log) -> Summary:
-    """Return what the log has of the selected conversations."""
+    """Return the state of the selected conversations, according to the log."""
     missing = [lost for each in selected if (lost := _missing(each, log.replies, log.failures)) is not None]
     requests: Counter[str] = Counter()
     truncated: Counter[str] = Counter()
@@ -99,7 +99,7 @@ def _missing(conversation: Conversation, replies: Mapping[Key, Kept], failures: 
 
 
 def _identical(selected: Sequence[Conversation], replies: Mapping[Key, Kept]) -> int:
-    """Count samples that a server without a working seed, or with a cache, gave twice."""
+    """Count identical samples, which are a sign of an ignored seed or a cache."""
     seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for conversation in selected:
         for step in conversation.steps:

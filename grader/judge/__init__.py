@@ -1,7 +1,7 @@
-"""The judge that MMBench and Mr-Ben share: a model that is asked what the rules could not read.
+"""The judge of MMBench and Mr-Ben: a model that judges answers which the rules cannot read.
 
-This module holds what a scorer needs (questions, replies, recorded replies); `grader.judge.client` asks
-an endpoint, `grader.judge.cache` keeps its replies, `grader.judge.prompts` words the questions.
+This module has what scorers need: questions, replies and recorded replies. `grader.judge.client` asks a server,
+`grader.judge.cache` stores its replies, and `grader.judge.prompts` has the prompts.
 """
 
 from __future__ import annotations
@@ -22,53 +22,53 @@ if TYPE_CHECKING:
 
 
 class JudgeQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing to ask the judge."""
+    """One question to the judge."""
 
     qid: str
-    """Names the question within one `ask`."""
+    """Id of the question, unique in one call of `ask`."""
     prompt: str
     accept: Callable[[str], bool]
-    """Says whether a reply can be read; called from several threads at once, so it must be pure."""
+    """Returns whether a reply is readable. It is called from several threads at once, so it must be pure."""
 
 
 class JudgeReply(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one question."""
+    """The reply to one question, or the reason why there is none."""
 
     text: str | None
-    """A reply that `accept` took, as the judge wrote it; None makes the item unscored."""
+    """A reply that `accept` accepted, unchanged; None makes the item unscored."""
     tries: int = 0
-    """Replies asked for in this run (a request repeated after a network failure is one try)."""
+    """Number of replies requested in this run (a request repeated after a network failure is one try)."""
     cached: bool = False
-    """No request was made: the reply is from an earlier run, or from an equal question of this one."""
+    """Whether the reply is from an earlier run, or from an equal question of this run, without a request."""
     error: str = ""
-    """Why there is no text, for people; empty where there is."""
+    """Why there is no text, as a message; empty if there is a text."""
     unreadable: str = ""
-    """Where a reply came that `accept` refused: the last one. Official readings may want to misread it."""
+    """The last reply that `accept` refused. Official readings may use it."""
 
 
 class Judge(Protocol):
-    """Anything that answers questions; never raises because one question cannot be answered."""
+    """The interface of judges. A judge never raises because one question has no answer."""
 
     def ask(self, questions: Sequence[JudgeQuestion]) -> Mapping[str, JudgeReply]:
         """Return a reply for every question, by qid."""
 
 
 class JudgeUsage(msgspec.Struct, frozen=True, kw_only=True):
-    """What the judge cost, for the report's environment."""
+    """The cost of a judge, for the report."""
 
     calls: int = 0
-    """Requests sent, repeated and failed ones included."""
+    """Number of requests, repeated and failed ones included."""
     cached: int = 0
-    """Questions answered without a request."""
+    """Number of questions answered without a request."""
     failed: int = 0
-    """Questions left without a readable reply."""
+    """Number of questions without a readable reply."""
     prompt_tokens: int = 0
-    """As the endpoint counts them; an endpoint that does not leaves 0."""
+    """As counted by the server; 0 if the server does not count them."""
     completion_tokens: int = 0
 
 
 class RecordedJudge:
-    """Answers from recorded replies, or a person's verdicts: {qid: reply text}."""
+    """A judge with recorded replies, or with a person's verdicts: {qid: reply text}."""
 
     def __init__(self, replies: Mapping[str, str]) -> None:
         self._replies = replies
@@ -91,14 +91,14 @@ class RecordedJudge:
 
 
 def refuse_duplicates(questions: Sequence[JudgeQuestion]) -> None:
-    """Raise `ValueError` where two questions share a qid: one of the replies would be lost."""
+    """Raise `ValueError` if two questions share a qid, because one of the replies would be lost."""
     twice = [qid for qid, count in Counter(question.qid for question in questions).items() if count > 1]
     if twice:
         raise ValueError(f"asked twice in one call: {', '.join(sorted(twice)[:5])}")
 
 
 def load_replies(path: Path) -> dict[str, str]:
-    """Read a `--judge-replies` file ({qid: reply text}); raises `InputError` with every problem at once."""
+    """Read a `--judge-replies` file ({qid: reply text}). Raises `InputError` with all problems."""
     pairs = _load_pairs(path)
     counts = Counter(qid for qid, _ in pairs)
     problems = [f"{path}: {_path(qid)}: appears {n} times; keep one reply" for qid, n in counts.items() if n > 1]
@@ -113,7 +113,7 @@ def load_replies(path: Path) -> dict[str, str]:
 
 
 class _Pairs(list[tuple[str, object]]):
-    """A JSON object with its repeated keys kept."""
+    """A JSON object as pairs, with its duplicate keys."""
 
 
 def _load_pairs(path: Path) -> _Pairs:

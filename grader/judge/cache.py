@@ -1,4 +1,4 @@
-"""Readable judge replies, kept between runs: paying twice for one reply is waste, and a rerun must agree."""
+"""A cache of readable judge replies, so that no reply is paid for twice, and a second run gets the same replies."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def default_path() -> Path:
-    """Return where the user's judge replies are kept."""
+    """Return the path of the user's judge cache."""
     import platformdirs
 
     return platformdirs.user_cache_path("grade") / "judge-2.sqlite3"
 
 
 def cache_key(endpoint: str, model: str, prompt: str) -> bytes:
-    """Return what a reply is kept under: a digest, so that the file holds no prompt."""
+    """Return the key of a reply: a digest, so that the file contains no prompts."""
     fields = (part.encode("utf-8", errors="replace").decode() for part in (endpoint, model, prompt))
     return hashlib.sha256(msgspec.json.encode(list(fields))).digest()
 
@@ -42,25 +42,25 @@ class ReplyCache:
 
     @property
     def problem(self) -> str:
-        """Why the cache cannot be used; empty: it can."""
+        """Why the cache cannot be used; empty if it can."""
         return self._file.problem
 
     def find(self, keys: Iterable[bytes]) -> dict[bytes, str]:
-        """Return the kept replies of those keys that have one."""
+        """Return the stored replies of the keys that have one."""
         return {key: value.decode() for key, value in self._file.find(keys).items()}
 
     def keep(self, key: bytes, text: str) -> None:
-        """Keep a reply; at once on disk for other processes, so that an interrupted run loses nothing."""
+        """Store a reply on disk at once, so that an interrupted run loses no replies."""
         self._file.keep([(key, text.encode("utf-8", errors="replace"))])
 
     def size(self) -> int:
-        """Return how many replies are kept."""
+        """Return the number of stored replies."""
         return self._file.size()
 
     def clear(self) -> int:
-        """Forget every reply; return how many that were. Raises InfrastructureError."""
+        """Delete all replies; return their number. Raises InfrastructureError."""
         return self._file.clear()
 
     def close(self) -> None:
-        """Close the file; later calls find and keep nothing."""
+        """Close the file; later calls find and store nothing."""
         self._file.close()

@@ -1,4 +1,4 @@
-"""A judge behind any OpenAI-compatible server: tries at a readable reply, a cache of replies, and an end to asking."""
+"""A judge on an OpenAI-compatible server, with repeated tries for a readable reply and a cache of replies."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _WORDING = Wording(
 
 
 class OpenAIJudge:
-    """Asks a model through the `openai` SDK. Close it (or use `with`) after the last question.
+    """A judge that uses the `openai` SDK. Close it (or use `with`) after the last question.
 
-    `base_url` None means OPENAI_BASE_URL, else OpenAI's own; `api_key` None means OPENAI_API_KEY, which only
-    OpenAI's own endpoint must have. `timeout` bounds one request's silence, in seconds. `tries` are the replies asked
-    for until one can be read; `patience` says how long a server that fails is waited for. After an interrupt the judge
-    asks nothing more.
+    `base_url` None means OPENAI_BASE_URL, else OpenAI's own URL; `api_key` None means OPENAI_API_KEY, which only
+    OpenAI's own server requires. `timeout`: maximum silence of one request, in seconds. `tries`: maximum number of
+    replies requested until one is readable. `patience`: how long to wait for a failing server. After an interrupt, the
+    judge sends no more requests.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class OpenAIJudge:
             timeout=timeout,
             optional=frozenset({"temperature"}),
         )
-        # A reply that cannot be read is asked again with another temperature, and so is one without text.
+        # After an unreadable or empty reply, the question is asked again with another temperature.
         patience = msgspec.structs.replace(patience or Patience(), empty_attempts=1)
         self._client = Client(server, _WORDING, concurrency=concurrency, patience=patience)
         self._cache = cache
@@ -89,7 +89,7 @@ class OpenAIJudge:
         self.close()
 
     def close(self) -> None:
-        """Close the connections and the cache; after an interrupt, replies about to arrive are kept still."""
+        """Close the connections and the cache. After an interrupt, replies that arrive soon are still stored."""
         self._client.pace.halt("the judge is closed")
         if self._workers is not None:
             self._workers.join()
@@ -99,12 +99,12 @@ class OpenAIJudge:
 
     @property
     def endpoint(self) -> str:
-        """The endpoint's address without credentials and query."""
+        """The server's address without credentials and query."""
         return self._client.endpoint.name
 
     @property
     def usage(self) -> JudgeUsage:
-        """What was asked so far."""
+        """The cost so far."""
         status = self._client.status()
         return JudgeUsage(
             calls=status.calls,
@@ -115,7 +115,7 @@ class OpenAIJudge:
         )
 
     def provenance(self) -> JudgeProvenance:
-        """Return what a report says about this judge."""
+        """Return the provenance of this judge for a report."""
         usage = msgspec.structs.asdict(self.usage)
         return JudgeProvenance(
             source="endpoint", model=self.model, endpoint=self.endpoint, questions=self._asked, **usage
@@ -124,7 +124,7 @@ class OpenAIJudge:
     def ask(self, questions: Sequence[JudgeQuestion]) -> dict[str, JudgeReply]:
         """Return a reply for every question, by qid.
 
-        Raises `InfrastructureError` where no question can be answered (key refused, no such model).
+        Raises `InfrastructureError` if no question can be answered (key refused, unknown model).
         """
         refuse_duplicates(questions)
         if not questions:
@@ -147,7 +147,7 @@ class OpenAIJudge:
         if self._cache is not None and self._cache.problem:
             self._observer.message(self._cache.problem)
         if "temperature" in self._client.endpoint.left_out:
-            self._observer.message(f"{self.model} takes no temperature: it judged at its default one")
+            self._observer.message(f"{self.model} accepts no temperature: it judged at its default temperature")
         if self._client.pace.halted:
             self._observer.warning(
                 f"{self._client.pace.halted}; {unanswered} of {len(replies)} questions have no reply"
@@ -168,7 +168,7 @@ class OpenAIJudge:
         return cache_key(self.endpoint, self.model, question.prompt)
 
     def _ask_all(self, questions: list[JudgeQuestion], replies: dict[str, JudgeReply]) -> None:
-        """Fill in the replies; on any exception the threads are told to stop and not waited for, as on an interrupt."""
+        """Fill in the replies. After any exception, the threads are told to stop, without waiting for them."""
         self._workers = Workers(self._answer_group, self._concurrency, "judge")
         try:
             for qid, reply in self._workers.run(_by_prompt(questions), tick=self._tick):
@@ -182,7 +182,7 @@ class OpenAIJudge:
         self._trouble.look(self._client.status())
 
     def _answer_group(self, group: list[JudgeQuestion]) -> Iterator[tuple[str, JudgeReply]]:
-        """Answer questions of one prompt, one after the other, so that one reply serves all that can read it."""
+        """Answer questions with the same prompt one after the other; a reply is reused if it is readable for them."""
         heard: str | None = None
         for question in group:
             if heard is not None and question.accept(heard):
@@ -193,7 +193,7 @@ class OpenAIJudge:
             yield question.qid, reply
 
     def _answer(self, question: JudgeQuestion) -> JudgeReply:
-        """Ask until a reply can be read; only such a reply is kept, and re-asking varies the temperature."""
+        """Ask, with varying temperature, until a reply is readable; only a readable reply is stored."""
         heard, why = "", ""
         for number, temperature in enumerate(self._temperatures, start=1):
             outcome = self._client.ask(self._request(question, temperature))

@@ -1,8 +1,8 @@
-"""What the judge is asked, in our own words, and the templates with which users replace them.
+"""The prompts of the judge, and the templates with which users replace them.
 
-The text that is judged comes from the model under test, which may try to talk to the judge. It is put
-between two lines that carry a digest of itself (an answer cannot contain its own digest), stripped of chat
-markup and bounded in length. Templates are filled in one pass, so that nothing in a value is a placeholder.
+The judged text comes from the model under test, which may try to give the judge instructions. It is put between two
+lines with a digest of the text (a text cannot contain its own digest), without chat markup, and bounded in length.
+Templates are filled in one pass, so that values cannot contain placeholders.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ REQUIRED: Mapping[PromptKind, tuple[str, ...]] = {
 OPTIONAL: Mapping[PromptKind, tuple[str, ...]] = {"choice": (), "error_reason": ("rectified_step",)}
 
 ANSWER_LIMIT = 8_000
-"""Characters of the judged answer that are shown; the middle of a longer one is left out."""
+"""Maximum length of the judged answer in the prompt, in characters; the middle of a longer answer is left out."""
 FIELD_LIMIT = 24_000
-"""The same for what comes from the benchmark."""
+"""The same for fields of the benchmark."""
 
 CHOICE = """\
 A model was given a multiple-choice question and answered in its own words. Say which option its answer settles on.
@@ -104,7 +104,7 @@ Final Decision: one word, Correct if the student's explanation passes, Wrong if 
 def choice_prompt(
     question: str, options: Mapping[str, str], answer: str, *, chinese: bool = False, template: str | None = None
 ) -> str:
-    """Return the question which of `options` (letter -> text) `answer` means; the reply is a letter or Z."""
+    """Return a prompt that asks which of `options` (letter -> text) `answer` means. The reply is a letter or Z."""
     listed = "\n".join(f"{letter}. {text}" for letter, text in options.items())
     wording = template or (CHOICE_CHINESE if chinese else CHOICE)
     return _fill(wording, {"question": question, "options": listed}, answer)
@@ -120,7 +120,7 @@ def error_reason_prompt(
     rectified_step: str = "",
     template: str | None = None,
 ) -> str:
-    """Return the question whether `answer` (the judged model's error reason) names the expert's `error_reason`."""
+    """Return a prompt that asks whether `answer` (the model's error reason) matches the expert's `error_reason`."""
     fields = {
         "question": question,
         "solution": solution,
@@ -132,7 +132,7 @@ def error_reason_prompt(
 
 
 def load_template(path: Path, kind: PromptKind) -> str:
-    """Read a `--judge-prompt` file; raises `InputError` with every unknown and missing placeholder."""
+    """Read a `--judge-prompt` file. Raises `InputError` with all unknown and missing placeholders."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -145,7 +145,7 @@ def load_template(path: Path, kind: PromptKind) -> str:
     return text
 
 
-# A word in braces of its own; not the argument of a LaTeX command, nor a doubled brace.
+# A word in braces, but not the argument of a LaTeX command or a doubled brace.
 _PLACEHOLDER_LIKE = re.compile(r"(?<![\w\\^{}])\{([A-Za-z_]\w*)\}(?!\})")
 
 
@@ -153,7 +153,7 @@ def _template_problems(text: str, kind: PromptKind) -> list[str]:
     known = REQUIRED[kind] + OPTIONAL[kind]
     listed = " ".join(f"{{{name}}}" for name in known)
     problems = [
-        f":{text.count(chr(10), 0, match.start()) + 1}: unknown placeholder {match[0]}; there are: {listed}"
+        f":{text.count(chr(10), 0, match.start()) + 1}: unknown placeholder {match[0]}; known are: {listed}"
         for match in _PLACEHOLDER_LIKE.finditer(text)
         if match[1] not in known
     ]
@@ -176,7 +176,7 @@ def _fenced(answer: str) -> str:
 
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-# Special tokens of common chat templates: many servers read them as markup wherever they stand.
+# Special tokens of common chat templates: many servers treat them as markup at any position.
 _CHAT_MARKUP = re.compile(
     r"<(?=[|\uff5c][^<>\n]{1,60}[|\uff5c]>|/?s>|(?:start|end)_of_turn>)|\[(?=/?(?:INST|SYSTEM_PROMPT)\])|<(?=</?SYS>>)"
 )
@@ -185,7 +185,7 @@ _FENCE_LIKE = re.compile(rf"(?<!{_DASH}){_DASH}{{2,}}+\s*+(?=(?:BEGIN|END)\b)", 
 
 
 def _clean(text: str, limit: int) -> str:
-    """Return text without control characters, chat markup and fence look-alikes, no longer than the limit allows."""
+    """Remove control characters, chat markup and fence look-alikes, and shorten the text to the limit."""
     text = _shorten(text, limit).replace("\r\n", "\n").replace("\r", "\n")
     text = _UNPRINTABLE.sub("\ufffd", text)
     text = _CHAT_MARKUP.sub(lambda match: match[0] + " ", text)
@@ -193,7 +193,7 @@ def _clean(text: str, limit: int) -> str:
 
 
 def _shorten(text: str, limit: int) -> str:
-    """Keep a quarter from the start and the rest from the end, where answers conclude."""
+    """Keep the beginning (a quarter of the limit) and the end, where answers have their conclusion."""
     if len(text) <= limit:
         return text
     head = limit // 4

@@ -1,4 +1,4 @@
-"""Which judge a run has: an endpoint, recorded replies, or none."""
+"""The judge of a run: a model on a server, recorded replies, or none."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 
 class JudgeSession(msgspec.Struct, kw_only=True):
-    """A judge, the wording it is asked in, and what it cost so far."""
+    """A judge, its prompt template, and its cost."""
 
     judge: Judge | None
     template: str | None
     provenance: JudgeProvenance | None = None
     """For the report; complete once the session has ended."""
     notes: list[str] = []
-    """What a reader of the figures must know of the judge; complete likewise."""
+    """Notes about the judge for the report; complete once the session has ended."""
 
 
 @contextlib.contextmanager
 def judge_session(
     options: Options, observer: Observer, kind: PromptKind, replies: Mapping[str, str] | None = None
 ) -> Iterator[JudgeSession]:
-    """Give a run its judge, `replies` being those that came with the predictions; raises UsageError, InputError."""
+    """Yield the judge of a run; `replies` came with the predictions. Raises UsageError, InputError."""
     template = _template(options.judge_prompt, kind)
     if options.judge_replies is not None and options.judge_model is not None:
-        raise UsageError("--judge-replies and --judge-model: replies are either recorded or asked for; give one.")
+        raise UsageError("--judge-replies and --judge-model: give only one of them.")
     if options.judge_replies is not None:
         recorded = RecordedJudge(load_replies(options.judge_replies))
         yield JudgeSession(
@@ -50,7 +50,7 @@ def judge_session(
     elif options.judge_model is not None:
         yield from _endpoint(options, observer, template)
     elif options.judge_base_url is not None:
-        raise UsageError("--judge-base-url needs --judge-model, the name of the model to ask there.")
+        raise UsageError("--judge-base-url needs --judge-model, the name of the model on this server.")
     elif replies:
         yield JudgeSession(
             judge=RecordedJudge(replies),
@@ -95,6 +95,6 @@ def _cost(judge: OpenAIJudge) -> str:
     usage = judge.usage
     failed = f", {usage.failed} without a readable reply" if usage.failed else ""
     return (
-        f"Judge {judge.model} at {judge.endpoint}: {usage.calls} calls, {usage.cached} replies kept from before"
+        f"Judge {judge.model} at {judge.endpoint}: {usage.calls} calls, {usage.cached} replies from the cache"
         f"{failed}; {usage.prompt_tokens} prompt and {usage.completion_tokens} completion tokens."
     )

@@ -1,5 +1,5 @@
-"""One client for every server that speaks OpenAI's chat completions; the judge and `grade infer` use it.
+"""A client for servers with OpenAI's chat completions API, used by the judge and by `grade infer`.
 
-`endpoint` sends one request, `client` repeats it while that makes sense, `pace` decides how many are under way at
-once, `workers` asks many questions from threads.
+`endpoint` sends one request, `client` repeats it after temporary failures, `pace` limits the number of concurrent
+requests, and `workers` sends many requests from threads.
 """

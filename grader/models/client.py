@@ -1,4 +1,4 @@
-"""Asks one model until there is a reply or a failure for good: repeats, waits, limits of tries and time."""
+"""A client that asks one model until it replies or fails permanently, with limits for attempts and time."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ if TYPE_CHECKING:
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a reply is waited for. Times are in seconds."""
+    """Limits for repeated requests. Times are in seconds."""
 
     attempts: int = 12
-    """Requests for one reply while the server or the connection fails."""
+    """Maximum number of requests for one reply while the server or the connection fails."""
     seconds: float = 600.0
-    """Time from a request's first failure to giving it up; for 429, from the server's last reply to anything."""
+    """Time from a request's first failure until it is given up; for 429, from the server's last reply."""
     unreachable_attempts: int = 4
-    """Attempts to connect to a server that has never replied: its address is probably wrong."""
+    """Attempts to connect to a server that has never replied, because its address is probably wrong."""
     empty_attempts: int = 3
-    """Requests for one reply that comes without text."""
+    """Maximum number of requests for one reply while replies have no text."""
     backoff: float = 1.0
-    """The first wait, which doubles."""
+    """The first wait; each further wait is twice as long."""
     longest_backoff: float = 60.0
     given_up_in_a_row: int = 3
-    """Requests given up, without a reply to any other in between, after which nothing more is sent."""
+    """Number of requests given up in a row, without any reply in between, after which no more are sent."""
 
 
 class ClientStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """A look at a client, for progress."""
+    """The state of a client, for progress."""
 
     pace: PaceStatus
     calls: int
     usage: Usage
     waiting: int
-    """Requests that failed and wait to be repeated."""
+    """Number of failed requests that wait for their next attempt."""
     trouble: str
-    """The last failure that is being repeated; empty since the last reply."""
+    """The last temporary failure; empty after a reply."""
 
 
 class Client:
-    """Asks one model, from many threads at once. Close it (or use `with`) after the last request."""
+    """A client of one model, for many threads. Close it (or use `with`) after the last request."""
 
     def __init__(self, server: Server, wording: Wording, *, concurrency: int, patience: Patience | None = None) -> None:
         self.endpoint = Endpoint(server, wording)
@@ -60,7 +60,7 @@ class Client:
         self._usage = Usage()
         self._trouble = ""
         self._last_contact = 0.0
-        """When the server last gave a reply of any kind; 0: never."""
+        """Time of the server's last reply of any kind; 0: never."""
 
     def __repr__(self) -> str:
         return f"Client({self.endpoint!r})"
@@ -77,11 +77,11 @@ class Client:
         self.endpoint.close()
 
     def connect(self) -> None:
-        """Make ready to send; raises `InfrastructureError` where the key is missing or cannot be sent."""
+        """Prepare for sending. Raises `InfrastructureError` if the key is missing or cannot be sent."""
         self.endpoint.connect()
 
     def status(self) -> ClientStatus:
-        """Return what was spent so far, and what is going on."""
+        """Return the usage so far and the current state."""
         with self._lock:
             return ClientStatus(
                 pace=self.pace.status(),
@@ -92,7 +92,7 @@ class Client:
             )
 
     def ask(self, request: Request) -> Outcome:
-        """Return a reply, or the failure that stood after as many attempts as its kind deserves."""
+        """Return a reply, or the failure after the maximum number of attempts for its kind."""
         course = _Course()
         while True:
             outcome = self._attempt(request)
@@ -139,11 +139,11 @@ class Client:
                 self._last_contact = time.monotonic()
 
     def _is_final(self, failure: Failure, course: _Course) -> bool:
-        """Whether a failed request is not repeated."""
+        """Return whether a failed request must not be repeated."""
         if failure.wait > self.patience.seconds or failure.kind not in _REPEATED:
             return True
         if failure.kind == "busy":
-            # As long as the server replies to others, this one's turn will come.
+            # While the server replies to other requests, this request can still succeed.
             return time.monotonic() - max(course.failing_since, self._last_contact) > self.patience.seconds
         if failure.kind in {"empty", "reasoning_only"}:
             cut = failure.kind == "reasoning_only" and failure.finish_reason == "length"
@@ -155,7 +155,7 @@ class Client:
         return broken >= self.patience.attempts or lasted > self.patience.seconds
 
     def _wait(self, course: _Course, failure: Failure) -> bool:
-        """Wait before a request is repeated; the server's own wish is obeyed by all requests alike."""
+        """Wait before a request is repeated. A wait that the server asks for applies to all requests."""
         longest = min(self.patience.backoff * 2.0 ** (course.failures - 1), self.patience.longest_backoff)
         with self._lock:
             self._waiting += 1
@@ -181,7 +181,7 @@ class Client:
         return msgspec.structs.replace(failure, reason=reason, attempts=course.attempts)
 
     def _consider_halting(self, failure: Failure, reason: str) -> None:
-        """Send nothing more where no request can succeed for a while."""
+        """Stop sending if no request can succeed for some time."""
         if failure.kind in {"fatal", "exhausted"} or failure.wait > self.patience.seconds:
             self.pace.halt(reason)
         elif failure.kind in {"down", "busy", "unreachable"}:
@@ -201,7 +201,7 @@ _REPEATED: frozenset[FailureKind] = frozenset({"busy", "down", "unreachable", "e
 
 
 class _Course:
-    """The attempts at one reply so far."""
+    """The attempts for one reply so far."""
 
     def __init__(self) -> None:
         self.attempts = 0

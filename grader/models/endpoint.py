@@ -1,4 +1,4 @@
-"""One request to an OpenAI-compatible server, and what came of it: failures are returned, worded, without the key."""
+"""One request to an OpenAI-compatible server. Failures are returned with a message that never contains the key."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _REASON_LIMIT = 300
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a model is to answer; what is None is not sent."""
+    """Sampling settings of a request; None is not sent."""
 
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
     seed: int | None = None
     extra: dict[str, Any] = {}
-    """Further fields of the request's body, as the server knows them."""
+    """Additional fields of the request's body."""
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of the request's body."""
@@ -45,28 +45,28 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of a model."""
+    """A request to a model."""
 
     messages: tuple[Message, ...]
     settings: Settings = Settings()
 
 
 class Wording(msgspec.Struct, frozen=True, kw_only=True):
-    """How messages name a server and the options that lead to it."""
+    """The names of a server and of its options in messages."""
 
     who: str
-    """Subject of a sentence: `The judge`."""
+    """Subject of sentences: `The judge`."""
     model_option: str
     address_option: str
     otherwise: str = ""
-    """What can be done instead of setting a key; begins with `, or`."""
+    """Alternatives to setting a key; begins with `, or`."""
     key_variable: str = KEY_VARIABLE
-    """The environment variable that holds the key; empty: none is sent."""
+    """The environment variable that holds the key; empty: no key is sent."""
     key_option: str = ""
     """The option that names another variable."""
 
     def how_to_set_key(self) -> str:
-        """Return what to do about a missing or wrong key, without a full stop."""
+        """Return advice for a missing or wrong key, without a full stop."""
         if not self.key_variable:
             return f"Name the environment variable of its key with {self.key_option}"
         other = f", or name another variable with {self.key_option}" if self.key_option else ""
@@ -74,24 +74,24 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a model is, and how long one request may take."""
+    """The server of a model, and the timeout of a request."""
 
     model: str
     base_url: str | None = None
-    """None: OPENAI_BASE_URL, else OpenAI's own."""
+    """None: OPENAI_BASE_URL, else OpenAI's own URL."""
     api_key: str | None = None
-    """None: what the wording's key variable holds."""
+    """None: the value of the wording's key variable."""
     timeout: float = 600.0
     """Seconds of silence that end a request."""
     optional: frozenset[str] = frozenset()
-    """Settings that may be left out where the model refuses them."""
+    """Settings that may be left out if the model refuses them."""
 
     def __repr__(self) -> str:
         return f"Server(model={self.model!r})"
 
 
 class Endpoint:
-    """One request at a time to one model; every failure is returned, worded, and free of the key."""
+    """A connection to one model. Every failure is returned as a message without the key."""
 
     def __init__(self, server: Server, wording: Wording) -> None:
         self.model = server.model
@@ -107,23 +107,21 @@ class Endpoint:
         self._secrets = Secrets((server.api_key or os.environ.get(wording.key_variable) or "").strip(), password)
         self._client: openai.OpenAI | None = None
         self.left_out: frozenset[str] = frozenset()
-        """Settings that the model refused to be given."""
+        """Settings that the model refused."""
         self._limit_field = "max_tokens"
 
     def __repr__(self) -> str:
         return f"Endpoint(model={self.model!r}, name={self.name!r})"
 
     def connect(self) -> None:
-        """Make the client; raises `InfrastructureError` where the key is missing or cannot be sent."""
+        """Create the client. Raises `InfrastructureError` if the key is missing or cannot be sent."""
         if self._client is not None:
             return
         wording = self.wording
         if not self._secrets.key and self.name == OPENAI_URL:
             raise InfrastructureError(f"{wording.who} at {self.name} needs a key. {wording.how_to_set_key()}.")
         if not re.fullmatch(r"[!-~]*", self._secrets.key):
-            raise InfrastructureError(
-                f"{wording.key_variable} holds a blank or a character outside ASCII: set it again"
-            )
+            raise InfrastructureError(f"{wording.key_variable} contains a blank or a non-ASCII character: set it again")
         import openai
 
         self._client = openai.OpenAI(
@@ -139,7 +137,7 @@ class Endpoint:
             self._client.close()
 
     def body(self, request: Request) -> dict[str, Any]:
-        """Return what is sent beside the messages and the model."""
+        """Return the fields of the request, except messages and model."""
         fields = {name: value for name, value in request.settings.fields().items() if name not in self.left_out}
         if "max_tokens" in fields and self._limit_field != "max_tokens":
             fields[self._limit_field] = fields.pop("max_tokens")
@@ -174,7 +172,7 @@ class Endpoint:
             said = f"no connection to {self.name}: {self._public(str(cause) or type(cause).__name__)}"
             return Failure(kind="unreachable" if _is_about_connecting(error) else "down", reason=said)
         except ValueError:
-            # Also what the SDK itself raises for a body that it cannot decode.
+            # The SDK also raises ValueError for a body that it cannot decode.
             what = "something that is not a chat completion; its address usually ends in /v1"
             return Failure(kind="down", reason=f"{self.name} replied with {what}")
 
@@ -187,7 +185,7 @@ class Endpoint:
         return msgspec.structs.replace(outcome, reason=self._public(outcome.reason), reasoning=reasoning)
 
     def _adapted(self, error: openai.APIStatusError, fields: dict[str, Any]) -> Failure | None:
-        """Change later requests where the model refused a setting that it may do without, or calls by another name."""
+        """Adapt later requests if the model refused an optional setting, or has another name for a setting."""
         if error.status_code not in {400, 422}:
             return None
         if "max_tokens" in fields and "max_completion_tokens" in _words(error.body):
@@ -217,7 +215,7 @@ class Endpoint:
         return Failure(kind="refused", reason=reason)
 
     def _refusal(self, status: int) -> str:
-        """Word a 401 or 403 without the server's own words, which may quote the key."""
+        """Return a message for a 401 or 403, without the server's text, which may quote the key."""
         wording = self.wording
         variable = wording.key_variable
         missing = f"{variable} is not set" if variable else "no key was sent"
@@ -229,7 +227,7 @@ class Endpoint:
 
 
 def _retry_after(error: openai.APIStatusError) -> float:
-    """Return the seconds that a Retry-After header asks for, 0 without one that can be read."""
+    """Return the seconds of a Retry-After header; 0 if it is missing or unreadable."""
     header = str(error.response.headers.get("retry-after", "")).strip()
     try:
         seconds = float(header)
@@ -240,7 +238,7 @@ def _retry_after(error: openai.APIStatusError) -> float:
 
 
 def _is_about_connecting(error: Exception) -> bool:
-    """Whether no connection came about at all."""
+    """Return whether the connection could not be established."""
     return type(error.__cause__).__name__ in {"ConnectError", "ConnectTimeout"}
 
 
@@ -253,11 +251,11 @@ def _is_about_quota(body: object) -> bool:
 
 
 def _words(body: object) -> str:
-    """Return the server's own words about an error."""
+    """Return the server's error message."""
     said = body.get("message", body) if isinstance(body, dict) else body
     return "no explanation" if said is None else str(said)
 
 
 def _clean(text: str) -> str:
-    """Replace lone surrogates, which no file can carry."""
+    """Replace lone surrogates, which cannot be written to a file."""
     return text.encode("utf-8", errors="replace").decode()

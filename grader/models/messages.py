@@ -1,4 +1,4 @@
-"""What a model is sent: messages of text and images, and how they look on the wire and in a record."""
+"""Messages to a model, of text and images, and their forms in requests and records."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Text(msgspec.Struct, frozen=True, kw_only=True, tag="text"):
 
 
 class Image(msgspec.Struct, frozen=True, kw_only=True, tag="image"):
-    """An image part of a message: the bytes that the data has, never encoded again."""
+    """An image part of a message: the bytes of the data, never encoded anew."""
 
     data: bytes
     detail: str | None = None
-    """`low`, `high` or `auto`, for servers that know it; None is not sent."""
+    """`low`, `high` or `auto`, for servers that support it; None is not sent."""
 
     @property
     def media_type(self) -> str:
-        """The type that the bytes themselves show."""
+        """The media type, detected from the bytes."""
         if self.data[:4] == b"RIFF" and self.data[8:12] == b"WEBP":
             return "image/webp"
         return next((name for magic, name in _MAGIC.items() if self.data.startswith(magic)), "image/png")
@@ -53,14 +53,14 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ImageFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a record keeps of an image."""
+    """The facts about an image in a record."""
 
     sha256: str
     bytes: int
     media_type: str
     width: int
     height: int
-    """Pixels; 0 where the image could not be read."""
+    """In pixels; 0 if the image cannot be read."""
 
 
 def user(*parts: str | Image) -> Message:
@@ -69,12 +69,12 @@ def user(*parts: str | Image) -> Message:
 
 
 def message(role: Role, *parts: str | Image) -> Message:
-    """Return a message; texts may be given as they are."""
+    """Return a message; strings become text parts."""
     return Message(role=role, parts=tuple(Text(text=part) if isinstance(part, str) else part for part in parts))
 
 
 def wire(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    """Return messages as a chat completion request has them."""
+    """Return messages in the form of a chat completion request."""
     return [{"role": each.role, "content": _content(each)} for each in messages]
 
 
@@ -84,7 +84,7 @@ def abbreviated(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
 
 
 def _content(each: Message, *, short: bool = False) -> str | list[dict[str, Any]]:
-    # One text alone is sent as a string: servers without image support often accept nothing else.
+    # A single text is sent as a string, because servers without image support often accept only strings.
     if len(each.parts) == 1 and isinstance(each.parts[0], Text):
         return encodable(each.parts[0].text)
     return [_part(part, short=short) for part in each.parts]
@@ -101,7 +101,7 @@ def _part(part: Part, *, short: bool) -> dict[str, Any]:
 
 
 def plain_text(messages: tuple[Message, ...]) -> str:
-    """Return the text that is sent; with the roles' names where there is more than one message."""
+    """Return the text of the messages; several messages are marked with their roles."""
     if len(messages) == 1:
         return _text(messages[0])
     return "\n\n".join(f"[{each.role}]\n{_text(each)}" for each in messages)
@@ -112,19 +112,19 @@ def _text(each: Message) -> str:
 
 
 def images(messages: tuple[Message, ...]) -> list[Image]:
-    """Return the images that are sent, in order."""
+    """Return the images of the messages, in order."""
     return [part for each in messages for part in each.parts if isinstance(part, Image)]
 
 
 def facts(image: Image) -> ImageFacts:
-    """Return what a record keeps of an image."""
+    """Return the facts about an image for a record."""
     width, height = size(image.data)
     digest = hashlib.sha256(image.data).hexdigest()
     return ImageFacts(sha256=digest, bytes=len(image.data), media_type=image.media_type, width=width, height=height)
 
 
 def size(data: bytes) -> tuple[int, int]:
-    """Return an image's width and height in pixels; (0, 0) where it cannot be read."""
+    """Return an image's width and height in pixels; (0, 0) if it cannot be read."""
     import PIL.Image
 
     try:
@@ -135,7 +135,7 @@ def size(data: bytes) -> tuple[int, int]:
 
 
 def digest(messages: tuple[Message, ...]) -> str:
-    """Return a hash of everything that is sent: roles, texts, and the images' bytes."""
+    """Return a hash of the messages: roles, texts, and the images' bytes."""
     whole = hashlib.sha256()
     for each in messages:
         whole.update(f"{each.role}\0".encode())
@@ -147,5 +147,5 @@ def digest(messages: tuple[Message, ...]) -> str:
 
 
 def encodable(text: str) -> str:
-    """Replace lone surrogates, which no request and no file can carry."""
+    """Replace lone surrogates, which cannot be sent or written to a file."""
     return text.encode("utf-8", errors="replace").decode()

@@ -1,4 +1,4 @@
-"""How many requests are under way at once: at most N, fewer after HTTP 429, none while the server asks to wait."""
+"""The limit of concurrent requests: at most N, fewer after HTTP 429, none while the server asks to wait."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _CUT = 0.5
 
 
 class PaceStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """A look at the pace, for progress."""
+    """The current limit and load, for progress."""
 
     in_flight: int
     limit: int
-    """Requests that may be under way at once, for now."""
+    """Current maximum number of concurrent requests."""
     most: int
     held_seconds: float
-    """Until the server may be asked again; 0: now."""
+    """Time until the next request may be sent; 0: now."""
 
 
 class Pace:
-    """Slots for requests, shared by threads. A limit that was cut grows by one slot a round of replies."""
+    """Slots for requests, shared by threads. A reduced limit grows by one slot per round of replies."""
 
     def __init__(self, most: int) -> None:
         self._most = max(1, most)
@@ -33,10 +33,10 @@ class Pace:
         self._cut_at = 0.0
         self._changed = threading.Condition()
         self.halted = ""
-        """Why nothing more is sent; empty while something is."""
+        """Why no more requests are sent; empty while requests are sent."""
 
     def status(self) -> PaceStatus:
-        """Return a look at the pace."""
+        """Return the current limit and load."""
         with self._changed:
             held = max(0.0, self._resume_at - time.monotonic())
             return PaceStatus(
@@ -44,7 +44,7 @@ class Pace:
             )
 
     def enter(self) -> float | None:
-        """Wait for a slot; return the time at which it was given, or None where nothing more is sent."""
+        """Wait for a slot; return the time when it was free, or None if no more requests are sent."""
         with self._changed:
             while not self.halted:
                 held = self._resume_at - time.monotonic()
@@ -55,10 +55,10 @@ class Pace:
             return None
 
     def leave(self, entered: float, *, crowded: bool, calm: bool, wait: float = 0.0) -> None:
-        """Give a slot back. `crowded`: the server had too many requests; `calm`: it answered. `wait`: ask nothing."""
+        """Return a slot. `crowded`: the server had too many requests; `calm`: it answered; `wait`: seconds to pause."""
         with self._changed:
             self._in_flight -= 1
-            # Requests of one round are refused together: they cut once.
+            # Requests of one round are refused together, so they reduce the limit only once.
             if crowded and entered >= self._cut_at:
                 self._limit = max(_LEAST, self._limit * _CUT)
                 self._cut_at = time.monotonic()
@@ -76,7 +76,7 @@ class Pace:
             return not self.halted
 
     def halt(self, reason: str) -> None:
-        """Send nothing more and end every wait; the first reason stays."""
+        """Stop sending and end all waits; the first reason is kept."""
         with self._changed:
             self.halted = self.halted or reason
             self._changed.notify_all()

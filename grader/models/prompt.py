@@ -1,4 +1,4 @@
-"""How a scorer has a task asked: one or more requests, each with a text; and templates that replace its wording."""
+"""The requests with which a scorer asks a task, and the templates that replace a scorer's prompt."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 IMAGE = "\x00image\x00"
-"""Where a text has an image, if not before it."""
+"""Marks the position of an image in a text; without it, the image is before the text."""
 
 
 class Sampling(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a benchmark's official runs sample; None is not sent."""
+    """The sampling settings of a benchmark's official runs; None is not sent."""
 
     temperature: float | None = 0.0
-    """For one sample a task."""
+    """For one sample per task."""
     temperature_of_several: float | None = None
-    """For several samples a task; None: the same."""
+    """For several samples per task; None: the same."""
     top_p: float | None = None
     max_tokens: int | None = None
 
     def settings(self, samples: int) -> Settings:
-        """Return the settings for a number of samples a task."""
+        """Return the settings for a number of samples per task."""
         several = samples > 1 and self.temperature_of_several is not None
         temperature = self.temperature_of_several if several else self.temperature
         return Settings(temperature=temperature, top_p=self.top_p, max_tokens=self.max_tokens)
@@ -39,36 +39,36 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
     stage: str = "answer"
     text: Callable[[Mapping[str, str]], str]
-    """Returns what is sent, given the answers of earlier turns by stage."""
+    """Returns the text to send, given the answers of earlier turns by stage."""
     shows_images: bool = True
     is_greedy: bool = False
-    """Asked at temperature 0, however many samples there are."""
+    """Whether it is asked at temperature 0, for any number of samples."""
     by_coder: bool = False
-    """For the coder model, where there is one apart."""
+    """Whether it is asked of the coder model, if there is a separate one."""
     stop: str = ""
     """The answer ends before this text."""
     noted: dict[str, Any] = {}
-    """Settings of the prompt that make an answer another one."""
+    """Settings of the prompt that can change the answer."""
 
 
 class Asking(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user chose about prompts."""
+    """The user's options for prompts."""
 
     protocol: str
     mode: str = ""
-    """One of the scorer's modes; empty: its first."""
+    """One of the scorer's modes; empty: the first one."""
     shots: int = 0
-    """Demonstrations in the prompt."""
+    """Number of demonstrations in the prompt."""
     demonstrations: Mapping[str, list[Mapping[str, Any]]] = {}
-    """Subject -> demonstrations, where there are shots."""
+    """Subject -> demonstrations, if `shots` is not 0."""
     template: str | None = None
-    """A jinja2 template in place of the scorer's wording."""
+    """A jinja2 template that replaces the scorer's prompt."""
     template_name: str = ""
-    """Its file, for messages."""
+    """The name of its file, for messages."""
 
 
 def render(template: str, values: Mapping[str, Any], name: str) -> str:
-    """Fill a template in; raises InputError naming it where it is wrong or uses what is not there."""
+    """Fill in a template. Raises InputError with its name if it is invalid or uses undefined values."""
     import jinja2
 
     try:
@@ -86,12 +86,12 @@ def _environment() -> Any:
     import jinja2
     import jinja2.sandbox
 
-    # The text goes to a model, not to a browser: nothing is escaped.
+    # The text is for a model, not for a browser, so it is not escaped.
     return jinja2.sandbox.SandboxedEnvironment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
 
 
 def load_template(path: Path) -> str:
-    """Read a `--prompt` file; raises InputError."""
+    """Read a `--prompt` file. Raises InputError."""
     try:
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What comes of one request: a reply, or a failure of a named kind. No failure is ever taken for a reply."""
+"""The outcome of one request: a reply, or a failure of a certain kind. A failure is never treated as a reply."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ fatal: no request can succeed (key, model or address). halted: not sent."""
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens as the server counts them; 0 where it does not."""
+    """Tokens as counted by the server; 0 if it does not count them."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -48,20 +48,20 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """An answer of the model."""
 
     content: str
-    """As the server gave it: reasoning in tags is still in it."""
+    """As the server sent it, including reasoning in tags."""
     reasoning: str = ""
-    """What the server gave apart as reasoning."""
+    """Reasoning that the server sent separately."""
     finish_reason: str = ""
-    """`stop`, `length`, ...; empty where the server does not say."""
+    """`stop`, `length`, ...; empty if the server does not send it."""
     usage: Usage = Usage()
     model: str = ""
-    """The model's name as the server gives it."""
+    """The model's name as the server sent it."""
     choices: int = 1
-    """Choices in the reply; only the first one is used."""
+    """Number of choices in the reply; only the first one is used."""
     attempts: int = 1
-    """Requests that were sent for it."""
+    """Number of requests for this reply."""
     seconds: float = 0.0
-    """Time of the last request."""
+    """Duration of the last request."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,11 +69,11 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: FailureKind
     reason: str
-    """For people; without the key."""
+    """A message for users, without the key."""
     wait: float = 0.0
     """Seconds that the server asked to wait."""
     usage: Usage = Usage()
-    """What the failed request cost all the same."""
+    """Tokens that the failed request used."""
     reasoning: str = ""
     finish_reason: str = ""
     attempts: int = 1
@@ -102,7 +102,7 @@ class _Error(msgspec.Struct):
 
 
 class _Body(msgspec.Struct):
-    """What is read of a chat completion; everything else in it is ignored."""
+    """The fields of a chat completion that are read; others are ignored."""
 
     choices: list[_Choice] | None = None
     usage: Any = None
@@ -111,7 +111,7 @@ class _Body(msgspec.Struct):
 
 
 def read(content: bytes) -> Outcome:
-    """Read the body of a 200; raises ValueError where it is not a chat completion."""
+    """Read the body of a reply with HTTP 200. Raises ValueError if it is not a chat completion."""
     try:
         body = msgspec.json.decode(content, type=_Body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -146,21 +146,21 @@ def _read_choice(body: _Body, choice: _Choice, usage: Usage) -> Outcome:
             choices=len(body.choices or ()),
         )
     if reasoning or thought:
-        said = "the token limit went into reasoning" if finish == "length" else "the reply holds reasoning only"
+        said = "reasoning used up the token limit" if finish == "length" else "the reply has only reasoning"
         reasoning = reasoning or thought
         return Failure(kind="reasoning_only", reason=said, usage=usage, reasoning=reasoning, finish_reason=finish)
     return Failure(kind="empty", reason="the reply is empty", usage=usage, finish_reason=finish)
 
 
 def _error_in_body(error: _Error | str, usage: Usage) -> Failure:
-    """Some gateways reply 200 and put the error into the body."""
+    """Return a failure for an error in the body: some gateways send errors with HTTP 200."""
     said = error if isinstance(error, str) else str(error.message or error.code or "no explanation")
     busy = isinstance(error, _Error) and error.code in {429, "429", "rate_limit_exceeded"}
-    return Failure(kind="busy" if busy else "down", reason=f"the reply holds an error: {said}", usage=usage)
+    return Failure(kind="busy" if busy else "down", reason=f"the reply contains an error: {said}", usage=usage)
 
 
 def _joined(content: object) -> str:
-    """Return a text that may be given in parts."""
+    """Return a text that may be a string or a list of parts."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
@@ -180,10 +180,10 @@ _OPEN = re.compile(r"\s*<(think|thinking)>")
 
 
 def split_reasoning(content: str) -> tuple[str, str]:
-    """Return an answer and the reasoning that is before it in tags, as a server's own reasoning parser does.
+    """Return an answer and the reasoning in tags before it, like a server's own reasoning parser.
 
-    A closing tag without an opening one ends reasoning that the chat template began. A block that is never closed was
-    cut off; it stays, so that every reader sees what the model wrote.
+    A closing tag without an opening one ends reasoning that the chat template started. A block that is never closed was
+    cut off; it stays in the answer, so that every reading gets the text that the model wrote.
     """
     opened = _OPEN.match(content)
     for tag in [f"</{opened[1]}>"] if opened else ["</think>", "</thinking>"]:

@@ -1,4 +1,4 @@
-"""What must never be shown: the key, and a password in a server's address."""
+"""Secrets that must never be shown: the key, and a password in a server's address."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 
 
 class Secrets:
-    """Hides the key and the address's password in every text that leaves the client."""
+    """The key and the address's password, which are hidden in every text from the client."""
 
     def __init__(self, key: str, password: str) -> None:
         self.key = key
-        # Short ones ("x", "EMPTY") are conventions of local servers, and replacing them would garble replies.
+        # Short keys ("x", "EMPTY") are conventions of local servers; replacing them would damage replies.
         self._hidden = [secret for secret in (key, password) if len(secret) >= 8]
 
     def __repr__(self) -> str:
@@ -24,7 +24,7 @@ class Secrets:
 
 
 def public_address(url: str) -> tuple[str, str]:
-    """Return a URL without user, password, query and fragment, and its password; raises ValueError."""
+    """Return a URL without user, password, query and fragment, and its password. Raises ValueError."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or (parts.port is not None and parts.port <= 0):
         raise ValueError("not an HTTP address")

@@ -1,4 +1,4 @@
-"""Says what keeps a server's replies away, now and then, and that they come again."""
+"""Messages about a failing server: the problem, at intervals, and its end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TroubleReporter:
-    """Turns looks at a client into messages: what fails for longer than `grace`, then once each `every` seconds."""
+    """A reporter of failures that last longer than `grace` seconds, at most once in `every` seconds."""
 
     def __init__(self, who: str, say: Callable[[str], None], *, grace: float = 1.0, every: float = 15.0) -> None:
         self._who = who
@@ -20,13 +20,13 @@ class TroubleReporter:
         self._grace = grace
         self._every = every
         self._since: float | None = None
-        """When a look first found that replies fail; None: they come."""
+        """Time when replies were first seen to fail; None: they do not fail."""
         self._said_at: float | None = None
         self._is_said = False
-        """Whether the present trouble was said."""
+        """Whether the current failure was reported."""
 
     def look(self, status: ClientStatus) -> None:
-        """Say what a status is worth saying."""
+        """Report a status, if it needs a message."""
         now = time.monotonic()
         if not status.trouble:
             if self._is_said:

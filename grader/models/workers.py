@@ -1,4 +1,4 @@
-"""Many questions from threads: results come back to the calling thread, which alone reports progress."""
+"""Many jobs in threads. Results go back to the calling thread, which alone reports progress."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _NOTHING = object()
 
 
 class Workers(Generic[Job, Result]):
-    """Runs `work(job)` for every job in a few daemon threads.
+    """Threads that run `work(job)` for every job.
 
-    The threads are daemons: a request under way may take minutes, and Ctrl-C is not to take that long.
+    They are daemon threads: a request may take minutes, but Ctrl-C must not.
     """
 
     def __init__(self, work: Callable[[Job], Iterable[Result]], count: int, name: str) -> None:
@@ -32,9 +32,9 @@ class Workers(Generic[Job, Result]):
         self._threads: list[threading.Thread] = []
 
     def run(self, jobs: Iterable[Job], *, tick: Callable[[], None], seconds: float = 1.0) -> Iterator[Result]:
-        """Yield the results of all jobs as they come, and call `tick` at least every `seconds`.
+        """Yield the results of all jobs as they arrive, and call `tick` about every `seconds`.
 
-        What `work` raises is raised here. An interrupt ends the generator; the caller tells the work to stop.
+        Exceptions of `work` are raised here. An interrupt ends the generator; the caller must stop the work.
         """
         listed = list(jobs)
         for job in listed:

@@ -1,6 +1,6 @@
-"""One file a format: a report becomes the bytes of a file. The format is the file's extension.
+"""Report formats, one module per format. The extension of the file's name selects the format.
 
-To add one, write a module here with a function `make` (see `interface.py`), and name it in `FORMATS`.
+To add a format, write a module here with a function `make` (see `interface.py`), and add it to `FORMATS`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ FORMATS = {
     ".xml": "grader.reports.junit",
     ".html": "grader.reports.html",
 }
-"""Extension -> module, in the order in which they are named to the user. Each is imported when it is used."""
+"""Extension -> module, in the order of messages to the user. A module is imported when it is used."""
 
 
 def format_of(name: str) -> Format:
-    """Return the format that a file's name asks for by its extension; raises UsageError where there is none."""
+    """Return the format for a file's name. Raises UsageError for an unknown extension."""
     return load(name, FORMATS, "reports are written as {formats}; name the file with one of these extensions.")

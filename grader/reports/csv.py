@@ -1,10 +1,10 @@
-"""A table of samples for spreadsheets and data frames: one row a sample, both readings beside each other.
+"""A CSV table of samples for spreadsheets and data frames: one row per sample, with both readings.
 
-RFC 4180: commas, CRLF, quotes where they are needed; UTF-8 without a byte order mark; always a header. Half of a
-surrogate pair and NUL, which many readers of the format refuse, become U+FFFD.
+The file follows RFC 4180: commas, CRLF, quotes if needed; UTF-8 without a byte order mark; always a header. Lone
+surrogates and NUL become U+FFFD, because many CSV readers refuse them.
 
-Model outputs are not to become formulas when a spreadsheet opens the file (OWASP, "CSV injection"). `guarded` puts an
-apostrophe before what a spreadsheet could take for one; `unguarded` takes exactly these apostrophes away again.
+A spreadsheet must not execute model outputs as formulas when it opens the file (OWASP, "CSV injection"). `guarded`
+puts an apostrophe before a text that could be a formula; `unguarded` removes exactly these apostrophes.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 PARTS = ("outcome", "credit", "answer", "rule", "detail")
 
-# A cell begins after `;`, a tab or a line break as well wherever the spreadsheet's language or its settings separate
-# cells by these. What hides a sign from the start of a cell (blanks, apostrophes) is looked through. The signs are
-# OWASP's, with their full-width forms, which East Asian versions take for the same.
+# In some languages and settings, a spreadsheet also starts a new cell after `;`, a tab or a line break. Blanks and
+# apostrophes before a sign are skipped. The signs are those of OWASP and their full-width forms, which East Asian
+# versions treat as equal.
 _SIGN = r"[^\S\t\r\n]*(?:'[^\S\t\r\n]*)*[=+\-@\uff1d\uff0b\uff0d\uff20]"
 _UNGUARDED = re.compile(rf"^(?='*[\t\r\n])|(^|[;\t\r\n])(?={_SIGN})")
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
@@ -43,7 +43,7 @@ def make(
 
 
 def render(report: Report) -> bytes:
-    """Return the table. Group columns are called `group.<field>`; a sample's several labels are joined by `;`."""
+    """Return the table. Group columns are named `group.<field>`; several labels of a sample are joined by `;`."""
     fields = list(dict.fromkeys(field for sample in report.samples for field in _groups(sample)))
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
@@ -58,12 +58,12 @@ def render(report: Report) -> bytes:
 
 
 def guarded(text: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula."""
+    """Return a cell that no spreadsheet treats as a formula."""
     return _UNGUARDED.sub(r"\g<1>'", _whole(text))
 
 
 def unguarded(cell: str) -> str:
-    """Return the text that `guarded` made the cell of."""
+    """Return the original text of a guarded cell."""
     return _GUARDED.sub(r"\g<1>", cell)
 
 
@@ -86,5 +86,5 @@ def _cells(reading: Reading) -> list[str]:
 
 
 def _number(value: float) -> str:
-    """Write 1 and 1.0 alike: a record that was read from a file has floats where a new one has integers."""
+    """Format a number; 1 and 1.0 are equal, because a record that was read from a file has floats for integers."""
     return str(int(value)) if float(value).is_integer() else repr(float(value))

@@ -1,4 +1,4 @@
-"""Which format a file is written in: its extension says so."""
+"""The choice of a format by a file's extension."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def load(name: str, formats: Mapping[str, str], refusal: str) -> Callable[..., A
     """Return the function `make` of the module that writes a file of this name.
 
     `formats`: extension -> module, imported only when it is used. The name `-` (standard output) means JSON.
-    Raises UsageError where no module writes the extension: `refusal`, with `{formats}` replaced by the extensions.
+    Raises UsageError for an unknown extension, with the text `refusal`; its `{formats}` becomes the known extensions.
     """
     extension = ".json" if name == "-" else PurePath(name).suffix.lower()
     if extension not in formats:

@@ -1,4 +1,4 @@
-"""What a report cannot show, and why."""
+"""Gaps: parts that a report cannot show, with the reason."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import msgspec
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that cannot be shown."""
+    """A part that cannot be shown."""
 
     what: Literal["predictions", "questions", "images", "programs"]
     why: str
-    """A sentence for people."""
+    """The reason, as a full sentence."""
 
 
 def first_line(error: BaseException) -> str:

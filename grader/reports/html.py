@@ -1,6 +1,6 @@
-"""The HTML report: one file that opens without a network, and in which no model output can do anything.
+"""The HTML report: a self-contained file that makes no network requests and never executes a model output.
 
-Everything that it carries is base64, and reaches the document as text nodes only.
+Its data are base64, and enter the document as text nodes only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SCRIPTS = (
     *("core", "text", "views", "state", "theme", "widgets", "summary", "listing", "list", "item", "one"),
     *("differences", "about", "report", "main"),
 )
-"""In this order they make up the page's script; later ones use what earlier ones define."""
+"""The parts of the page's script, in order: later parts use definitions of earlier ones."""
 
 
 def make(

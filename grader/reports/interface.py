@@ -1,4 +1,4 @@
-"""What a report format is: one file in this folder with a function `make`."""
+"""The interface of a report format: a module in this folder with a function `make`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from grader.results import ReadingName, Report
 
     Gather = Callable[[], Material]
-    """Gathers what a report cannot know (prompts, images, raw outputs); called only by the format that shows it."""
+    """Collects what a report does not hold (prompts, images, raw outputs). Only formats that show it call this."""
 
 
 class Format(Protocol):
-    """Makes a file of a report."""
+    """A function that turns a report into the bytes of a file."""
 
     def __call__(
         self, report: Report, material: Gather, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful"
     ) -> bytes:
-        """Return the file's bytes. `reading` decides where a format has one verdict an item (JUnit)."""
+        """Return the file's bytes. A format with one verdict per item (JUnit) uses the given `reading`."""

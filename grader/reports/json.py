@@ -1,4 +1,4 @@
-"""The results file itself, as a report."""
+"""The JSON report: the content of the results file."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
-"""JUnit XML, so that a CI system shows a grading run as it shows tests.
+"""JUnit XML, so that a CI system shows a grading run like a test run.
 
-A suite is a label of the benchmark's first category (the benchmark itself where it has none); an item with several
-labels is in the suite of its first. A case is a task, a question or a circular group. Its samples count as rounds: the
-samples with the same number of all the case's ids. A round passes where all of it earns full credit, and the case
-where one round does (what pass@n asks). So a task passes with one passing program, a circular question with a round
-of passes that are all right, a question of Mr-Ben where all its rows are right. Infrastructure is never blamed on the
-model: a case that only unscored samples could still save is skipped, with the reason.
+A test suite is a label of the benchmark's first category, or the whole benchmark if it has no categories. An item with
+several labels is in the suite of its first label. A test case is a task, a question or a circular group. The samples
+of a case form rounds: a round has the samples with the same number, of all ids of the case. A round passes if all its
+samples earn full credit. A case passes if one of its rounds passes, as in pass@n. So a task passes with one passing
+program, a circular question with one round in which all passes are correct, and a question of Mr-Ben if all its rows
+are correct. A failure of the infrastructure does not count against the model: if only unscored samples could still
+make a case pass, the case is skipped, with the reason.
 
-Gates are a suite of their own. A gate that could not be decided is an error, so that no CI system calls it green.
+The gates form an additional suite. A gate that could not be decided is an error, so that no CI system shows success.
 """
 
 from __future__ import annotations
@@ -36,25 +37,25 @@ if TYPE_CHECKING:
 Verdict = Literal["passed", "failed", "unscored"]
 
 MOST_DETAILS = 20
-"""Samples of one case whose details are written out."""
+"""Maximum number of samples per case whose details are written."""
 MOST_CHARACTERS = 2_000
-"""Characters of one sample's detail."""
+"""Maximum length of one sample's detail, in characters."""
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One task, question or circular group, and what became of its rounds."""
+    """One task, question or circular group, with the verdicts of its rounds."""
 
     name: str
     samples: list[SampleResult]
     rounds: list[Verdict]
     other_rounds: list[Verdict]
-    """The same in the other reading."""
+    """The verdicts of the rounds in the other reading."""
 
     @property
     def verdict(self) -> Verdict:
-        """One round that passes is enough; one that is unscored might have."""
+        """The verdict of the case: passed if a round passed, else unscored if a round is unscored."""
         return _verdict(self.rounds)
 
 
@@ -85,7 +86,7 @@ def render(report: Report, gates: Sequence[GateResult] = (), reading: ReadingNam
     return file.getvalue()
 
 
-# --- what is a suite, a case, a round ---------------------------------------------------------------------------
+# --- suites, cases and rounds -----------------------------------------------------------------------------------
 
 
 def _suites(report: Report, reading: ReadingName) -> dict[str | None, list[Case]]:
@@ -116,7 +117,7 @@ def _rounds(members: list[SampleResult], reading: ReadingName, scorer: AnyScorer
 
 
 def _round(part: list[SampleResult], ids: set[str], reading: ReadingName, scorer: AnyScorer) -> Verdict:
-    """Judge one round; where the tasks of a unit belong together, the scorer knows which of them may be absent."""
+    """Return the verdict of one round. If a unit has several tasks, the scorer knows which of them may be missing."""
     said = scorer.unit_outcome(part, reading)
     if said is not None:
         return "passed" if said == Outcome.CORRECT else "unscored" if said == Outcome.UNSCORED else "failed"
@@ -143,7 +144,7 @@ def _suite(report: Report, label: str | None, cases: list[Case], reading: Readin
 
 
 def _properties(report: Report, label: str | None, reading: ReadingName) -> Iterable[tuple[str, str]]:
-    """Yield what was graded, and the figures of the whole and of the suite's group in both readings."""
+    """Yield benchmark, split and protocol, then the metrics of the run and of the suite's group in both readings."""
     yield from (("benchmark", report.benchmark), ("split", report.split), ("protocol", report.protocol))
     yield "reading", reading
     for metric in report.metrics:
@@ -169,17 +170,17 @@ def _case(case: Case, classname: str, reading: ReadingName) -> junitparser.TestC
 
 
 def _lost(case: Case, reading: ReadingName) -> list[SampleResult]:
-    """Return the samples that a verdict rests on: those without full credit."""
+    """Return the samples without full credit, which explain a verdict other than passed."""
     return [sample for sample in case.samples if sample.reading(reading).credit < 1]
 
 
 def _outcomes(case: Case, reading: ReadingName) -> Counter[str]:
-    """Count the outcomes of the samples that the verdict rests on."""
+    """Count the outcomes of the samples without full credit."""
     return Counter(sample.reading(reading).outcome.value for sample in _lost(case, reading))
 
 
 def _type(case: Case, reading: ReadingName) -> str:
-    """Return the outcome that stands for the case: the most frequent one."""
+    """Return the outcome of the case: the most frequent one of its samples without full credit."""
     counts = _outcomes(case, reading)
     return "unscored" if case.verdict == "unscored" else max(counts, key=lambda o: counts[o], default="failed")
 
@@ -195,7 +196,7 @@ def _message(case: Case, reading: ReadingName) -> str:
 
 
 def _passing(case: Case, reading: ReadingName) -> str:
-    """Return how many rounds pass; where there is but one, how much of it is right."""
+    """Return how many rounds pass, or, for a single round of several tasks, how many of its samples are correct."""
     several = len({sample.qid for sample in case.samples}) > 1
     if several and len(case.rounds) == 1:
         return f"{len(case.samples) - len(_lost(case, reading))} of {len(case.samples)} right"
@@ -215,7 +216,7 @@ def _details(case: Case, reading: ReadingName) -> str:
 
 
 def _remarks(case: Case, reading: ReadingName) -> list[str]:
-    """Return what the verdict alone does not show: how many rounds pass, and what the other reading says."""
+    """Return additional lines: how many rounds pass, and the other reading's verdict if it differs."""
     other, elsewhere = other_than(reading), _verdict(case.other_rounds)
     lines = [_passing(case, reading)] if len(case.rounds) > 1 else []
     if elsewhere != case.verdict:
@@ -237,10 +238,10 @@ def _gate_suite(report: Report, gates: Sequence[GateResult]) -> junitparser.Test
 
 
 def _text(text: str) -> str:
-    """Return text that XML can hold: a parser would refuse the whole file for one control character."""
+    """Replace characters that are illegal in XML: a parser would refuse the whole file for one of them."""
     return _ILLEGAL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _attribute(text: str) -> str:
-    """Return an attribute's value: a parser makes blanks of its line breaks, so they are none."""
+    """Return an attribute's value, without line breaks and tabs, because a parser turns these into blanks."""
     return _text(clean(text) if "\n" in text or "\r" in text or "\t" in text else text)

@@ -1,7 +1,7 @@
-"""The report in a pull request: gates first, then the figures, then where the readings differ. GitHub's Markdown.
+"""The report for a pull request, in GitHub's Markdown: gates, metrics, then the samples whose readings differ.
 
-A comment takes 65,536 characters. Every section has its share of 60,000 bytes (so that it fits however characters are
-counted), is cut between rows, and says how many it left out.
+A comment on GitHub can have 65,536 characters. All sections together have at most 60,000 bytes, so that the report fits
+however characters are counted. Each section has its share; a longer one is cut between rows, with a count of the rest.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _STATES: dict[State, str] = {
     "inconclusive": "❔ inconclusive",
     "met": "✅ met",
 }
-"""What a gate became, the worst first."""
+"""State of a gate -> its text, the worst state first."""
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows of one section that are shown."""
+    """One section, with the rows that fit."""
 
     rows: list[Markup]
     all: int
     cut: Markup
-    """A line that says how many rows there are besides; empty where all are shown."""
+    """A line with the number of omitted rows; empty if all are shown."""
 
 
 def make(
@@ -76,14 +76,14 @@ def render(report: Report, gates: Sequence[GateResult] = ()) -> bytes:
 
 
 def _finalize(value: object) -> object:
-    """Let through what is known to be inert: a forgotten escape is an error, not a hole."""
+    """Accept only escaped text and numbers, so that a forgotten escape is an error, not a security hole."""
     if isinstance(value, Markup | int):
         return value
     raise TypeError(f"the template was given {type(value).__name__}, not Markup")
 
 
 def _without_gaps(text: str) -> str:
-    """Leave one empty line where sections or cuts left several."""
+    """Replace several empty lines by one."""
     lines: list[str] = []
     for line in text.splitlines():
         if line or (lines and lines[-1]):
@@ -131,7 +131,7 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
 
 
 def _section(rows: Iterable[Markup], share: int, what: str, most: int | None = None) -> Section:
-    """Keep the first rows that fit into `share` bytes, at most `most` of them; `what` is how the rest is called."""
+    """Keep the first rows that fit into `share` bytes, at most `most` of them; `what` describes the omitted rows."""
     everything = list(rows)
     kept: list[Markup] = []
     for row in everything[:most]:
@@ -170,14 +170,14 @@ def _gate(gate: GateResult) -> Markup:
     return Markup("- **{}**: {}: {}").format(state, code(gate.gate), prose(gate.reason))
 
 
-# --- figures ----------------------------------------------------------------------------------------------------
+# --- metrics ----------------------------------------------------------------------------------------------------
 
 _Pair = dict[str, "Metric"]
-"""A figure by reading."""
+"""Reading -> metric."""
 
 
 def _pairs(report: Report) -> dict[tuple[str, str | None], _Pair]:
-    """Return the figures by name and group, those of one name together."""
+    """Return the metrics by (name, group), sorted by name."""
     pairs: dict[tuple[str, str | None], _Pair] = {}
     for metric in report.metrics:
         pairs.setdefault((metric.name, metric.group), {})[metric.reading] = metric
@@ -208,7 +208,7 @@ def _figure(metric: Metric | None) -> str:
 
 
 def _interval(metric: Metric) -> str:
-    """Return the interval; of what was not judged, the worst and the best case."""
+    """Return the interval; for a metric without a value, the worst and the best case."""
     if metric.value is None and metric.bounds is not msgspec.UNSET:
         return f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}"
     inside = "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
@@ -250,7 +250,7 @@ def _reading(reading: Reading) -> Markup:
 
 
 def _evidence(sample: SampleResult, kind: str) -> Markup:
-    """Return the kind of difference, the rules where they tell the readings apart, and what the careful one saw."""
+    """Return the kind of difference, the rules if they differ, and the detail of the careful reading."""
     rules = [r.rule for r in (sample.official, sample.careful) if isinstance(r.rule, str)]
     changed = " -> ".join(rules) if len(set(rules)) > 1 else ""
     detail = sample.careful.detail or sample.official.detail
@@ -258,7 +258,7 @@ def _evidence(sample: SampleResult, kind: str) -> Markup:
 
 
 def _is_table(value: object) -> bool:
-    """Tables of figures are left to the results file."""
+    """Return whether a value is a large table, which only the results file shows."""
     return isinstance(value, dict) and (len(value) > 6 or any(isinstance(part, dict | list) for part in value.values()))
 
 

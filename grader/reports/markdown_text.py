@@ -1,8 +1,8 @@
-r"""Untrusted text in GitHub's Markdown: it shows as text, whatever it is, and does nothing.
+r"""Untrusted text in GitHub's Markdown: any text shows as text and has no effect.
 
-Escaping alone is not enough there. GitHub looks for `@people`, `#12`, `GH-12`, commit hashes, addresses and `:emoji:`
-in the text that is left when Markdown has been read, so that `\@people` notifies all the same. It does not look into
-code. Hence what is quoted is a code span, and of what is prose the words that could be anything else are.
+Escaping alone is not enough. GitHub searches the rendered text for `@people`, `#12`, `GH-12`, commit hashes, addresses
+and `:emoji:`, so that even `\@people` sends a notification. It does not search in code. So quoted text becomes a code
+span, and in prose every word that is not clearly a plain word or number becomes one.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ _LIST_MARK = re.compile(r"\d+[.)]")
 
 
 def code(text: str, limit: int = 120) -> Markup:
-    """Return a code span of one line, cut at `limit` characters; nothing where the text shows nothing."""
-    # A table ends its cell at a bar even in a code span, and how a backslash before it reads differs from parser to
-    # parser: bars stand outside, as entities.
+    """Return a code span of one line, cut at `limit` characters; empty if the text has no visible character."""
+    # A bar ends a table cell even in a code span, and parsers treat a backslash before a bar differently. So bars
+    # are placed between code spans, as entities.
     return Markup("&#124;").join(map(_span, _line(text, limit).split("|")))
 
 
 def prose(text: str, limit: int = 600) -> Markup:
-    """Return a sentence of ours as text, with whatever in it is no plain word or number in code spans."""
+    """Return a sentence of the grader as text; everything in it but plain words and numbers becomes a code span."""
     words = _line(text, limit).split(" ")
     quiet = [_is_quiet(word, first=number == 0) for number, word in enumerate(words)]
     runs = groupby(zip(words, quiet, strict=True), key=lambda pair: pair[1])
-    # Quiet words hold no character that means anything to Markdown.
+    # Quiet words have no character with a meaning in Markdown.
     parts = [(" ".join(word for word, _ in run), plain) for plain, run in runs]
     return Markup(" ").join(Markup(run) if plain else code(run, limit) for run, plain in parts)  # noqa: S704
 
 
 def _line(text: str, limit: int) -> str:
-    # Only what can be shown is read: a text of megabytes costs no more than a short one.
+    # Only the part that can be shown is processed, so that a text of megabytes costs no more than a short one.
     words = " ".join(clean(text[: 4 * limit]).split())
     return words if len(words) <= limit and len(text) <= 4 * limit else words[: limit - 1] + "…"
 
@@ -59,7 +59,7 @@ def _span(part: str) -> Markup:
     fence = "`"
     while fence in part:
         fence += "`"
-    # A parser takes one blank off each end where both have one, and a backtick would lengthen the fence.
+    # A parser removes one blank from each end if both ends have one, and a backtick would lengthen the fence.
     ends = {part[0], part[-1]}
     pad = " " if "`" in ends or ends == {" "} else ""
     return Markup(f"{fence}{pad}{part}{pad}{fence}")  # noqa: S704 - a code span holds anything but its own fence

@@ -1,6 +1,6 @@
-"""What a report can show beside its metrics: tasks, images, raw outputs, programs, gathered from the run's files.
+"""Material that a report shows beside its metrics: tasks, images, raw outputs and programs, from the run's files.
 
-Nothing here is an error: what is missing, or has changed since it was graded, becomes a `Gap` that the report states.
+Missing material is not an error: a missing file, or one that changed after grading, becomes a `Gap` in the report.
 """
 
 from __future__ import annotations
@@ -32,40 +32,40 @@ if TYPE_CHECKING:
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a report can show of its items, by qid."""
+    """The material of a report's items, by qid."""
 
     whole_units: bool = False
-    """Whether the tasks of a unit are one item."""
+    """Whether the tasks of one unit form one item."""
     runs_programs: bool = False
     unit: str = "question"
-    """What one item is called."""
+    """The noun for one item."""
     tasks: dict[str, Task] = {}
     image_of: dict[str, str] = {}
     """Task id -> key of its image."""
     images: dict[str, Picture] = {}
     """Key -> an image's bytes or its file, as the data has it."""
     predictions: dict[str, list[str]] = {}
-    """Raw outputs, verified to be those that were graded."""
+    """Raw outputs, verified to be the graded ones."""
     programs: dict[str, list[Program]] = {}
     gaps: list[Gap] = []
 
 
 class Files(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a results file's companions are, if they are."""
+    """The files that belong to a results file; None if a file does not exist."""
 
     predictions: Path | None
     own: Path | None
     """The scorer's own file."""
     folders: list[Path] = []
-    """Where the data that was graded is looked for."""
+    """Folders to search for the benchmark's data."""
 
 
 def beside(results: Path, report: Report) -> Files:
-    """Return the files that a run left beside its results; None for what is not there. Raises UsageError."""
+    """Return the files that a run wrote beside its results. Raises UsageError."""
     name = report.provenance.predictions
     given = results.parent / Path(name).name if Path(name).name else None
     ending = scorer_of(report).own_file
-    # A part has files of its own beside the same predictions; results that were renamed lead by these.
+    # A run of a part has its own files beside the same predictions. For renamed results, use the predictions' name.
     stem = results.with_name(results.stem.removesuffix("_results"))
     if given is not None and ending and not file_beside(stem, ending).is_file():
         stem = stem_of(given)
@@ -86,11 +86,11 @@ def load(
     benchmark: str | None = None,
     folders: Sequence[Path] = (),
 ) -> Material:
-    """Gather what can be shown of a report's items; raises UsageError where its scorer is not installed.
+    """Collect the material of a report's items. Raises UsageError if the report's scorer is not installed.
 
-    `data` is as in grading: None is a file of the same name in `folders`, if it has the digest that was graded, else
-    the declared place. `own` is the scorer's own file. `benchmark` names the
-    declaration where the report's own name does not find it (a folder given with -b).
+    `data` is as in grading. If it is None, a file with the name and digest of the graded data is searched in `folders`,
+    then the declared data are used. `own` is the scorer's own file. `benchmark` names the declaration if the report's
+    name does not find it (a folder given with -b).
     """
     scorer = scorer_of(report)
     gaps: list[Gap] = []
@@ -133,21 +133,21 @@ def _declared(report: Report, reference: str | None, gaps: list[Gap]) -> Benchma
 
 
 def _without_predictions(gaps: list[Gap], name: str, *, given: bool) -> list[Gap]:
-    """Say where the outputs are from, now that the scorer's own file has them.
+    """Update the gaps when the outputs come from the scorer's own file.
 
-    A prediction file that is there and was not used stays mentioned; one that is not there is not missed.
+    A prediction file that exists but could not be used stays a gap; one that does not exist is no longer a gap.
     """
     kept = []
     for gap in gaps:
         if gap.what != "predictions":
             kept.append(gap)
         elif given:
-            kept.append(msgspec.structs.replace(gap, why=f"{gap.why} The outputs are those that {name} keeps."))
+            kept.append(msgspec.structs.replace(gap, why=f"{gap.why} The outputs shown are from {name}."))
     return kept
 
 
 def _file(report: Report, source: Path | PredictionFile | None, gaps: list[Gap]) -> PredictionFile | None:
-    """Return the predictions if they are those that were graded, else say why they are not shown."""
+    """Return the predictions if they are the graded ones, else None, and add a gap with the reason."""
     graded = report.provenance.predictions or "the prediction file"
     if source is None:
         gaps.append(Gap(what="predictions", why=f"{graded} is not beside the results."))
@@ -167,13 +167,13 @@ def _file(report: Report, source: Path | PredictionFile | None, gaps: list[Gap])
 
 
 def _verified(report: Report, texts: dict[str, list[str]]) -> bool:
-    """Whether these are the predictions that the report was made of, as far as the report can tell."""
+    """Return whether these are the predictions of the report, as far as the report has data to check it."""
     graded = dict.fromkeys(sample.qid for sample in report.samples)
     made_of = report.provenance.predictions_digest
     if made_of is not None:
         try:
             return is_fingerprint(made_of, {qid: texts.get(qid, []) for qid in graded})
-        except UnicodeEncodeError:  # half a character, which no graded prediction has
+        except UnicodeEncodeError:  # a lone surrogate, which no graded prediction has
             return False
     return all(s.sample < len(texts.get(s.qid, [])) for s in report.samples)
 
@@ -182,13 +182,13 @@ def _verified(report: Report, texts: dict[str, list[str]]) -> bool:
 
 
 def _own_file(report: Report, path: Path | None, texts: dict[str, list[str]], gaps: list[Gap]) -> OwnFile:
-    """Return what the scorer's own file holds; nothing of one from another run."""
+    """Return the content of the scorer's own file; empty if the file belongs to another run."""
     if path is None or not path.is_file():
         gaps.append(Gap(what="programs", why="The executed file is not beside the results."))
         return OwnFile()
     found = scorer_of(report).read_own_file(report, path)
     if not found.problem and any(found.predictions.get(qid, text) != text for qid, text in texts.items()):
-        found = OwnFile(problem=f"{path.name} is not of this run: its predictions differ.")
+        found = OwnFile(problem=f"{path.name} belongs to another run: its predictions differ.")
     if found.problem:
         gaps.append(Gap(what="programs", why=found.problem))
     return found

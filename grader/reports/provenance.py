@@ -1,4 +1,4 @@
-"""How a report was made, as reports show it: names and values, nothing of it interpreted."""
+"""The provenance of a report, as reports show it: uninterpreted names and values."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def made_with(report: Report) -> dict[str, Any]:
-    """Return what the provenance and the scorer say, by name; empty values are left out."""
+    """Return the facts of the provenance and the scorer, name -> value, without empty values."""
     found: dict[str, Any] = msgspec.to_builtins(report.provenance)
     if "sandbox" in found:
-        # One by one: as a table of its own it would be left out where tables are.
+        # The facts are listed one by one, because some formats leave tables out.
         sandbox = found.pop("sandbox")
         if (ran := report.provenance.sandbox) is not None and ran.canaries is not None:
             sandbox["canaries"] = canaries_in_words(ran.canaries)

@@ -1,4 +1,4 @@
-"""Tasks and their images, from a benchmark's data read once more with every column."""
+"""Tasks and their images for reports. The benchmark's data is read again, with every column."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked."""
+    """The tasks and their images."""
 
     tasks: dict[str, Task] = {}
     image_of: dict[str, str] = {}
@@ -37,7 +37,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Data(NamedTuple):
-    """Rows, and the path they were read from; None: the declared place."""
+    """Rows, and the path they were read from (None: the declared data)."""
 
     rows: Rows
     path: Path | None
@@ -52,9 +52,9 @@ def gather(
     *,
     folders: Iterable[Path] = (),
 ) -> Shown:
-    """Return the tasks and images of a report's samples; says in `gaps` what could not be found.
+    """Return the tasks and images of a report's samples; add the missing ones to `gaps`.
 
-    Data that was not given is looked for in `folders`, under the name that the report has for it.
+    If no data was `given`, a file with the name in the report is searched in `folders`.
     """
     scorer = scorer_of(report)
     try:
@@ -86,7 +86,7 @@ def gather(
 
 
 def _places(report: Report, folders: Iterable[Path]) -> list[Path]:
-    """Return what has the name of the graded data in these folders; the hub's names are none of a file."""
+    """Return the files in these folders that have the name of the graded data; empty if the data is from the hub."""
     name = report.provenance.data
     if report.provenance.data_is_carried or report.provenance.data_digest is None:
         return []
@@ -96,7 +96,7 @@ def _places(report: Report, folders: Iterable[Path]) -> list[Path]:
 
 
 def _in_folders(report: Report, declared: Benchmark, scorer: AnyScorer, folders: Iterable[Path]) -> _Data | None:
-    """Return the first data in these folders whose digest is that of the graded data."""
+    """Return the first data in these folders with the digest of the graded data."""
     for path in _places(report, folders):
         with contextlib.suppress(GradeError, OSError, LookupError, ValueError, TypeError):
             rows = _rows(report, declared, scorer, None, path)
@@ -108,12 +108,12 @@ def _in_folders(report: Report, declared: Benchmark, scorer: AnyScorer, folders:
 def _rows(
     report: Report, declared: Benchmark, scorer: AnyScorer, file: PredictionFile | None, given: Path | None
 ) -> Rows:
-    """Find the rows as grading does, but with every column."""
+    """Read the rows as grading does, but with every column."""
     if given is None and file is not None:
         carried = scorer.carried(file, declared) if report.provenance.data_is_carried else None
         if carried is not None:
             return carried
-    # Without the name of the image column, nothing is left out.
+    # Without the name of the image column, no column is left out.
     whole = msgspec.structs.replace(declared, columns=msgspec.structs.replace(declared.columns, image=None))
     from_hub = given is None and bool(declared.splits[report.split].hub)
     with _offline() if from_hub else contextlib.nullcontext():
@@ -122,7 +122,7 @@ def _rows(
 
 @contextlib.contextmanager
 def _offline() -> Iterator[None]:
-    """Let the hub's client look at its cache only: grading filled it, and a report waits for no network."""
+    """Make the hub's client use only its cache: grading filled it, and a report must not wait for the network."""
     import datasets
     import huggingface_hub.constants as hub
 
@@ -135,7 +135,7 @@ def _offline() -> Iterator[None]:
 
 
 def _is_unchanged(report: Report, declared: Benchmark, scorer: AnyScorer, rows: Rows) -> bool:
-    """Whether the columns that were graded are still the same."""
+    """Return whether the columns that grading used are unchanged."""
     made_of = report.provenance.data_digest
     if made_of in {None, rows.digest}:
         return True
@@ -145,7 +145,7 @@ def _is_unchanged(report: Report, declared: Benchmark, scorer: AnyScorer, rows: 
 
 
 def _with_prompts(tasks: dict[str, Task], file: PredictionFile | None) -> dict[str, Task]:
-    """Let a task whose data has no question show the prompt that came with its predictions."""
+    """Add the prompt from the prediction file to tasks whose data has no question."""
     prompts = {r.qid: r.prompts[0] for r in file.records if r.prompts} if file else {}
     texts = {qid: prompt for qid, prompt in prompts.items() if isinstance(prompt, str) and prompt.strip()}
     return {
@@ -168,7 +168,7 @@ def _with_images(tasks: dict[str, Task], images: Images, declared: Benchmark, or
     if images.is_empty:
         gaps.append(Gap(what="images", why=f"The data ({origin}) has no images (column {declared.columns.image})."))
     elif lost:
-        gaps.append(Gap(what="images", why=f"The images of {lost} {declared.unit}s are not where the data says."))
+        gaps.append(Gap(what="images", why=f"The data names images of {lost} {declared.unit}s that do not exist."))
     return Shown(tasks=tasks, image_of=image_of, images=found)
 
 

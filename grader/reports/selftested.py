@@ -1,4 +1,4 @@
-"""What reports say of the machine that graded: whether a self-test and the canaries showed that it grades right."""
+"""Notes about the machine that graded: the results of its self-test, its canaries and its repeated verdicts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import msgspec
 if TYPE_CHECKING:
     from grader.results import CanaryProvenance, FlakeProvenance, Report, SelftestProvenance
 
-_COUNTED = {"reference": "references pass", "wording": "right answers are read"}
-"""Kind of probe that is named -> what holds of it."""
+_COUNTED = {"reference": "references pass", "wording": "correct answers are read"}
+"""Kind of probe that a note mentions -> text after its count."""
 _UNITS = (("day", 86400), ("h", 3600), ("min", 60))
 
 
@@ -25,7 +25,7 @@ def notes(report: Report, now: datetime | None = None) -> list[str]:
 
 
 def _flakes(report: Report) -> list[str]:
-    """Say how far verdicts that change could move the overall metrics."""
+    """Return a note on how much flaky verdicts could change the overall metrics."""
     flakes = report.provenance.flakes
     ranges = [
         f"{metric.name} ({metric.reading}) {metric.with_flakes[0]:.1f} to {metric.with_flakes[1]:.1f}"
@@ -34,22 +34,22 @@ def _flakes(report: Report) -> list[str]:
     ]
     if flakes is None or not ranges:
         return []
-    return [f"{flakes_in_words(flakes)}. The 95 % intervals, widened by that (with flakes): {', '.join(ranges)}."]
+    return [f"{flakes_in_words(flakes)}. The 95 % intervals, widened by this rate (with flakes): {', '.join(ranges)}."]
 
 
 def flakes_in_words(flakes: FlakeProvenance) -> str:
-    """Return what the ledger says in one sentence, without its end."""
+    """Return a sentence about the ledger's rate, without its full stop."""
     return (
-        f"{flakes.flips} of {flakes.checked} verdicts changed when they were reached again on the machine that graded, "
+        f"{flakes.flips} of {flakes.checked} verdicts changed when samples were graded again on the same machine, "
         f"so at most {100 * flakes.bound:.2g} % do (95 % confidence)"
     )
 
 
 def canaries_in_words(canaries: CanaryProvenance) -> str:
-    """Return what came of the programs with a known verdict."""
+    """Return a sentence about the canaries, the programs with a known verdict."""
     wrong = sum(canaries.misjudged.values())
     if not wrong:
-        return f"{canaries.right} programs with a known verdict ran among the real ones, and all were judged right."
+        return f"{canaries.right} programs with a known verdict ran among the real ones, and all were judged correctly."
     kinds = ", ".join(canaries.misjudged)
     return (
         f"{wrong} of {canaries.right + wrong} programs with a known verdict, which ran among the real ones, were "
@@ -59,10 +59,10 @@ def canaries_in_words(canaries: CanaryProvenance) -> str:
 
 
 def in_words(tested: SelftestProvenance, now: datetime | None = None) -> str:
-    """Return a self-test in one sentence; with `now` it says how long ago that was, for whoever graded just now."""
+    """Return a sentence about a self-test; with `now`, for a run that has just ended, it says how long ago it was."""
     when = f"on {tested.at[:16].replace('T', ' ')} UTC" if now is None else f"{_ago(tested.at, now)} ago"
     where = "on the machine that graded" if now is None else "on this machine"
-    of = "" if tested.same_data else f" of {tested.data}, not of the data graded here"
+    of = "" if tested.same_data else f" of {tested.data}, not of the data that was graded"
     counts = ", ".join(f"{n} of {all_} {_COUNTED[kind]}" for kind, (n, all_) in tested.counts.items()
                        if kind in _COUNTED)  # fmt: skip
     if tested.passed:

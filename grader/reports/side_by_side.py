@@ -1,4 +1,4 @@
-"""The HTML report of several runs of one benchmark: side by side, paired by item."""
+"""The HTML report of several runs of one benchmark, side by side and paired by item."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from grader.reports.web.sides import Side
 
 MOST_RUNS = 8
-"""Runs that fit beside each other."""
+"""Maximum number of runs side by side."""
 _SCRIPTS = (
     *("core", "text", "sides_views", "state", "theme", "widgets", "listing", "item", "sides_plot"),
     *("sides_summary", "sides_list", "sides_item", "sides_report", "main"),
 )
-"""In this order they make up the page's script; later ones use what earlier ones define."""
+"""The parts of the page's script, in order: later parts use definitions of earlier ones."""
 
 
 def render(runs: Sequence[Side]) -> bytes:
-    """Return the page; raises UsageError where the runs cannot be compared, or are too many."""
+    """Return the page. Raises UsageError if the runs cannot be compared, or are too many."""
     if not 2 <= len(runs) <= MOST_RUNS:
         raise UsageError(f"{len(runs)} runs: from 2 to {MOST_RUNS} fit side by side; `grade leaderboard` ranks more.")
     packed = sides.build(runs)

@@ -1,4 +1,4 @@
-"""The report as a person reads it on a terminal."""
+"""The report as text for a terminal."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 SHOWN_DIFFERENCES = 10
 OTHER_PYTHON = "†"
-"""Marks official values of another Python."""
+"""Marks official values that were measured with another Python than the official one."""
 MAX_LABELS = 12
-"""A breakdown with more labels than this is left to the results file."""
+"""A breakdown with more labels than this is only in the results file."""
 
 
 def render(report: Report, *, width: int = 100, colour: bool = False, now: datetime | None = None) -> str:
-    """Return the report as text: a table of both readings, then what differs, then what to know.
+    """Return the report as text: a table of both readings, then the differences, then notes.
 
-    `now`: when it was graded, where that was just now.
+    `now`: the current time, if the run has just ended.
     """
     from rich.console import Console
 
@@ -73,7 +73,7 @@ def _table(report: Report) -> object:
 
 
 def is_marked(report: Report) -> bool:
-    """Whether the official values were made on another Python than officially; a note says so."""
+    """Return whether the official values were measured with another Python than the official one."""
     return report.provenance.sandbox is not None and report.provenance.sandbox.has_another_python
 
 
@@ -84,7 +84,7 @@ def _group(group: str, abbreviations: dict[str, str]) -> str:
 
 
 def _pairs(report: Report) -> list[tuple[Metric | None, Metric | None]]:
-    """Return (official, careful) of what is shown: all overall figures, and under the first of them its groups."""
+    """Return (official, careful) for each row: all overall metrics, and the groups of the first metric below it."""
     rows: dict[tuple[str, str | None], dict[str, Metric]] = {}
     for metric in report.metrics:
         rows.setdefault((metric.name, metric.group), {})[metric.reading] = metric
@@ -95,13 +95,13 @@ def _pairs(report: Report) -> list[tuple[Metric | None, Metric | None]]:
         for name, group in rows
         if group is None or (name == headline and labels[group.partition("=")[0]] <= MAX_LABELS)
     ]
-    # Groups follow what they are groups of: a row alone would belong to the figure above it.
+    # Groups follow their metric: elsewhere they would seem to belong to the metric above them.
     shown.sort(key=lambda row: (row[0] != headline, row[1] is not None))
     return [(rows[key].get("official"), rows[key].get("careful")) for key in shown]
 
 
 def _figure(metric: Metric | None) -> str:
-    """Return a figure; a star marks one that unscored samples are missing from."""
+    """Return a value as text, with a star if unscored samples are excluded from it."""
     if metric is None:
         return "unscored"
     if metric.value is None:
@@ -110,7 +110,7 @@ def _figure(metric: Metric | None) -> str:
 
 
 def _interval(metric: Metric) -> str:
-    """Return the interval; of what was not judged, the worst and the best case."""
+    """Return the interval; for a metric without a value, the worst and the best case."""
     if metric.value is None and metric.bounds is not msgspec.UNSET:
         return f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}"
     return "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
@@ -144,7 +144,7 @@ def _difference(sample: SampleResult) -> str:
 
 
 def _rules(sample: SampleResult) -> str:
-    """Return the rules that decided, where they tell the readings apart."""
+    """Return the rules of both readings, if they differ."""
     rules = [r.rule for r in (sample.official, sample.careful) if isinstance(r.rule, str)]
     return " -> ".join(rules) if len(set(rules)) > 1 else ""
 

@@ -1,4 +1,4 @@
-"""Untrusted text made fit for a terminal or an attribute."""
+"""Cleaning of untrusted text for a terminal or an attribute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why samples are unscored, in words: no judge, a failing server, or infrastructure of the grading itself."""
+"""The reasons why samples are unscored: no judge, a failing server, or a failure of the grader's infrastructure."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from grader.results import Report, SampleResult
 
 _CAUSES = {"not_judged": "not judged", "judge": "not judged", "server_failure": "the model's server failed"}
-"""By the rule of the reading; without one of these rules, the sandbox or the grader itself failed."""
+"""Rule of the reading -> reason. With any other rule, the sandbox or the grader itself failed."""
 INFRASTRUCTURE = "infrastructure failed"
 
 
 def causes(report: Report) -> dict[str, int]:
-    """Return cause -> number of samples, the most frequent first."""
+    """Return cause -> number of samples, the most frequent cause first."""
     found = (cause for sample in report.samples if (cause := _cause(sample)))
     return dict(Counter(found).most_common())
 
 
 def in_words(report: Report) -> str:
-    """Return the causes in one line: `not judged 12, infrastructure failed 1`; one alone needs no number."""
+    """Return the causes in one line: `not judged 12, infrastructure failed 1`; a single cause has no number."""
     found = causes(report)
     return next(iter(found)) if len(found) == 1 else ", ".join(f"{cause} {number}" for cause, number in found.items())
 
@@ -31,7 +31,7 @@ def _cause(sample: SampleResult) -> str:
     for name in reversed(READINGS):
         reading = sample.reading(name)
         if reading.outcome is Outcome.UNSCORED:
-            # Results of schema 1 have the parser's rule here, and tell by the detail.
+            # Results of schema 1 have the parser's rule here; their detail shows the reason.
             by_detail = "not judged" if reading.detail.startswith("the judge's word") else INFRASTRUCTURE
             return _CAUSES.get(reading.rule if isinstance(reading.rule, str) else "", by_detail)
     return ""

@@ -1,4 +1,4 @@
-"""Load on purpose: a busy process for every core, while something is tested."""
+"""CPU load for tests: one busy process per core."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader import resources
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# It ends by itself where its parent is gone: a killed self-test leaves no load behind.
+# The process ends when its parent is gone, so that a killed self-test leaves no load behind.
 _LOOP = (
     "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(1_000_000):\n        pass\n"
 )
@@ -20,7 +20,7 @@ _LOOP = (
 
 @contextlib.contextmanager
 def busy(*, wanted: bool) -> Iterator[list[int]]:
-    """Keep every core busy inside the block, if `wanted`; give the ids of the processes that do."""
+    """Keep every core busy inside the block, if `wanted`; yield the ids of the busy processes."""
     running: list[subprocess.Popen[bytes]] = []
     try:
         for _ in range(resources.usable_cores() if wanted else 0):

@@ -1,8 +1,9 @@
-"""A second range beside `ci95`: where a metric would lie if as many verdicts changed as the ledger leaves open.
+"""A second range beside `ci95`: the metric's range if as many verdicts changed as the ledger allows.
 
-The ledger bounds the share of verdicts that change when they are reached again. All of these could be wrong in one
-direction, and could be samples of one group. So a metric moves by at most (share x samples of the run x how far one
-verdict moves its observation) / observations. `ci95` stays what the data say, the same on every machine.
+The ledger bounds the share of verdicts that change when samples are graded again. In the worst case, all of these are
+wrong in one direction, and are samples of one group. So a metric changes by at most (share x samples of the run x
+change of an observation by one verdict) / observations. `ci95` only depends on the data, and is the same on every
+machine.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _FAILED = Reading(outcome=Outcome.FAILED, credit=0)
 
 
 def from_ledger(report: Report) -> Report:
-    """Return a report with what this machine's ledger says of it; as it is, where the ledger has nothing to say."""
+    """Return a report with the flake rate of this machine's ledger; unchanged if the ledger has no checks for it."""
     if report.provenance.sandbox is None:
         return report
     own = [c for c in ledger.read() if (c.benchmark, c.protocol) == (report.benchmark, report.protocol)]
@@ -45,7 +46,7 @@ def from_ledger(report: Report) -> Report:
 
 
 def with_ranges(report: Report) -> Report:
-    """Return a report whose metrics have the range that its own `provenance.flakes` leaves open."""
+    """Return a report whose metrics have the range that follows from its `provenance.flakes`."""
     flakes = report.provenance.flakes
     if flakes is None:
         return report
@@ -70,7 +71,7 @@ def with_ranges(report: Report) -> Report:
 
 
 def _weight(observe: Observe) -> Callable[[int], float]:
-    """Return what gives how far one verdict moves an observation of so many samples, at most."""
+    """Return a function: number of samples of an observation -> its largest change by one verdict."""
 
     @cache
     def weight(size: int) -> float:

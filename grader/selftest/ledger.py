@@ -1,6 +1,6 @@
-"""The ledger of flakes: verdicts that were reached twice on this machine, and those that differed.
+"""The ledger of flakes: samples that were graded again on this machine, and the verdicts that changed.
 
-A file of JSON lines in the cache folder, one a check. It is only ever added to.
+It is a JSON Lines file in the cache folder, with one line per check. Lines are only appended.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CONFIDENCE = 0.95
 
 
 class Flake(msgspec.Struct, frozen=True, kw_only=True):
-    """One verdict that was another one the second time."""
+    """One verdict that changed when its sample was graded again."""
 
     qid: str
     sample: int
@@ -33,11 +33,11 @@ class Flake(msgspec.Struct, frozen=True, kw_only=True):
     """A hash of the prediction."""
     reading: str
     verdicts: tuple[str, ...]
-    """What each time said, in order."""
+    """The verdict of each time, in order."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """Predictions that were graded more than once, and what came of it."""
+    """Predictions that were graded more than once, and the verdicts that changed."""
 
     at: str
     source: str
@@ -46,27 +46,27 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     protocol: str
     data_digest: str | None
     sandboxes: tuple[str, ...]
-    """Where they ran, in order: `docker (Python 3.12.4)`."""
+    """Their sandboxes, in order: `docker (Python 3.12.4)`."""
     load: float
     checked: dict[str, int]
-    """qid -> verdicts that were reached again."""
+    """qid -> number of samples that were graded again."""
     flakes: list[Flake]
 
 
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
-    """How often verdicts flipped."""
+    """How often verdicts changed."""
 
     flips: int
     checked: int
 
     @property
     def bound(self) -> float:
-        """The highest rate that these counts do not speak against: exact (Clopper-Pearson), one-sided, 95 %."""
+        """The upper bound of the rate: exact (Clopper-Pearson), one-sided, 95 %."""
         return upper_bound(self.flips, self.checked)
 
 
 def upper_bound(flips: int, checked: int) -> float:
-    """Return the exact one-sided upper bound of a rate; 1 where nothing was checked."""
+    """Return the exact one-sided upper bound of a rate; 1 if nothing was checked."""
     from scipy.stats import beta
 
     return float(beta.ppf(CONFIDENCE, flips + 1, checked - flips)) if flips < checked else 1.0
@@ -78,7 +78,7 @@ def path() -> Path:
 
 
 def add(check: Check) -> None:
-    """Add a check. One write of one line: graders that add at once do not mix theirs."""
+    """Append a check. One write per line: lines of concurrent graders do not mix."""
     line = msgspec.json.encode(check) + b"\n"
     descriptor = os.open(path(), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
@@ -88,7 +88,7 @@ def add(check: Check) -> None:
 
 
 def read() -> Iterator[Check]:
-    """Yield the checks in order; a line that is damaged is passed over."""
+    """Yield the checks in order; skip damaged lines."""
     try:
         lines = path().read_bytes().splitlines()
     except OSError:
@@ -99,7 +99,7 @@ def read() -> Iterator[Check]:
 
 
 def rate(checks: Iterable[Check]) -> Rate:
-    """Return how often the verdicts of these checks flipped; a sample that flips in both readings flips once."""
+    """Return how often verdicts changed in these checks; a sample that changes in both readings counts once."""
     flips = checked = 0
     for check in checks:
         flips += len({(flake.qid, flake.sample) for flake in check.flakes})
@@ -108,7 +108,7 @@ def rate(checks: Iterable[Check]) -> Rate:
 
 
 def by_task(checks: Iterable[Check]) -> dict[str, Rate]:
-    """Return the rates of the tasks that flipped, the worst first."""
+    """Return the rates of the tasks with changed verdicts, the highest rate first."""
     flips, checked = Counter[str](), Counter[str]()
     for check in checks:
         checked.update(check.checked)
@@ -118,7 +118,7 @@ def by_task(checks: Iterable[Check]) -> dict[str, Rate]:
 
 
 def note(benchmark: str, data_digest: str | None, qids: Iterable[str]) -> list[str]:
-    """Return a report's note about tasks whose verdicts flipped before, of those that it has."""
+    """Return a note about those tasks of a report whose verdicts changed before."""
     graded = set(qids)
     own = [check for check in read() if (check.benchmark, check.data_digest) == (benchmark, data_digest)]
     known = {qid: found for qid, found in by_task(own).items() if qid in graded}
@@ -126,15 +126,17 @@ def note(benchmark: str, data_digest: str | None, qids: Iterable[str]) -> list[s
         return []
     some = ", ".join(f"{qid} ({found.flips} of {found.checked})" for qid, found in list(known.items())[:10])
     more = f" and {len(known) - 10} more" if len(known) > 10 else ""
-    return [f"Known flaky tasks (verdicts changed when they were reached again): {some}{more}; see `grade flakes`."]
+    return [
+        f"Known flaky tasks (their verdicts changed when samples were graded again): {some}{more}; see `grade flakes`."
+    ]
 
 
 def program_hash(text: str) -> str:
-    """Return a name for a prediction."""
+    """Return a hash that identifies a prediction."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def sandbox_of(report: Report) -> str:
-    """Return where a report's programs ran, in words; empty: nothing was executed."""
+    """Return a description of a report's sandbox; empty if nothing was executed."""
     sandbox = report.provenance.sandbox
     return f"{sandbox.backend} (Python {sandbox.python})" if sandbox is not None else ""

@@ -1,4 +1,4 @@
-"""What of a machine can change a verdict."""
+"""The properties of a machine that can change a verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A machine, and the sandbox that runs programs on it; without a sandbox, only what grades."""
+    """A machine and its sandbox. Without a sandbox, only the fields of the grader are set."""
 
     grade: str
     """Version of grade."""
@@ -28,7 +28,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Identity of the sandbox: a hash of the image or the packages, and of the code inside."""
     runtime: str = ""
     python: str = ""
-    """Python that runs programs."""
+    """Version of the Python that runs programs."""
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
 
@@ -45,19 +45,19 @@ NAMES = {
     "cpu_seconds": "the time limit",
     "memory_bytes": "the memory limit",
 }
-"""Field -> what it is, for people."""
+"""Field -> its description for users."""
 OF_THE_MACHINE = ("grade", "kernel", "cpu", "cores")
 """Fields that do not depend on a sandbox."""
 
 
 def this_machine(sandbox: SandboxProvenance | None) -> Machine:
-    """Describe this machine, with the sandbox that a run used."""
+    """Return this machine, with the sandbox that a run used."""
     own = Machine(grade=resources.version(), kernel=platform.release(), cpu=_cpu(), cores=resources.usable_cores())
     if sandbox is None:
         return own
     return msgspec.structs.replace(
         own,
-        # What this machine has shown says nothing of the nodes of a cluster.
+        # A self-test of this machine is not valid for the nodes of a cluster.
         backend="cluster" if sandbox.nodes else sandbox.backend,
         sandbox=sandbox.identity,
         runtime=sandbox.runtime,
@@ -68,13 +68,13 @@ def this_machine(sandbox: SandboxProvenance | None) -> Machine:
 
 
 def differences(first: Machine, second: Machine, *, of_sandbox: bool = True) -> list[str]:
-    """Return what is not the same, in words; without `of_sandbox` only of what grades."""
+    """Return the fields that differ, as text; without `of_sandbox`, compare only the fields of the grader."""
     fields = NAMES if of_sandbox else OF_THE_MACHINE
     return [NAMES[field] for field in fields if getattr(first, field) != getattr(second, field)]
 
 
 def load_average() -> float:
-    """Return the processes that wanted a core in the last minute, on average; 0 where the system does not say."""
+    """Return the load average of the last minute; 0 if the system does not provide it."""
     try:
         return round(os.getloadavg()[0], 2)
     except OSError:

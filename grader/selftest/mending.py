@@ -1,4 +1,4 @@
-"""How to mend what a self-test finds."""
+"""Advice on how to fix the problems that a self-test finds."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ if TYPE_CHECKING:
     from grader.results import Reading
     from grader.scorers.probe import Probe
 
-INSTALLATION = "This installation of grade misjudges: install it again (pip install --force-reinstall), and report it."
-IMAGE = "The sandbox is broken: grade image clean --all && grade image build, then grade selftest again."
-MEMORY = "Programs have too little memory here: give more with --memory, or free some on this machine."
-TIME = "Programs are too slow here: run fewer at a time (--workers), give more with --timeout, or stop other load."
-SANDBOX = "The sandbox does not answer: grade doctor shows what is wrong with it."
-CONTAINMENT = "A program that solves nothing is credited: do not use this machine's verdicts, and report the program."
-NOTHING_REFUSED = (
-    "Either these tests assert nothing, or this machine credits everything: run grade selftest without --data, which "
-    "tells the two apart."
+INSTALLATION = (
+    "This installation of grade gives wrong verdicts: install it again (pip install --force-reinstall), and report it."
 )
-DATA = "If only this task fails, its reference or its tests are wrong: report it to the benchmark. Else: " + IMAGE
+IMAGE = "The sandbox is broken: run grade image clean --all && grade image build, then grade selftest again."
+MEMORY = "Programs have too little memory: raise --memory, or free memory on this machine."
+TIME = "Programs are too slow on this machine: lower --workers, raise --timeout, or stop other load."
+SANDBOX = "The sandbox does not answer: run grade doctor to find the reason."
+CONTAINMENT = "A program that solves nothing gets credit: do not use verdicts of this machine, and report the program."
+NOTHING_REFUSED = (
+    "Either these tests assert nothing, or this machine credits everything: run grade selftest without --data to find "
+    "out which."
+)
+DATA = (
+    "If only this task fails, its reference or its tests are wrong: report it to the benchmark's authors. Else: "
+    + IMAGE
+)
 FLAKE = (
-    "The same prediction gets different verdicts: stop other load, or raise --timeout; `--repeat` tells if it helped."
+    "The same prediction gets different verdicts: stop other load, or raise --timeout; `--repeat` shows if it helped."
 )
 
 _BY_OUTCOME = {
@@ -34,7 +39,7 @@ _BY_OUTCOME = {
 
 
 def of_sample(probe: Probe, reading: Reading) -> str:
-    """Return what to do about a probe's wrong verdict."""
+    """Return advice for a probe's wrong verdict."""
     if "MemoryError" in reading.detail:
         return MEMORY
     if "ImportError" in reading.detail or "ModuleNotFoundError" in reading.detail:

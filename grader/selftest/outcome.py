@@ -1,4 +1,4 @@
-"""What a self-test found, as its table and its JSON show it."""
+"""The result of a self-test, for its table and its JSON."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ FEW_MUTANTS = 4
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that this machine gets wrong."""
+    """One problem that a self-test found on this machine."""
 
     what: str
-    """In one sentence: what was graded, and what came out instead of what had to."""
+    """One sentence: what was graded, the found result and the expected one."""
     mend: str
-    """What to do about it."""
+    """Advice on how to fix it."""
     qid: str = ""
     kind: Kind | None = None
     reading: ReadingName | None = None
@@ -32,13 +32,13 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Strength(msgspec.Struct, frozen=True, kw_only=True):
-    """What the tests of one task let pass (careful reading)."""
+    """How strict the tests of one task are (careful reading)."""
 
     qid: str
     mutants: int
     passing: int
     stub_passes: bool
-    """Whether a program without a body passes: then the tests assert nothing."""
+    """Whether a program without a body passes, so that the tests assert nothing."""
 
     @property
     def share(self) -> float:
@@ -47,7 +47,7 @@ class Strength(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_weak(self) -> bool:
-        """Whether the tests confirm almost anything."""
+        """Whether the tests accept almost any program."""
         return self.stub_passes or (self.mutants >= FEW_MUTANTS and self.share >= WEAK_SHARE)
 
 
@@ -58,17 +58,17 @@ class Tested(msgspec.Struct, frozen=True, kw_only=True):
     data: str
     tasks: int
     samples: int
-    """Predictions that were graded, in each repetition."""
+    """Number of graded predictions per repetition."""
     tallies: list[Tally]
     problems: list[Problem]
     strengths: list[Strength]
     notes: list[str]
     cpu_ratio: float = 0.0
-    """How many times as long the calibration program took as on the standard machine; 0: it was not measured."""
+    """Time of the calibration program, relative to the standard machine; 0: not measured."""
 
     @property
     def passed(self) -> bool:
-        """Whether every verdict was as it had to be."""
+        """Whether every verdict was as expected."""
         return not self.problems
 
 

@@ -1,4 +1,4 @@
-"""What a self-test grades: the data, and the predictions whose verdict is known."""
+"""The plan of a self-test: the data, and predictions with known verdicts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from grader.task import Task
 
 BESIDE_DATA = ("predictions", "judge_replies", "expected", "images")
-"""What else a benchmark's `sample` folder has, by stem."""
+"""Stems of files in a benchmark's `sample` folder that are not its data."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,30 +34,30 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def choose(options: Options) -> Options:
-    """Return options with the data to test: the given one, else the benchmark's sample. Verdicts come from no cache."""
+    """Return options with the data to test: the given data, else the benchmark's sample. The cache is off."""
     data = options.data or sample_data(declarations.load(options.benchmark))
     return msgspec.structs.replace(options, data=data, cache=False, missing="wrong")
 
 
 def make(options: Options, declared: Benchmark, tasks: Mapping[str, Task]) -> Plan:
-    """Return the probes of a benchmark's tasks; raises UsageError where there are none."""
+    """Return the probes of a benchmark's tasks. Raises UsageError if there are none."""
     scorer = registry.scorer(declared.scoring)
     probes: dict[str, list[Probe]] = {}
     for probe in scorer.probes(declared, tasks, declared.check_protocol(options.protocol)):
         probes.setdefault(probe.qid, []).append(probe)
     if not probes:
         raise UsageError(
-            f"{declared.id}: there is nothing to test: the data has no right answers, or the scorer "
+            f"{declared.id}: there is nothing to test: the data has no gold answers, or the scorer "
             f"{declared.scoring!r} has no probes. Name data with answers: --data PATH."
         )
     return Plan(benchmark=declared, scorer=scorer, options=options, probes=probes)
 
 
 def sample_data(declared: Benchmark) -> Path | None:
-    """Return the data of the sample that came with a benchmark; None: it has no sample."""
+    """Return the data of a benchmark's built-in sample; None if it has no sample."""
     folder = Path(declared.folder) / "sample"
     found = [path for path in sorted(folder.glob("*")) if path.stem not in BESIDE_DATA and path.name[0] != "."]
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
-        raise InputError([f"{folder}: which of these is the data: {names}? Name it with --data."])
+        raise InputError([f"{folder}: several files could be the data: {names}. Name it with --data."])
     return found[0] if found else None

@@ -1,8 +1,8 @@
-"""Receipts of self-tests, in the cache folder: what was tested on this machine, when, and what came of it.
+"""Receipts of self-tests, in the cache folder: what was tested on this machine, when, and the result.
 
-A receipt shows two things, and they are kept apart: that this machine grades right (any data shows it), and that the
-references of one data set pass. The first is void once version, sandbox, kernel, processor or limits are others; the
-second also where the data is another.
+A receipt shows two separate facts: that this machine grades correctly (any data shows this), and that the references of
+one data set pass. The first one is void when version, sandbox, kernel, processor or limits change; the second one also
+when the data changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """What one self-test of one benchmark's data showed."""
+    """The result of one self-test with the data of one benchmark."""
 
     at: str
     """When it ended, in UTC: `2026-11-22T00:10:05+00:00`."""
@@ -36,30 +36,30 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     passed: bool
     problems: int
     counts: dict[str, tuple[int, int]]
-    """Kind of probe -> (verdicts that were as they had to be, probes)."""
+    """Kind of probe -> (number of expected verdicts, number of probes)."""
     repeats: int
     under_load: bool
     load: float
     """Load average when it began: recorded, not compared."""
     cpu_ratio: float = 0.0
-    """How many times as long the calibration program took as on the standard machine; 0: it was not measured."""
+    """Time of the calibration program, relative to the standard machine; 0: not measured."""
 
     @property
     def name(self) -> str:
-        """The receipt's file name: the same for the same test on the same machine."""
+        """The receipt's file name, which is the same for the same test on the same machine."""
         what = (self.benchmark, self.protocol, self.data_digest, self.machine)
         return hashlib.sha256(msgspec.json.encode(what)).hexdigest()[:24] + ".json"
 
 
 def folder() -> Path:
-    """Return the folder of the receipts, created where it is missing."""
+    """Return the folder of the receipts; create it if it does not exist."""
     path = resources.cache_folder() / "selftests"
     path.mkdir(exist_ok=True)
     return path
 
 
 def keep(receipt: Receipt) -> Path:
-    """Write a receipt; it takes the place of an earlier one of the same test, passed or not."""
+    """Write a receipt; it replaces an earlier receipt of the same test, passed or not."""
     path = folder() / receipt.name
     with replacing(path) as file:
         file.write(msgspec.json.format(msgspec.json.encode(receipt)))
@@ -67,11 +67,11 @@ def keep(receipt: Receipt) -> Path:
 
 
 def find(machine: Machine, benchmark: str, protocol: str, data_digest: str | None) -> SelftestProvenance | None:
-    """Return what is known of this machine: the newest receipt of this data, else of other data of the benchmark."""
+    """Return the newest valid receipt of this machine for this data, else for other data of the benchmark."""
     valid = [receipt for receipt in _of(benchmark, protocol) if not differences(receipt.machine, machine)]
     if not valid:
         return None
-    # One failed test of this machine outweighs an older one that passed, whatever the data.
+    # A newer failed test of this machine overrides an older one that passed, for any data.
     newest = max(valid, key=lambda receipt: receipt.at)
     same = [receipt for receipt in valid if data_digest is not None and receipt.data_digest == data_digest]
     chosen = max(same, key=lambda receipt: receipt.at) if same and newest.passed else newest
@@ -91,18 +91,18 @@ def find(machine: Machine, benchmark: str, protocol: str, data_digest: str | Non
 
 
 def machines(benchmark: str, protocol: str) -> list[Machine]:
-    """Return the machines that receipts of a benchmark are of."""
+    """Return the machines in a benchmark's receipts."""
     return [receipt.machine for receipt in _of(benchmark, protocol)]
 
 
 def why_void(machine: Machine, benchmark: str, protocol: str, *, of_sandbox: bool = True) -> str:
-    """Say why there is no valid receipt: nothing was tested, or what has changed since.
+    """Return why there is no valid receipt: nothing was tested, or something has changed since.
 
-    Without `of_sandbox`, the sandbox and its limits are not compared: they are not known yet.
+    Without `of_sandbox`, the sandbox and its limits are not compared, because they are not known yet.
     """
     kept = list(_of(benchmark, protocol))
     if not kept:
-        return "no self-test of this benchmark and protocol was run here"
+        return "no self-test of this benchmark and protocol was run on this machine"
     nearest = min(kept, key=lambda receipt: len(differences(receipt.machine, machine, of_sandbox=of_sandbox)))
     changed = differences(nearest.machine, machine, of_sandbox=of_sandbox)
     return f"since the self-test of {nearest.at[:16].replace('T', ' ')} UTC, {' and '.join(changed)} changed"

@@ -1,4 +1,4 @@
-"""`--require-selftest`: no gate is decided on a machine that has not shown that it grades right."""
+"""`--require-selftest`: gates are only decided on a machine that passed a self-test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_before(declared: Benchmark, protocol: str) -> None:
-    """Raise InfrastructureError before anything runs, where no receipt can hold whatever the sandbox is."""
+    """Raise InfrastructureError before anything runs, if no receipt can be valid with any sandbox."""
     here = this_machine(None)
     if all(differences(there, here, of_sandbox=False) for there in receipts.machines(declared.id, protocol)):
         why = receipts.why_void(here, declared.id, protocol, of_sandbox=False)
@@ -22,7 +22,7 @@ def check_before(declared: Benchmark, protocol: str) -> None:
 
 
 def problem(report: Report) -> str:
-    """Return why a report's verdicts were not shown to be right; empty: a valid self-test has passed."""
+    """Return why no self-test supports a report's verdicts; empty if a valid self-test has passed."""
     tested = report.provenance.selftest
     if tested is None:
         machine = this_machine(report.provenance.sandbox)
@@ -34,6 +34,6 @@ def problem(report: Report) -> str:
 
 def _message(benchmark: str, why: str) -> str:
     return (
-        f"--require-selftest: this machine has not shown that it grades right: {why}. Run: "
-        f"grade selftest -b {benchmark} (with the --sandbox, --timeout and --memory of this run), and then this again."
+        f"--require-selftest: this machine has no valid self-test: {why}. Run grade selftest -b {benchmark} (with the "
+        "--sandbox, --timeout and --memory of this run), then this command again."
     )

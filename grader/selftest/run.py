@@ -1,4 +1,4 @@
-"""A self-test from end to end: plan, grade, judge, keep the receipt."""
+"""The steps of a self-test: plan, grade, judge, write the receipt."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def selftest(asked: Sequence[Options], observer: Observer, *, repeats: int = 1, under_load: bool = False) -> Outcome:
-    """Test the data that each of `asked` names and keep the receipts; raises a GradeError where nothing can run."""
+    """Test the data of each of the options, and write receipts. Raises GradeError if nothing can run."""
     began, load = time.monotonic(), load_average()
     made = [_plan(plans.choose(options)) for options in asked]
     with busy(wanted=under_load):
@@ -59,7 +59,7 @@ def _plan(options: Options) -> Plan:
 
 
 def grade(plan: Plan, observer: Observer) -> Report:
-    """Grade a plan's probes once, as a prediction file is graded; raises a GradeError."""
+    """Grade a plan's probes once, like a prediction file. Raises GradeError."""
     records = [{"qid": qid, "predictions": [p.prediction for p in probes]} for qid, probes in plan.probes.items()]
     with tempfile.TemporaryDirectory(prefix="grade-selftest-") as folder:
         options = _with_replies(plan, Path(folder))
@@ -67,7 +67,7 @@ def grade(plan: Plan, observer: Observer) -> Report:
 
 
 def _with_replies(plan: Plan, folder: Path) -> Options:
-    """Return the plan's options, with the judge replies of the probes that have some."""
+    """Return the plan's options, with a file of the probes' judge replies if there are any."""
     replies = {
         qid if not number else f"{qid}@{number}": probe.judge_reply
         for qid, probes in plan.probes.items()
@@ -82,7 +82,7 @@ def _with_replies(plan: Plan, folder: Path) -> Options:
 
 
 def _check(plan: Plan, reports: Sequence[Report], at: str, load: float) -> ledger.Check:
-    """Return what repeating showed, for the ledger."""
+    """Return the result of the repetitions, for the ledger."""
     tables = [{(s.qid, s.sample): s for s in report.samples} for report in reports]
     flakes = [
         ledger.Flake(

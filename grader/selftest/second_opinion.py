@@ -1,4 +1,4 @@
-"""A second opinion: a random sample of a run's verdicts is reached again in fresh sandboxes. It changes no verdict."""
+"""A second opinion: some of a run's samples are graded again in fresh sandboxes. No verdict of the run changes."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ Key = tuple[str, int]
 
 
 def ask(graded: Graded, options: Options, observer: Observer, *, percent: float) -> Check:
-    """Grade a sample of a run again, keep in the ledger what came of it, and return that; raises a GradeError."""
+    """Grade some samples of a run again; add the result to the ledger and return it. Raises GradeError."""
     report, sandbox = graded.report, graded.report.provenance.sandbox
     if sandbox is None or graded.file is None:
-        raise UsageError("--second-opinion: this run executed nothing, so there is nothing to execute again.")
+        raise UsageError("--second-opinion: this run executed no programs, so there is nothing to execute again.")
     texts = {record.qid: record.predictions for record in graded.file.records}
     chosen = choose(report, percent, random.SystemRandom())
     again = _again(chosen, texts, options, _other(sandbox.backend), observer)
@@ -45,7 +45,7 @@ def ask(graded: Graded, options: Options, observer: Observer, *, percent: float)
 
 
 def choose(report: Report, percent: float, draw: random.Random) -> list[Key]:
-    """Return the samples to look at again: a share of those with a verdict, at least 20 of them, and every timeout."""
+    """Return the samples to grade again: a share of those with a verdict, at least 20, and every timeout."""
     scored = [s for s in report.samples if Outcome.UNSCORED not in {s.official.outcome, s.careful.outcome}]
     count = min(len(scored), max(FEWEST, math.ceil(len(scored) * percent / 100)))
     drawn = {(sample.qid, sample.sample) for sample in draw.sample(scored, count)}
@@ -54,7 +54,7 @@ def choose(report: Report, percent: float, draw: random.Random) -> list[Key]:
 
 
 def _other(backend: str) -> Literal["docker", "bubblewrap"]:
-    """Return the backend for second opinions: the other one, where this machine has it."""
+    """Return the backend for second opinions: the other one, if this machine has it."""
     if backend == "docker":
         return "bubblewrap" if bubblewrap.executable() is not None else "docker"
     return "docker" if docker.available() else "bubblewrap"
@@ -81,7 +81,7 @@ def _again(
 
 
 def compare(first: Report, second: Report, chosen: list[Key], texts: Mapping[str, list[str]]) -> Check:
-    """Return what came of looking again: what is unscored the second time says nothing, and is not counted."""
+    """Return the result of grading again; samples that are unscored the second time are not counted."""
     before = {(sample.qid, sample.sample): sample for sample in first.samples}
     after = {(sample.qid, sample.sample): sample for sample in second.samples}
     seen, checked = Counter[str](), Counter[str]()
@@ -121,14 +121,14 @@ def _flakes(before: SampleResult, now: SampleResult, text: str) -> list[Flake]:
 
 
 def in_words(check: Check) -> str:
-    """Return a second opinion in one sentence."""
+    """Return a sentence about a second opinion."""
     checked = sum(check.checked.values())
     where = f"in fresh sandboxes, {check.sandboxes[-1]}"
     flipped = {(flake.qid, flake.sample) for flake in check.flakes}
     if not flipped:
-        return f"Second opinion: {checked} verdicts were reached again {where}, and all are the same."
+        return f"Second opinion: {checked} samples were graded again {where}, with the same verdicts."
     some = ", ".join(f"{f.qid} #{f.sample} {f.reading} {' -> '.join(f.verdicts)}" for f in check.flakes[:10])
     return (
-        f"Second opinion: {checked} verdicts were reached again {where}, and {len(flipped)} changed ({some}). No "
-        "verdict of this run was changed for it; `grade flakes` shows all that changed on this machine."
+        f"Second opinion: {checked} samples were graded again {where}, and {len(flipped)} changed ({some}). The "
+        "verdicts of this run stay as they are; `grade flakes` shows all changed verdicts on this machine."
     )

@@ -1,4 +1,4 @@
-"""A self-test as a person reads it: a line, a table, what is wrong, and how strong the tests are."""
+"""The result of a self-test as text: a headline, a table, the problems, and the strength of the tests."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ KINDS = {
     "python": "programs that need the official Python",
     "stub": "programs without a body get the same verdict in both readings",
     "mutant": "changed references get the same verdict in both readings",
-    "hostile": "hostile programs are refused",
+    "hostile": "hostile programs get no credit",
     "wrong": "wrong answers get no credit",
-    "wording": "right answers in many wordings are read",
+    "wording": "correct answers in many wordings are read",
     "refusal": "refusals get no credit",
 }
-"""Kind of probe -> what must hold of all of them."""
+"""Kind of probe -> condition that all probes of the kind must meet."""
 
 
 def headline(outcome: Outcome) -> str:
-    """Return the whole self-test in one line."""
+    """Return the result of the whole self-test in one line."""
     counts = ", ".join(f"{each.benchmark} {_main_count(each)}" for each in outcome.tested)
     how = f" ({outcome.repeats} times" if outcome.repeats > 1 else ""
     how += (" (" if not how else ", ") + "under load" if outcome.under_load else ""
-    verdict = "This machine grades right" if outcome.passed else "THIS MACHINE MISGRADES"
+    verdict = "This machine grades correctly" if outcome.passed else "THIS MACHINE MISGRADES"
     return f"{verdict}: {counts}; {outcome.seconds:.0f} s{how}{')' if how else ''}"
 
 
 def _main_count(tested: Tested) -> str:
     first = next((t for t in tested.tallies if t.kind in {"reference", "wording"}), tested.tallies[0])
-    what = "references pass" if first.kind == "reference" else "right answers are read"
+    what = "references pass" if first.kind == "reference" else "correct answers are read"
     problems = f", {len(tested.problems)} problems" if tested.problems else ""
     return f"{first.as_expected} of {first.of} {what}{problems}"
 
 
 def render(outcome: Outcome, *, width: int = 100, colour: bool = False) -> str:
-    """Return the tables and what is wrong."""
+    """Return the table and the problems."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -53,9 +53,9 @@ def render(outcome: Outcome, *, width: int = 100, colour: bool = False) -> str:
     text = io.StringIO()
     console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
     table = Table(box=box.SIMPLE_HEAD, title="Self-test", title_justify="left")
-    for name in ("benchmark", "what must hold"):
+    for name in ("benchmark", "condition"):
         table.add_column(name)
-    for name in ("holds", "of"):
+    for name in ("met", "of"):
         table.add_column(name, justify="right")
     for each in outcome.tested:
         for tally in each.tallies:
@@ -69,23 +69,25 @@ def render(outcome: Outcome, *, width: int = 100, colour: bool = False) -> str:
 
 
 def _strength_lines(tested: Tested) -> list[str]:
-    """Say what share of the mutants each task's tests let pass."""
+    """Return lines with the share of mutants that pass the tests."""
     mutants = sum(each.mutants for each in tested.strengths)
     if not mutants:
         return []
     passing = sum(each.passing for each in tested.strengths)
     lines = [
         f"Strength of the tests of {tested.benchmark}: they let {passing} of {mutants} mutants pass "
-        f"({100 * passing / mutants:.0f} %; some mutants are right programs)."
+        f"({100 * passing / mutants:.0f} %; some mutants are correct programs)."
     ]
     weak = [each for each in tested.strengths if each.is_weak]
     if weak:
-        lines.append(f"{len(weak)} tasks confirm almost anything: {', '.join(each.qid for each in weak)}.")
+        lines.append(
+            f"{len(weak)} tasks have tests that accept almost any program: {', '.join(each.qid for each in weak)}."
+        )
     return lines + [_task_line(each) for each in tested.strengths[:SHOWN_TASKS] if each.passing or each.stub_passes]
 
 
 def _speed_lines(tested: Tested) -> list[str]:
-    """Say what a second of this CPU is worth."""
+    """Return a line with the speed of this CPU."""
     if not tested.cpu_ratio:
         return []
     return [
@@ -103,4 +105,4 @@ def _problem_lines(problems: list[Problem]) -> list[str]:
     lines = [f"  {problem.what}" for problem in problems[:SHOWN_PROBLEMS]]
     if len(problems) > SHOWN_PROBLEMS:
         lines.append(f"  ... {len(problems) - SHOWN_PROBLEMS} more; -o FILE.json has them all.")
-    return [*lines, *(f"To mend: {mend}" for mend in dict.fromkeys(problem.mend for problem in problems))]
+    return [*lines, *(f"To fix: {mend}" for mend in dict.fromkeys(problem.mend for problem in problems))]

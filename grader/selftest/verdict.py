@@ -1,7 +1,7 @@
-"""What a graded self-test shows.
+"""The evaluation of a graded self-test.
 
-Verdicts that are not what they had to be, metrics that do not follow from their samples, verdicts that change from
-one repetition to the next, and tests that let wrong programs pass.
+It finds unexpected verdicts, metrics that do not follow from their samples, verdicts that change between repetitions,
+and tests that let wrong programs pass.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Pairs = list[tuple["Probe", "SampleResult"]]
 
 
 def judge(plan: Plan, reports: Sequence[Report]) -> Tested:
-    """Judge the reports of one plan, one a repetition; raises nothing for whatever is in them."""
+    """Evaluate the reports of one plan, one report per repetition. Never raises because of their content."""
     first = reports[0]
     pairs = _pairs(plan, first)
     unprotected = {probe.qid for probe, sample in pairs if probe.kind == "stub" and _passes_somewhere(sample)}
@@ -54,7 +54,7 @@ def judge(plan: Plan, reports: Sequence[Report]) -> Tested:
 
 
 def _pairs(plan: Plan, report: Report) -> Pairs:
-    """Return every probe with its result; one that is missing from the report is reported by `_lost`."""
+    """Return every probe with its result. `_lost` reports probes that are missing from the report."""
     graded = {(sample.qid, sample.sample): sample for sample in report.samples}
     return [
         (probe, graded[qid, number])
@@ -69,7 +69,7 @@ def _kinds(pairs: Pairs) -> Counter[Kind]:
 
 
 def _wrong(probe: Probe, sample: SampleResult, report: Report, unprotected: set[str]) -> Iterator[Problem]:
-    """Yield what is wrong about one probe's verdicts."""
+    """Yield the problems with one probe's verdicts."""
     if probe.kind == "python" and _has_another_python(report):
         return
     credited = {name: sample.reading(name).credit >= 1 for name in READINGS}
@@ -82,7 +82,7 @@ def _wrong(probe: Probe, sample: SampleResult, report: Report, unprotected: set[
             yield _problem(probe, sample, name, "credit" if wanted else "no credit")
     has_verdicts = Verdict.UNSCORED not in {sample.official.outcome, sample.careful.outcome}
     if probe.agrees and probe.qid not in unprotected and has_verdicts and credited["official"] != credited["careful"]:
-        yield _problem(probe, sample, "careful", f"what the official reading says ({sample.official.outcome})")
+        yield _problem(probe, sample, "careful", f"the same as the official reading ({sample.official.outcome})")
     if probe.kind in {"mutant", "stub"} and not has_verdicts:
         yield _problem(probe, sample, "careful", "any verdict")
 
@@ -92,9 +92,10 @@ def _passes_somewhere(sample: SampleResult) -> bool:
 
 
 def _is_the_tests_fault(probe: Probe, name: str, wanted: bool, credited: dict[ReadingName, bool]) -> bool:
-    """Whether a verdict is what tests that assert nothing make of a program.
+    """Return whether tests that assert nothing explain an unexpected verdict.
 
-    The official reading credits whatever runs; the careful one may credit nothing, where the tests never call it.
+    The official reading then credits every program that runs; the careful one may credit none, if the tests never call
+    the program.
     """
     if not wanted:
         return probe.needs_tests and credited["official" if name == "official" else "careful"]
@@ -102,7 +103,7 @@ def _is_the_tests_fault(probe: Probe, name: str, wanted: bool, credited: dict[Re
 
 
 def _all_unprotected(plan: Plan, unprotected: set[str]) -> Iterator[Problem]:
-    """Yield a problem where programs without a body pass everywhere: then nothing shows that wrong ones are refused."""
+    """Yield a problem if programs without a body pass every task: then no probe shows that wrong programs fail."""
     if unprotected and unprotected >= plan.probes.keys():
         what = f"programs without a body pass the tests of every task ({len(unprotected)} of {len(plan.probes)})"
         yield Problem(what=what, mend=mending.NOTHING_REFUSED, kind="stub")
@@ -122,21 +123,21 @@ def _problem(probe: Probe, sample: SampleResult, name: str, wanted: str) -> Prob
 
 
 def _metrics(plan: Plan, report: Report) -> Iterator[Problem]:
-    """Yield metrics whose value is not what counting the samples gives."""
+    """Yield metrics whose value differs from a recount of the samples."""
     for (name, reading), counted in plan.scorer.recount(report).items():
         metric = report.metric(name, reading)
         value = metric.value if metric is not None else None
         if value is None or not math.isclose(value, counted, abs_tol=1e-6):
             said = "has no value" if value is None else f"is {value:.4f}"
             yield Problem(
-                what=f"{name} ({reading}) {said}, and counting its samples gives {counted:.4f}",
+                what=f"{name} ({reading}) {said}, but a recount of its samples gives {counted:.4f}",
                 mend=mending.INSTALLATION,
                 reading=reading,
             )
 
 
 def _changed(plan: Plan, reports: Sequence[Report]) -> Iterator[Problem]:
-    """Yield verdicts that are not the same in every repetition."""
+    """Yield verdicts that differ between repetitions."""
     for qid, number, reading in changed_verdicts(reports):
         probe = plan.probes[qid][number]
         said = [str(_verdicts(report)[qid, number, reading]) for report in reports]
@@ -160,34 +161,34 @@ def _verdicts(report: Report) -> dict[tuple[str, int, ReadingName], str]:
 
 
 def _lost(plan: Plan, report: Report) -> Iterator[Problem]:
-    """Yield tasks with probes that the report has no result for."""
+    """Yield tasks with probes that have no result in the report."""
     graded = Counter(sample.qid for sample in report.samples)
     for qid, probes in plan.probes.items():
         if graded[qid] < len(probes):
-            what = f"{qid}: {len(probes)} predictions were given, and the report has results of {graded[qid]}"
+            what = f"{qid}: {len(probes)} predictions were given, but the report has results for {graded[qid]}"
             yield Problem(what=what, mend=mending.INSTALLATION, qid=qid)
 
 
 def _ratios(plan: Plan, report: Report) -> Iterator[float]:
-    """Yield how many times as long each calibration program took as on the standard machine."""
+    """Yield the time of each calibration program, relative to the standard machine."""
     for probe, sample in _pairs(plan, report):
         if probe.standard_seconds and sample.official.credit >= 1 and sample.seconds > 0:
             yield round(sample.seconds / probe.standard_seconds, 3)
 
 
 def _canaries(reports: Sequence[Report]) -> Iterator[Problem]:
-    """Yield the kinds of programs with a known verdict that a sandbox misjudged among the others."""
+    """Yield the kinds of canaries (programs with a known verdict) that a sandbox misjudged."""
     misjudged = Counter[str]()
     for report in reports:
         sandbox = report.provenance.sandbox
         misjudged.update(sandbox.canaries.misjudged if sandbox is not None and sandbox.canaries is not None else {})
     for what, times in misjudged.items():
-        said = f"a canary was misjudged: {what}, {times} time{'s' * (times > 1)}; what its sandbox ran, ran again"
+        said = f"a canary was misjudged: {what}, {times} time{'s' * (times > 1)}; all programs of its sandbox ran again"
         yield Problem(what=said, mend=mending.IMAGE, kind="canary")
 
 
 def _strengths(pairs: Pairs) -> Iterator[Strength]:
-    """Yield what each task's tests let pass, the weakest first."""
+    """Yield the strength of each task's tests, the weakest first."""
     found = []
     for qid in dict.fromkeys(probe.qid for probe, _ in pairs):
         own = [(probe, sample.careful.credit >= 1) for probe, sample in pairs if probe.qid == qid]
@@ -213,6 +214,6 @@ def _notes(report: Report, unprotected: set[str]) -> list[str]:
 
 
 def _has_another_python(report: Report) -> bool:
-    """Whether the sandbox itself says that its Python is not the official one."""
+    """Return whether the sandbox reports another Python than the official one."""
     sandbox = report.provenance.sandbox
     return sandbox is not None and sandbox.has_another_python

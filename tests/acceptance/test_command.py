@@ -28,7 +28,7 @@ def test_a_slip_in_a_command_is_answered_with_the_command(tmp_path):
     said = grade("chek", "predictions.json", cwd=tmp_path)
     assert (said.returncode, said.stderr) == (
         2,
-        "error: There is no command and no file 'chek'. Did you mean `grade check`?\n",
+        "error: 'chek' is neither a command nor a file. Did you mean `grade check`?\n",
     )
     (tmp_path / "chek").write_text("[]")
     assert "Did you mean" not in grade("chek", cwd=tmp_path).stderr

@@ -54,14 +54,14 @@ def test_the_reading_can_be_the_official_one_and_a_line_can_be_a_groups(vstar):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--fail-under", "pass@1=3"], "There is no metric 'pass@1' in this report; it has accuracy."),
+        (["--fail-under", "pass@1=3"], "This report has no metric 'pass@1'; it has accuracy."),
         (
             ["--fail-under", "accuracy:category=nonsense=3"],
             "accuracy has no group 'category=nonsense'; it has category",
         ),
         (["--fail-under", "accuracy"], "write it like accuracy=80"),
         (["--fail-under", "accuracy=nan"], "write it like accuracy=80"),
-        (["--max-drop", "2"], "--max-drop needs a --baseline"),
+        (["--max-drop", "2"], "--max-drop needs --baseline"),
         (["--baseline", "nowhere.json"], "does not exist"),
     ],
 )
@@ -79,7 +79,7 @@ def test_a_baseline_of_something_else_is_refused_before_anything_runs(vstar):
     said = grade(*words, "--baseline", baseline)
     assert said.returncode == 2
     assert (
-        "cannot be the baseline of this run: it is of vstar, test, lmms-eval-0.1; this run is vstar, test, "
+        "cannot be the baseline of this run: it has vstar, test, lmms-eval-0.1; this run has vstar, test, "
         in said.stderr
     )
     assert not path.with_name("predictions_results.json").exists()
@@ -194,6 +194,8 @@ def test_files_that_cannot_be_written_hide_no_verdict_and_turn_none_that_failed(
     assert met.returncode == 3
     assert met.stderr.startswith("GATE MET")
     assert "could not be written" in last(met)
+    assert "Make room, or write to another folder, and run the command again." in last(met)
+    assert "--output-dir" not in last(met)
 
 
 def test_a_run_of_a_part_says_so_also_where_it_is_scored_again(vstar):

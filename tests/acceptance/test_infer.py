@@ -384,7 +384,7 @@ def test_a_batch_file_and_its_replies_make_the_same_prediction_file(tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--judge-model", "j"], "--judge-model is an option of grading: add --grade, or leave it out."),
+        (["--judge-model", "j"], "--judge-model is an option of grading: add --grade, or remove the option."),
         (["--mode", "v2c"], "--mode v2c: not a mode of vstar; it has no modes."),
         (["--shots", "2"], "--shots: vstar has no demonstrations."),
         (["--coder-model", "c"], "--coder-model needs --mode v2t2c"),

@@ -51,7 +51,7 @@ def test_wrong_use_says_what_to_do(runs, tmp_path):
     said = grade("leaderboard", first, tmp_path)
     assert (said.returncode, "is a folder; name the `_results.json` in it" in said.stderr) == (2, True)
     said = grade("leaderboard", f"A={tmp_path / 'gone.json'}")
-    assert (said.returncode, "There is no file" in said.stderr) == (2, True)
+    assert (said.returncode, "does not exist" in said.stderr) == (2, True)
     said = grade("leaderboard", first, second, "-o", first)
     assert (said.returncode, "reads or writes that file itself" in said.stderr) == (2, True)
     odd = tmp_path / "x=1_results.json"

@@ -152,9 +152,7 @@ def test_a_second_grading_of_the_same_files_is_refused_and_a_killed_one_blocks_n
         assert first.stdout.readline() == "held\n"
         refused = _run(folder)
         assert refused.returncode == 2
-        assert (
-            f"Another grading is writing predictions_results.json at this moment (process {first.pid}" in refused.stderr
-        )
+        assert f"Another run of grade is writing predictions_results.json now (process {first.pid}" in refused.stderr
         assert not (folder / "predictions_results.json").exists()
         assert _run(folder, "--limit", "1").returncode == 0
         first.send_signal(signal.SIGKILL)
@@ -167,4 +165,4 @@ def test_a_folder_that_cannot_be_written_is_refused_at_once_with_what_to_do(fold
     folder.chmod(0o555)
     refused = _run(folder)
     folder.chmod(0o755)
-    assert (refused.returncode, "name another with --output-dir" in refused.stderr) == (2, True)
+    assert (refused.returncode, "name another one with --output-dir" in refused.stderr) == (2, True)

@@ -88,7 +88,7 @@ def test_a_named_file_that_is_not_what_was_graded_is_said_on_the_terminal(run, q
     ("name", "message"),
     [
         ("x.pdf", ".json, .csv, .md, .xml, .html"),
-        ("none/x.md", "none; make it first"),
+        ("none/x.md", "none does not exist; create it first"),
         ("folder.md", "is a folder; name a file in it"),
         ("predictions.json", "this run reads or writes that file itself"),
     ],
@@ -165,7 +165,7 @@ def test_standard_output_has_room_for_one_report_only(vstar):
     results = path.with_name("predictions_results.json")
     said = grade("compare", results, results, "-o", "none/x.json", cwd=path.parent)
     assert said.returncode == 2
-    assert "none; make it first" in said.stderr
+    assert "none does not exist; create it first" in said.stderr
 
 
 def test_compare_and_report_write_one_page_of_several_runs(run, tmp_path):

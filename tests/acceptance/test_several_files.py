@@ -117,7 +117,7 @@ def test_nothing_is_graded_while_one_file_is_wrong_and_every_problem_is_said(fil
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["first.json", "-"], "Standard input (-) is graded in a call of its own"),
+        (["first.json", "-"], "Standard input (-) cannot be graded together with other files"),
         (["first.json", "./first.json"], "would write the same"),
         (["first.json", "second.json", "-o", "all.html"], "grade report RESULTS -o FILE.html"),
         (["first.json", "second.json", "-o", "second.json"], "reads or writes that file itself"),

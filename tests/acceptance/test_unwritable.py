@@ -52,7 +52,7 @@ def test_predictions_in_a_read_only_folder_need_an_output_folder_and_the_error_s
     words = [closed / "in" / "predictions.json", "-b", "vstar", "--data", sample / "questions.jsonl", "-q"]
     refused = grade(closed, *words)
     assert refused.returncode == 2
-    assert "nothing can be written to this folder; name another with --output-dir." in refused.stderr
+    assert "this folder is not writable; name another one with --output-dir." in refused.stderr
     made = grade(closed, *words, "--output-dir", closed / "out")
     assert (made.returncode, made.stderr) == (0, "")
     assert [path.name for path in (closed / "out").iterdir()] == ["predictions_results.json"]

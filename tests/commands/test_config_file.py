@@ -1,4 +1,4 @@
-"""The configuration table: the nearest one counts, and one that is wrong is never passed over."""
+"""The config file: the nearest one is used, and a wrong one is never ignored."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         check(Config(path=Path("grade.toml"), values=values), KNOWN)
     assert caught.value.problems == [
-        "grade.toml: splt: there is no such option",
-        "grade.toml: split: expected one text or number, and not an empty one",
-        "grade.toml: id: expected a text or a number, or a list of these, and no empty ones",
-        "grade.toml: limit: expected one text or number, and not an empty one",
+        "grade.toml: splt: unknown option",
+        "grade.toml: split: expected one string or number, not empty",
+        "grade.toml: id: expected a string or a number, or a list of these, none of them empty",
+        "grade.toml: limit: expected one string or number, not empty",
         "grade.toml: quiet: expected true or false, without quotes",
     ]
 
@@ -60,8 +60,8 @@ def test_the_name_that_turns_a_switch_off_points_at_the_switch(value: object, me
     with pytest.raises(InputError) as caught:
         check(Config(path=Path("grade.toml"), values={"no_quiet": value, "no_split": True}), KNOWN)
     assert caught.value.problems == [
-        f"grade.toml: no_quiet: there is no such option; write quiet = {meant}",
-        "grade.toml: no_split: there is no such option",
+        f"grade.toml: no_quiet: unknown option; write quiet = {meant}",
+        "grade.toml: no_split: unknown option",
     ]
 
 
@@ -92,7 +92,7 @@ def test_every_way_to_write_our_table_is_read(tmp_path: Path, text: str) -> None
         ("pyproject.toml", b"[[tool.grade]]\nk = 1\n", "must be a table"),
         ("pyproject.toml", b"tool.grade = 5\n", "must be a table"),
         ("grade.toml", b'benchmark = "vst\xe9r"\n', "cannot be read: 'utf-8'"),
-        ("grade.toml", b"fail-under = 'a=1'\nfail_under = 'a=2'\n", "fail-under: is a duplicate"),
+        ("grade.toml", b"fail-under = 'a=1'\nfail_under = 'a=2'\n", "fail-under: duplicate option"),
     ],
 )
 def test_a_table_that_cannot_be_taken_as_one_is_an_error(tmp_path: Path, name: str, data: bytes, message: str) -> None:

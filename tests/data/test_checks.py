@@ -80,8 +80,8 @@ def test_a_table_without_rows_or_without_its_id_column_is_refused(tmp_path: Path
 
 def test_rows_that_say_they_are_of_another_split_are_refused(tmp_path: Path) -> None:
     assert problems(tmp_path / "q.tsv", DEV, "ccbench") == [
-        "q.tsv: its column split says 'dev', which --split ccbench is not; "
-        "it belongs to --split dev-en or dev-cn or dev-en-v11 or dev-cn-v11"
+        "q.tsv: its column split is 'dev', which belongs to "
+        "--split dev-en or dev-cn or dev-en-v11 or dev-cn-v11, not to --split ccbench"
     ]
 
 

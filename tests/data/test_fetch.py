@@ -148,7 +148,7 @@ def test_a_file_that_was_cut_off_goes_on_where_it_was(server: Files, tmp_path: P
 
 def test_what_arrived_is_kept_for_the_next_time(server: Files, tmp_path: Path) -> None:
     server.cut = [300_000] * downloading.ATTEMPTS
-    with pytest.raises(DataUnavailableError, match="the same command goes on from there"):
+    with pytest.raises(DataUnavailableError, match="the same command continues from there"):
         get(large(server), tmp_path / "f")
     assert get(large(server), tmp_path / "f").read_bytes() == LARGE
     assert int(server.ranges[-1][6:-1]) > 1_000_000

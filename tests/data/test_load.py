@@ -168,10 +168,10 @@ def test_every_wrong_line_is_named(tmp_path: Path) -> None:
         ("rows.json", b"", "rows.json:1: the file is empty"),
         ("rows.jsonl", b"\n \n", "rows.jsonl:1: the file is empty"),
         ("rows.jsonl", b'{"qid": 1}\n{"text": "\\ud83d"}\n',
-         "rows.jsonl:2: half a character (an escape such as \\ud83d without its other half)"),
+         "rows.jsonl:2: a lone surrogate (an escape such as \\ud83d without its other half)"),
         ("rows.parquet", b"", "rows.parquet: the file is empty"),
         ("rows.tsv", b"", "rows.tsv:1: the file is empty"),
-        ("rows.tsv", b"\na\tb\n", "rows.tsv:1: the line is blank, and should name the columns"),
+        ("rows.tsv", b"\na\tb\n", "rows.tsv:1: the line is blank, but should name the columns"),
         ("rows.tsv", b"a\tb\n1\t2\t3\n", "rows.tsv:2: 3 cells, the header has 2"),
         ("rows.tsv", b'a\tb\n"1\n\n"\t2\n1\t2\t3\n', "rows.tsv:5: 3 cells, the header has 2"),
         ("rows.tsv", b"a\tb\n\xff\t1\n", "rows.tsv:2: not UTF-8 (0xff, byte 4)"),
@@ -222,13 +222,13 @@ def test_columns_without_a_name_may_be_several(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ('index\tA\n1\tx\n2\t"y\n3\tz\n', "rows.tsv:3: a quote is opened here and never closed, so that all the rest "
+        ('index\tA\n1\tx\n2\t"y\n3\tz\n', "rows.tsv:3: a quote is opened here and never closed, so that the rest "
          "of the file is one cell"),
-        ('index\tA\n1\tx\n2\t"', "rows.tsv:3: a quote is opened here and never closed, so that all the rest "
+        ('index\tA\n1\tx\n2\t"', "rows.tsv:3: a quote is opened here and never closed, so that the rest "
          "of the file is one cell"),
         ('index\tA\tB\n1\t"x\ty\n2\tthe "u\n3\tx\ty\n', "rows.tsv:2: 2 cells, the header has 3; it runs to "
          "line 3: is a quote opened and not closed?"),
-        ('index\t"A\n1\tx"\n2\ty\n', "rows.tsv:1: the names of the columns run to line 2: is a quote opened and not "
+        ('index\t"A\n1\tx"\n2\ty\n', "rows.tsv:1: the names of the columns end on line 2: is a quote opened and not "
          "closed?"),
         ('"index\tA\n1\tx\n', "rows.tsv:1: a quote is opened in the names of the columns and never closed"),
     ],
@@ -293,10 +293,10 @@ def test_a_damaged_datasets_folder_is_an_error_that_names_it(tmp_path: Path) -> 
 
 
 def test_a_file_that_is_not_there_and_a_format_nobody_reads_are_usage_errors(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^--data .*gone\.jsonl: there is no such file\.$"):
+    with pytest.raises(UsageError, match=r"^--data .*gone\.jsonl: this file does not exist\.$"):
         data.read(tmp_path / "gone.jsonl", ALL)
     (tmp_path / "rows.pickle").write_bytes(b"")
-    with pytest.raises(UsageError, match=r"^--data .*rows\.pickle: not a format grade reads \(\.jsonl, "):
+    with pytest.raises(UsageError, match=r"^--data .*rows\.pickle: unknown format; grade reads \.jsonl, "):
         data.read(tmp_path / "rows.pickle", ALL)
 
 
@@ -304,7 +304,7 @@ def test_without_a_recorded_revision_the_error_says_how_to_give_the_tasks() -> N
     with pytest.raises(DataUnavailableError) as caught:
         data.load(HUMANEVAL_V, "test", "v1", None, ["qid"])
     assert str(caught.value) == (
-        "The revision of HumanEval-V/HumanEval-V-Benchmark that protocol v1 was made with is not publicly recorded. "
+        "The revision of HumanEval-V/HumanEval-V-Benchmark that protocol v1 used is not publicly recorded. "
         "Give the 108 tasks with --data FILE, "
         "or set protocols.v1.revision in a copy of humaneval-v/benchmark.toml and use -b FOLDER."
     )
@@ -357,5 +357,5 @@ def test_a_benchmarks_own_file_is_found_beside_its_declaration(tmp_path: Path) -
     )
     own = declarations.load(str(tmp_path))
     assert data.load(own, "s", "p", None, ["qid"]).rows == [{"qid": "q1"}, {"qid": "q2"}]
-    with pytest.raises(DataUnavailableError, match=r"^The data of own \(empty\) is not here\."):
+    with pytest.raises(DataUnavailableError, match=r"^The data of own \(empty\) is not on this machine\."):
         data.load(own, "empty", "p", None, ["qid"])

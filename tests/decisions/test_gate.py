@@ -158,7 +158,7 @@ def test_a_pass_at_k_that_was_not_asked_for_says_how_to_get_it() -> None:
 
 def test_figures_that_do_not_exist_are_named_with_those_that_do() -> None:
     made = questions({"a": "correct"}, group="c=x")
-    with pytest.raises(UsageError, match=r"^There is no metric 'pass@1' in this report; it has accuracy\.$"):
+    with pytest.raises(UsageError, match=r"^This report has no metric 'pass@1'; it has accuracy\.$"):
         line(made, "pass@1=1")
     with pytest.raises(UsageError, match=r"^accuracy has no group 'c=y'; it has c=x\.$"):
         line(made, "accuracy:c=y=1")
@@ -176,21 +176,21 @@ def test_a_line_is_not_met_on_what_was_lost() -> None:
     found = line(made, "accuracy=60")
     assert found.state == "unscored"
     assert found.reason.startswith("it is 66.67 (95 % interval ")
-    assert found.reason.endswith(", but 1 of 4 samples are unscored; with them it lies between 50.00 and 75.00")
+    assert found.reason.endswith(", but 1 of 4 samples are unscored; with them it is between 50.00 and 75.00")
 
 
 def test_a_line_is_not_failed_by_what_was_lost_either() -> None:
     made = questions({"a": "correct", "b": "wrong", "c": "unscored"})
     found = line(made, "accuracy=60")
     assert found.state == "unscored"
-    assert found.reason.endswith(", but 1 of 3 samples are unscored; with them it lies between 33.33 and 66.67")
+    assert found.reason.endswith(", but 1 of 3 samples are unscored; with them it is between 33.33 and 66.67")
 
 
 def test_a_line_that_nothing_lost_could_meet_is_failed() -> None:
     made = questions({"a": "correct", "b": "wrong", "c": "unscored"})
     found = line(made, "accuracy=67")
     assert found.state == "failed"
-    assert found.reason.endswith("; with them it lies between 33.33 and 66.67")
+    assert found.reason.endswith("; with them it is between 33.33 and 66.67")
 
 
 def test_a_dead_judge_is_no_regression() -> None:
@@ -201,7 +201,7 @@ def test_a_dead_judge_is_no_regression() -> None:
     )
     found = drop(before, now, "1")
     assert found.state == "unscored"
-    assert found.reason == "it was not judged; with them it lies between 20.00 and 53.33; give a judge"
+    assert found.reason == "it was not judged; with them it is between 20.00 and 53.33; name a judge (--judge-model)"
 
 
 @pytest.mark.parametrize(("lost", "state"), [(100, "unscored"), (20, "failed")])
@@ -214,7 +214,7 @@ def test_a_drop_is_failed_only_if_nothing_lost_could_undo_it(lost: int, state: s
 @pytest.mark.parametrize("text", ["accuracy=0", "accuracy:c=x=0"])
 def test_a_run_that_lost_everything_is_unscored_under_every_gate(text: str) -> None:
     made = questions({"a": "unscored", "b": "unscored"}, group="c=x")
-    lost = "nothing of it could be scored"
+    lost = "none of its samples could be scored"
     assert (line(made, text).state, line(made, text).reason) == ("unscored", lost)
     baseline = questions({"a": "correct", "b": "wrong"}, group="c=x")
     for asked in ("2", "accuracy=2"):
@@ -316,13 +316,15 @@ def test_the_same_outputs_are_no_excuse_for_a_figure_that_fell_with_the_grading(
     )
     found = drop(baseline, made, "5")
     assert found.state == "failed"
-    assert "the outputs are the same, so what differs is the grading" in found.reason
+    assert "the outputs are the same, so only the grading differs" in found.reason
     assert drop(made, baseline, "0").state == "met"
 
 
 def test_a_baseline_with_other_items_is_refused() -> None:
     baseline, made = questions(dict.fromkeys("abcd", "correct")), questions(dict.fromkeys("cdefg", "correct"))
-    with pytest.raises(UsageError, match=r"2 items of the baseline are missing in it, and it has 3 others\. Grade"):
+    with pytest.raises(
+        UsageError, match=r"2 items of the baseline are missing in it, and it has 3 other items\. Grade"
+    ):
         drop(baseline, made, "1")
     with pytest.raises(UsageError, match="cannot be compared with the baseline"):
         check_baseline(made, questions({"c": "correct"}))

@@ -35,7 +35,7 @@ def test_the_step_is_a_number_in_the_name(name: str, step: int | None) -> None:
 def test_checkpoints_are_in_the_order_of_their_numbers() -> None:
     paths = [Path(f"step_{n}_results.json") for n in (1000, 200, 30)]
     assert [step for step, _ in in_order(paths)] == [30, 200, 1000]
-    with pytest.raises(UsageError, match="both are of step 5"):
+    with pytest.raises(UsageError, match="have the same step 5"):
         in_order([Path("step_5_results.json"), Path("a/step_5_results.json")])
     with pytest.raises(UsageError, match="the name has no step"):
         in_order([Path("a/b_results.json")])
@@ -66,7 +66,7 @@ def test_a_category_has_a_history_of_its_own() -> None:
     assert [found.value(0), found.value(1)] == [50, 75]
     assert found.checkpoints[1].change is not None
     assert found.checkpoints[1].change.n == 100
-    with pytest.raises(UsageError, match="No run has the metric 'pass@1'; there are accuracy"):
+    with pytest.raises(UsageError, match="No run has the metric 'pass@1'; the runs have accuracy"):
         made(100, metric="pass@1")
 
 

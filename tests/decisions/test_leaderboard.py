@@ -85,7 +85,7 @@ def test_runs_of_other_benchmarks_protocols_data_judges_or_parts_get_boards_of_t
         ["groups"],
     ]
     assert made.boards[1].notes == []
-    assert "Not in one table with a." in made.boards[2].notes[0]
+    assert "Not in the same table as a." in made.boards[2].notes[0]
     assert "different data (d and other)" in made.boards[2].notes[0]
     assert "different judges" in made.boards[3].notes[0]
     assert "different parts" in made.boards[4].notes[0]
@@ -107,7 +107,7 @@ def test_what_makes_runs_less_comparable_is_said() -> None:
     second = tasks([5] * 9, provenance=Provenance(data_digest="d", grade="2", predictions_digest="same"))
     (made,) = board(one=first, two=second).boards
     assert made.notes == [
-        "one and two were made differently: grade's version 1 and 2.",
+        "one and two had different conditions: grade's version 1 and 2.",
         "The runs do not have the same items. Tests use the items that both runs have.",
         "Some runs graded the same outputs.",
     ]

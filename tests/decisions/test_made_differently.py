@@ -76,10 +76,10 @@ def test_every_difference_in_how_two_runs_were_made_is_named(
     first, second = _report(sandbox=_sandbox(**before)), _report(6, sandbox=_sandbox(**after))
     assert in_words(differences(first, second)) == said
     compared = compare(first, second)
-    assert compared.notes[0] == f"The runs were made differently, which may move items: {said}."
+    assert compared.notes[0] == f"The runs had different conditions, which may change items: {said}."
     assert said in render(compared)
     (result,) = judge(second, baseline=first, drops=[MaxDrop(name=None, value=5)])
-    assert f"the runs were made differently: {said}" in result.reason
+    assert f"the runs had different conditions: {said}" in result.reason
 
 
 def test_runs_that_were_made_alike_or_do_not_say_are_compared_without_a_word() -> None:

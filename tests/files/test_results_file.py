@@ -55,7 +55,7 @@ def test_another_schema_is_said_to_be_one(data: bytes, tmp_path: Path) -> None:
     [
         (lambda r: r["samples"][1]["careful"].update(credit=-3), "$.samples[1].careful.credit: -3.0 is not between"),
         (lambda r: r["samples"][0]["official"].update(credit=1e308), "$.samples[0].official.credit: 1e+308 is not"),
-        (lambda r: r["samples"][0].update(sample=-1), "$.samples[0].sample: -1 is not a position"),
+        (lambda r: r["samples"][0].update(sample=-1), "$.samples[0].sample: -1 is not a valid position"),
         (lambda r: r["samples"].append(r["samples"][0]), "sample 0 is a duplicate"),
         (lambda r: r["samples"][0]["careful"].update(outcome="unscored"), "$.unscored: 0, but 1 samples are"),
         (lambda r: r.update(unscored=-7), "$.unscored: -7, but 0 samples are"),

@@ -96,7 +96,7 @@ def test_failures_duplicates_and_strangers_are_no_samples(tmp_path: Path, log: L
         "q2": "down",
         "q3": "empty",
     }
-    assert taken.problems[0] == f"{path}:6: custom_id 'grade-of-another-run': no request of this command has it"
+    assert taken.problems[0] == f"{path}:6: custom_id 'grade-of-another-run': this command has no such request"
     # What failed is in the next batch file, and only that.
     assert batch.write(tmp_path / "in.jsonl", whole, whole.conversations, log).requests == 3
 

@@ -99,5 +99,5 @@ def test_only_an_image_with_more_pixels_is_made_smaller(mode: str) -> None:
 
 
 def test_a_broken_image_that_is_to_be_made_smaller_is_told() -> None:
-    with pytest.raises(InputError, match="q: its image cannot be made smaller"):
+    with pytest.raises(InputError, match="q: its image cannot be scaled down"):
         sent(b"no image", 10)

@@ -100,7 +100,7 @@ def test_what_failed_is_a_line_without_content_and_is_missing_with_its_reason(pa
     assert (summary.done, summary.samples, summary.complete) == (1, 4, False)
     assert summary.missing == [
         Missing(qid="q0", sample=0, kind="refused", reason=f"{server.url} replied with HTTP 400: too long"),
-        Missing(qid="q1", sample=0, kind="reasoning_only", reason="the token limit went into reasoning"),
+        Missing(qid="q1", sample=0, kind="reasoning_only", reason="reasoning used up the token limit"),
         Missing(qid="q2", sample=0, kind="empty", reason="the reply is empty (3 attempts)"),
     ]
 
@@ -206,7 +206,7 @@ class TestStops:
     def test_a_server_that_counts_no_tokens_is_held_to_an_estimate(self, path: Path) -> None:
         with ModelServer.playing(say("x" * 74, tokens=None)) as server:  # 80 characters with the prompt
             reason = run(plan(9), path, server, concurrency=1, limits=Limits(max_total_tokens=50))
-        assert "(60 estimated, as the server does not count them)" in reason
+        assert "(60 estimated, because the server does not count them)" in reason
         assert len(server.asked) == 3
 
     def test_what_failed_before_is_asked_last(self, path: Path) -> None:

@@ -28,20 +28,20 @@ def refused(now: Plan, path: Path) -> list[str]:
     with Log(path) as log, pytest.raises(UsageError) as caught:
         resume.check(now, log.replies, path)
     first, *listed, last = str(caught.value).splitlines()
-    assert first == f"{path} holds replies that were made otherwise than this command would:"
-    assert last == "Give the same options as then, another -o, or --fresh to start over (the old files are kept)."
+    assert first == f"{path} has replies to other requests than those of this command:"
+    assert last == "Give the same options as before, another -o, or --fresh to start over (the old files are kept)."
     return listed
 
 
 @pytest.mark.parametrize(
     ("now", "said"),
     [
-        (plan(3, 2, temperature=0.5), ["- temperature: 0.8 there, 0.5 now (q0, q1, q2)"]),
-        (plan(3, 2), ["- temperature: 0.8 there, none now (q0, q1, q2)"]),
-        (plan(3, 2, temperature=0.8, max_tokens=9), ["- max-tokens: none there, 9 now (q0, q1, q2)"]),
-        (plan(3, 2, temperature=0.8, extra={"top_k": 2}), ["- top-k: none there, 2 now (q0, q1, q2)"]),
-        (plan(3, 2, model="n", temperature=0.8), ["- model: m there, n now (q0, q1, q2)"]),
-        (plan(3, 1, temperature=0.8), ["- -n: up to 2 samples there, 1 now (q0, q1, q2)"]),
+        (plan(3, 2, temperature=0.5), ["- temperature: 0.8 in the file, 0.5 now (q0, q1, q2)"]),
+        (plan(3, 2), ["- temperature: 0.8 in the file, none now (q0, q1, q2)"]),
+        (plan(3, 2, temperature=0.8, max_tokens=9), ["- max-tokens: none in the file, 9 now (q0, q1, q2)"]),
+        (plan(3, 2, temperature=0.8, extra={"top_k": 2}), ["- top-k: none in the file, 2 now (q0, q1, q2)"]),
+        (plan(3, 2, model="n", temperature=0.8), ["- model: m in the file, n now (q0, q1, q2)"]),
+        (plan(3, 1, temperature=0.8), ["- -n: up to 2 samples in the file, 1 now (q0, q1, q2)"]),
         (plan(1, 2, temperature=0.8), ["- tasks that the data does not have (q1, q2)"]),
     ],
 )
@@ -57,8 +57,8 @@ def test_another_prompt_and_another_seed_are_named(path: Path) -> None:
     whole = plan(5)
     other = tuple(msgspec.structs.replace(each, steps=(step("another", seed=7),)) for each in whole.conversations)
     assert refused(Plan(conversations=other, models=whole.models), path) == [
-        "- seed: another one there (q0, q1, q2 and 2 more)",
-        "- prompt: another text or image was sent then (q0, q1, q2 and 2 more)",
+        "- seed: a different one in the file (q0, q1, q2 and 2 more)",
+        "- prompt: a different text or image was sent (q0, q1, q2 and 2 more)",
     ]
 
 
@@ -67,7 +67,7 @@ def test_other_stages_are_another_mode(path: Path) -> None:
         run(plan(1), path, server)
     steps = (step("ask q0", "description", seed=0), step("{description}", "code"))
     now = Plan(conversations=(Conversation(qid="q0", sample=0, steps=steps),), models={"model": "m"})
-    assert refused(now, path) == ["- mode: other requests were sent then (q0)"]
+    assert refused(now, path) == ["- mode: different requests were sent (q0)"]
 
 
 def test_the_same_run_more_samples_more_tasks_and_failures_are_no_difference(path: Path) -> None:

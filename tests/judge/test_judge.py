@@ -151,7 +151,7 @@ class TestAsking:
             replies = it.ask(questions(3))
         assert [reply.text for reply in replies.values()] == ["A", "A", "A"]
         assert it.usage.calls == len(server.asked) == 4
-        assert watcher.messages == ["m takes no temperature: it judged at its default one"]
+        assert watcher.messages == ["m accepts no temperature: it judged at its default temperature"]
 
     def test_a_prompt_with_half_a_character_is_sent_all_the_same(self) -> None:
         with ModelServer.playing(say("A")) as server, judge(server) as it:
@@ -390,7 +390,7 @@ class TestVisible:
         with ModelServer.playing(eaten) as server, judge(server, max_tokens=5) as it:
             reply = it.ask([question()])["q1"]
         assert reply.error == (
-            "no readable reply in 3 tries; the last time the token limit went into reasoning; raise --judge-max-tokens"
+            "no readable reply in 3 tries; the last time reasoning used up the token limit; raise --judge-max-tokens"
         )
 
 
@@ -547,7 +547,7 @@ class TestSecrets:
         with (
             ModelServer.playing(say("A")) as server,
             judge(server, api_key=key) as it,
-            pytest.raises(InfrastructureError, match="holds a blank or a character outside ASCII") as caught,
+            pytest.raises(InfrastructureError, match="contains a blank or a non-ASCII character") as caught,
         ):
             it.ask([question()])
         assert key not in str(caught.value)

@@ -212,7 +212,7 @@ class TestTrouble:
             failure = it.ask(request())
         assert isinstance(failure, Failure)
         assert (failure.kind, failure.reasoning, failure.attempts) == ("reasoning_only", "hm", 1)
-        assert failure.reason == "the token limit went into reasoning"
+        assert failure.reason == "reasoning used up the token limit"
 
     def test_an_empty_reply_is_asked_for_three_times(self) -> None:
         with ModelServer.playing(say("")) as server, client(server) as it:
@@ -338,7 +338,7 @@ class TestSecrets:
 
     @pytest.mark.parametrize("key", ["sk-two words-123", "sk-“quoted”-12345"])
     def test_a_key_that_no_header_can_carry_is_refused_untold(self, key: str) -> None:
-        with pytest.raises(InfrastructureError, match="holds a blank or a character outside ASCII") as caught:
+        with pytest.raises(InfrastructureError, match="contains a blank or a non-ASCII character") as caught:
             client("http://127.0.0.1:1/v1", api_key=key)
         assert key not in str(caught.value)
 

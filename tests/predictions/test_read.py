@@ -235,7 +235,7 @@ def test_every_bad_line_of_json_lines_is_reported() -> None:
         'preds.jsonl:5: $: expected a record {"qid": "...", "predictions": ["..."]}, found a list',
         'preds.jsonl:6: $: "x" after the end of the value',
         "preds.jsonl:7: $.predictions[0]: byte 165 of the file (0xe9) is not UTF-8",
-        "preds.jsonl:8: $: single quotes; JSON strings need double quotes (json.dumps writes them, str() not)",
+        "preds.jsonl:8: $: single quotes; JSON strings need double quotes (json.dumps() writes them, str() does not)",
         "preds.jsonl:9: $.predictions[0]: the string that begins here has no end (was the line cut off?)",
     ]
 
@@ -258,12 +258,12 @@ REFUSED = [
     (b'[{"qid" "q1"}]', "1: $[0].qid: expected a colon after the key, found '\"'"),
     (b'[{qid: "q1"}]', '1: $[0]: expected a key, found "qid"'),
     (b'[{1: "q1"}]', '1: $[0]: expected a key in double quotes, found "1"'),
-    (b"[{'qid': 'q1'}]", "1: $[0]: single quotes; JSON strings need double quotes (json.dumps writes them, str() not)"),
+    (b"[{'qid': 'q1'}]", "1: $[0]: single quotes; JSON strings need double quotes (json.dumps() writes them, str() does not)"),
     (b'[{"qid": None}]', "1: $[0].qid: Python's None; JSON writes null"),
     (b'[{"qid": 01}]', '1: $[0].qid: "01" is not a JSON number'),
     (b'[{"qid": "a\nb"}]', "1: $[0].qid: a raw control character (0x0a) in a string; JSON writes it \\u000a"),
     (b'[{"qid": "a\x00b"}]', "1: $[0].qid: a raw control character (0x00) in a string; JSON writes it \\u0000"),
-    (b'[{"qid":\n"C:\\x"}]', '2: $[0].qid: a backslash that begins no escape: "\\x"'),
+    (b'[{"qid":\n"C:\\x"}]', '2: $[0].qid: a backslash without a valid escape: "\\x"'),
     (b'[{"qid": 1' + b"0" * 5000 + b"}]", "1: $[0].qid: an integer of 5001 digits is too long"),
     (b'[{"qid": "q1", "predictions": ["a",\n"b\xff"]}]', "2: $[0].predictions[1]: byte 38 of the file (0xff) is not UTF-8"),
     (b'\xef\xbb\xbf[{"q\xff": "q1"}]', "1: $[0]: byte 7 of the file (0xff) is not UTF-8"),

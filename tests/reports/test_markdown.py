@@ -132,7 +132,7 @@ def test_gates_come_first_then_figures_then_what_differs_then_what_to_know() -> 
 |:--|--:|--:|--:|--:|
 | `accuracy` | 66.7 | **33.3** | 6.0 to 79.2 | 3 |
 
-**official** is what the benchmark's own scorer concludes, **careful** what an attentive person would.
+**official** is the verdict of the benchmark's own scorer, **careful** that of an attentive person.
 
 <details><summary>By group (2)</summary>
 
@@ -154,7 +154,7 @@ def test_gates_come_first_then_figures_then_what_differs_then_what_to_know() -> 
 
 ### 1 of 4 samples are unscored
 
-Why: infrastructure failed. They are excluded from all metrics. With all of them wrong, and with all of them right:
+Why: infrastructure failed. They are excluded from all metrics. Worst case (all wrong) to best case (all correct):
 
 - `accuracy` (official): 50.0 to 75.0
 - `accuracy` (careful): 25.0 to 50.0

@@ -235,7 +235,7 @@ def test_data_cannot_bring_files_from_elsewhere_into_a_report(tmp_path: Path) ->
     found = _choice_run(inside, ["../private.png", str(tmp_path / "private.png"), "link.png", "a\0b", "!" * 5000])
     assert found.images == {}
     assert [gap.why for gap in found.gaps if gap.what == "images"] == [
-        "The images of 5 questions are not where the data says."
+        "The data names images of 5 questions that do not exist."
     ]
 
 
@@ -301,7 +301,7 @@ def test_a_prediction_file_that_is_not_used_stays_said_where_an_executed_file_ha
     assert found.predictions == {"q1": ["one", "two"]}
     assert [gap.why for gap in found.gaps] == [
         "other.json does not hold the predictions that were graded (p.json). "
-        "The outputs are those that p_executed.json keeps."
+        "The outputs shown are from p_executed.json."
     ]
 
 

@@ -65,7 +65,7 @@ def test_every_format_shows_what_was_not_judged_and_blames_no_infrastructure(nam
 def test_a_gate_on_what_was_not_judged_is_open_and_says_so() -> None:
     (result,) = judge(_unjudged(), lines=[parse_fail_under("mr_score=1")])
     assert result.state == "unscored"
-    assert result.reason.startswith("it was not judged; with them it lies between")
+    assert result.reason.startswith("it was not judged; with them it is between")
 
 
 def test_causes_are_told_apart() -> None:

@@ -47,6 +47,6 @@ def test_a_decompression_bomb_is_an_error_that_names_the_task_and_keeps_the_resu
     )
     words = [predictions, "--data", tmp_path / "tasks.jsonl", "--sandbox", "bubblewrap", "-o", tmp_path / "r.html"]
     assert run([str(word) for word in words]) == 2
-    assert "The image of task q7 is too large to be opened" in capsys.readouterr().err
+    assert "The image of task q7 is too large to open" in capsys.readouterr().err
     assert (tmp_path / "predictions_results.json").is_file()
     assert not (tmp_path / "r.html").exists()

@@ -125,7 +125,7 @@ def test_reports_show_the_range_beside_the_metric() -> None:
     flakes = FlakeProvenance(flips=0, checked=300, bound=0.01)
     found = flake_ranges.with_ranges(report([[True, False]] * 50, flakes=flakes))
     (said,) = selftested.notes(found)
-    assert "0 of 300 verdicts changed when they were reached again on the machine that graded" in said
+    assert "0 of 300 verdicts changed when samples were graded again on the same machine" in said
     assert "at most 1 % do" in said
     low, high = the(found).with_flakes  # type: ignore[misc]
     assert f"pass@1 (careful) {low:.1f} to {high:.1f}" in said

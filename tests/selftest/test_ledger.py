@@ -77,7 +77,7 @@ def test_tasks_that_flip_come_worst_first_with_all_their_checks() -> None:
 def test_a_report_names_known_flaky_tasks_of_its_own_data_only() -> None:
     ledger.add(check({"q1": 4, "q2": 2}, flake("q1")))
     assert ledger.note("humaneval-v", "d1", ["q1", "q2"]) == [
-        "Known flaky tasks (verdicts changed when they were reached again): q1 (1 of 4); see `grade flakes`."
+        "Known flaky tasks (their verdicts changed when samples were graded again): q1 (1 of 4); see `grade flakes`."
     ]
     assert ledger.note("humaneval-v", "d1", ["q2"]) == []
     assert ledger.note("humaneval-v", "another", ["q1"]) == []
@@ -133,5 +133,5 @@ def test_what_differs_is_a_flake_and_what_was_lost_is_not_counted() -> None:
     (only,) = found.flakes
     assert (only.qid, only.sample, only.reading, only.verdicts) == ("q1", 4, "careful", ("failed", "passed"))
     assert only.program == ledger.program_hash(texts["q1"][4])
-    assert "2 verdicts were reached again" in second_opinion.in_words(found)
+    assert "2 samples were graded again" in second_opinion.in_words(found)
     assert "1 changed (q1 #4 careful failed -> passed)" in second_opinion.in_words(found)

@@ -165,7 +165,9 @@ def test_a_self_test_that_failed_does_not_meet_the_requirement() -> None:
 
 def test_a_machine_that_was_never_tested_is_refused_before_anything_runs() -> None:
     declared = declarations.load("humaneval-v")
-    with pytest.raises(InfrastructureError, match="no self-test of this benchmark and protocol was run here"):
+    with pytest.raises(
+        InfrastructureError, match="no self-test of this benchmark and protocol was run on this machine"
+    ):
         required.check_before(declared, "v2")
     receipts.keep(receipt(machine=msgspec.structs.replace(HERE, kernel="5.0")))
     with pytest.raises(InfrastructureError, match="the kernel changed"):

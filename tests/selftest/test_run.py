@@ -137,8 +137,8 @@ def test_a_machine_that_misgrades_ends_with_1_and_later_runs_say_so(
         )
         assert run(["selftest", "-b", "vstar"]) == 1
     said = capfd.readouterr().err
-    assert "THIS MACHINE MISGRADES: vstar 0 of 320 right answers are read" in said
-    assert f"To mend: {mending.INSTALLATION}" in said
+    assert "THIS MACHINE MISGRADES: vstar 0 of 320 correct answers are read" in said
+    assert f"To fix: {mending.INSTALLATION}" in said
     predictions = tmp_path / "p.json"
     predictions.write_bytes((VSTAR / "predictions.json").read_bytes())
     given = [str(predictions), "-b", "vstar", "--data", str(VSTAR / "questions.jsonl")]

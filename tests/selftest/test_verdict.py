@@ -221,4 +221,4 @@ def test_a_prediction_that_has_no_result_is_noticed() -> None:
     report = faultless(made)
     lost = msgspec.structs.replace(report, samples=report.samples[:-1])
     problems = verdict.judge(made, [lost]).problems
-    assert any("the report has results of" in problem.what for problem in problems)
+    assert any("the report has results for" in problem.what for problem in problems)

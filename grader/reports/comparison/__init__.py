@@ -1,7 +1,7 @@
-"""A comparison of two runs as a file or on a terminal: one module a format. The file's extension is the format.
+"""Formats of a comparison of two runs, one module per format. The file's extension selects the format.
 
-To add one, write a module here with a function `make`, and name it in `FORMATS`. The HTML page of two or more runs is
-`grader.reports.html`'s.
+To add a format, write a module here with a function `make`, and add it to `FORMATS`. `grader.reports.side_by_side`
+writes the HTML page of two or more runs.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ FORMATS = {
     ".md": "grader.reports.comparison.markdown",
     ".csv": "grader.reports.comparison.csv",
 }
-"""Extension -> module, in the order in which they are named to the user. Each is imported when it is used."""
+"""Extension -> module, in the order of messages to the user. A module is imported when it is used."""
 
 
 def format_of(name: str) -> Callable[[Comparison], bytes]:
-    """Return what makes the file of this name (`-`: JSON); raises UsageError."""
+    """Return the function that writes a file of this name (`-`: JSON). Raises UsageError."""
     return load(name, FORMATS, "a comparison is written as {formats}, or `-` for standard output.")

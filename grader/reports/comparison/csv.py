@@ -1,4 +1,4 @@
-"""The metrics of a comparison, for spreadsheets."""
+"""The metrics of a comparison as CSV, for spreadsheets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def make(comparison: Comparison) -> bytes:
-    """Return one row a metric, group and reading."""
+    """Return the file: one row per metric, group and reading."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     first, second = comparison.names()

@@ -1,4 +1,4 @@
-"""All of a comparison, for programs."""
+"""A complete comparison as JSON, for programs."""
 
 from __future__ import annotations
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from grader.decisions.paired import Compared
 
 MOST_FLIPS = 50
-"""Items that are listed in each direction; the JSON has all."""
+"""Items listed in each direction; the JSON lists all."""
 
 
 def make(comparison: Comparison) -> bytes:
-    """Return it in GitHub's Markdown."""
+    """Return the file, in GitHub's Markdown."""
     first, second = comparison.names()
     lines = [
         f"## grade: {code(comparison.benchmark)} · {code(comparison.split)} · {code(comparison.protocol)}, A to B",

@@ -1,4 +1,4 @@
-"""A comparison of two runs as a person reads it on a terminal."""
+"""A comparison of two runs as text for a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN_FLIPS = 10
 
 
 def render(comparison: Comparison, *, width: int = 100, colour: bool = False) -> str:
-    """Return the comparison as text: the metrics, then the items that moved, then what to know."""
+    """Return the comparison as text: the metrics, then the items that changed, then notes."""
     from rich.console import Console
 
     text = io.StringIO()
@@ -43,7 +43,7 @@ def _table(comparison: Comparison) -> object:
 
     title = clean(f"{comparison.benchmark} · {comparison.split} · {comparison.protocol}: A to B")
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
-    # A narrow terminal breaks names; a figure with an ellipsis in it would be no figure.
+    # On a narrow terminal names are broken, but values never: a value with an ellipsis would be useless.
     table.add_column("metric", overflow="fold")
     table.add_column("reading", no_wrap=True)
     for name in ("A", "B", "change", "95 % interval", "p", "pairs"):

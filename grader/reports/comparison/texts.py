@@ -1,4 +1,4 @@
-"""Words and figures that every format of a comparison has."""
+"""Texts that all formats of a comparison share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def p_value(value: float) -> str:
 
 
 def side(flip: Flip, which: int) -> str:
-    """Return what an item came to in the first run (0) or the second (1)."""
+    """Return the outcome of an item in the first run (0) or the second (1), with the share of correct samples."""
     counts = Counter(flip.outcomes[which])
     words = ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.most_common(3))
     return clean(words if sum(counts.values()) == 1 else f"{100 * (flip.before, flip.after)[which]:.0f} % ({words})")

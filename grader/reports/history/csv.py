@@ -1,4 +1,4 @@
-"""A history for spreadsheets and data frames: one row a checkpoint and reading; values are unrounded."""
+"""A history as CSV, for spreadsheets and data frames: one row per checkpoint and reading; unrounded values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = [
 
 
 def make(made: History) -> bytes:
-    """Return the file. The columns from `change` on are of the reading that decides."""
+    """Return the file. The columns from `change` on are only filled for the selected reading."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(COLUMNS)

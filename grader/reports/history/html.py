@@ -1,4 +1,4 @@
-"""A history as a self-contained page: a chart with its band and the gate's line, a table, and the items that moved."""
+"""A history as a self-contained page: a chart with intervals and threshold, a table, and the items that changed."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 760, 300
 LEFT, RIGHT, TOP, BOTTOM = 44, 20, 14, 40
 MOST_FLIPS = 200
-"""Items that are listed for each step and direction; the JSON has all."""
+"""Items listed for each step and direction; the JSON lists all."""
 MOST_LABELS = 10
 
 
 class Dot(msgspec.Struct, frozen=True, kw_only=True):
-    """A value on the chart."""
+    """One value in the chart."""
 
     x: float
     y: float
@@ -36,7 +36,7 @@ class Dot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """One reading on the chart."""
+    """One reading in the chart."""
 
     reading: ReadingName
     points: str
@@ -46,15 +46,15 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chart(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is drawn."""
+    """The data of the chart."""
 
     width: int
     height: int
     lines: list[Line]
     marks: list[tuple[float, str]]
-    """(y, name) of the values that are marked."""
+    """(y, label) of the horizontal grid lines."""
     steps: list[tuple[float, str]]
-    """(x, name) of the steps that are named."""
+    """(x, label) of the labelled steps."""
     gate: float | None
     left: int
     right: int
@@ -62,11 +62,11 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
-    """What moved at one step."""
+    """The items that changed at one step."""
 
     title: str
     rows: list[tuple[str, str, str, bool]]
-    """(Item, before, after, whether it is higher)."""
+    """(Item, before, after, whether its value rose)."""
     left_out: int
 
 
@@ -93,7 +93,7 @@ def make(made: History) -> bytes:
 
 
 def chart(made: History, order: list[ReadingName]) -> Chart:
-    """Return the chart; steps are drawn at their distance."""
+    """Return the chart; the x axis is proportional to the steps."""
     ends = [end for point in made.checkpoints for reading in order for end in _ends(point, reading)]
     scale = Scale.of([*ends, *([made.line] if made.line is not None else [])], width=HEIGHT - TOP - BOTTOM, margin=0)
     xs = _places([point.step for point in made.checkpoints])

@@ -1,4 +1,4 @@
-"""All of a history, for programs."""
+"""A complete history as JSON, for programs."""
 
 from __future__ import annotations
 

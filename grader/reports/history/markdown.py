@@ -1,4 +1,4 @@
-"""A history in GitHub's Markdown, as a step's summary shows it."""
+"""A history in GitHub's Markdown, for example for a step summary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grader.decisions.history import History
 
 MOST_FLIPS = 20
-"""Items that are listed in each direction, of the last step; the JSON has all."""
+"""Items of the last step listed in each direction; the JSON lists all."""
 
 
 def make(made: History) -> bytes:
@@ -38,7 +38,7 @@ def make(made: History) -> bytes:
 
 
 def _last(made: History) -> list[str]:
-    """Return the items that moved at the last step."""
+    """Return the items that changed at the last step."""
     last = made.checkpoints[-1]
     if last.change is None:
         return []

@@ -1,4 +1,4 @@
-"""A history as a person reads it on a terminal."""
+"""A history as text for a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GAP = " "
 
 
 def render(made: History, *, width: int = 100, colour: bool = False) -> str:
-    """Return the history as text: a line of bars, a table, and what to know."""
+    """Return the history as text: a table, a line of bars, and notes."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -36,7 +36,7 @@ def render(made: History, *, width: int = 100, colour: bool = False) -> str:
 
 
 def bars(made: History) -> str:
-    """Return one bar a checkpoint, from the lowest value to the highest."""
+    """Return one bar per checkpoint; the lowest value has the lowest bar, the highest value the highest."""
     values = [made.value(at) for at in range(len(made.checkpoints))]
     known = [value for value in values if value is not None]
     if not known:

@@ -1,4 +1,4 @@
-"""What all formats of a history say in the same words."""
+"""Texts that all formats of a history share."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["cells", "heading", "heads", "interval", "said", "value"]
 
 
 def heading(made: History) -> str:
-    """Return what a history is of."""
+    """Return the title: benchmark, split, protocol, metric and group."""
     of = f", {made.group}" if made.group else ""
     return f"{made.benchmark} · {made.split} · {made.protocol}: {made.metric}{of}"
 
 
 def heads(made: History) -> list[str]:
-    """Return the heads of the columns."""
+    """Return the column headings."""
     return ["step", "official", "careful", f"95 % interval ({made.reading})", "change", "p", "higher", "lower", "gate"]
 
 
@@ -36,7 +36,7 @@ def cells(made: History, point: Checkpoint) -> list[str]:
 
 
 def said(made: History) -> list[str]:
-    """Return what a reader must know, in sentences."""
+    """Return the sentences below the table: highest value, threshold, significant changes, notes."""
     lines = []
     if made.best is not None:
         best = made.checkpoints[made.best]
@@ -44,14 +44,14 @@ def said(made: History) -> list[str]:
     if made.line is not None:
         below = [point.step for point in made.checkpoints if point.is_below]
         which = f"below it: step {', '.join(map(str, below))}" if below else "no checkpoint is below it"
-        lines.append(f"The gate's line is {made.line:g}; {which}.")
+        lines.append(f"The gate's threshold is {made.line:g}; {which}.")
     tested = sum(point.change is not None for point in made.checkpoints)
     if tested:
         told = [p.step for p in made.checkpoints if p.change is not None and p.change.corrected < 0.05]
-        which = f"the data show a change at step {', '.join(map(str, told))}" if told else "the data show no change"
+        which = f"significant change at step {', '.join(map(str, told))}" if told else "no significant change"
         number = f"{tested} comparison{'' if tested == 1 else 's'}"
         lines.append(
             f"From each checkpoint to the next: {which} (paired by item, p values corrected for {number} with Holm's "
-            "method, level 5 %). Higher and lower count the items that moved."
+            "method, level 5 %). The columns higher and lower count the items that changed."
         )
     return [*lines, *made.notes]

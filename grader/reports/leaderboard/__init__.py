@@ -1,6 +1,6 @@
-"""A leaderboard as a file or on a terminal: one file a format. The format is the file's extension.
+"""Formats of a leaderboard, one module per format. The file's extension selects the format.
 
-To add one, write a module here with a function `make`, and name it in `FORMATS`.
+To add a format, write a module here with a function `make`, and add it to `FORMATS`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ FORMATS = {
     ".tex": "grader.reports.leaderboard.latex",
     ".html": "grader.reports.leaderboard.html",
 }
-"""Extension -> module, in the order in which they are named to the user. Each is imported when it is used."""
+"""Extension -> module, in the order of messages to the user. A module is imported when it is used."""
 
 
 def format_of(name: str) -> Callable[[Leaderboard], bytes]:
-    """Return what makes the file of this name (`-`: JSON); raises UsageError."""
+    """Return the function that writes a file of this name (`-`: JSON). Raises UsageError."""
     return load(name, FORMATS, "a leaderboard is written as {formats}, or `-` for standard output.")

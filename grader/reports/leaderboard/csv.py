@@ -1,4 +1,4 @@
-"""A leaderboard for spreadsheets and data frames: one row a benchmark, run, metric, group and reading."""
+"""A leaderboard as CSV: one row per benchmark, run, metric, group and reading."""
 
 from __future__ import annotations
 

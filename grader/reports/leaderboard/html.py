@@ -1,4 +1,4 @@
-"""A leaderboard as a self-contained page: complete without a script, and no name in it can do anything."""
+"""A leaderboard as a self-contained page, which is complete without a script. Names in it are always escaped."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from grader.results import Metric
 
 MOST_ACROSS = 6
-"""Columns of a table of categories; with more categories, the runs are the columns."""
+"""Maximum number of categories as columns; with more categories, the runs are the columns."""
 MOST_IN_MATRIX = 12
-"""Runs whose comparisons fit a matrix."""
+"""Maximum number of runs in the matrix of comparisons."""
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
-    """A value with the groups that it is in."""
+    """A value with the letters of its groups."""
 
     value: str
     letters: str = ""
@@ -35,7 +35,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """A value and its interval, as places on a drawing."""
+    """A value and its interval, in coordinates of the plot."""
 
     reading: ReadingName
     y: int
@@ -51,7 +51,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     file: str
     rank: str
     cells: dict[str, Cell]
-    """By reading."""
+    """Reading -> cell."""
     points: list[Point]
     change: str
     n: int
@@ -68,7 +68,7 @@ class Grid(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Move(msgspec.Struct, frozen=True, kw_only=True):
-    """One run against another."""
+    """The comparison of one run with another."""
 
     change: str
     interval: str
@@ -77,7 +77,7 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
-    """All that the page shows of one board."""
+    """The part of the page about one board."""
 
     id: str
     heading: str
@@ -181,12 +181,12 @@ def _change(official: Metric | None, careful: Metric | None) -> str:
 
 
 def signed(value: float) -> str:
-    """Return a change with its sign, as a page shows it."""
+    """Return a change as text, with its sign and one decimal."""
     return "0.0" if abs(value) < 0.05 else f"{value:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _groups(board: Board, order: Ranking | None) -> list[tuple[str, list[str]]]:
-    """Return the runs of each group, by its letter."""
+    """Return (letter, names of the runs) for each group."""
     if order is None:
         return []
     names = letters(len(order.groups))
@@ -194,7 +194,7 @@ def _groups(board: Board, order: Ranking | None) -> list[tuple[str, list[str]]]:
 
 
 def _matrix(board: Board, order: Ranking | None) -> list[tuple[str, list[Move | None]]]:
-    """Return the difference of each run (row) from each other (column)."""
+    """Return the difference between each run (row) and each other run (column)."""
     if order is None or not 2 <= len(board.runs) <= MOST_IN_MATRIX:
         return []
     moves = {}

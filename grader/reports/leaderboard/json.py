@@ -1,4 +1,4 @@
-"""All of a leaderboard, with every comparison, for programs."""
+"""A complete leaderboard as JSON, with every comparison, for programs."""
 
 from __future__ import annotations
 

@@ -51,12 +51,12 @@ def make(made: Leaderboard) -> bytes:
 
 
 def escaped(text: str) -> str:
-    """Return untrusted text as LaTeX shows it; none of it is a command."""
+    """Escape untrusted text for LaTeX, so that it shows as text and contains no command."""
     return _ANY.sub(lambda found: _SPECIAL[found[0]], clean(text))
 
 
 def _plain(text: str) -> str:
-    """Return our own text, in which quotes and hyphens are what they are in prose."""
+    """Escape text that the grader wrote; its quotes and hyphens stay as they are."""
     return text.replace("%", r"\%").replace("–", "--")
 
 
@@ -115,7 +115,7 @@ def _board(board: Board, made: Leaderboard) -> list[str]:
 
 
 def _categories(board: Board, made: Leaderboard) -> list[str]:
-    """Return one table a field; with more categories than runs, the categories are the rows."""
+    """Return one table per field; if a field has more categories than runs, the categories are the rows."""
     lines = []
     names = [escaped(run.short) for run in board.runs]
     for field, groups in texts.fields(board).items():

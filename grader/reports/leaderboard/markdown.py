@@ -33,7 +33,7 @@ def _value(ranking: Ranking | None, at: int | None) -> str:
     if ranking is None or at is None:
         return texts.NOTHING
     letters = ranking.letters[at]
-    # A star would be emphasis where another one follows.
+    # Two stars would mark emphasis.
     value = texts.value(ranking.values[at]).replace("*", "\\*")
     return f"{value} <sup>{letters}</sup>" if letters else value
 
@@ -81,7 +81,7 @@ def _board(board: Board, made: Leaderboard) -> list[str]:
 
 
 def _categories(board: Board, made: Leaderboard) -> list[str]:
-    """Return one table a field; a field with many categories has them as rows."""
+    """Return one table per field, with the categories as rows."""
     lines = []
     for field, groups in texts.fields(board).items():
         rankings = [board.ranking(board.metric, made.reading, group) for group in groups]

@@ -1,4 +1,4 @@
-"""A leaderboard as a person reads it on a terminal."""
+"""A leaderboard as text for a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from grader.decisions.leaderboard import Board, Leaderboard, Ranking
 
 MOST_COLUMNS = 6
-"""A field with more categories than this is left to the files."""
+"""A field with more categories than this is only shown in files."""
 
 
 def render(made: Leaderboard, *, width: int = 100, colour: bool = False) -> str:
@@ -50,7 +50,7 @@ def _table(title: str, left: list[str], right: list[str]) -> Any:
 
 
 def _overview(made: Leaderboard) -> Any:
-    """Return models by benchmarks, in both readings."""
+    """Return a table with a row per model, and a column per benchmark and reading."""
     heads = [f"{board.title}, {reading}" for board in made.boards for reading in READINGS]
     table = _table("Models by benchmarks", ["model"], heads)
     models = made.models()
@@ -65,7 +65,7 @@ def _overview(made: Leaderboard) -> Any:
 
 
 def _column(ranking: Ranking | None, places: Sequence[int | None]) -> list[str]:
-    """Return a column of values with their letters, the numbers below each other."""
+    """Return a column of values with their letters, aligned."""
     if ranking is None:
         return [texts.NOTHING] * len(places)
     wide = max(map(len, ranking.letters), default=0)
@@ -99,7 +99,7 @@ def _board(board: Board, made: Leaderboard) -> Any:
 
 def _categories(board: Board, made: Leaderboard, field: str, groups: list[str]) -> list[Any]:
     if len(groups) > MOST_COLUMNS:
-        return [f"{len(groups)} categories of {clean(field)}: in the files (-o FILE.html, .md, .csv, .json)."]
+        return [f"{len(groups)} categories of {clean(field)}: only shown in files (-o FILE.html, .md, .csv, .json)."]
     table = _table(f"{board.metric} by {field} ({made.reading})", ["model"], [texts.label(group) for group in groups])
     rankings = [board.ranking(board.metric, made.reading, group) for group in groups]
     columns = [_column(one, range(len(board.runs))) for one in rankings]

@@ -1,4 +1,4 @@
-"""What all formats of a leaderboard say in the same words."""
+"""Texts that all formats of a leaderboard share."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ NOTHING = "–"
 
 
 def value(metric: Metric | None) -> str:
-    """Return a value with one decimal; a star marks one from which unscored samples are excluded."""
+    """Return a value with one decimal, and a star if unscored samples are excluded from it."""
     if metric is None or metric.value is None:
         return NOTHING
     return f"{metric.value:.1f}" if metric.bounds is msgspec.UNSET else f"{metric.value:.1f}*"
 
 
 def interval(metric: Metric | None) -> str:
-    """Return the 95 % interval."""
+    """Return the 95 % interval as text."""
     return "" if metric is None or metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
 
 
 def rank(ranks: tuple[int, int] | None) -> str:
-    """Return the ranks that the data allow."""
+    """Return the best and the worst possible rank as text."""
     if ranks is None:
         return NOTHING
     return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
 
 
 def heading(board: Board) -> str:
-    """Return what a board is of."""
+    """Return a board's title: name, split, protocol and part."""
     part = f" · a part: {board.part.n} of {board.part.of}" if board.part is not None else ""
     return f"{board.title} · {board.split} · {board.protocol}{part}"
 
 
 def label(group: str) -> str:
-    """Return a category as the head of a column."""
+    """Return a category's label, which is a column heading."""
     return group.partition("=")[2]
 
 
@@ -49,7 +49,7 @@ def field(group: str) -> str:
 
 
 def fields(board: Board) -> dict[str, list[str]]:
-    """Return the categories of each field."""
+    """Return field -> its categories."""
     found: dict[str, list[str]] = {}
     for group in board.groups:
         found.setdefault(field(group), []).append(group)
@@ -57,14 +57,14 @@ def fields(board: Board) -> dict[str, list[str]]:
 
 
 def method(made: Leaderboard, ranking: Ranking | None) -> str:
-    """Say how runs were told apart."""
+    """Describe how the runs were compared and ranked."""
     if ranking is None or not ranking.comparisons:
         return ""
     number = f"{ranking.comparisons} comparison{'' if ranking.comparisons == 1 else 's'}"
     return (
-        "Runs that share a letter in a column cannot be told apart by these data. Every two runs are compared with a "
+        "Runs that share a letter in a column do not differ significantly. Every pair of runs is compared with a "
         f"paired test by item ({tests(ranking)}). P values are corrected for {number} ({made.correction}, "
-        f"level {100 * made.level:g} %). The rank is the best and the worst one that these tests leave open."
+        f"level {100 * made.level:g} %). The rank is the best and the worst rank that these tests allow."
     )
 
 
@@ -75,7 +75,7 @@ def tests(ranking: Ranking) -> str:
 
 
 def unscored(board: Board) -> str:
-    """Explain the star, where there is one."""
+    """Explain the star, if any value has one; else return an empty string."""
     starred = any(
         metric is not None and metric.bounds is not msgspec.UNSET
         for ranking in board.rankings

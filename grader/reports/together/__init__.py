@@ -1,4 +1,4 @@
-"""One report of several files that were graded by one command; one file a format, as in `grader.reports`."""
+"""One report of several files that one command graded; one module per format, as in `grader.reports`."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ FORMATS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedFile:
-    """One of several files, and what became of it."""
+    """One of several files, with its report, its gates and its exit code."""
 
     file: str
-    """As the command names it."""
+    """The file's name, as given on the command line."""
     report: Report | None = None
-    """None: nothing could be graded, for the reason `problem`."""
+    """None: the file could not be graded; `problem` has the reason."""
     gates: Sequence[GateResult] = ()
     problem: str = ""
     exit_code: int = 0
-    """What the command would have ended with for this file alone."""
+    """The exit code that the command would have for this file alone."""
 
 
 class Format(Protocol):
-    """Makes a file of several reports."""
+    """A function that turns several reports into the bytes of one file."""
 
     def __call__(self, files: Sequence[GradedFile], /, *, reading: ReadingName) -> bytes:
-        """Return the file's bytes. `reading` decides where a format has one verdict an item (JUnit)."""
+        """Return the file's bytes. A format with one verdict per item (JUnit) uses the given `reading`."""
 
 
 def format_of(name: str) -> Format:
-    """Return the format that a file's name asks for by its extension; raises UsageError where there is none."""
-    more = "; `grade report RESULTS -o FILE.html` makes a page of each" if name.lower().endswith(".html") else ""
+    """Return the format for a file's name. Raises UsageError for an unknown extension."""
+    more = "; `grade report RESULTS -o FILE.html` writes a page for each file" if name.lower().endswith(".html") else ""
     return load(name, FORMATS, "the report of several files is written as {formats}" + more + ".")

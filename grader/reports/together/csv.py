@@ -1,4 +1,4 @@
-"""One table of the samples of several files: the columns of the table of one, after the file's name."""
+"""One CSV table of the samples of several files: a column with the file's name, then the columns of one file."""
 
 from __future__ import annotations
 

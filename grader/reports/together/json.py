@@ -1,4 +1,4 @@
-"""Several results files in one: a list of runs, each with its file's name, its gates and its report."""
+"""The JSON report of several files: a list of runs, each with its file's name, its gates and its report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JUnit XML of several files: the suites of each, with the file's name before their own."""
+"""JUnit XML of several files: the suites of all files, named with the file's name first."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _suites(one: GradedFile, reading: ReadingName) -> list[junitparser.TestSuite
     if one.report is not None:
         made = junit.make(one.report, _nothing, one.gates, reading=reading)
         return list(junitparser.JUnitXml.fromstring(made))
-    # What could not be graded is an error, so that no CI system calls it green.
+    # A file that could not be graded is an error, so that no CI system shows success.
     case = junitparser.TestCase("graded")
     case.result = [junitparser.Error(clean(one.problem))]
     suite = junitparser.TestSuite("grading")

@@ -1,4 +1,4 @@
-"""A table of all files, then the report of each: GitHub's Markdown."""
+"""A table of all files, then the report of each file, in GitHub's Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from grader.results import ReadingName
 
 MOST_BYTES = 60_000
-"""A comment on GitHub takes little more: what does not fit is left out, and said."""
+"""A comment on GitHub can have little more. Reports that do not fit are left out, and counted."""
 
 
 def make(files: Sequence[GradedFile], /, *, reading: ReadingName) -> bytes:

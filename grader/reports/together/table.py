@@ -1,4 +1,4 @@
-"""Several files as a person reads them on a terminal: one row a file and metric."""
+"""The report of several files as text for a terminal: one row per file and metric."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HEAD = ("file", "metric", "official", "careful", "95 % interval (careful)", "n", "gates")
 STATES = ("failed", "unscored", "inconclusive", "met")
-"""What a gate can become, the worst first."""
+"""The states of a gate, the worst first."""
 WORDS = {"failed": "not met", "unscored": "open", "inconclusive": "inconclusive", "met": "met"}
 
 
@@ -52,13 +52,13 @@ def rows(files: Sequence[GradedFile]) -> Iterator[tuple[str, ...]]:
 
 
 def _shown(names: list[str]) -> list[str]:
-    """Return the files' names without folders, where that tells them apart."""
+    """Return the files' names, without folders if the names are still unique."""
     short = [PurePath(name).name for name in names]
     return short if len(set(short)) == len(short) else names
 
 
 def gates_of(one: GradedFile) -> str:
-    """Say what became of a file's gates: the worst."""
+    """Return the worst state of a file's gates as text, or the problem with the file."""
     states = {gate.state for gate in one.gates}
     return next((WORDS[state] for state in STATES if state in states), _first_line(one.problem))
 

@@ -1,1 +1,1 @@
-"""The parts of the HTML report: what is gathered, how it is packed, and the page that unpacks it."""
+"""The parts of the HTML report: its data, their packing, and the page that unpacks them."""

@@ -1,9 +1,9 @@
-// How the figures were made: what a reader needs to make them again, or to doubt them.
+// The provenance of the metrics: the facts that a reader needs to reproduce or to question them.
 
 const isPlain = (thing) => thing !== null && typeof thing === 'object' && !Array.isArray(thing);
 const number = (thing) => thing.toLocaleString('en-US', { maximumFractionDigits: 4 });
 
-// A table of tables is one: a row a name, a column a name within.
+// An object of flat objects becomes a table: a row per outer key, a column per inner key.
 function matrix(thing) {
   const rows = Object.entries(thing);
   const heads = [...new Set(rows.flatMap(([, row]) => (isPlain(row) ? Object.keys(row) : [null])))];
@@ -31,7 +31,7 @@ function lost() {
   if (!found.length) return null;
   const rows = found.slice(0, 200).map((at) => el('tr', {}, el('th', { scope: 'row', class: 'id' }, el('a', { href: fresh({ tab: 'items', item: owner(at).name, sample: String(index.samples.n[at]) }) }, safe(index.qids[index.samples.q[at]]), ` #${index.samples.n[at]}`)),
     READINGS.map((name) => el('td', {}, badge(outcomeOf(at, name), answerOf(at, name)))), el('td', {}, safe(detailOf(at)))));
-  return el('section', {}, el('h2', { text: 'Unscored' }), el('p', { class: 'lead', text: `${plural(found.length, 'sample')} without a verdict (${index.why_unscored}): excluded from all metrics, counted neither as right nor as wrong.` }),
+  return el('section', {}, el('h2', { text: 'Unscored' }), el('p', { class: 'lead', text: `${plural(found.length, 'sample')} without a verdict (${index.why_unscored}): excluded from all metrics, counted neither as correct nor as wrong.` }),
     table('Unscored samples', [column(index.unit), column('Official'), column('Careful'), column('Reason')], rows));
 }
 
@@ -44,9 +44,9 @@ function about() {
   const row = ([name, thing]) => el('div', {}, el('dt', {}, safe(human(name))), el('dd', {}, value(thing)));
   return [missing(), el('h2', { text: 'How it was made' }), el('dl', { class: 'facts' }, flat.map(row)),
     deep.map(([name, thing]) => el('details', { open: true }, el('summary', {}, safe(human(name))), value(thing))),
-    index.notes.length ? el('section', {}, el('h2', { text: 'What to know' }), el('ul', { class: 'notes' }, index.notes.map((note) => el('li', {}, safe(note))))) : null,
+    index.notes.length ? el('section', {}, el('h2', { text: 'Notes' }), el('ul', { class: 'notes' }, index.notes.map((note) => el('li', {}, safe(note))))) : null,
     lost(), el('section', {}, el('h2', { text: 'The two readings' }), el('dl', { class: 'facts' },
-      el('div', {}, el('dt', { text: 'official' }), el('dd', { text: 'What the benchmark’s published scorer concludes, bug for bug, under the protocol named above. The number to compare with a leaderboard.' })),
-      el('div', {}, el('dt', { text: 'careful' }), el('dd', { text: 'What an attentive person concludes from the same output. It never guesses: no answer and ambiguous are outcomes. The number to gate a checkpoint on.' })),
-      el('div', {}, el('dt', { text: 'unscored' }), el('dd', { text: 'No judge, a failing server, or failed infrastructure. Never counted as wrong, never dropped unsaid.' }))))];
+      el('div', {}, el('dt', { text: 'official' }), el('dd', { text: 'The verdict of the benchmark’s published scorer, bug for bug, under the protocol named above. Compare this number with a leaderboard.' })),
+      el('div', {}, el('dt', { text: 'careful' }), el('dd', { text: 'The verdict of an attentive person on the same output. It never guesses: no answer and ambiguous are outcomes. Use this number to gate a checkpoint.' })),
+      el('div', {}, el('dt', { text: 'unscored' }), el('dd', { text: 'No verdict, because of a missing judge, a failing server, or failed infrastructure. Such samples are never counted as wrong, and always reported.' }))))];
 }

@@ -1,8 +1,8 @@
-// What everything else is made of: elements, unpacking, numbers as people read them.
+// Basic functions: creating elements, unpacking data, formatting numbers.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-// Data reaches the document here and in text.js only, as text nodes and as attributes that cannot carry code.
+// Data enters the document only here and in text.js, as text nodes and as attributes that cannot contain code.
 const SAFE_ATTRIBUTES = new Set(['id', 'class', 'role', 'title', 'for', 'type', 'name', 'value', 'scope', 'colspan', 'tabindex',
   'hidden', 'placeholder', 'open', 'dir', 'lang', 'width', 'height', 'alt', 'loading', 'disabled', 'checked', 'selected',
   'autocomplete', 'spellcheck', 'viewBox', 'x', 'y', 'x1', 'x2', 'y1', 'y2', 'cx', 'cy', 'r', 'd', 'points', 'text-anchor',
@@ -14,7 +14,7 @@ function put(node, attributes, children) {
     if (name === 'text') node.textContent = value;
     else if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
     else if (name === 'href') {
-      if (!String(value).startsWith('#')) throw new Error('links lead nowhere but into the report');
+      if (!String(value).startsWith('#')) throw new Error('a link must point into the report');
       node.setAttribute('href', value);
     } else if (SAFE_ATTRIBUTES.has(name) || name.startsWith('aria-') || name.startsWith('data-')) {
       node.setAttribute(name, value === true ? '' : value);
@@ -51,7 +51,7 @@ function chunk(number) {
 
 const imageUrl = (number) => byId(`image-${number}`).textContent;
 
-// A table that has nothing but what it was given: names from data are looked up in it.
+// A map without inherited keys, because names from data are looked up in it.
 const lookup = (pairs) => new Map(Object.entries(pairs));
 
 const fixed = (value, digits = 1) => (value === null || value === undefined ? '–' : value.toFixed(digits).replace('-', '−'));
@@ -63,5 +63,5 @@ function say(text) {
   byId('status').textContent = text;
 }
 
-// "q2" before "q10", and 3 before 1000003.
+// Sorts "q2" before "q10", and 3 before 1000003.
 const collator = new Intl.Collator('en', { numeric: true });

@@ -1,4 +1,4 @@
-// Where official and careful differ: sample by sample, with what each reading rests on.
+// The samples on which official and careful differ, with the evidence for each reading.
 
 const DIFFERENCES = 25;
 const AROUND = 70;
@@ -42,14 +42,14 @@ async function differences() {
   const every = all.filter(differs);
   const heading = el('h2', { text: 'Where official and careful differ' });
   if (!all.length) return [heading, el('p', { class: 'notice', text: 'There are no samples.' })];
-  if (!every.length) return [heading, el('p', { class: 'notice', text: `Nowhere: the two readings agree on all ${plural(all.length, 'sample')}.` })];
+  if (!every.length) return [heading, el('p', { class: 'notice', text: `The two readings agree on all ${plural(all.length, 'sample')}.` })];
   const kinds = [...tally(every.map((at) => kindOf(at).join(' ')))].sort((a, b) => b[1] - a[1]);
   const now = `${state.official} ${state.careful}`;
   const found = every.filter((at) => now === ' ' || kindOf(at).join(' ') === now);
   const page = Math.min(Math.max(1, Number(state.page) || 1), Math.max(1, Math.ceil(found.length / DIFFERENCES)));
   say(`${plural(found.length, 'difference')}`);
   const chip = (changes, on, text) => el('a', { class: 'chip', 'aria-current': on ? 'true' : null, href: fresh({ tab: 'differences', ...changes }) }, text);
-  return [heading, el('p', { class: 'lead', text: `${count(every.length)} of ${plural(all.length, 'sample')}. Marked is what each reading rests on.` }),
+  return [heading, el('p', { class: 'lead', text: `${count(every.length)} of ${plural(all.length, 'sample')}. The marks show the text that each reading is based on.` }),
     el('nav', { class: 'chips', 'aria-label': 'Kinds of difference' }, chip({}, now === ' ', `all ${count(every.length)}`),
       kinds.map(([kind, number]) => { const [official, careful] = kind.split(' '); return chip({ official, careful }, now === kind, official === careful ? `${outcomeName(official)}, another answer ${count(number)}` : `${outcomeName(official)} → ${outcomeName(careful)} ${count(number)}`); })),
     table('Samples on which the readings differ', [column(index.unit), column('Official'), column('Careful'), column('Evidence')],

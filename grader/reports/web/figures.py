@@ -1,4 +1,4 @@
-"""The metrics as the page draws them: a row a metric and group, with both readings."""
+"""The metrics for the page: one row per metric and group, with both readings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def breakdown(report: Report) -> list[dict[str, object]]:
-    """Return one row a metric and group, in the report's order, overall figures first."""
+    """Return one row per metric and group, in the report's order, overall metrics first."""
     rows: dict[tuple[str, str | None], dict[str, object]] = {}
     for metric in report.metrics:
         row = rows.setdefault((metric.name, metric.group), {"name": metric.name, "group": metric.group})

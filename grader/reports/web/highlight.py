@@ -1,6 +1,6 @@
-"""Python source as lines of coloured runs, computed here so that the page needs no tokenizer.
+"""Syntax highlighting of Python source, computed here so that the page needs no tokenizer.
 
-A run is (length in UTF-16 code units, class); the classes are one letter. A line without colour has no runs.
+A line has runs: (length in UTF-16 code units, class of one letter). A line without colour has no runs.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Line = list[Any]
-"""[text] or [text, "5k1 3f..."]: the runs of a line as lengths and classes in turn."""
+"""[text] or [text, "5k1_3f..."]: the runs of a line, as alternating lengths and classes."""
 
 _LONGEST = 40_000
-"""Characters; a longer source is shown without colours, so that no source can hold up a report."""
+"""Maximum length in characters; a longer source has no colours, so that it cannot delay a report."""
 
 
 def units(text: str) -> int:
-    """Return the length of a text as a browser counts it, in UTF-16 code units."""
+    """Return the length of a text in UTF-16 code units, as a browser counts it."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -32,7 +32,7 @@ def lines(source: str) -> tuple[tuple[str, str], ...]:
 
 
 def _lines(source: str) -> Iterator[tuple[str, str]]:
-    """Colour line by line where lines stand for themselves: a task's samples have many of them in common."""
+    """Colour each line alone if no token spans lines; samples of a task share many lines, which are cached."""
     if any(mark in source for mark in ('"""', "'''", "\\\n")):
         yield from _coloured(source)
     else:
@@ -59,7 +59,7 @@ def _coloured(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _add(text: list[str], runs: list[tuple[int, str]], part: str, letter: str) -> None:
-    """Append a piece of a line; neighbours of one class are one run."""
+    """Append a part of a line; neighbouring parts of one class become one run."""
     if not part:
         return
     text.append(part)
@@ -70,7 +70,7 @@ def _add(text: list[str], runs: list[tuple[int, str]], part: str, letter: str) -
 
 
 def _coded(runs: list[tuple[int, str]]) -> str:
-    """Write runs as text: plain runs are `_`, and a line that is plain throughout is empty."""
+    """Return the runs as text: plain runs have the class `_`, a plain line is an empty text."""
     if all(letter == "_" for _, letter in runs):
         return ""
     while runs[-1][1] == "_":

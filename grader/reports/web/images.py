@@ -1,4 +1,4 @@
-"""Images made small: WebP thumbnails under one budget, shared fairly."""
+"""WebP thumbnails of images, with one budget that all images share equally."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ Thumbnail = tuple[str, int, int]
 """Data URL, width, height."""
 
 BUDGET = 9_000_000
-"""Bytes for all images of a report, at most; base64 makes a third more of them."""
+"""Maximum size of all images of a report in bytes; base64 adds a third."""
 LEAST = 1_500_000
-"""Bytes that images get in any case."""
+"""Bytes that images may always use."""
 _SHARE = 150_000
-"""No image needs more than this to be read on a screen."""
+"""Maximum size of one image in bytes; more is not needed to read it on a screen."""
 _STEPS = ((1280, 82), (1024, 78), (800, 74), (640, 68), (520, 62), (420, 56), (340, 52), (256, 46), (160, 40))
 """Longest side in pixels, and WebP quality, from the best to the smallest."""
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
-"""What benchmarks have. Pillow reads some forty formats more, each a decoder that foreign bytes could attack."""
+"""The formats that benchmarks use. Pillow has some forty more decoders, which untrusted bytes could attack."""
 _FLAT = 1024
-"""An image with no more colours than this is a drawing: kept without loss where it fits."""
+"""An image with at most this many colours is a drawing: stored lossless if its size allows it."""
 
 
 class TooLargeError(Exception):
-    """An image unpacks to more than memory should hold; `key` names it."""
+    """An image is too large when decompressed; `key` names it."""
 
     def __init__(self, key: str, why: str) -> None:
         super().__init__(why)
@@ -44,23 +44,23 @@ class TooLargeError(Exception):
 
 
 def thumbnails(pictures: Mapping[str, Picture], budget: int = BUDGET) -> list[Thumbnail | None]:
-    """Return the pictures made small, in order; None for what cannot be read. Raises TooLargeError."""
+    """Return the thumbnails of the pictures, in order; None for one that cannot be read. Raises TooLargeError."""
     if not pictures:
         return []
     from PIL import Image
 
     share = min(_SHARE, budget // len(pictures))
     with warnings.catch_warnings(), ThreadPoolExecutor(resources.usable_cores()) as pool:
-        # What Pillow only warns of, an image that would fill the memory, is not opened.
+        # Pillow only warns of an image that would fill the memory; here this is an error.
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         return list(pool.map(lambda item: _thumbnail(item[0], item[1], share), pictures.items()))
 
 
 def _thumbnail(key: str, picture: Picture, share: int) -> Thumbnail | None:
-    """Recode one image; None where it is none. Never the original bytes: what a browser decodes, we encoded."""
+    """Encode one image anew, so that a browser never decodes original bytes. Return None if it is not an image."""
     from PIL import Image
 
-    # A decoder of foreign bytes fails in ways of its own: any of them means that there is no image to show.
+    # Decoders raise many kinds of errors for untrusted bytes: each of them means that no image can be shown.
     try:
         with Image.open(picture if isinstance(picture, Path) else io.BytesIO(picture), formats=FORMATS) as image:
             image.draft("RGB", (_STEPS[0][0], _STEPS[0][0]))
@@ -74,13 +74,13 @@ def _thumbnail(key: str, picture: Picture, share: int) -> Thumbnail | None:
 
 
 def _plain(image: Image) -> Image:
-    """Return an image in a mode that WebP knows."""
+    """Return an image in a mode that WebP supports."""
     transparent = image.mode in {"RGBA", "LA", "PA"} or "transparency" in image.info
     return image.convert("RGBA" if transparent else "RGB")
 
 
 def _smallest(image: Image, share: int) -> tuple[bytes, int, int]:
-    """Return the best step that fits the share, or the last one, and its size in pixels."""
+    """Return (data, width, height) of the best step that fits the share, or of the last step."""
     first = _STEPS[0][0]
     if max(image.size) <= first and image.getcolors(_FLAT) is not None:
         data = _webp(image, lossless=True)
@@ -100,7 +100,7 @@ def _smallest(image: Image, share: int) -> tuple[bytes, int, int]:
 
 
 def _next(step: int, side: int, size: int, share: int) -> int:
-    """Return the first further step that should fit: bytes grow with the pixels, and somewhat with the quality."""
+    """Return the next step that should fit, estimated from the number of pixels and the quality."""
     quality = _STEPS[step][1]
     for later in range(step + 1, len(_STEPS)):
         ratio = min(1.0, _STEPS[later][0] / side) ** 1.7 * (_STEPS[later][1] / quality)

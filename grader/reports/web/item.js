@@ -1,11 +1,11 @@
-// Parts of an item: what was asked, an output, both readings of it and what they rest on.
+// Parts of an item: the question, an output, both readings of it, and their evidence.
 
 function options(question, readings) {
   if (!question.options.length) return null;
   return el('ol', { class: 'options' }, question.options.map(([letter, text]) => {
     const by = READINGS.filter((name) => readings?.[name].answer === letter);
     return el('li', { class: letter === question.gold ? 'gold' : '' }, el('b', {}, safe(letter)), el('span', {}, safe(text)),
-      el('span', { class: 'who' }, letter === question.gold ? el('span', { class: 'tag gold', text: 'right' }) : null,
+      el('span', { class: 'who' }, letter === question.gold ? el('span', { class: 'tag gold', text: 'correct' }) : null,
         by.map((name) => el('span', { class: `tag ${name}`, text: name }))));
   }));
 }
@@ -23,7 +23,7 @@ function asked(part, lines, sample) {
   const question = part.question;
   if (!question) return el('p', { class: 'notice warn' }, 'The question cannot be shown: ', why('questions', 'the data has none for this item.'));
   return [picture(question, part.qid), question.text ? el('div', { class: 'prose' }, safe(question.text)) : null,
-    options(question, sample), question.gold && !question.options.length ? el('p', {}, el('b', { text: 'Right: ' }), safe(question.gold)) : null,
+    options(question, sample), question.gold && !question.options.length ? el('p', {}, el('b', { text: 'Correct: ' }), safe(question.gold)) : null,
     question.texts.map(([title, text, open]) => el('details', { open }, el('summary', {}, safe(title)), el('div', { class: 'prose' }, safe(text)))),
     question.code.map(([title, numbers, open]) => el('details', { open }, el('summary', {}, safe(title)), source(numbers.map((number) => lines[number]))))];
 }
@@ -56,7 +56,7 @@ function output(sample, lines) {
   const marks = marksOf(sample);
   const raw = sample.raw === undefined
     ? el('p', { class: 'notice warn' }, 'The output cannot be shown: ', sample.official.rule === 'missing' ? 'there is none.' : why('predictions', 'the prediction file has none.'))
-    : [el('h4', {}, 'Raw output', marks.length ? el('span', { class: 'marks' }, 'rests on ', marks.map((mark) => el('mark', { class: `by-${mark.reading}`, text: mark.reading }))) : null),
+    : [el('h4', {}, 'Raw output', marks.length ? el('span', { class: 'marks' }, 'evidence for ', marks.map((mark) => el('mark', { class: `by-${mark.reading}`, text: mark.reading }))) : null),
       sample.raw ? copyable('raw output', sample.raw, marked(el('pre', { class: 'raw', tabindex: '0', dir: 'auto' }), sample.raw, marks, sample.cut)) : el('p', { class: 'faint', text: 'The output is empty.' })];
   return [el('div', { class: 'readings' }, READINGS.map((name) => reading(sample, name))),
     sample.official.span && sample.raw === undefined ? null : raw, facts(sample), program(sample, lines)];
@@ -65,8 +65,8 @@ function output(sample, lines) {
 function program(sample, lines) {
   if (!index.runsPrograms) return null;
   if (!sample.program) return el('p', { class: 'notice warn' }, 'The program cannot be shown: ', why('programs', 'the executed file has none for this sample.'));
-  return [sample.result && sample.result !== 'passed' ? [el('h4', { text: 'What the official evaluator recorded' }), el('pre', { class: 'raw' }, safe(sample.result))] : null,
-    el('details', { open: true }, el('summary', {}, 'Assembled program, as run ', el('small', { text: `${plural(sample.program.lines.length, 'line')}, ${sample.seconds.toFixed(2)} s of CPU${sample.program.own ? '; the bar marks what the model wrote' : ''}${sample.program.failed === undefined ? '' : `; line ${sample.program.failed + 1}, the test that failed, is marked`}` })),
+  return [sample.result && sample.result !== 'passed' ? [el('h4', { text: 'Result of the official evaluator' }), el('pre', { class: 'raw' }, safe(sample.result))] : null,
+    el('details', { open: true }, el('summary', {}, 'Assembled program, as run ', el('small', { text: `${plural(sample.program.lines.length, 'line')}, ${sample.seconds.toFixed(2)} s of CPU${sample.program.own ? '; the bar marks the model’s lines' : ''}${sample.program.failed === undefined ? '' : `; line ${sample.program.failed + 1}, the test that failed, is marked`}` })),
       copyable('program', sample.program.lines.map((number) => lines[number][0]).join('\n'), source(sample.program.lines.map((number) => lines[number]), sample.program.own, sample.program.failed)))];
 }
 
@@ -75,5 +75,5 @@ function steps(item) {
   const at = found.indexOf(item);
   const link = (to, text, id) => (found[to] ? el('a', { class: 'button', id, href: address({ item: found[to].name, sample: '0' }), text }) : el('span', { class: 'button off', 'aria-hidden': 'true', text }));
   return el('nav', { class: 'steps', 'aria-label': 'Items' }, el('a', { class: 'button', id: 'back', href: address({ item: '', sample: '0' }), text: '↑ All items' }),
-    at < 0 ? el('span', { class: 'faint', text: 'not among those filtered' }) : [link(at - 1, '← Previous', 'previous'), el('span', { class: 'faint', text: `${count(at + 1)} of ${count(found.length)}` }), link(at + 1, 'Next →', 'next')]);
+    at < 0 ? el('span', { class: 'faint', text: 'not in the filtered list' }) : [link(at - 1, '← Previous', 'previous'), el('span', { class: 'faint', text: `${count(at + 1)} of ${count(found.length)}` }), link(at + 1, 'Next →', 'next')]);
 }

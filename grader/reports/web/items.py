@@ -1,4 +1,4 @@
-"""What the page shows of one item: its question, and every sample's output, readings and program."""
+"""The data of one item for the page: its question, and the output, readings and program of each sample."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from grader.task import Task
 
 BLURB = 240
-"""Characters of a question that the index keeps, to list and to search."""
+"""Characters of a question in the index, for the list and the search."""
 
 
 class Page:
-    """What the texts of every item are made with."""
+    """The context that the data of every item needs."""
 
     def __init__(self, material: Material, places: dict[str, int], texts: Texts, scorer: AnyScorer) -> None:
         self.material, self.places, self.texts, self.scorer = material, places, texts, scorer
 
 
 class Lines:
-    """The source lines of an item, each kept once: twenty programs of one task share most of theirs."""
+    """The distinct source lines of an item: programs of one task share most of their lines."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
@@ -37,12 +37,12 @@ class Lines:
 
     @property
     def table(self) -> list[list[str]]:
-        """All lines, with the runs of their colours."""
+        """All lines, with their colour runs."""
         return [[text, runs] if runs else [text] for text, runs in self._numbers]
 
 
 def blurb(task: Task | None) -> str:
-    """Return what identifies a task in a list: its text, or what its code says of itself."""
+    """Return a short text that identifies a task in a list: its question, or the docstring of its code."""
     if task is None:
         return ""
     text = task.text or next((block.content for block in task.blocks if block.kind == "code"), "")
@@ -52,7 +52,7 @@ def blurb(task: Task | None) -> str:
 
 
 def question(qid: str, page: Page, sources: Lines) -> dict[str, object] | None:
-    """Return what was asked; None where the task is not known."""
+    """Return the question with its options, image and texts; None if the task is unknown."""
     task = page.material.tasks.get(qid)
     if task is None:
         return None
@@ -96,9 +96,9 @@ def sample_of(sample: SampleResult, programs: list[Program], page: Page, sources
 
 
 def _program(run: Program, sources: Lines) -> dict[str, list[int]]:
-    """Return a program's lines, and which of them [from, to) are the model's.
+    """Return a program's lines, and the range [from, to) of the lines that the model wrote.
 
-    The frame and the tests are the task's, so they are coloured once for all its samples.
+    The other lines belong to the task, so they are coloured once for all its samples.
     """
     at = run.program.rfind(run.completion) if run.completion else -1
     end = at + len(run.completion)

@@ -1,4 +1,4 @@
-// The list of items: searched, filtered, sorted, a page at a time.
+// The list of items, with search, filters, sorting and pages.
 
 const outputs = new Map();
 let searching = 0;
@@ -36,7 +36,7 @@ function chosen(wanted = state) {
   return found;
 }
 
-// Outputs are searched once they are unpacked; until then the list says that it is not complete.
+// Outputs can be searched after they are unpacked; until then the list says that it is not complete.
 async function unpackOutputs() {
   if (searching || outputs.size === index.chunkCount) return;
   searching = 1;
@@ -77,7 +77,7 @@ function verdict(item, reading) {
   return [el('span', { class: 'share', text: `${good}/${item.size}` }), dots(item, reading)];
 }
 
-// The first test that failed; of several samples, how many fail at it.
+// The most frequent failed test; for several samples, also how many fail at it.
 function failedTest(item) {
   const found = tally(samplesOf(item).map((at) => index.failed[index.samples.f[at]]).filter(Boolean));
   const [most] = [...found].sort((a, b) => b[1] - a[1]);

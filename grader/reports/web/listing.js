@@ -1,4 +1,4 @@
-// What all lists of items share: filters, sorting, pages.
+// Functions of all lists of items: filters, sorting, pages.
 
 const PAGE = 100;
 const groupNames = (item) => item.groups.map((number) => index.groups[number]);
@@ -19,14 +19,14 @@ function tally(values) {
 
 function sortable(name, text, style) {
   const now = state.sort.replace('-', '') === name ? (state.sort.startsWith('-') ? 'descending' : 'ascending') : 'none';
-  // What is worst, or most, is what one looks for first; ids are read from the start.
+  // The first click shows the largest values first, where they matter most; other columns start ascending.
   const first = ['differs', 'seconds'].includes(name) ? `-${name}` : name;
   const next = now === 'none' ? first : state.sort === first ? (first.startsWith('-') ? name : `-${name}`) : '';
   return el('th', { scope: 'col', class: style, 'aria-sort': now }, el('button', { type: 'button', id: `sort-${name}`, onclick: () => go(filtered({ sort: next })) },
     text, el('span', { 'aria-hidden': 'true', class: 'arrow', text: { ascending: ' ↑', descending: ' ↓', none: '' }[now] })));
 }
 
-// While someone types, the form stays and only what is found is drawn again.
+// While the user types, only the results are drawn again, so that the form keeps its focus.
 function refreshList() {
   byId('results')?.replaceChildren(...results().filter(Boolean));
 }

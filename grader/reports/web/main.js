@@ -1,4 +1,4 @@
-// Putting a view on the page, and everything that keys and addresses do.
+// Drawing of views, and the handling of keys and addresses.
 
 let drawn = 0;
 
@@ -29,7 +29,7 @@ async function draw(before) {
   panel.dataset.ready = String(turn);
 }
 
-// Where the reader's attention goes after a change: to the item opened, back to the row it came from, or nowhere.
+// Moves the focus after a change: to the opened item, back to the row that it came from, or nowhere.
 function settle(before, focused) {
   if (state.item && state.item !== before.item) {
     byId('item')?.focus({ preventScroll: true });
@@ -50,7 +50,7 @@ function tabs() {
   bar.append(...TABS.map(([name, title]) => el('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'data-tab': name, 'aria-controls': 'panel',
     onclick: () => go(fresh({ tab: name })) }, title, name in numbers ? el('span', { class: 'number', text: count(numbers[name]) }) : null)));
   bar.addEventListener('keydown', (event) => {
-    // From the tab that has the focus: keys may come faster than the views they ask for.
+    // Starts from the tab with the focus: keys may come faster than the views are drawn.
     const now = TABS.findIndex(([name]) => name === event.target.dataset.tab);
     const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: TABS.length - 1 }[event.key];
     if (to === undefined || now < 0) return;
@@ -126,7 +126,7 @@ async function start() {
   document.addEventListener('keydown', keys);
   await draw(null);
   if (state.tab !== 'items') say('Report ready');
-  // For those who measure how long it took to open.
+  // For measurements of the loading time.
   performance.mark('ready');
 }
 

@@ -1,6 +1,6 @@
-// One item of one run, with all its samples or passes.
+// The view of one item of one run, with all its samples or passes.
 
-// The samples of an item, or the rounds of a unit: a row of buttons, arrows move between them.
+// A row of buttons for the samples of an item, or the rounds of a unit; arrow keys move between them.
 function strip(item, rounds, now) {
   if (rounds.length < 2) return null;
   const of = (number, name) => samplesOf(item).filter((at) => index.samples.n[at] === number).map((at) => outcomeOf(at, name));
@@ -29,7 +29,7 @@ function pass(part, number, lines, alone) {
 
 async function one() {
   const item = items.find((other) => other.name === state.item);
-  if (!item) return [steps(null), el('p', { class: 'notice warn' }, 'There is no item ', safe(state.item), ' in this report.')];
+  if (!item) return [steps(null), el('p', { class: 'notice warn' }, 'This report has no item ', safe(state.item), '.')];
   const { parts, lines, unit } = (await chunk(item.chunk))[item.place];
   const rounds = [...new Set(parts.flatMap((part) => part.samples.map((sample) => sample.n)))].sort((a, b) => a - b);
   const now = rounds.includes(Number(state.sample)) ? Number(state.sample) : rounds[0];

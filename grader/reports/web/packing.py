@@ -1,4 +1,4 @@
-"""Values as a page carries them: packed, numbered, finite."""
+"""Packing of values for a page: compression, numbering, and finite numbers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from grader.reports.material import Material
 
 CHUNK = 96_000
-"""Characters of JSON from which a chunk is full: small ones compress badly, large ones take long to open."""
+"""Target size of a chunk in characters of JSON: small chunks compress badly, large ones open slowly."""
 AIM = 18_000_000
-"""Bytes that a report should not exceed: it is mailed, attached to a build, opened on a laptop."""
+"""Target size of a report in bytes: reports are mailed, attached to builds, and opened on laptops."""
 
 
 class Payload(msgspec.Struct, frozen=True, kw_only=True):
-    """What the page carries."""
+    """The packed data of a page."""
 
     index: str
-    """Packed: everything but the texts of items."""
+    """Packed: all data except the texts of items."""
     chunks: list[str]
     """Packed: items with questions, outputs and programs."""
     images: list[str]
@@ -33,13 +33,13 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pack(value: object) -> str:
-    """Return a value as base64 of deflated JSON: no character of it can mean anything to a parser of HTML."""
+    """Return a value as base64 of deflated JSON, which has no character with a meaning in HTML."""
     data = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False, default=str).encode()
     return base64.b64encode(zlib.compress(data, 7)).decode()
 
 
 class Numbers:
-    """Values by number, so that a column of the index is a list of small integers."""
+    """Numbering of values, so that a column of the index is a list of small integers."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -50,12 +50,12 @@ class Numbers:
 
     @property
     def values(self) -> list[str]:
-        """All values, in the order of their numbers."""
+        """All values, ordered by number."""
         return list(self.numbers)
 
 
 def finite(value: object) -> object:
-    """Return JSON-ready facts: a NaN, which JSON has no word for, becomes null."""
+    """Return facts for JSON: NaN and infinity, which JSON does not have, become null."""
     if isinstance(value, float) and value - value != 0:
         return None
     if isinstance(value, dict):
@@ -66,7 +66,7 @@ def finite(value: object) -> object:
 
 
 def thumbnails_of(material: Material, budget: int) -> list[images.Thumbnail | None]:
-    """Return the images made small; raises InputError naming the tasks of one that is too large to be opened."""
+    """Return thumbnails of the images. Raises InputError with the tasks of an image that is too large to open."""
     try:
         return images.thumbnails(material.images, budget)
     except images.TooLargeError as error:
@@ -74,7 +74,7 @@ def thumbnails_of(material: Material, budget: int) -> list[images.Thumbnail | No
         why = str(error).rstrip(".")
         raise InputError(
             [
-                f"The image of task {tasks} is too large to be opened, as a decompression bomb is: {why}. "
-                "The results are written. Check the image in the data, then write the report with `grade report`."
+                f"The image of task {tasks} is too large to open, and may be a decompression bomb: {why}. "
+                "The results file is written. Check the image in the data, then write the report with `grade report`."
             ]
         ) from error

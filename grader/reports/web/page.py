@@ -1,4 +1,4 @@
-"""What all pages share: a template with one style and one script, which alone the page's policy lets in, by hash."""
+"""The frame of all pages: a template with one style and one script. The page's policy allows only these, by hash."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WEB = Path(__file__).resolve().parent
 
 
 def render(template: str, *, styles: Sequence[str], scripts: Sequence[str], **values: object) -> bytes:
-    """Return a self-contained page, made of a template and of the named style sheets and scripts."""
+    """Return a self-contained page from a template and the named style sheets and scripts."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -30,17 +30,17 @@ def render(template: str, *, styles: Sequence[str], scripts: Sequence[str], **va
     page = pages.get_template(template).render(
         version=resources.version(),
         policy=policy(style, script),
-        # Ours, not the data's: what a browser hashes must be what was hashed here.
+        # Trusted text: it must stay unescaped, so that a browser computes the same hash.
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
         **values,
     )
-    # Half a character, which only a damaged file can bring this far, has no UTF-8.
+    # A lone surrogate, which only a damaged file can contain, cannot be encoded in UTF-8.
     return page.encode("utf-8", errors="replace")
 
 
 def breakable(text: str) -> Markup:
-    """Return a name that may be broken after the signs that join its words."""
+    """Return a name with possible line breaks after the characters that join its words."""
     from markupsafe import Markup, escape
 
     parts = re.split(r"(?<=[_/-])", clean(text))
@@ -48,7 +48,7 @@ def breakable(text: str) -> Markup:
 
 
 def policy(style: str, script: str) -> str:
-    """Return the page's content security policy: nothing from anywhere, and no script or style but these two."""
+    """Return the page's content security policy: no network requests, and no other script or style than these."""
     return "; ".join(
         (
             "default-src 'none'",

@@ -1,4 +1,4 @@
-"""A report and its material as the page reads them: a small index, and chunks of items unpacked on demand."""
+"""The data of a page with one report: a small index, and chunks of items that are unpacked on demand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """What one row of the list is: a task or question, with all its passes and samples."""
+    """One row of the list: a task or question, with all its passes and samples."""
 
     name: str
     qids: list[str]
@@ -34,7 +34,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def items_of(report: Report, material: Material) -> list[Item]:
-    """Group the samples; the tasks of a unit are one item where they belong together."""
+    """Group the samples by task, or by unit if the tasks of a unit form one item."""
     groups: dict[str, list[SampleResult]] = {}
     for sample in report.samples:
         groups.setdefault(sample.cluster if material.whole_units else sample.qid, []).append(sample)
@@ -54,7 +54,7 @@ def build(report: Report, material: Material) -> Payload:
     scorer = scorer_of(report)
     places = {key: number for number, key in enumerate(material.images)}
     chunks, where = _chunks(items, Page(material, places, texts, scorer))
-    # Texts are what a report is for; images get what they leave.
+    # Texts are more important in a report; images get the remaining space.
     left = (AIM - sum(map(len, chunks))) * 3 // 4
     found = thumbnails_of(material, max(images.LEAST, min(images.BUDGET, left)))
     broken = sum(image is None for image in found)
@@ -101,7 +101,7 @@ def _head(report: Report, material: Material) -> dict[str, object]:
 def _columns(
     report: Report, items: list[Item], material: Material, where: list[tuple[int, int]], scorer: AnyScorer
 ) -> dict[str, object]:
-    """Return items and samples as columns; the samples of an item stand together."""
+    """Return items and samples as columns; the samples of an item are adjacent."""
     outcomes, answers, rules, details, labels, qids, failed = (Numbers() for _ in range(7))
     rows: list[list[object]] = []
     columns: dict[str, list[object]] = {
@@ -138,7 +138,7 @@ def _columns(
 
 
 def _verdicts(item: Item, scorer: AnyScorer) -> list[list[str]]:
-    """Return what an item came to in (official, careful), one pair a round of its tasks, where its scorer says so."""
+    """Return (official, careful) outcomes of an item, one pair per round, if its scorer has outcomes of units."""
     rounds: dict[int, list[SampleResult]] = {}
     for sample in item.samples:
         rounds.setdefault(sample.sample, []).append(sample)
@@ -151,7 +151,7 @@ def _first_task(item: Item, material: Material) -> Task | None:
 
 
 def _failed_test(sample: SampleResult, scorer: AnyScorer) -> str | None:
-    """Return the test that failed, in one short line."""
+    """Return the failed test as one short line."""
     test = dict(scorer.marks(sample).facts).get("failed test") if scorer.runs_programs else None
     return " ".join(test.split())[:BLURB] if test else None
 
@@ -164,7 +164,7 @@ def _rule(reading: Reading) -> str | None:
 
 
 def _chunks(items: list[Item], page: Page) -> tuple[list[str], list[tuple[int, int]]]:
-    """Return the packed chunks, and for each item its chunk and its place there."""
+    """Return the packed chunks, and for each item its chunk and its index in that chunk."""
     packed: list[str] = []
     where: list[tuple[int, int]] = []
     waiting: list[dict[str, object]] = []

@@ -1,4 +1,4 @@
-// How the index of one run is read.
+// Reading of the index of one run.
 
 let index, items, all, owners, timed, baselines, glossary, words;
 const owner = (at) => items[owners[at]];

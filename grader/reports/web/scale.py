@@ -1,4 +1,4 @@
-"""A linear scale for drawings: round ends, a few round marks."""
+"""A linear scale for plots, with round ends and a few round marks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, values: Sequence[float], *, width: int = 300, margin: int = 8, floor: float = 0.0) -> Self:
-        """Return the scale that shows these values, nothing below `floor` and above 100."""
+        """Return a scale for these values, between `floor` and 100."""
         low, high = (min(values), max(values)) if values else (0.0, 100.0)
         span = max(high - low, 1.0)
         step = next((step for step in _STEPS if span / step <= _MOST_MARKS - 1), _STEPS[-1])
@@ -35,15 +35,15 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def at(self, value: float) -> float:
-        """Return the place of a value."""
+        """Return the position of a value on the line."""
         share = (value - self.low) / (self.high - self.low)
         return round(self.margin + share * (self.width - 2 * self.margin), 2)
 
     @property
     def marks(self) -> list[float]:
-        """The round values that are marked."""
+        """The round values with a mark."""
         return [self.low + self.step * n for n in range(int((self.high - self.low) / self.step + 1e-9) + 1)]
 
     def named(self, value: float) -> str:
-        """Return a mark's name."""
+        """Return a mark's label."""
         return f"{value:.0f}" if self.step >= 1 else f"{value:.1f}"

@@ -1,4 +1,4 @@
-"""Several runs of one benchmark as the page reads them: items with every run's values, and chunks of their outputs."""
+"""The data of a page with several runs of one benchmark: items with every run's values, and chunks of outputs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Side:
 
 
 class _Runs:
-    """The runs, and what is looked up in them again and again."""
+    """The runs, with indexes for repeated lookups."""
 
     def __init__(self, sides: Sequence[Side]) -> None:
         self.sides = sides
@@ -57,7 +57,7 @@ class _Runs:
         return list(dict.fromkeys(sample.qid for members in self.members(item) for sample in members))
 
     def first(self, item: str) -> SampleResult:
-        """Return the item's first sample, of whichever run."""
+        """Return the item's first sample in any run."""
         return next(sample for members in self.members(item) for sample in members)
 
 
@@ -75,7 +75,7 @@ def _shared(sides: Sequence[Side]) -> Material:
 
 
 def build(sides: Sequence[Side]) -> Payload:
-    """Pack runs side by side; raises UsageError where two of them cannot be compared."""
+    """Pack several runs. Raises UsageError if two of them cannot be compared."""
     pairs = comparisons(sides)
     runs = _Runs(sides)
     chunks, where = _chunks(runs)
@@ -92,7 +92,7 @@ def build(sides: Sequence[Side]) -> Payload:
 
 
 def comparisons(sides: Sequence[Side]) -> dict[tuple[int, int], Comparison]:
-    """Compare every two runs, the earlier one first."""
+    """Compare every pair of runs, the earlier one first."""
     return {
         (first, second): compare(
             sides[first].report,
@@ -156,7 +156,7 @@ def _pair(first: int, second: int, made: Comparison) -> dict[str, object]:
 
 
 def _columns(runs: _Runs, where: list[tuple[int, int]]) -> dict[str, object]:
-    """Return one row an item: what it is, and each run's values and outcomes."""
+    """Return one row per item, with each run's values and outcomes."""
     outcomes, answers, labels = (Numbers() for _ in range(3))
     values = [{reading: item_values(side.report, runs.metric, reading) for reading in READINGS} for side in runs.sides]
     rows = []
@@ -178,13 +178,13 @@ def _value(value: float | None) -> float | None:
 
 
 def _marks(members: list[SampleResult], reading: ReadingName, outcomes: Numbers, answers: Numbers) -> list[list[int]]:
-    """Return (outcome, answer) of each sample, by number."""
+    """Return (number of the outcome, number of the answer) for each sample."""
     read = (sample.reading(reading) for sample in members)
     return [[outcomes(one.outcome.value), answers(one.answer)] for one in read]
 
 
 def _chunks(runs: _Runs) -> tuple[list[str], list[tuple[int, int]]]:
-    """Return the packed chunks, and for each item its chunk and its place there."""
+    """Return the packed chunks, and for each item its chunk and its index in that chunk."""
     packed: list[str] = []
     where: list[tuple[int, int]] = []
     waiting: list[dict[str, object]] = []

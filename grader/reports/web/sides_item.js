@@ -1,4 +1,4 @@
-// One item: what was asked, and what every run answered, beside each other.
+// The view of one item: the question, and the answers of all runs side by side.
 
 function column_of(part, run, number, lines) {
   const samples = part.runs[run];
@@ -27,7 +27,7 @@ function partOf(part, number, lines, alone) {
 
 async function one() {
   const item = items.find((other) => other.name === state.item);
-  if (!item) return [steps(null), el('p', { class: 'notice warn' }, 'There is no item ', safe(state.item), ' in this report.')];
+  if (!item) return [steps(null), el('p', { class: 'notice warn' }, 'This report has no item ', safe(state.item), '.')];
   const { parts, lines } = (await chunk(item.chunk))[item.place];
   const rounds = [...new Set(parts.flatMap((part) => part.runs.flat().map((sample) => sample.n)))].sort((x, y) => x - y);
   const now = rounds.includes(Number(state.sample)) ? Number(state.sample) : rounds[0];

@@ -1,4 +1,4 @@
-// The list of items with the verdicts of all runs, filtered by what moved between two of them.
+// The list of items with the verdicts of all runs; a filter selects items that changed between two runs.
 
 const cellOf = (item, run, reading = state.reading) => item.cells[run]?.[reading === 'official' ? 0 : 1] ?? null;
 const valueOf = (item, run) => cellOf(item, run)?.[0] ?? null;
@@ -10,14 +10,14 @@ function movement(item, a, b) {
   return before > 1 - 1e-9 ? 'right' : before < 1e-9 ? 'wrong' : 'same';
 }
 
-// Whether every item is right or wrong, so that these are the words to use.
+// Whether every item is either correct or wrong, without values in between.
 const binary = (a, b) => items.every((item) => [valueOf(item, a), valueOf(item, b)].every((value) => value === null || value < 1e-9 || value > 1 - 1e-9));
 
 function movements(a, b) {
   const [x, y] = [LETTERS[a], LETTERS[b]];
   const words = binary(a, b)
-    ? [['down', `${x} right, ${y} wrong`], ['up', `${x} wrong, ${y} right`], ['right', 'both right'], ['wrong', 'both wrong']]
-    : [['down', `higher in ${x}`], ['up', `higher in ${y}`], ['right', 'all right in both'], ['same', 'the same in both'], ['wrong', 'all wrong in both']];
+    ? [['down', `${x} correct, ${y} wrong`], ['up', `${x} wrong, ${y} correct`], ['right', 'both correct'], ['wrong', 'both wrong']]
+    : [['down', `higher in ${x}`], ['up', `higher in ${y}`], ['right', 'all correct in both'], ['same', 'the same in both'], ['wrong', 'all wrong in both']];
   return [...words, ['unpaired', 'not scored in both']];
 }
 
@@ -58,7 +58,7 @@ function filters() {
   return [el('form', { class: 'filters', role: 'search', 'aria-label': 'Items', onsubmit: (event) => event.preventDefault() },
     el('label', { class: 'grow' }, el('span', { text: 'Search' }), el('input', { id: 'search', type: 'search', value: state.q, autocomplete: 'off', spellcheck: 'false', placeholder: 'id, question, category, answer', oninput: typed })), choices(),
     labels.length ? select('group', 'Category', labels) : null, el('a', { class: 'button', id: 'clear', href: fresh({ tab: 'items', a: state.a, b: state.b, reading: state.reading }), text: 'Clear' })),
-  el('p', { class: 'chips', role: 'group', 'aria-label': 'What moved' }, [['', 'all'], ...movements(a, b)].filter(([value]) => !value || numbers.get(value)).map(([value, text]) =>
+  el('p', { class: 'chips', role: 'group', 'aria-label': 'Changes' }, [['', 'all'], ...movements(a, b)].filter(([value]) => !value || numbers.get(value)).map(([value, text]) =>
     el('a', { class: `chip moved-${value || 'all'}`, href: filtered({ moved: value }), 'aria-current': state.moved === value ? 'true' : null, text: value ? `${text} (${count(numbers.get(value) ?? 0)})` : `${text} (${count(items.length)})` })))];
 }
 

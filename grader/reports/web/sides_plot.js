@@ -1,8 +1,8 @@
-// Differences of two runs, drawn: a forest plot with one line for each reading.
+// A forest plot of the differences between two runs, with one line per reading.
 
 const FOREST = 300;
 
-// Round ends to the left and right of zero, equally far, so that no side looks larger than it is.
+// A scale with round ends, symmetric around zero, so that neither side looks larger than it is.
 function forestScale(rows) {
   const most = Math.max(1, ...rows.flatMap((row) => READINGS.flatMap((name) => (row[name] ? row[name].ci.map(Math.abs) : []))));
   const reach = [2, 5, 10, 20, 30, 40, 50, 60, 80, 100].find((end) => end >= most) ?? 100;

@@ -1,4 +1,4 @@
-// How the index of several runs is read, and how each run was made.
+// Reading of the index of several runs, and the provenance of each run.
 
 let index, items, baselines, glossary, words;
 
@@ -11,7 +11,7 @@ function read(unpacked) {
   words = lookup(index.words);
 }
 
-// Facts as rows, runs as columns: what is not alike stands out.
+// A table with facts as rows and runs as columns; rows that differ are marked.
 function about() {
   const text = (value) => (value === null || value === undefined ? '–' : typeof value === 'object' ? JSON.stringify(value) : String(value));
   const names = [...new Set(index.runs.flatMap((run) => Object.keys(run.made)))].filter((name) => index.runs.some((run) => typeof run.made[name] !== 'object'));
@@ -19,7 +19,7 @@ function about() {
     const cells = index.runs.map((run) => text(run.made[name]));
     return el('tr', { class: new Set(cells).size > 1 ? 'unlike' : '' }, el('th', { scope: 'row' }, safe(human(name))), cells.map((cell) => el('td', {}, safe(cell))));
   });
-  return [missingOfRuns(), el('h2', { text: 'How they were made' }), el('p', { class: 'lead', text: 'Marked rows are not the same in all runs.' }),
+  return [missingOfRuns(), el('h2', { text: 'How they were made' }), el('p', { class: 'lead', text: 'Marked rows differ between the runs.' }),
     table('How they were made', [column('Fact'), index.runs.map((run, at) => el('th', { scope: 'col' }, runTag(at), safe(run.name)))], rows, 'made wrapped'),
     index.runs.map((run, at) => (run.notes.length ? el('section', {}, el('h3', {}, runTag(at), safe(run.name)), el('ul', { class: 'notes' }, run.notes.map((note) => el('li', {}, safe(note))))) : null))];
 }

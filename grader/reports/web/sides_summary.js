@@ -1,17 +1,17 @@
-// What each run scored, how far two of them are apart, and where the difference is from.
+// The metrics of each run, the difference between two runs, and the categories with the largest differences.
 
 const LETTERS = 'ABCDEFGH';
 const runName = (at) => named(index.runs[at].name);
 const runTag = (at) => el('b', { class: `run run-${LETTERS[at]}`, text: LETTERS[at] });
 
-// The two runs that are compared, in the order of the address.
+// The two runs to compare, in the order of the address.
 const chosenPair = () => {
   const place = (text, otherwise) => (index.runs[Number(text)] ? Number(text) : otherwise);
   const a = place(state.a, 0), b = place(state.b, 1);
   return a === b ? [0, 1] : [a, b];
 };
 
-// Pairs are kept once; turned round, every difference changes its sign.
+// Each pair is stored once; in the other direction, every difference changes its sign.
 function comparison(a, b) {
   const kept = index.pairs.find((pair) => pair.a === Math.min(a, b) && pair.b === Math.max(a, b));
   if (a < b) return kept;
@@ -48,12 +48,12 @@ function runsTable() {
     el('td', { class: 'plot' }, interval(row, scale)), READINGS.map((name) => el('td', { class: 'num' }, figure(row[name]))), el('td', { class: 'num' }, difference(row)),
     el('td', { class: 'num', text: count((row.careful || row.official)?.n ?? 0) })));
   return el('section', { 'aria-labelledby': 'h-runs' }, el('div', { class: 'heading' }, el('h2', { id: 'h-runs', text: `Runs: ${human(index.metric)}` }), legend()),
-    el('p', { class: 'lead', text: 'In percent, with 95 % intervals. Official is the published scorer, bug for bug; careful is what an attentive person concludes.' }),
+    el('p', { class: 'lead', text: 'In percent, with 95 % intervals. Official is the verdict of the published scorer, bug for bug; careful is the verdict of an attentive person.' }),
     table('Runs in both readings', [column('Run'), el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), zoomedAxis(scale)), column('Official', 'num'), column('Careful', 'num'),
       column('careful − official', 'num'), column('n', 'num')], body, 'figures'));
 }
 
-// The scale of the runs' values: as much of 0 to 100 as they need.
+// A scale for the runs' values: the part of 0 to 100 that they need.
 function zoomed(rows) {
   const values = rows.flatMap((row) => READINGS.flatMap((name) => (row[name] && row[name].value !== null ? [row[name].value, ...(row[name].ci || []), ...(row[name].bounds || [])] : [])));
   const low = values.length ? Math.max(Math.min(0, ...values) < 0 ? -100 : 0, 10 * Math.floor(Math.min(...values) / 10)) : 0;
@@ -103,7 +103,7 @@ function differencesTables() {
   const plain = (row) => el('span', { title: meaning(row.name), class: meaning(row.name) ? 'explained' : null }, human(row.name));
   const category = (row) => safe(row.group.slice(row.group.indexOf('=') + 1));
   return [el('section', { 'aria-labelledby': 'h-differences' }, el('div', { class: 'heading' }, el('h2', { id: 'h-differences' }, `From ${LETTERS[a]} to ${LETTERS[b]}`), legendOfReadings()),
-    el('p', { class: 'lead' }, `Each line is the change from ${LETTERS[a]} (`, safe(index.runs[a].name), `) to ${LETTERS[b]} (`, safe(index.runs[b].name), `) in points, with its 95 % interval. Right of zero: ${LETTERS[b]} is better. Numbers are of the ${state.reading} reading, over the items scored in both runs.`),
+    el('p', { class: 'lead' }, `Each line is the change from ${LETTERS[a]} (`, safe(index.runs[a].name), `) to ${LETTERS[b]} (`, safe(index.runs[b].name), `) in points, with its 95 % interval. Right of zero: ${LETTERS[b]} is better. The numbers belong to the ${state.reading} reading, and to items that are scored in both runs.`),
     table('Differences', forestHead('Metric', scale, a, b), forestRows(overall, scale, plain, a, b), 'forests'), said(overall, a, b)),
   [...fields].map(([field, members]) => el('section', {}, el('h3', { class: 'field' }, 'By ', safe(human(field))),
     table(`Differences by ${named(field)}`, forestHead(human(named(field)), scale, a, b), forestRows(members, scale, category, a, b), 'forests')))];
@@ -111,13 +111,13 @@ function differencesTables() {
 
 const legendOfReadings = () => el('p', { class: 'legend' }, READINGS.map((name) => el('span', {}, el('i', { class: `key ${name}`, 'aria-hidden': 'true' }), name)));
 
-// One sentence on the headline: what the data say, and how they were tested.
+// One sentence about the first metric: whether the runs differ, and how this was tested.
 function said(overall, a, b) {
   const one = overall.find((row) => row.name === index.metric)?.[state.reading];
   if (!one) return null;
   const [low, high] = one.ci;
   const better = low > 0 ? b : high < 0 ? a : null;
-  const verdict = better === null ? `These data do not tell ${LETTERS[a]} and ${LETTERS[b]} apart.` : `${LETTERS[better]} is better by ${fixed(Math.abs(one.value))} points.`;
+  const verdict = better === null ? `${LETTERS[a]} and ${LETTERS[b]} do not differ significantly.` : `${LETTERS[better]} is better by ${fixed(Math.abs(one.value))} points.`;
   const how = one.test === 'no difference to test' ? 'No item differs.' : `Test: ${one.test}, paired by item; p = ${pValue(one.p)}.`;
   const power = one.n >= 10 && one.detectable > 0 && one.detectable < 100 ? ` Minimum detectable change: ${fixed(one.detectable)} points (80 % power, n = ${one.n}).` : '';
   return el('p', { class: 'notice' }, el('b', { text: verdict }), ` ${how}${power}`);
@@ -129,14 +129,14 @@ function movedCard() {
   const cell = (moved) => el('td', { class: `num ${numbers.get(moved) ? (moved === 'up' || moved === 'down' ? 'other' : 'same') : 'faint'}` }, numbers.get(moved) ? el('a', { href: filtered({ tab: 'items', moved, group: '' }), text: count(numbers.get(moved)) }) : '0');
   if (!binary(a, b)) return null;
   return el('section', { class: 'card', 'aria-labelledby': 'h-moved' }, el('h2', { id: 'h-moved', text: 'Item by item' }),
-    table('Items by what became of them', [column('Run'), column(`${LETTERS[b]} right`, 'num'), column(`${LETTERS[b]} wrong`, 'num')],
-      [el('tr', {}, el('th', { scope: 'row', text: `${LETTERS[a]} right` }), cell('right'), cell('down')), el('tr', {}, el('th', { scope: 'row', text: `${LETTERS[a]} wrong` }), cell('up'), cell('wrong'))], 'matrix slim'));
+    table('Items by their verdicts in both runs', [column('Run'), column(`${LETTERS[b]} correct`, 'num'), column(`${LETTERS[b]} wrong`, 'num')],
+      [el('tr', {}, el('th', { scope: 'row', text: `${LETTERS[a]} correct` }), cell('right'), cell('down')), el('tr', {}, el('th', { scope: 'row', text: `${LETTERS[a]} wrong` }), cell('up'), cell('wrong'))], 'matrix slim'));
 }
 
 function notesOf() {
   const [a, b] = chosenPair();
   const notes = comparison(a, b).notes;
-  return notes.length ? el('section', {}, el('h2', { text: 'What to know' }), el('ul', { class: 'notes' }, notes.map((note) => el('li', {}, safe(note))))) : null;
+  return notes.length ? el('section', {}, el('h2', { text: 'Notes' }), el('ul', { class: 'notes' }, notes.map((note) => el('li', {}, safe(note))))) : null;
 }
 
 function summary() {

@@ -1,4 +1,4 @@
-// The views of a report of several runs, and what its address holds.
+// The tabs of a report of several runs, and the parameters in its address.
 
 const TABS = [['summary', 'Summary'], ['items', 'Items'], ['about', 'How they were made']];
 const DEFAULTS = { tab: 'summary', item: '', sample: '0', q: '', group: '', moved: '', reading: 'careful', a: '0', b: '1', sort: '', page: '1' };

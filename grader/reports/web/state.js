@@ -1,4 +1,4 @@
-// Where the reader is stands in the address: every view can be linked to, and back and forward work.
+// The address holds the current view, so that every view has a link, and the browser's back and forward work.
 
 function readState() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -19,7 +19,7 @@ function address(changes, from = state) {
   return `#${words}`;
 }
 
-// From one tab to another nothing is kept but the theme.
+// A change of the tab keeps no filters; only the theme stays.
 const fresh = (changes) => address(changes, DEFAULTS);
 
 function go(target, { replace = false } = {}) {

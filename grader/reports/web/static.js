@@ -1,3 +1,3 @@
-// A page that is complete without a script: only the theme is chosen here.
+// A page that is complete without a script; the script only switches the theme.
 
 themes();

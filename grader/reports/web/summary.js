@@ -1,4 +1,4 @@
-// The figures: both readings side by side with their intervals, pass@k, outcomes, categories.
+// The summary: metrics in both readings with intervals, pass@k, outcomes, categories.
 
 function metricRows(rows, scale, label) {
   return rows.map((row) => el('tr', {}, el('th', { scope: 'row' }, label(row)), el('td', { class: 'plot' }, interval(row, scale)),
@@ -7,24 +7,24 @@ function metricRows(rows, scale, label) {
 }
 
 const metricHead = (first, scale) => [column(first), el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), axis(scale)),
-  column(`Official${index.mark}`, 'num'), column('Careful', 'num'), el('th', { scope: 'col', class: 'num', title: 'The careful value minus the official one, in points' }, 'careful − official'), el('th', { scope: 'col', class: 'num', title: 'Observations behind the value' }, 'n')];
+  column(`Official${index.mark}`, 'num'), column('Careful', 'num'), el('th', { scope: 'col', class: 'num', title: 'The careful value minus the official one, in points' }, 'careful − official'), el('th', { scope: 'col', class: 'num', title: 'Number of observations' }, 'n')];
 
 function overall() {
   const rows = index.breakdown.filter((row) => row.group === null);
-  if (!rows.length) return el('p', { class: 'notice', text: 'This run has no figures.' });
+  if (!rows.length) return el('p', { class: 'notice', text: 'This run has no metrics.' });
   const scale = scaleOf(rows);
   return el('section', { 'aria-labelledby': 'h-figures' }, el('div', { class: 'heading' },
     el('h2', { id: 'h-figures', text: 'Metrics' }), legend()),
-  el('p', { class: 'lead', text: 'In percent, with 95 % intervals. Official is the published scorer, bug for bug; careful is what an attentive person concludes.' }),
-  table('Figures in both readings', metricHead('Metric', scale), metricRows(rows, scale, (row) => el('span', { title: meaning(row.name), class: meaning(row.name) ? 'explained' : null }, human(row.name))), 'figures'),
-  index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored (${index.why_unscored}). All metrics exclude them; "between" says what the figure could be with all of them wrong, and all right. `,
+  el('p', { class: 'lead', text: 'In percent, with 95 % intervals. Official is the verdict of the published scorer, bug for bug; careful is the verdict of an attentive person.' }),
+  table('Metrics in both readings', metricHead('Metric', scale), metricRows(rows, scale, (row) => el('span', { title: meaning(row.name), class: meaning(row.name) ? 'explained' : null }, human(row.name))), 'figures'),
+  index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored (${index.why_unscored}). All metrics exclude them; "between" shows the worst case (all of them wrong) and the best case (all correct). `,
     el('a', { href: fresh({ tab: 'items', careful: 'unscored' }), text: 'Show them' })) : null);
 }
 
 function headline() {
   const different = all.filter(differs).length;
   const words = different
-    ? [`Official and careful differ on ${count(different)} of ${plural(all.length, 'sample')}. `, el('a', { href: fresh({ tab: 'differences' }), text: 'See where and why' })]
+    ? [`Official and careful differ on ${count(different)} of ${plural(all.length, 'sample')}. `, el('a', { href: fresh({ tab: 'differences' }), text: 'Show these samples and the reasons' })]
     : [`Official and careful agree on all ${plural(all.length, 'sample')}.`];
   return all.length ? el('p', { class: 'notice' }, words) : null;
 }
@@ -92,7 +92,7 @@ function outcomes() {
     across.map((name) => el('td', { class: 'num' }, link({ careful: name }, seen.careful.get(name)))),
     el('td', { class: 'num', text: count(all.length) })));
   return el('section', { class: 'card', 'aria-labelledby': 'h-outcomes' }, el('h2', { id: 'h-outcomes', text: 'Outcomes' }),
-    el('p', { class: 'lead', text: 'Samples by what official (rows) and careful (columns) conclude. Every number leads to its items.' }),
+    el('p', { class: 'lead', text: 'Samples by their official outcome (rows) and careful outcome (columns). Every number is a link to its items.' }),
     table('Samples by outcome: official in rows, careful in columns', [el('th', { scope: 'col' }, el('small', { text: 'official ↓ careful →' })),
       across.map((name) => el('th', { scope: 'col', class: `num head ${toneOf(name)}`, title: MEANINGS.get(name), text: outcomeName(name) })), column('all', 'num')], rows, 'matrix'));
 }
@@ -125,7 +125,7 @@ function grouped(rows) {
   return found;
 }
 
-// What the scorer adds of its own: tables of texts.
+// Additional tables from the scorer.
 function tables() {
   return index.tables.map((block, number) => el('section', { class: 'card', 'aria-labelledby': `h-table-${number}` }, el('h2', { id: `h-table-${number}` }, safe(block.title)),
     el('p', { class: 'lead' }, safe(block.lead)),
@@ -135,11 +135,11 @@ function tables() {
 
 function summary() {
   return [missing(), headline(), overall(), el('div', { class: 'cards' }, curveCard(), all.length ? outcomes() : null, tables()), categories(),
-    index.notes.length ? el('section', { 'aria-labelledby': 'h-notes' }, el('h2', { id: 'h-notes', text: 'What to know' }),
+    index.notes.length ? el('section', { 'aria-labelledby': 'h-notes' }, el('h2', { id: 'h-notes', text: 'Notes' }),
       el('ul', { class: 'notes' }, index.notes.map((note) => el('li', {}, safe(note))))) : null];
 }
 
-// What could not be shown stands on top of the summary and of how it was made; an item says what it lacks itself.
+// A list of what cannot be shown, at the top of two tabs; the view of an item lists its own gaps.
 const MISSING = { predictions: 'Raw outputs', questions: 'Questions', images: 'Images', programs: 'Programs' };
 function missing() {
   if (!index.gaps.length) return null;

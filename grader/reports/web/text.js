@@ -1,4 +1,4 @@
-// Untrusted text, shown as it is: characters that would hide, reorder or command are shown by name.
+// Untrusted text, shown unchanged, except that invisible, reordering and control characters are shown by name.
 
 const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\p{Cs}]/gu;
 
@@ -22,10 +22,10 @@ function plain(parent, text) {
 }
 
 const safe = (text) => plain(document.createDocumentFragment(), String(text));
-// For attributes and options, which hold no elements.
+// The same for attributes and options, which cannot contain elements.
 const named = (text) => String(text).replace(UNSEEN, (character) => nameOf(character));
 
-// marks: [{ start, end, reading }], which may overlap. cut: [place, characters left out] or undefined.
+// marks: [{ start, end, reading }], which may overlap. cut: [position, number of omitted characters] or undefined.
 function marked(parent, text, marks, cut) {
   const edges = new Set([0, text.length]);
   for (const mark of marks) edges.add(mark.start).add(mark.end);
@@ -52,7 +52,7 @@ const marksOf = (sample) => ['official', 'careful']
   .filter((name) => sample[name].span)
   .map((name) => ({ start: sample[name].span[0], end: sample[name].span[1], reading: name }));
 
-// Lines are [text] or [text, runs]; runs are lengths and classes in turn, as in "3k1_8f".
+// Lines are [text] or [text, runs]; runs are alternating lengths and classes, as in "3k1_8f".
 function source(lines, own = [0, 0], failed = -1) {
   return el('pre', { class: 'code', tabindex: '0', dir: 'ltr' }, el('code', {}, lines.map((line, number) => {
     const row = el('span', { class: `line${number >= own[0] && number < own[1] ? ' own' : ''}${number === failed ? ' failed' : ''}` });

@@ -1,9 +1,9 @@
-// The choice between light, dark and what the system says.
+// The choice between the light theme, the dark theme and the system's theme.
 
 function themes() {
   const button = byId('theme');
   const order = ['auto', 'light', 'dark'];
-  const keep = (name) => { try { localStorage.setItem('grade-theme', name); } catch { /* a file may not be allowed to keep anything */ } };
+  const keep = (name) => { try { localStorage.setItem('grade-theme', name); } catch { /* a local file may not be allowed to store data */ } };
   const kept = () => { try { return localStorage.getItem('grade-theme'); } catch { return null; } };
   const show = (name) => {
     if (name === 'auto') delete document.documentElement.dataset.theme;

@@ -1,19 +1,19 @@
-// Small things several views show: outcomes, intervals, links to an item.
+// Small elements that several views use: outcomes, intervals, tables, links to an item.
 
 const READINGS = ['official', 'careful'];
 const TONES = lookup({ passed: 'good', correct: 'good', unscored: 'none', suspect: 'doubt', ambiguous: 'doubt', no_answer: 'doubt' });
 const SIGNS = { good: '✓', bad: '✕', doubt: '?', none: '–' };
 const toneOf = (outcome) => TONES.get(outcome) ?? 'bad';
 
-// What an outcome is called here, and what it means.
+// Names and meanings of outcomes.
 const outcomeName = (outcome) => words.get(outcome) ?? human(outcome);
-const MEANINGS = lookup({ passed: 'All tests passed.', failed: 'A test’s assertion failed.', error: 'The program raised something other than a failed assertion.',
-  timeout: 'The program used more time than it may.', out_of_memory: 'The program used more memory than it may.', crashed: 'A signal of its own making ended the program.',
-  lint_failed: 'The linter refused the program.', suspect: 'It passes officially, and the check in processes apart does not confirm it.',
-  correct: 'The answer is right.', wrong: 'The answer is wrong.', no_answer: 'The output gives no answer.', ambiguous: 'The output gives several answers.',
+const MEANINGS = lookup({ passed: 'All tests passed.', failed: 'A test’s assertion failed.', error: 'The program raised an exception other than a failed assertion.',
+  timeout: 'The program used more time than allowed.', out_of_memory: 'The program used more memory than allowed.', crashed: 'The program ended by a signal that it caused itself.',
+  lint_failed: 'The linter rejected the program.', suspect: 'It passes officially, but the check in separate processes does not confirm the pass.',
+  correct: 'The answer is correct.', wrong: 'The answer is wrong.', no_answer: 'The output gives no answer.', ambiguous: 'The output gives several answers.',
   unscored: 'No verdict: excluded from all metrics.' });
 
-// What a metric or a rule is; `pass@*` stands for every k.
+// The description of a metric or a rule; `pass@*` is for every k.
 const meaning = (name) => glossary.get(name) ?? glossary.get(`${String(name).split('@')[0]}@*`) ?? null;
 
 function badge(outcome, answer) {
@@ -29,7 +29,7 @@ const ruleOf = (at, reading) => index.rules[index.samples[reading === 'official'
 const detailOf = (at) => index.details[index.samples.d[at]] ?? '';
 const differs = (at) => index.samples.x[at] === 1;
 
-// One mark a sample, a pass or a round: as many shapes as tones, so that nothing hangs on colour alone.
+// One mark per sample, pass or round. Each tone has its own shape, so that no information needs colour.
 function dots(item, reading) {
   const all = samplesOf(item).map((at) => outcomeOf(at, reading));
   const tally = new Map();
@@ -108,7 +108,7 @@ function pager(total, size, page, link) {
     el('span', { text: `Page ${page} of ${pages}` }), step(page + 1, 'Next →'));
 }
 
-// An id in a narrow column: its middle gives way, its end stays, the whole of it is on hover and in the text.
+// An id in a narrow column: its middle is hidden, its end stays visible; hovering shows the whole id.
 const LONG_ID = 24, ID_END = 12;
 function shortId(name) {
   const text = String(name);
@@ -118,7 +118,7 @@ function shortId(name) {
   return el('span', { class: 'long-id' }, el('span', { class: 'start' }, safe(text.slice(0, at))), el('span', { class: 'end' }, safe(text.slice(at))));
 }
 
-// navigator.clipboard is not there on every page that was opened from a disk.
+// navigator.clipboard does not exist on every page that was opened from a local file.
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);

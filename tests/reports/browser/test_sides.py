@@ -67,8 +67,14 @@ def test_items_are_filtered_by_what_moved_from_a_to_b(page: Callable[..., Page])
     opened = page(side("old", run(A)), side("new", run(B)), view="tab=items")
     assert names(opened) == ["q0", "q1", "q2", "q3", "q4"]
     chips = opened.locator(".chips a").all_text_contents()
-    assert chips == ["all (5)", "A right, B wrong (2)", "A wrong, B right (1)", "both right (1)", "both wrong (1)"]
-    opened.get_by_role("link", name="A right, B wrong").click()
+    assert chips == [
+        "all (5)",
+        "A correct, B wrong (2)",
+        "A wrong, B correct (1)",
+        "both correct (1)",
+        "both wrong (1)",
+    ]
+    opened.get_by_role("link", name="A correct, B wrong").click()
     settled(opened, "document.querySelectorAll('a.open').length === 2")
     assert names(opened) == ["q1", "q4"]
 
@@ -92,7 +98,7 @@ def test_an_item_shows_the_question_once_and_both_outputs_beside_each_other(page
     boxes = [column.bounding_box() for column in columns.all()]
     assert boxes[0]["y"] == boxes[1]["y"]  # type: ignore[index]
     assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]  # type: ignore[index]
-    assert "A right, B wrong (careful)" in opened.locator(".chips").inner_text()
+    assert "A correct, B wrong (careful)" in opened.locator(".chips").inner_text()
 
 
 def test_the_summary_has_names_differences_and_what_moved_by_category(page: Callable[..., Page]) -> None:
@@ -125,7 +131,7 @@ def test_any_two_of_three_runs_can_be_compared_in_either_direction(page: Callabl
 def test_shares_of_samples_are_higher_or_lower_not_right_or_wrong(page: Callable[..., Page]) -> None:
     opened = page(side("old", tasks([5, 10, 0])), side("new", tasks([7, 10, 0])), view="tab=items")
     chips = opened.locator(".chips a").all_text_contents()
-    assert chips == ["all (3)", "higher in B (1)", "all right in both (1)", "all wrong in both (1)"]
+    assert chips == ["all (3)", "higher in B (1)", "all correct in both (1)", "all wrong in both (1)"]
     row = opened.locator("tbody tr").first
     assert row.locator(".share").all_text_contents() == ["50 %", "70 %"]
 

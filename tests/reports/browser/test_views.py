@@ -192,7 +192,7 @@ def test_the_samples_of_an_item_are_links_and_keys(watch: Callable[..., Watched]
 
 def test_a_link_to_what_is_not_there_says_so(watch: Callable[..., Watched], made: Path) -> None:
     page = watch(made).open("tab=items&item=q99")
-    assert "There is no item q99" in page.locator("#panel").inner_text()
+    assert "This report has no item q99" in page.locator("#panel").inner_text()
     page.click("#back")
     _count(page, "4 tasks")
 
@@ -255,7 +255,7 @@ def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(wat
     settled(page, "document.querySelectorAll('table.differences tbody tr').length === 1")
     page.get_by_role("link", name="0", exact=True).click()
     page.locator("#item").wait_for()
-    assert page.locator(".options li.gold").inner_text().split() == ["B", "yellow", "right", "official"]
+    assert page.locator(".options li.gold").inner_text().split() == ["B", "yellow", "correct", "official"]
     assert page.locator(".answered pre mark").all_inner_texts() == ["B", "C"]
     settled(page, "document.querySelector('figure img').naturalWidth > 0")
 
@@ -318,7 +318,7 @@ def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Wa
     path = tmp_path / "report.html"
     path.write_bytes(html.render(report, material.load(report, None, None, None)))
     watched = watch(path)
-    assert "This run has no figures." in watched.open().locator("#panel").inner_text()
+    assert "This run has no metrics." in watched.open().locator("#panel").inner_text()
     assert note in watched.page.locator("#panel").inner_text()
     assert "There are no samples." in watched.open("tab=differences").locator("#panel").inner_text()
     assert "There are no samples." in watched.open("tab=items").locator("#panel").inner_text()

@@ -28,8 +28,8 @@ def test_the_terminal_has_bars_a_table_and_what_the_data_show() -> None:
     assert re.search(r"1000 +50\.0 +50\.0 +43\.1 to 56\.9 +below", text)
     assert re.search(r"2000 +75\.0 +75\.0 +68\.\d to 80\.\d +\+25\.0 +<0\.001 +50 +0 +met", text)
     assert "careful: ▁▇█" in text or "careful: ▁██" in text
-    assert "The gate's line is 60; below it: step 1000." in text
-    assert "the data show a change at step 2000" in text
+    assert "The gate's threshold is 60; below it: step 1000." in text
+    assert "significant change at step 2000" in text
 
 
 def test_csv_and_json_are_unrounded_and_whole() -> None:
@@ -49,7 +49,7 @@ def test_html_draws_both_readings_the_band_and_the_line() -> None:
     page = read(html.make(MADE))
     assert page.tags.count("polygon") == page.tags.count("polyline") == 2
     assert page.tags.count("circle") == 6
-    assert "The gate's line is 60; below it: step 1000." in page.text
+    assert "The gate's threshold is 60; below it: step 1000." in page.text
     assert page.tags.count("details") == 2
     assert (page.tags.count("script"), page.links) == (1, ["#content"])
 

@@ -48,7 +48,7 @@ def test_the_judge_is_asked_only_what_is_unread_and_can_still_matter(tmp_path: P
         source="endpoint", model="m", endpoint=server.url, questions=3, calls=3, prompt_tokens=33, completion_tokens=6
     )
     assert report.notes == [
-        f"Judge m at {server.url}: 3 calls, 0 replies kept from before; 33 prompt and 6 completion tokens."
+        f"Judge m at {server.url}: 3 calls, 0 replies from the cache; 33 prompt and 6 completion tokens."
     ]
 
 
