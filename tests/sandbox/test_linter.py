@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import inside
 import pytest
@@ -15,6 +15,8 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
+# One worker has the fixtures of this file.
+pytestmark = pytest.mark.xdist_group("pylint")
 SOURCES = {
     "clean": "import math\n\n\ndef solution(a):\n    return math.gcd(*a)\n\n\nassert solution([4, 6]) == 2\n",
     "undefined name": "def solution(a):\n    return deque(a)\n",
@@ -40,57 +42,111 @@ SOURCES = {
     "null byte": "def solution(a):\n    return '\x00'\n",
     "nothing": "",
 }
-DRIVER = """
-import json, sys
+FORKING = """
+import json, os, sys
+
+def each(groups, work):
+    '''Print what `work` returns for each group; every group has a process of its own, forked from this one.'''
+    found = []
+    for group in groups:
+        ours, theirs = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(ours)
+            with open(theirs, "w") as file:
+                json.dump(work(group), file)
+            os._exit(0)
+        os.close(theirs)
+        with open(ours) as file:
+            found.append(json.load(file))
+        os.waitpid(pid, 0)
+    json.dump(found, sys.stdout)
+"""
+KEPT_ALIVE = """
 sys.path.insert(0, sys.argv[1])
 import linter
 linter = linter.Linter(sys.argv[2])
 linter.warm()
-json.dump([linter.messages(source) for source in json.load(sys.stdin)], sys.stdout)
+each(json.load(sys.stdin), lambda sources: [linter.messages(source) for source in sources])
+"""
+FRESH = """
+import io
+from pylint import lint
+
+def run(source):
+    path = os.path.join(sys.argv[2], "program.py")
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(source)
+    sys.stdout = io.StringIO()
+    lint.Run(["--rcfile=", "--output-format=json", path], exit=False)
+    return json.loads(sys.stdout.getvalue() or "[]")
+
+each(json.load(sys.stdin), run)
 """
 
 
-def kept_alive(sources: list[str], folder: Path) -> list[list[str]]:
-    """Lint programs one after another in one process."""
-    work = folder / "linter"
-    work.mkdir(exist_ok=True)
-    command = [sys.executable, "-I", "-c", DRIVER, inside.FOLDER, str(work)]
-    done = subprocess.run(command, input=json.dumps(sources), capture_output=True, text=True, cwd=folder, check=False)
+def _run(script: str, given: object, folder: Path) -> Any:
+    command = [sys.executable, "-I", "-c", FORKING + script, inside.FOLDER, str(folder)]
+    done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, cwd=folder, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-def fresh(source: str, folder: Path) -> list[str]:
-    """Lint one program with a new pylint in its default configuration; errors and fatal messages only."""
-    path = folder / "program.py"
-    path.write_text(source, encoding="utf-8", newline="")
-    command = [sys.executable, "-I", "-m", "pylint", "--rcfile=", "--output-format=json", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
-    messages = json.loads(done.stdout) if done.stdout.strip() else []
+def kept_alive(groups: list[list[str]], folder: Path) -> list[list[list[str]]]:
+    """Lint the programs of each group one after another in one process."""
+    work = folder / "linter"
+    work.mkdir(exist_ok=True)
+    found: list[list[list[str]]] = _run(KEPT_ALIVE, groups, work)
+    return found
+
+
+def fresh(sources: list[str], folder: Path) -> list[list[str]]:
+    """Lint each program with a new pylint in its default configuration; return errors and fatal messages only."""
     return [
-        message["message"]
-        for message in messages
-        if message["type"] in {"error", "fatal"} and message["symbol"] != "function-redefined"
+        [
+            message["message"]
+            for message in messages
+            if message["type"] in {"error", "fatal"} and message["symbol"] != "function-redefined"
+        ]
+        for messages in _run(FRESH, sources, folder)
     ]
 
 
 @pytest.fixture(scope="module")
 def one_after_another(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """Messages of every program, each linted after all the programs before it."""
-    messages = kept_alive(list(SOURCES.values()), tmp_path_factory.mktemp("alive"))
+    (messages,) = kept_alive([list(SOURCES.values())], tmp_path_factory.mktemp("alive"))
     return dict(zip(SOURCES, messages, strict=True))
+
+
+@pytest.fixture(scope="module")
+def of_fresh_ones(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """Messages of every program, each from a pylint that has seen no other."""
+    sources = {**SOURCES, **{name: second for name, (_, second) in LEAVERS.items()}}
+    return dict(zip(sources, fresh(list(sources.values()), tmp_path_factory.mktemp("fresh")), strict=True))
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_messages_are_those_of_a_fresh_pylint(
-    name: str, one_after_another: dict[str, list[str]], tmp_path: Path
+    name: str, one_after_another: dict[str, list[str]], of_fresh_ones: dict[str, list[str]]
 ) -> None:
-    assert one_after_another[name] == fresh(SOURCES[name], tmp_path)
+    assert one_after_another[name] == of_fresh_ones[name]
+
+
+def test_a_pylint_that_is_forked_is_a_fresh_one(of_fresh_ones: dict[str, list[str]], tmp_path: Path) -> None:
+    """The command itself, started anew, says the same."""
+    path = tmp_path / "program.py"
+    path.write_text(SOURCES["no member"], encoding="utf-8")
+    command = [sys.executable, "-I", "-m", "pylint", "--rcfile=", "--disable=all", "--enable=E,F", str(path)]
+    said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False).stdout
+    assert of_fresh_ones["no member"]
+    assert all(message in said for message in of_fresh_ones["no member"])
 
 
 def test_the_order_of_programs_does_not_matter(one_after_another: dict[str, list[str]], tmp_path: Path) -> None:
     names = list(SOURCES)[::-1]
-    assert dict(zip(names, kept_alive([SOURCES[name] for name in names], tmp_path), strict=True)) == one_after_another
+    (messages,) = kept_alive([[SOURCES[name] for name in names]], tmp_path)
+    assert dict(zip(names, messages, strict=True)) == one_after_another
 
 
 LEAVERS = {
@@ -106,18 +162,28 @@ LEAVERS = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def after_another(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[str], list[str]]]:
+    """Messages of every second program, after the first one and alone."""
+    groups = [group for first, second in LEAVERS.values() for group in ([first, second], [second])]
+    messages = [found[-1] for found in kept_alive(groups, tmp_path_factory.mktemp("after"))]
+    return dict(zip(LEAVERS, zip(messages[::2], messages[1::2], strict=True), strict=True))
+
+
 @pytest.mark.parametrize("name", LEAVERS)
-def test_nothing_a_program_says_changes_what_is_said_of_the_next(name: str, tmp_path: Path) -> None:
-    first, second = LEAVERS[name]
-    assert kept_alive([first, second], tmp_path)[1] == kept_alive([second], tmp_path)[0] == fresh(second, tmp_path)
+def test_nothing_a_program_says_changes_what_is_said_of_the_next(
+    name: str, after_another: dict[str, tuple[list[str], list[str]]], of_fresh_ones: dict[str, list[str]]
+) -> None:
+    after, alone = after_another[name]
+    assert after == alone == of_fresh_ones[name]
 
 
 def test_no_file_stays_behind(tmp_path: Path) -> None:
-    kept_alive([SOURCES["clean"], SOURCES["syntax error"]], tmp_path)
+    kept_alive([[SOURCES["clean"], SOURCES["syntax error"]]], tmp_path)
     assert list((tmp_path / "linter").iterdir()) == []
 
 
 def test_lone_surrogates_do_not_stop_the_linter(tmp_path: Path) -> None:
-    broken, after = kept_alive(["x = '\ud800'\n", "print(nowhere)\n"], tmp_path)
+    ((broken, after),) = kept_alive([["x = '\ud800'\n", "print(nowhere)\n"]], tmp_path)
     assert len(broken) == 1
     assert after == ["Undefined variable 'nowhere'"]

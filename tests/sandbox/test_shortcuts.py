@@ -15,6 +15,8 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
+# One worker has the fixtures of this file.
+pytestmark = pytest.mark.xdist_group("pylint")
 DRIVER = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
