@@ -70,6 +70,7 @@ class Replies:
             decoder = self.decode(reply.get("n"))
             how = "e" if "e" in reply else "v"
             result = decoder.value(reply[how])
+            self._guard.items.came(decoder.built, result)
             for tag, number, node in reply["m"]:
                 heap = {"t": self.ours, "a": self.theirs}[tag]
                 heap.check_change(number, node)

@@ -16,6 +16,7 @@ import re
 import sys
 
 import crossing
+import itemwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class Guard:
         self.suspicious = False
         """Whether the last message may hold numbers, or texts of such, that no test names."""
         self._marked: Any = None
+        self.items = itemwise.Items(note)
+        """What is compared item by item."""
         self.trusting = False
         """Whether NumPy is at work on two values that may be compared: what it does with them is its own affair."""
 
