@@ -54,7 +54,7 @@ class _Tests:
     def verdict(self) -> tuple[str, str]:
         """Return ("", "") where every test passed, else why not and of what kind."""
         text = self._spec["signature"] + self._spec["test"]
-        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text)
+        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text, self._spec["test"])
         why = "", ""
         try:
             hello = self._receive()

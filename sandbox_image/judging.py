@@ -102,7 +102,7 @@ class _Tests:
         streams.swallow()
         # It changes modules, so it is for this task only.
         text = self._spec["signature"] + self._spec["test"]
-        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text)
+        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text, self._spec["test"])
         if hello is None:
             return "the candidate's process ended while its code was loading", "ended"
         why = "", ""

@@ -17,6 +17,7 @@ import sys
 
 import crossing
 import itemwise
+import nonfinite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,13 +57,16 @@ _SUSPICIOUS = re.compile(r"nan|inf|\d\.?e\+?\d[\d_]{2}|[\d_]{309}|\\u|\"[sbc]\""
 _MAKING = ("array", "asarray", "asanyarray", "ravel", "concatenate")
 
 
-def refuse_empty_comparisons(note: Callable[[BaseException], BaseException], text: str) -> Guard:
+def refuse_empty_comparisons(
+    note: Callable[[BaseException], BaseException], text: str, tests: str | None = None
+) -> Guard:
     """Return the guard of one run of tests: it refuses comparisons that are true of several expected values.
 
     `note` is told why nothing can be confirmed, and returns the exception to raise. `text` is all that the tests may
-    say: what it does not mention is not prepared for, which takes longer than a test.
+    say: what it does not mention is not prepared for, which takes longer than a test. `tests`: the part of it whose
+    statements are executed.
     """
-    guard = Guard(note, text)
+    guard = Guard(note, text, text if tests is None else tests)
     if re.search(r"\bnp\b|numpy", text):
         guard.prepare()
     if "cmath" in text:
@@ -78,26 +82,31 @@ class Guard:
     Called with an array that came, it returns what the tests are given for it.
     """
 
-    def __init__(self, note: Callable[[BaseException], BaseException], text: str) -> None:
+    def __init__(self, note: Callable[[BaseException], BaseException], text: str, tests: str) -> None:
         self._note, self._text = note, text.lower()
+        self.numbers = nonfinite.Numbers(self, tests, lambda part: re.search(_NAN, part.lower()) is not None)
+        """What is not finite."""
         self._lists_matter = _NUMPY.search(self._text) and not _EMPTY_VALUES.search(self._text)
         self._texts_matter = bool(_READING.search(self._text))
         self.suspicious = False
         """Whether the last message may hold numbers, or texts of such, that no test names."""
         self._marked: Any = None
+        self._marked_matrix: Any = None
         self.items = itemwise.Items(note)
         """What is compared item by item."""
         self.trusting = False
         """Whether NumPy is at work on two values that may be compared: what it does with them is its own affair."""
 
     def __call__(self, array: Any) -> Any:
-        if array.size:
+        odd = array.dtype.kind == "f" and not _is_finite(array)
+        if array.size and not odd:
             return array
         # Arrays can come although the tests do not name NumPy.
         self.prepare()
-        marked = self.mark(array)
-        if type(marked) is not self._marked and not _EMPTY_VALUES.search(self._text):
-            # A matrix cannot be made to notice: it multiplies in its own way.
+        if odd and array.dtype.itemsize <= 8 and isinstance(array, sys.modules["numpy"].generic):
+            return self.numbers.remembering(array)
+        marked = self.marked(array)
+        if type(marked) is type(array) and not array.size and not _EMPTY_VALUES.search(self._text):
             self.refuse(EMPTY)
         return marked
 
@@ -122,6 +131,8 @@ class Guard:
         """Return a number or a text that came; refuse it where it is, or is read as, what no test names."""
         if isinstance(value, (float, complex)):
             self._number(value)
+            if type(value) is float and not math.isfinite(value):
+                return self.numbers.remembering(value)
         elif isinstance(value, (str, bytes)) and self._texts_matter:
             self._read(value if isinstance(value, str) else value.decode("latin-1"))
         return value
@@ -194,7 +205,8 @@ class Guard:
             return
         import numpy
 
-        self._marked = _noticing(numpy, self)
+        self._marked = _noticing(numpy, numpy.ndarray, self)
+        self._marked_matrix = _noticing(numpy, numpy.matrix, self)
         for name in _CLOSE:
             setattr(numpy, name, self.checked(getattr(numpy, name)))
         if "testing" in self._text or "assert_" in self._text:
@@ -211,9 +223,15 @@ class Guard:
     def mark(self, value: Any) -> Any:
         """Return an array that notices what it is combined with, where that could be something without items."""
         numpy = sys.modules["numpy"]
-        if type(value) is numpy.ndarray and (value.size == 0 or value.ndim == 0 or 1 in value.shape):
-            return value.view(self._marked)
+        if type(value) in {numpy.ndarray, numpy.matrix} and (value.size == 0 or value.ndim == 0 or 1 in value.shape):
+            return self.marked(value)
         return value
+
+    def marked(self, array: Any) -> Any:
+        """Return an array, or a matrix, that notices what it is combined with."""
+        numpy = sys.modules["numpy"]
+        marks = {numpy.ndarray: self._marked, numpy.matrix: self._marked_matrix}
+        return array.view(marks[type(array)]) if type(array) in marks else array
 
     def _marking(self, make: Callable[..., Any]) -> Callable[..., Any]:
         make = _unguarded(make)
@@ -225,6 +243,8 @@ class Guard:
                 return array
             if array.dtype.kind == "c" and _overflows(sys.modules["numpy"], array):
                 self.refuse(OVERFLOW)
+            if self.numbers.came and nonfinite.holds(args[0]):
+                return self.marked(array)
             return self.mark(array)
 
         made.unguarded = make  # type: ignore[attr-defined]
@@ -279,29 +299,49 @@ def _is_too_large(text: str) -> bool:
         return True
 
 
-def _noticing(numpy: Any, guard: Guard) -> type[Any]:
-    """Return the class of arrays that notice that they are compared with nothing."""
+def _is_finite(array: Any) -> bool:
+    return bool(sys.modules["numpy"].isfinite(array).all())
 
-    class Noticing(numpy.ndarray):  # type: ignore[misc]
+
+def _noticing(numpy: Any, base: type[Any], guard: Guard) -> type[Any]:
+    """Return the class of arrays (or matrices) that notice what they are compared with."""
+
+    class Noticing(base):
         """An array to the tests, and to the candidate."""
 
         crosses_as_array = True
+        differs = False
+        """Whether it is a difference, or was made of one."""
 
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
             sizes = [_size(numpy, value) for value in inputs] if method == "__call__" and len(inputs) > 1 else [1]
             # Other arithmetic with a single number is no comparison yet.
             if not guard.trusting and min(sizes) == 0 and max(sizes) > (0 if ufunc.__name__ in _DIFFERING else 1):
                 guard.refuse(EMPTY)
-            plain = [value.view(numpy.ndarray) if isinstance(value, Noticing) else value for value in inputs]
+            if not guard.trusting and method == "__call__":
+                guard.numbers.check(numpy, ufunc.__name__, inputs)
             if out := kwargs.get("out"):
-                kwargs["out"] = tuple(v.view(numpy.ndarray) if isinstance(v, Noticing) else v for v in out)
-            made = getattr(ufunc, method)(*plain, **kwargs)
+                kwargs["out"] = tuple(map(_bare, out))
+            made = getattr(ufunc, method)(*map(_bare, inputs), **kwargs)
             # Nothing has been compared with nothing: what is asked of the result tells no more.
-            return made if max(sizes) == 0 and ufunc.__name__ in _DIFFERING else guard.mark(made)
+            if max(sizes) == 0 and ufunc.__name__ in _DIFFERING:
+                return made
+            differs = ufunc.__name__ == "subtract" or any(getattr(value, "differs", False) for value in inputs)
+            odd = isinstance(made, numpy.ndarray) and made.dtype.kind == "f" and not _is_finite(made)
+            made = guard.marked(made) if odd else guard.mark(made)
+            if differs and getattr(made, "crosses_as_array", False):
+                made.differs = True
+            return made
 
     # What `repr` writes in front of the items.
-    Noticing.__name__ = "array"
+    Noticing.__name__ = "array" if base is numpy.ndarray else base.__name__
     return Noticing
+
+
+def _bare(value: Any) -> Any:
+    """Return an array that notices nothing."""
+    kind = type(value)
+    return value.view(kind.__base__) if getattr(kind, "crosses_as_array", False) else nonfinite.plain(value)
 
 
 def _unguarded(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -122,11 +122,12 @@ def test_a_list_that_contains_itself_is_looked_through_to_an_end() -> None:
 
 # --- attacks: answers that need not know what is expected --------------------------------------------------------------
 
-NAMED = "import math\nassert math.isnan(solution(0)) or solution(0) == 0.0\n"
+NAMED = "import math\nassert math.isnan(solution(0))\n"
 """Names NaN for one call, and for no other."""
 MATRIX = "__import__('numpy').matrix({})"
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 @pytest.mark.parametrize(
     ("value", "test"),
     [
@@ -142,6 +143,7 @@ def test_a_matrix_without_items_equals_nothing_although_the_tests_name_lengths(v
     assert said["reason"].startswith("an array without items is compared")
 
 
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 @pytest.mark.parametrize(
     ("value", "test"),
     [
@@ -294,6 +296,8 @@ RIGHT = [
 """Right answers that are odd, or come to tests that look like those above."""
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 @pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
 @pytest.mark.parametrize(("value", "test"), RIGHT)
 def test_an_odd_answer_that_is_right_keeps_its_credit(way: Any, value: str, test: str) -> None:
