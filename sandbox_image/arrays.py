@@ -143,9 +143,10 @@ def masked(data: Any, mask: Any) -> Any:
     """Return a masked array."""
     import numpy
 
-    if type(data) is not numpy.ndarray or type(mask) is not numpy.ndarray:
+    guards = getattr(type(data), "crosses_as_array", False) and data.size > 0
+    if not (guards or type(data) is numpy.ndarray) or type(mask) is not numpy.ndarray:
         raise MalformedError("a masked array of something else")
-    return numpy.ma.MaskedArray(data, mask)
+    return numpy.ma.MaskedArray(data.view(numpy.ndarray), mask)
 
 
 def masked_constant() -> Any:

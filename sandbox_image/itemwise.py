@@ -6,6 +6,7 @@ which names they are about. A name counts where its value came from the candidat
 """
 
 import ast
+import builtins
 import itertools
 import re
 import sys
@@ -26,7 +27,7 @@ _ZIP, _MAP, _OVER, _ABOUT = "__zip__", "__map__", "__over__", "__about__"
 _CONCERNED = re.compile(r"\b(zip|map|for|all|any)\b")
 # These have an end that nobody compares with, or none; a generator of the tests may have none either.
 _WITHOUT_END = (range, itertools.count, itertools.cycle, itertools.repeat)
-_LAZY = (map, filter, reversed, enumerate, type(iter([])), type(iter(())))
+_LAZY: "tuple[type[Any], ...]" = (map, filter, reversed, enumerate, type(iter([])), type(iter(())))
 _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 # What is asked of an answer with these is true of one without items as well.
 _EMPTY_TALK = {"all", "any", "zip", "map", "isinstance", "type", "hasattr", "callable", "print", _ZIP, _MAP, _OVER}
@@ -55,7 +56,10 @@ def rewrite(tree: ast.Module, source: str) -> None:
 
 
 class _Comparisons(ast.NodeTransformer):
-    """Rewrites calls of `zip`, `map`, `all` and `any`, and loops that assert. `defined`: names that the tests define."""
+    """Rewrites calls of `zip`, `map`, `all` and `any`, and loops that assert.
+
+    `defined`: names that the tests define.
+    """
 
     def __init__(self, defined: "set[str]") -> None:
         self._defined = defined
@@ -124,15 +128,14 @@ class _Assertions(ast.NodeTransformer):
         """Give the names that a condition depends on, if their values have no items."""
         if isinstance(node, ast.Name):
             yield node.id
-        elif isinstance(node, (*_COMPREHENSIONS, ast.Lambda)):
-            return
         elif isinstance(node, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
+            # `answer is not None`
             return
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id not in _EMPTY_TALK | self._defined:
                 for part in (*node.args, *node.keywords):
                     yield from self._mentioned(part)
-        else:
+        elif not isinstance(node, (*_COMPREHENSIONS, ast.Lambda)):
             for part in ast.iter_child_nodes(node):
                 yield from self._mentioned(part)
 
@@ -151,7 +154,7 @@ def _may_fail(node: ast.AST) -> bool:
 def _length_of(node: ast.AST) -> "tuple[str, ...]":
     """Return the names that decide how many items an expression has."""
     if isinstance(node, ast.Name):
-        return (node.id,)
+        return () if hasattr(builtins, node.id) else (node.id,)
     if isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
         return _length_of(node.value)
     if isinstance(node, ast.BinOp):
@@ -173,7 +176,8 @@ def _call(at: ast.expr | ast.stmt, name: str, *args: ast.expr) -> ast.Call:
 
 
 def _constant(names: "tuple[str, ...]") -> ast.Constant:
-    return ast.Constant(names)
+    # A constant may be a tuple of texts, whatever the stubs say.
+    return ast.Constant(names)  # type: ignore[arg-type]
 
 
 class Items:
@@ -196,7 +200,7 @@ class Items:
         for value in (*built, result):
             if hasattr(value, "__iter__"):
                 self._answers[id(value)] = value
-                self._some_are_empty = self._some_are_empty or not getattr(value, "__len__", int)()
+                self._some_are_empty = self._some_are_empty or _may_be_empty(value)
 
     def finish(self) -> None:
         """Refuse a run in which nothing has depended on an answer without items."""
@@ -219,7 +223,7 @@ class Items:
 
     def _is_answer(self, value: "Any") -> bool:
         # There is one empty text and one empty tuple; tests do not loop over their own.
-        return self._answers.get(id(value)) is value is not None or type(value) in {str, tuple} and not value
+        return self._answers.get(id(value)) is value is not None or (type(value) in {str, tuple} and not value)
 
     # --- what the tests call ---
 
@@ -240,16 +244,19 @@ class Items:
         self._unreached.setdefault(loop, []).extend(answers)
 
     def _zip(self, names: "tuple[tuple[str, ...], ...]", *given: "Any") -> "Any":
-        frame = sys._getframe(1)
-        theirs = [bool(self._named(frame, some)) or self._is_answer(one) for some, one in zip(names, given, strict=True)]
+        theirs = self._theirs(sys._getframe(1), names, given)
         return self._pairs(theirs, given) if any(theirs) and not all(theirs) else zip(*given, strict=False)
 
     def _map(self, names: "tuple[tuple[str, ...], ...]", function: "Any", *given: "Any") -> "Any":
-        frame = sys._getframe(1)
-        theirs = [bool(self._named(frame, some)) or self._is_answer(one) for some, one in zip(names, given, strict=True)]
+        theirs = self._theirs(sys._getframe(1), names, given)
         if any(theirs) and not all(theirs):
             return itertools.starmap(function, self._pairs(theirs, given))
         return map(function, *given)
+
+    def _theirs(
+        self, frame: "FrameType", names: "tuple[tuple[str, ...], ...]", given: "tuple[Any, ...]"
+    ) -> "list[bool]":
+        return [bool(self._named(frame, some)) or self._is_answer(one) for some, one in zip(names, given, strict=True)]
 
     def _pairs(self, theirs: "list[bool]", given: "tuple[Any, ...]") -> "Iterator[tuple[Any, ...]]":
         """Give tuples as `zip` does; refuse where what the candidate gave has ended and the rest has not."""
@@ -266,6 +273,14 @@ class Items:
                         self._refuse(SHORT)
                     return
             yield (*items,)
+
+
+def _may_be_empty(value: "Any") -> bool:
+    try:
+        return not len(value)
+    except (TypeError, ValueError, OverflowError):
+        # An iterator, an array without dimensions, or an object that does not say.
+        return True
 
 
 def _has_more(given: "Any", iterator: "Any", count: int, taken: bool) -> bool:

@@ -75,12 +75,15 @@ class Numbers:
         return found if math.isfinite(found) else self.remembering(found, derived=source.derived)
 
     def _class(self, kind: type[Any]) -> type[Any]:
+        def made_plain(value: Any) -> Any:
+            return kind(value)
+
         # An array leaves the operation to the class of higher priority.
-        members: dict[str, Any] = {"plain": lambda value: kind(value), "__array_priority__": 1e6}
+        members: dict[str, Any] = {"plain": made_plain, "__array_priority__": 1e6}
         for name in _ARITHMETIC:
             function = getattr(operator, name)
             members[f"__{name}__"] = self._arithmetic(name, function)
-            members[f"__r{name}__"] = self._arithmetic(name, lambda b, a, f=function: f(a, b))
+            members[f"__r{name}__"] = self._arithmetic(name, _exchanged(function))
         for name in _ORDER:
             members[f"__{name}__"] = self._order(getattr(operator, name))
         members |= {
@@ -152,7 +155,7 @@ class Numbers:
         if name == "subtract" or name in _ORDERING:
             # A single number may be a mean or a bound.
             nan, other = numpy.isnan(a), numpy.isnan(b)
-            unlike = (nan & ~other).any() and b.size > 1 or (other & ~nan).any() and a.size > 1
+            unlike = ((nan & ~other).any() and b.size > 1) or ((other & ~nan).any() and a.size > 1)
             single = a.size == b.size == 1 and (nan != other).any()
             if (unlike or single) and (name == "subtract" or not self.statement_names_nan()):
                 self._guard.refuse(WHY)
@@ -163,6 +166,10 @@ class Numbers:
 def plain(value: Any) -> Any:
     """Return a number without its memory."""
     return value.plain() if isinstance(value, Remembering) else value
+
+
+def _exchanged(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda a, b: compute(b, a)
 
 
 def holds(value: Any) -> bool:

@@ -302,7 +302,7 @@ def _plain_class(kind: Any) -> type[Any]:
 
 def _is_filled(node: list[Any]) -> bool:
     """Whether the shell of a node has its contents: an array of numbers or texts."""
-    return node[0] == "array" and node[1] != "O"
+    return bool(node[0] == "array" and node[1] != "O")
 
 
 def _references(node: list[Any]) -> list[int]:

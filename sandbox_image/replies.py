@@ -76,7 +76,7 @@ class Replies:
                 heap.check_change(number, node)
                 decoder.fill(heap.objects[number], node)
                 heap.look(number)
-                self._guard.examine([heap.objects[number]])
+                self._guard.changed(heap.objects[number], came=heap is self.theirs)
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             raise MalformedError(str(error)[:200]) from None
         return how, result

@@ -8,6 +8,7 @@ absolute value overflows is as near as it likes. Such a value counts only where 
 from __future__ import annotations
 
 import array
+import cmath
 import collections
 import decimal
 import functools
@@ -44,6 +45,7 @@ _EMPTY_VALUES = re.compile(r"\[\]|(?<!\w)\(\)|\{\}|\blen\b|\bsize\b|empty|not so
 # How the tests' text speaks of a kind of value; "banana" and "info" do not.
 _NAN = r"(?<![a-z])(is|any|no_?)?nan((?![a-z])|arg|max|mean|med|min|prod|std|sum|var)"
 _INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit|finite|1e[34]\d\d|1e\d{4}"
+_COMPLEX = r"complex|cmath|\dj(?![a-z])"
 # Texts that Python, NumPy or a decoder reads as such a number, and what reads them.
 _NAN_TEXT = re.compile(r"(?<![a-z])s?nan\d*(?![a-z])", re.IGNORECASE)
 _INF_TEXT = re.compile(r"(?<![a-z])inf(inity)?(?![a-z])", re.IGNORECASE)
@@ -70,8 +72,6 @@ def refuse_empty_comparisons(
     if re.search(r"\bnp\b|numpy", text):
         guard.prepare()
     if "cmath" in text:
-        import cmath
-
         cmath.isclose = guard.checked(cmath.isclose)
     return guard
 
@@ -90,8 +90,7 @@ class Guard:
         self._texts_matter = bool(_READING.search(self._text))
         self.suspicious = False
         """Whether the last message may hold numbers, or texts of such, that no test names."""
-        self._marked: Any = None
-        self._marked_matrix: Any = None
+        self._marks: dict[type[Any], type[Any]] = {}
         self.items = itemwise.Items(note)
         """What is compared item by item."""
         self.trusting = False
@@ -103,7 +102,7 @@ class Guard:
             return array
         # Arrays can come although the tests do not name NumPy.
         self.prepare()
-        if odd and array.dtype.itemsize <= 8 and isinstance(array, sys.modules["numpy"].generic):
+        if odd and isinstance(array, sys.modules["numpy"].generic):
             return self.numbers.remembering(array)
         marked = self.marked(array)
         if type(marked) is type(array) and not array.size and not _EMPTY_VALUES.search(self._text):
@@ -138,6 +137,8 @@ class Guard:
         return value
 
     def _number(self, value: Any) -> None:
+        if isinstance(value, complex) and not cmath.isfinite(value):
+            self._expect(_COMPLEX, "a complex number that is not finite")
         if value != value:
             self._expect(_NAN, "NaN")
         elif abs(value.real) == math.inf or abs(value.imag) == math.inf:
@@ -155,6 +156,8 @@ class Guard:
             if type(value) is decimal.Decimal:
                 # As a float it may be one that no test names, and nothing of it tells.
                 self._number(math.nan if value.is_nan() else float(value))
+                if not value.is_finite():
+                    self._expect("decimal", "a decimal number that is not finite")
         numpy = sys.modules.get("numpy")
         if numpy is None or not objects:
             return
@@ -168,6 +171,18 @@ class Guard:
                 code = value.typecode if isinstance(value, array.array) else value.format
                 if code in {"f", "d"}:
                     self._look_into(numpy, numpy.asarray(value.tolist()))
+                    if not all(map(math.isfinite, value.tolist())):
+                        # Its items cannot remember that they came.
+                        self.refuse(nonfinite.WHY)
+
+    def changed(self, value: Any, *, came: bool) -> None:
+        """Look at what the candidate has changed; where it `came` as an answer, an array cannot notice any more."""
+        self.examine([value])
+        numpy = sys.modules.get("numpy")
+        if not came or numpy is None or not isinstance(value, numpy.ndarray) or value.dtype.kind != "f":
+            return
+        if type(value) in self._marks and not _is_finite(value):
+            self.refuse(nonfinite.WHY)
 
     def _look_into(self, numpy: Any, value: Any) -> None:
         for name in value.dtype.names or ():
@@ -182,6 +197,8 @@ class Guard:
                 self._expect(_NAN, "NaN")
             if numpy.isinf(value).any():
                 self._expect(_INF, "Infinity")
+            if kind == "c" and not numpy.isfinite(value).all():
+                self._expect(_COMPLEX, "a complex number that is not finite")
         elif kind in "SU" and self._texts_matter:
             self._read(" ".join(map(str, numpy.char.decode(value, "latin-1").flat if kind == "S" else value.flat)))
         elif kind in "Mm" and numpy.isnat(value).any():
@@ -201,12 +218,11 @@ class Guard:
 
     def prepare(self) -> None:
         """Replace what compares and what makes arrays; NumPy is imported if it is not there yet."""
-        if self._marked is not None:
+        if self._marks:
             return
         import numpy
 
-        self._marked = _noticing(numpy, numpy.ndarray, self)
-        self._marked_matrix = _noticing(numpy, numpy.matrix, self)
+        self._marks = {base: _noticing(numpy, base, self) for base in (numpy.ndarray, numpy.matrix, numpy.recarray)}
         for name in _CLOSE:
             setattr(numpy, name, self.checked(getattr(numpy, name)))
         if "testing" in self._text or "assert_" in self._text:
@@ -222,16 +238,13 @@ class Guard:
 
     def mark(self, value: Any) -> Any:
         """Return an array that notices what it is combined with, where that could be something without items."""
-        numpy = sys.modules["numpy"]
-        if type(value) in {numpy.ndarray, numpy.matrix} and (value.size == 0 or value.ndim == 0 or 1 in value.shape):
+        if type(value) in self._marks and (value.size == 0 or value.ndim == 0 or 1 in value.shape):
             return self.marked(value)
         return value
 
     def marked(self, array: Any) -> Any:
-        """Return an array, or a matrix, that notices what it is combined with."""
-        numpy = sys.modules["numpy"]
-        marks = {numpy.ndarray: self._marked, numpy.matrix: self._marked_matrix}
-        return array.view(marks[type(array)]) if type(array) in marks else array
+        """Return an array, of the class that it has, that notices what it is combined with."""
+        return array.view(self._marks[type(array)]) if type(array) in self._marks else array
 
     def _marking(self, make: Callable[..., Any]) -> Callable[..., Any]:
         make = _unguarded(make)
@@ -306,7 +319,7 @@ def _is_finite(array: Any) -> bool:
 def _noticing(numpy: Any, base: type[Any], guard: Guard) -> type[Any]:
     """Return the class of arrays (or matrices) that notice what they are compared with."""
 
-    class Noticing(base):
+    class Noticing(base):  # type: ignore[misc]
         """An array to the tests, and to the candidate."""
 
         crosses_as_array = True

@@ -120,10 +120,11 @@ def test_a_list_that_contains_itself_is_looked_through_to_an_end() -> None:
     assert said.startswith("an array without items is compared")
 
 
-# --- attacks: answers that need not know what is expected --------------------------------------------------------------
+# --- attacks: answers that need not know what is expected ----------------------------------------------------------
 
 NAMED = "import math\nassert math.isnan(solution(0))\n"
 """Names NaN for one call, and for no other."""
+RECORDS = "__import__('numpy').array([]).view(__import__('numpy').recarray)"
 MATRIX = "__import__('numpy').matrix({})"
 
 
@@ -136,6 +137,7 @@ MATRIX = "__import__('numpy').matrix({})"
         (MATRIX.format("[]"), "assert len('a')\nassert np.all(np.abs(solution(1) - np.array([[8.5]])) < 1e-6)"),
         (MATRIX.format("[]"), "assert len('a')\nassert (solution(1).T == 8).all()"),
         (MATRIX.format("[[], []]"), "assert len('a')\nassert not (solution(1) != np.array([[1], [2]])).any()"),
+        (RECORDS, "assert len('a')\nassert (solution(1) == np.array([8.5])).all()"),
     ],
 )
 def test_a_matrix_without_items_equals_nothing_although_the_tests_name_lengths(value: str, test: str) -> None:
@@ -168,6 +170,11 @@ def test_a_matrix_without_items_equals_nothing_although_the_tests_name_lengths(v
             "[3.25, float('nan')]",
             "import numpy as np\nassert not (np.abs(np.array(solution(1)) - np.array([3.25, 7.5])) > 1e-6).any()",
         ),
+        ("__import__('numpy').float32('nan')", "assert not abs(solution(1) - 3.25) > 1e-6"),
+        ("__import__('numpy').array([float('nan')], dtype=object)", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        ("__import__('array').array('d', [float('nan')])", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        ("complex('nan')", "assert not abs(solution(1) - 3.25) > 1e-6"),
+        ("[float('nan')]", "r = solution(1)\nassert not abs(r[0] - 3.25) > 1e-6"),
         ("float('inf')", "assert float('inf') > 0\nr = solution(1)\nassert abs(r - 3.25) <= 1e-9 * abs(r)"),
         ("float('inf')", "assert math.inf > 0\nr = solution(1)\nassert not abs(r - 3.25) / abs(r) > 1e-9"),
         ("float('-inf')", "assert math.inf > 0\nr = solution(1)\nassert abs(r - 3.25) <= 1e-9 * max(1, abs(r))"),
@@ -229,7 +236,7 @@ def test_an_answer_without_items_that_no_assertion_is_about_confirms_nothing(way
     assert said["reason"].startswith("no assertion is about an answer without items"), said
 
 
-# --- and the same with answers that are right ---------------------------------------------------------------------------
+# --- and the same with answers that are right ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
@@ -274,15 +281,22 @@ RIGHT = [
     ("[1.5, float('nan')]", "import numpy as np\nnp.testing.assert_allclose(solution(1), [1.5, np.nan])"),
     ("[1.5, float('nan')]", "import math\nfor a, b in zip(solution(1), [1.5, math.nan]):\n"
      "    assert math.isnan(b) and math.isnan(a) or abs(a - b) < 1e-6"),
-    ("__import__('numpy').array([1.5, float('nan')])", "import numpy as np\nr, e = solution(1), np.array([1.5, np.nan])\n"
+    ("__import__('numpy').array([1.5, float('nan')])",
+     "import numpy as np\nr, e = solution(1), np.array([1.5, np.nan])\n"
      "assert ((r == e) | (np.isnan(r) & np.isnan(e))).all()\nassert not (np.abs(r - e) > 1e-6).any()\n"
      "assert np.nanmax(np.abs(r - e)) < 1e-6\nassert r.shape == (2,) and np.isnan(r).sum() == 1"),
     ("__import__('numpy').float64('nan')", "import numpy as np\nr = solution(1)\nassert np.isnan(r)\n"
      "assert isinstance(r, np.floating) and isinstance(r, float)"),
+    ("__import__('numpy').ma.masked_invalid([1.5, float('nan')])",
+     "r = solution(1)\nassert r.mask.tolist() == [False, True] and r[0] == 1.5, 'nan'"),
+    ("complex('nan')", "import cmath\nassert cmath.isnan(solution(1))"),
+    ("__import__('decimal').Decimal('inf')", "from decimal import Decimal\nassert solution(1) == Decimal('inf')"),
+    ("__import__('numpy').float32('nan')", "import numpy as np\nassert np.isnan(solution(1)) and solution(1) != 1"),
     ("float('inf')", "assert solution(1) == float('inf')"),
     ("float('-inf')", "import math\nassert math.isinf(solution(1)) and solution(1) < 0"),
     ("float('inf')", "import math\nassert math.isclose(solution(1), math.inf)"),
-    ("float('inf')", "import math\nr, e = solution(1), math.inf\nassert r == e or abs(r - e) <= 1e-9 * max(abs(r), abs(e))"),
+    ("float('inf')", "import math\nr, e = solution(1), math.inf\n"
+     "assert r == e or abs(r - e) <= 1e-9 * max(abs(r), abs(e))"),
     ("[float('inf'), 2.0, float('inf')]", "inf = float('inf')\nr = solution(1)\nassert sorted(r) == [2.0, inf, inf]\n"
      "assert max(r) == inf and min(r) == 2.0 and sum(r) == inf and {inf: 1}[r[0]] == 1"),
     ("__import__('numpy').array([1.0, float('inf')])", "import numpy as np\nr = solution(1)\n"
@@ -290,7 +304,8 @@ RIGHT = [
     (MATRIX.format("[]"), "import numpy as np\nr = solution(1)\nassert r.size == 0 and r.shape == (1, 0)\n"
      "assert isinstance(r, np.matrix) and np.array_equal(r, np.matrix([]))\nassert (r == np.matrix([])).all()\n"
      "assert (r * np.zeros((0, 2))).shape == (1, 2)"),
-    (MATRIX.format("[[1, 2], [3, 4]]"), "import numpy as np\nr = solution(1)\nassert (r == np.matrix([[1, 2], [3, 4]])).all()\n"
+    (MATRIX.format("[[1, 2], [3, 4]]"),
+     "import numpy as np\nr = solution(1)\nassert (r == np.matrix([[1, 2], [3, 4]])).all()\n"
      "assert (r * r == np.matrix([[7, 10], [15, 22]])).all() and len(r) == 2"),
 ]  # fmt: skip
 """Right answers that are odd, or come to tests that look like those above."""
@@ -302,6 +317,17 @@ RIGHT = [
 @pytest.mark.parametrize(("value", "test"), RIGHT)
 def test_an_odd_answer_that_is_right_keeps_its_credit(way: Any, value: str, test: str) -> None:
     assert way(f"def solution(a):\n    return {value}\n", test) == CONFIRMED
+
+
+def test_an_array_that_becomes_odd_during_a_later_call_is_refused() -> None:
+    source = (
+        "import numpy as np\nkept = np.array([1.5, 2.5])\n"
+        "def solution(a):\n    if a == 2:\n        kept[:] = np.nan\n    return kept if a else float('nan')\n"
+    )
+    test = (
+        "import numpy as np\nr, s = solution(1), solution(2)\nassert not (abs(r - np.array([7.0, 8.0])) > 1e-6).any()"
+    )
+    assert "not finite" in phases.replayed(source, NAMED + test)["reason"]
 
 
 @pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
