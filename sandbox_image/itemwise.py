@@ -28,6 +28,7 @@ _CONCERNED = re.compile(r"\b(zip|map|for|all|any)\b")
 # These have an end that nobody compares with, or none; a generator of the tests may have none either.
 _WITHOUT_END = (range, itertools.count, itertools.cycle, itertools.repeat)
 _LAZY: "tuple[type[Any], ...]" = (map, filter, reversed, enumerate, type(iter([])), type(iter(())))
+_COPYING = {"sorted", "list", "tuple", "reversed", "map", "filter"}
 _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 # What is asked of an answer with these is true of one without items as well.
 _EMPTY_TALK = {"all", "any", "zip", "map", "isinstance", "type", "hasattr", "callable", "print", _ZIP, _MAP, _OVER}
@@ -48,7 +49,7 @@ def rewrite(tree: ast.Module, source: str) -> None:
             else []
         )
     }  # fmt: skip
-    comparisons = _Comparisons(defined)
+    comparisons = _Comparisons(defined, _copies(tree))
     comparisons.visit(tree)
     if comparisons.loops:
         _Assertions(defined).visit(tree)
@@ -58,11 +59,11 @@ def rewrite(tree: ast.Module, source: str) -> None:
 class _Comparisons(ast.NodeTransformer):
     """Rewrites calls of `zip`, `map`, `all` and `any`, and loops that assert.
 
-    `defined`: names that the tests define.
+    `defined`: names that the tests define; `copies`: name -> names of what the tests have copied under it.
     """
 
-    def __init__(self, defined: "set[str]") -> None:
-        self._defined = defined
+    def __init__(self, defined: "set[str]", copies: "dict[str, set[str]]") -> None:
+        self._defined, self._copies = defined, copies
         self.loops = 0
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -73,7 +74,7 @@ class _Comparisons(ast.NodeTransformer):
         if name in {"zip", "map"}:
             sequences = node.args if name == "zip" else node.args[1:]
             if len(sequences) > 1:
-                about = ast.Tuple([_constant(_length_of(one)) for one in sequences], ast.Load())
+                about = ast.Tuple([_constant(self._with_copied(_length_of(one))) for one in sequences], ast.Load())
                 return _call(node, _ZIP if name == "zip" else _MAP, about, *node.args)
         elif name in {"all", "any"} and len(node.args) == 1:
             given = node.args[0]
@@ -82,6 +83,10 @@ class _Comparisons(ast.NodeTransformer):
             else:
                 node.args[0] = self._watched(given)
         return node
+
+    def _with_copied(self, names: "tuple[str, ...]") -> "tuple[str, ...]":
+        copied = (sorted(self._copies.get(name, ())) for name in names)
+        return tuple(dict.fromkeys(itertools.chain(names, *copied)))
 
     def visit_For(self, node: ast.For) -> ast.stmt:
         decides = any(map(_may_fail, ast.walk(node)))
@@ -169,6 +174,17 @@ def _length_of(node: ast.AST) -> "tuple[str, ...]":
             given = given[2:] if name == _MAP else given[1:]
         return tuple(dict.fromkeys(itertools.chain(_length_of(node.func), *map(_length_of, given))))
     return ()
+
+
+def _copies(tree: ast.Module) -> "dict[str, set[str]]":
+    """Return name -> the names of what is copied under it: `r = sorted(answer)`, `r = np.array(solution(1))`."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name):
+            function = node.value.func
+            if isinstance(function, ast.Attribute) or getattr(function, "id", "") in _COPYING:
+                found.setdefault(node.targets[0].id, set()).update(_length_of(node.value))
+    return found
 
 
 def _call(at: ast.expr | ast.stmt, name: str, *args: ast.expr) -> ast.Call:
