@@ -3,6 +3,8 @@
 An array without items is broadcast to almost any shape, and then no item of it differs. A NaN is not greater than any
 tolerance, an infinity is within any relative one, a masked item is compared with nothing, and a complex number whose
 absolute value overflows is as near as it likes. Such a value counts only where the tests' own text speaks of its kind.
+Where it does, arrays without items still notice what they are compared with, and numbers remember that they came from a
+candidate (nonfinite.py). Answers with too few items are the business of itemwise.py.
 """
 
 from __future__ import annotations
