@@ -34,9 +34,11 @@ def node(encoder: Encoder, numpy: Any, value: Any) -> list[Any] | None:
 
 
 def _array(encoder: Encoder, numpy: Any, value: Any, kind: type[Any]) -> list[Any] | None:
-    guise = {numpy.matrix: "matrix", numpy.recarray: "recarray"}.get(kind, "")
     # What guards an array on the tests' side (vacuous.py) is an array to the other side.
-    if not guise and kind is not numpy.ndarray and getattr(kind, "crosses_as_array", False) is not True:
+    guards = getattr(kind, "crosses_as_array", False) is True
+    kind = kind.__base__ if guards and kind.__base__ is not None else kind
+    guise = {numpy.matrix: "matrix", numpy.recarray: "recarray"}.get(kind, "")
+    if not guise and kind is not numpy.ndarray:
         if degrading.overrides(kind, numpy.ndarray, _COMPARING):
             return None
         value = value.view(numpy.ndarray)
@@ -89,8 +91,8 @@ def _shape(node: list[Any]) -> Any:
     return node[2]
 
 
-def empty(node: list[Any]) -> Any:
-    """Return an array of a node's type and shape, its contents to be filled in."""
+def made(node: list[Any]) -> Any:
+    """Return the array of a node; objects are to be filled in."""
     import numpy
 
     size = 1
@@ -101,11 +103,13 @@ def empty(node: list[Any]) -> Any:
             raise MalformedError("an array whose data does not fit its shape")
         return numpy.empty(node[2], dtype=object)
     dtype = read_dtype(numpy, node[1])
-    if size * dtype.itemsize != len(base64.b64decode(node[3], validate=True)):
+    data = base64.b64decode(node[3], validate=True)
+    if size * dtype.itemsize != len(data):
         raise MalformedError("an array whose data does not fit its shape")
-    made = numpy.empty(node[2], dtype=dtype)
+    array = numpy.empty(node[2], dtype=dtype)
+    array[...] = numpy.frombuffer(data, dtype=dtype).reshape(node[2])
     guise = node[4] if len(node) > 4 else ""
-    return made.view({"": numpy.ndarray, "matrix": numpy.matrix, "recarray": numpy.recarray}[guise])
+    return array.view({"": numpy.ndarray, "matrix": numpy.matrix, "recarray": numpy.recarray}[guise])
 
 
 def fill(decoder: Decoder, target: Any, node: list[Any]) -> None:
@@ -139,9 +143,10 @@ def masked(data: Any, mask: Any) -> Any:
     """Return a masked array."""
     import numpy
 
-    if type(data) is not numpy.ndarray or type(mask) is not numpy.ndarray:
+    guards = getattr(type(data), "crosses_as_array", False) and data.size > 0
+    if not (guards or type(data) is numpy.ndarray) or type(mask) is not numpy.ndarray:
         raise MalformedError("a masked array of something else")
-    return numpy.ma.MaskedArray(data, mask)
+    return numpy.ma.MaskedArray(data.view(numpy.ndarray), mask)
 
 
 def masked_constant() -> Any:

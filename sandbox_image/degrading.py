@@ -64,7 +64,8 @@ def scalar(value: Any) -> Any:
         return None
     for base, plain in _PLAIN_SCALARS.items():
         if isinstance(value, base):
-            if overrides(kind, base):
+            # A number that remembers where it came from (nonfinite.py) is a number to the other side.
+            if overrides(kind, base) and getattr(kind, "crosses_as_number", False) is not True:
                 raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
             return plain(value)
     return None

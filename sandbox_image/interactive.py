@@ -10,6 +10,7 @@ import socket
 
 import crossing
 import executing
+import itemwise
 import lending
 import patience
 import recording
@@ -53,7 +54,7 @@ class _Tests:
     def verdict(self) -> tuple[str, str]:
         """Return ("", "") where every test passed, else why not and of what kind."""
         text = self._spec["signature"] + self._spec["test"]
-        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text)
+        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text, self._spec["test"])
         why = "", ""
         try:
             hello = self._receive()
@@ -81,8 +82,9 @@ class _Tests:
         exec(compile(self._spec["signature"], "<signature>", "exec", dont_inherit=True), namespace)
         classes, stubs = lending.classes_and_stubs(self._spec, namespace)
         self._replies = Replies(classes, self._broken, self._guard, self._called)
-        tests = patience.Patient(self._spec["test"])
+        tests = patience.Patient(self._spec["test"], rewrite=itemwise.rewrite)
         tests.bind(namespace, self._failed)
+        self._guard.items.bind(namespace)
         names = lending.open_names(tests.code, namespace | stubs)
         functions = set(map(str, hello["functions"]))
         namespace |= {name: Proxy(name, stub, self._called) for name, stub in stubs.items() if name in functions}
@@ -92,6 +94,7 @@ class _Tests:
         self._named = {id(value): name for name, value in namespace.items() if type(value) is Proxy}
         executing.refuse_foreign_code(self._broken.note, self._spec["signature"] + self._spec["test"])
         exec(tests.code, namespace)
+        self._guard.items.finish()
 
     def _failed(self, text: str) -> None:
         if not self._failure:

@@ -13,6 +13,7 @@ import socket
 import confine
 import crossing
 import executing
+import itemwise
 import lending
 import patience
 import recording
@@ -93,7 +94,7 @@ class _Tests:
         self._spec = spec
         self._broken = replies.Broken()
         self._signature = compile(spec["signature"], "<signature>", "exec")
-        self._tests = patience.compile_strict(spec["test"])
+        self._tests = patience.compile_strict(spec["test"], itemwise.rewrite)
         self._calls = [json.loads(call) for call in spec["calls"]]
 
     def verdict(self, hello: str | None, answers: list[str]) -> tuple[str, str]:
@@ -101,7 +102,7 @@ class _Tests:
         streams.swallow()
         # It changes modules, so it is for this task only.
         text = self._spec["signature"] + self._spec["test"]
-        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text)
+        self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text, self._spec["test"])
         if hello is None:
             return "the candidate's process ended while its code was loading", "ended"
         why = "", ""
@@ -129,8 +130,10 @@ class _Tests:
         replay.used += lending.lend(lent, self._spec["names"], hello, decoder, makers, proxy)
         replay.names |= lent
         namespace |= lent
+        self._guard.items.bind(namespace)
         executing.refuse_foreign_code(self._broken.note, self._spec["signature"] + self._spec["test"])
         exec(self._tests, namespace)
+        self._guard.items.finish()
         return replay
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     New = TypeVar("New", bound=ast.AST)
+    Rewrite = Callable[[ast.Module, str], None]
 
 _FAILED, _EVERY = "__failed_assertion__", "__every_one__"
 _IDENTICAL = "__is_the_same__"
@@ -29,9 +30,11 @@ class Patient:
     call the candidate again. Where the tests themselves catch assertions, these stay as they are.
     """
 
-    def __init__(self, source: str, *, identity: bool = False) -> None:
-        """`identity`: `a is b` is to be decided by a function."""
+    def __init__(self, source: str, *, identity: bool = False, rewrite: "Rewrite | None" = None) -> None:
+        """`identity`: `a is b` is to be decided by a function. `rewrite` changes the tree before anything else."""
         tree = ast.parse(source, "<tests>")
+        if rewrite is not None:
+            rewrite(tree, source)
         rewriter = _Patient()
         tree.body = rewriter.statements(tree.body)
         self._assertions = rewriter.assertions
@@ -57,9 +60,10 @@ def _text(node: ast.stmt, error: BaseException | None) -> str:
     return text if error is None or isinstance(error, AssertionError) else f"{text} ({type(error).__name__}: {error})"
 
 
-def compile_strict(source: str) -> "CodeType":
-    """Return the code of a test script as it is, but for messages of assertions that call something."""
+def compile_strict(source: str, rewrite: "Rewrite") -> "CodeType":
+    """Return the code of a test script, rewritten, and without messages of assertions that call something."""
     tree = ast.parse(source, "<tests>")
+    rewrite(tree, source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert) and node.msg is not None and _calls(node.msg):
             node.msg = None

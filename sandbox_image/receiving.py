@@ -69,7 +69,7 @@ class Decoder:
                 self._immutable(position)
             for wanted in ({"instance", "tree"}, {"list", "deque", "array", "bytearray"}, MUTABLE):
                 for position, node in enumerate(self.nodes):
-                    if node[0] in wanted and self._ready[position] is True:
+                    if node[0] in wanted and self._ready[position] is True and not _is_filled(node):
                         self.fill(self.built[position], node)
                         self._ready[position] = "filled"
         except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError, ArithmeticError) as error:
@@ -164,7 +164,7 @@ class Decoder:
         if kind == "default":
             return collections.defaultdict(FACTORIES[node[2]] if node[2] is not None else None)
         if kind == "array":
-            return self.makers.array(arrays.empty(node))
+            return self.makers.array(arrays.made(node))
         if kind == "instance":
             return object.__new__(_plain_class(self.classes[node[1]]))
         if kind == "tree":
@@ -265,7 +265,7 @@ _PLAIN: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "decimal": lambda d, n: decimal.Decimal(n[1]),
     "fraction": lambda d, n: fractions.Fraction(*map(int, n[1].split("/"))),
     "type": lambda d, n: BUILTIN_TYPES[n[1]],
-    "scalar": lambda d, n: arrays.scalar(n),
+    "scalar": lambda d, n: d.makers.array(arrays.scalar(n)),
     "masked": lambda d, n: arrays.masked(d.value(n[1]), d.value(n[2])),
     "masked constant": lambda d, n: arrays.masked_constant(),
     "typed": lambda d, n: arrays.typed(n[1], n[2]),
@@ -298,6 +298,11 @@ def _plain_class(kind: Any) -> type[Any]:
     if not isinstance(kind, type) or issubclass(kind, _NOT_PLAIN):
         raise MalformedError("an instance of a class that has none of this kind")
     return kind
+
+
+def _is_filled(node: list[Any]) -> bool:
+    """Whether the shell of a node has its contents: an array of numbers or texts."""
+    return bool(node[0] == "array" and node[1] != "O")
 
 
 def _references(node: list[Any]) -> list[int]:

@@ -70,12 +70,13 @@ class Replies:
             decoder = self.decode(reply.get("n"))
             how = "e" if "e" in reply else "v"
             result = decoder.value(reply[how])
+            self._guard.items.came(decoder.built, result)
             for tag, number, node in reply["m"]:
                 heap = {"t": self.ours, "a": self.theirs}[tag]
                 heap.check_change(number, node)
                 decoder.fill(heap.objects[number], node)
                 heap.look(number)
-                self._guard.examine([heap.objects[number]])
+                self._guard.changed(heap.objects[number], came=heap is self.theirs)
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             raise MalformedError(str(error)[:200]) from None
         return how, result

@@ -3,11 +3,14 @@
 An array without items is broadcast to almost any shape, and then no item of it differs. A NaN is not greater than any
 tolerance, an infinity is within any relative one, a masked item is compared with nothing, and a complex number whose
 absolute value overflows is as near as it likes. Such a value counts only where the tests' own text speaks of its kind.
+Where it does, arrays without items still notice what they are compared with, and numbers remember that they came from a
+candidate (nonfinite.py). Answers with too few items are the business of itemwise.py.
 """
 
 from __future__ import annotations
 
 import array
+import cmath
 import collections
 import decimal
 import functools
@@ -16,6 +19,8 @@ import re
 import sys
 
 import crossing
+import itemwise
+import nonfinite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +47,7 @@ _EMPTY_VALUES = re.compile(r"\[\]|(?<!\w)\(\)|\{\}|\blen\b|\bsize\b|empty|not so
 # How the tests' text speaks of a kind of value; "banana" and "info" do not.
 _NAN = r"(?<![a-z])(is|any|no_?)?nan((?![a-z])|arg|max|mean|med|min|prod|std|sum|var)"
 _INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit|finite|1e[34]\d\d|1e\d{4}"
+_COMPLEX = r"complex|cmath|\dj(?![a-z])"
 # Texts that Python, NumPy or a decoder reads as such a number, and what reads them.
 _NAN_TEXT = re.compile(r"(?<![a-z])s?nan\d*(?![a-z])", re.IGNORECASE)
 _INF_TEXT = re.compile(r"(?<![a-z])inf(inity)?(?![a-z])", re.IGNORECASE)
@@ -55,18 +61,19 @@ _SUSPICIOUS = re.compile(r"nan|inf|\d\.?e\+?\d[\d_]{2}|[\d_]{309}|\\u|\"[sbc]\""
 _MAKING = ("array", "asarray", "asanyarray", "ravel", "concatenate")
 
 
-def refuse_empty_comparisons(note: Callable[[BaseException], BaseException], text: str) -> Guard:
+def refuse_empty_comparisons(
+    note: Callable[[BaseException], BaseException], text: str, tests: str | None = None
+) -> Guard:
     """Return the guard of one run of tests: it refuses comparisons that are true of several expected values.
 
     `note` is told why nothing can be confirmed, and returns the exception to raise. `text` is all that the tests may
-    say: what it does not mention is not prepared for, which takes longer than a test.
+    say: what it does not mention is not prepared for, which takes longer than a test. `tests`: the part of it whose
+    statements are executed.
     """
-    guard = Guard(note, text)
+    guard = Guard(note, text, text if tests is None else tests)
     if re.search(r"\bnp\b|numpy", text):
         guard.prepare()
     if "cmath" in text:
-        import cmath
-
         cmath.isclose = guard.checked(cmath.isclose)
     return guard
 
@@ -77,24 +84,30 @@ class Guard:
     Called with an array that came, it returns what the tests are given for it.
     """
 
-    def __init__(self, note: Callable[[BaseException], BaseException], text: str) -> None:
+    def __init__(self, note: Callable[[BaseException], BaseException], text: str, tests: str) -> None:
         self._note, self._text = note, text.lower()
+        self.numbers = nonfinite.Numbers(self, tests, lambda part: re.search(_NAN, part.lower()) is not None)
+        """What is not finite."""
         self._lists_matter = _NUMPY.search(self._text) and not _EMPTY_VALUES.search(self._text)
         self._texts_matter = bool(_READING.search(self._text))
         self.suspicious = False
         """Whether the last message may hold numbers, or texts of such, that no test names."""
-        self._marked: Any = None
+        self._marks: dict[type[Any], type[Any]] = {}
+        self.items = itemwise.Items(note)
+        """What is compared item by item."""
         self.trusting = False
         """Whether NumPy is at work on two values that may be compared: what it does with them is its own affair."""
 
     def __call__(self, array: Any) -> Any:
-        if array.size:
+        odd = array.dtype.kind == "f" and not _is_finite(array)
+        if array.size and not odd:
             return array
         # Arrays can come although the tests do not name NumPy.
         self.prepare()
-        marked = self.mark(array)
-        if type(marked) is not self._marked and not _EMPTY_VALUES.search(self._text):
-            # A matrix cannot be made to notice: it multiplies in its own way.
+        if odd and isinstance(array, sys.modules["numpy"].generic):
+            return self.numbers.remembering(array)
+        marked = self.marked(array)
+        if type(marked) is type(array) and not array.size and not _EMPTY_VALUES.search(self._text):
             self.refuse(EMPTY)
         return marked
 
@@ -119,11 +132,15 @@ class Guard:
         """Return a number or a text that came; refuse it where it is, or is read as, what no test names."""
         if isinstance(value, (float, complex)):
             self._number(value)
+            if type(value) is float and not math.isfinite(value):
+                return self.numbers.remembering(value)
         elif isinstance(value, (str, bytes)) and self._texts_matter:
             self._read(value if isinstance(value, str) else value.decode("latin-1"))
         return value
 
     def _number(self, value: Any) -> None:
+        if isinstance(value, complex) and not cmath.isfinite(value):
+            self._expect(_COMPLEX, "a complex number that is not finite")
         if value != value:
             self._expect(_NAN, "NaN")
         elif abs(value.real) == math.inf or abs(value.imag) == math.inf:
@@ -141,6 +158,8 @@ class Guard:
             if type(value) is decimal.Decimal:
                 # As a float it may be one that no test names, and nothing of it tells.
                 self._number(math.nan if value.is_nan() else float(value))
+                if not value.is_finite():
+                    self._expect("decimal", "a decimal number that is not finite")
         numpy = sys.modules.get("numpy")
         if numpy is None or not objects:
             return
@@ -154,6 +173,18 @@ class Guard:
                 code = value.typecode if isinstance(value, array.array) else value.format
                 if code in {"f", "d"}:
                     self._look_into(numpy, numpy.asarray(value.tolist()))
+                    if not all(map(math.isfinite, value.tolist())):
+                        # Its items cannot remember that they came.
+                        self.refuse(nonfinite.WHY)
+
+    def changed(self, value: Any, *, came: bool) -> None:
+        """Look at what the candidate has changed; where it `came` as an answer, an array cannot notice any more."""
+        self.examine([value])
+        numpy = sys.modules.get("numpy")
+        if not came or numpy is None or not isinstance(value, numpy.ndarray) or value.dtype.kind != "f":
+            return
+        if type(value) in self._marks and not _is_finite(value):
+            self.refuse(nonfinite.WHY)
 
     def _look_into(self, numpy: Any, value: Any) -> None:
         for name in value.dtype.names or ():
@@ -168,6 +199,8 @@ class Guard:
                 self._expect(_NAN, "NaN")
             if numpy.isinf(value).any():
                 self._expect(_INF, "Infinity")
+            if kind == "c" and not numpy.isfinite(value).all():
+                self._expect(_COMPLEX, "a complex number that is not finite")
         elif kind in "SU" and self._texts_matter:
             self._read(" ".join(map(str, numpy.char.decode(value, "latin-1").flat if kind == "S" else value.flat)))
         elif kind in "Mm" and numpy.isnat(value).any():
@@ -187,11 +220,11 @@ class Guard:
 
     def prepare(self) -> None:
         """Replace what compares and what makes arrays; NumPy is imported if it is not there yet."""
-        if self._marked is not None:
+        if self._marks:
             return
         import numpy
 
-        self._marked = _noticing(numpy, self)
+        self._marks = {base: _noticing(numpy, base, self) for base in (numpy.ndarray, numpy.matrix, numpy.recarray)}
         for name in _CLOSE:
             setattr(numpy, name, self.checked(getattr(numpy, name)))
         if "testing" in self._text or "assert_" in self._text:
@@ -207,10 +240,13 @@ class Guard:
 
     def mark(self, value: Any) -> Any:
         """Return an array that notices what it is combined with, where that could be something without items."""
-        numpy = sys.modules["numpy"]
-        if type(value) is numpy.ndarray and (value.size == 0 or value.ndim == 0 or 1 in value.shape):
-            return value.view(self._marked)
+        if type(value) in self._marks and (value.size == 0 or value.ndim == 0 or 1 in value.shape):
+            return self.marked(value)
         return value
+
+    def marked(self, array: Any) -> Any:
+        """Return an array, of the class that it has, that notices what it is combined with."""
+        return array.view(self._marks[type(array)]) if type(array) in self._marks else array
 
     def _marking(self, make: Callable[..., Any]) -> Callable[..., Any]:
         make = _unguarded(make)
@@ -222,6 +258,8 @@ class Guard:
                 return array
             if array.dtype.kind == "c" and _overflows(sys.modules["numpy"], array):
                 self.refuse(OVERFLOW)
+            if self.numbers.came and nonfinite.holds(args[0]):
+                return self.marked(array)
             return self.mark(array)
 
         made.unguarded = make  # type: ignore[attr-defined]
@@ -276,29 +314,49 @@ def _is_too_large(text: str) -> bool:
         return True
 
 
-def _noticing(numpy: Any, guard: Guard) -> type[Any]:
-    """Return the class of arrays that notice that they are compared with nothing."""
+def _is_finite(array: Any) -> bool:
+    return bool(sys.modules["numpy"].isfinite(array).all())
 
-    class Noticing(numpy.ndarray):  # type: ignore[misc]
+
+def _noticing(numpy: Any, base: type[Any], guard: Guard) -> type[Any]:
+    """Return the class of arrays (or matrices) that notice what they are compared with."""
+
+    class Noticing(base):  # type: ignore[misc]
         """An array to the tests, and to the candidate."""
 
         crosses_as_array = True
+        differs = False
+        """Whether it is a difference, or was made of one."""
 
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
             sizes = [_size(numpy, value) for value in inputs] if method == "__call__" and len(inputs) > 1 else [1]
             # Other arithmetic with a single number is no comparison yet.
             if not guard.trusting and min(sizes) == 0 and max(sizes) > (0 if ufunc.__name__ in _DIFFERING else 1):
                 guard.refuse(EMPTY)
-            plain = [value.view(numpy.ndarray) if isinstance(value, Noticing) else value for value in inputs]
+            if not guard.trusting and method == "__call__":
+                guard.numbers.check(numpy, ufunc.__name__, inputs)
             if out := kwargs.get("out"):
-                kwargs["out"] = tuple(v.view(numpy.ndarray) if isinstance(v, Noticing) else v for v in out)
-            made = getattr(ufunc, method)(*plain, **kwargs)
+                kwargs["out"] = tuple(map(_bare, out))
+            made = getattr(ufunc, method)(*map(_bare, inputs), **kwargs)
             # Nothing has been compared with nothing: what is asked of the result tells no more.
-            return made if max(sizes) == 0 and ufunc.__name__ in _DIFFERING else guard.mark(made)
+            if max(sizes) == 0 and ufunc.__name__ in _DIFFERING:
+                return made
+            differs = ufunc.__name__ == "subtract" or any(getattr(value, "differs", False) for value in inputs)
+            odd = isinstance(made, numpy.ndarray) and made.dtype.kind == "f" and not _is_finite(made)
+            made = guard.marked(made) if odd else guard.mark(made)
+            if differs and getattr(made, "crosses_as_array", False):
+                made.differs = True
+            return made
 
     # What `repr` writes in front of the items.
-    Noticing.__name__ = "array"
+    Noticing.__name__ = "array" if base is numpy.ndarray else base.__name__
     return Noticing
+
+
+def _bare(value: Any) -> Any:
+    """Return an array that notices nothing."""
+    kind = type(value)
+    return value.view(kind.__base__) if getattr(kind, "crosses_as_array", False) else nonfinite.plain(value)
 
 
 def _unguarded(function: Callable[..., Any]) -> Callable[..., Any]:

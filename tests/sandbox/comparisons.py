@@ -125,6 +125,7 @@ def odd_values() -> dict[str, Any]:
         "objects of nan": objects, "objects of lists": lists, "truths": np.array([True, False, True]),
         "int8 min array": np.array([-128] * 3, dtype=np.int8), "uint64 max": np.array([2**64 - 1] * 3, dtype=np.uint64),
         "structured": np.zeros(3, dtype=[("a", "f8")]), "empty structured": np.zeros(0, dtype=[("a", "f8")]),
+        "empty matrix": np.empty((1, 0)).view(np.matrix), "empty records": np.empty(0).view(np.recarray),
         "masked": np.ma.masked_all(3), "masked number": np.ma.masked_array(5.0, mask=True),
         "masked column": np.ma.masked_all((2, 1)),
     }  # fmt: skip

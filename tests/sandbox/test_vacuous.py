@@ -118,3 +118,223 @@ def test_a_list_that_contains_itself_is_looked_through_to_an_end() -> None:
     test = "import numpy as np\nx = [np.float64(1)]\nassert solution(x) is x"
     said = phases.replayed("def solution(a):\n    b = []\n    b[:] = [b, b]\n    return b", test)["reason"]
     assert said.startswith("an array without items is compared")
+
+
+# --- attacks: answers that need not know what is expected ----------------------------------------------------------
+
+NAMED = "import math\nassert math.isnan(solution(0))\n"
+"""Names NaN for one call, and for no other."""
+RECORDS = "__import__('numpy').array([]).view(__import__('numpy').recarray)"
+MATRIX = "__import__('numpy').matrix({})"
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.parametrize(
+    ("value", "test"),
+    [
+        (MATRIX.format("[]"), "assert len('a')\nassert (solution(1) == np.matrix([[1, 2], [3, 4]])).all()"),
+        (MATRIX.format("[]"), "assert [] == []\nassert (solution(1) == np.array([[8]])).all()"),
+        (MATRIX.format("[]"), "assert len('a')\nassert np.all(np.abs(solution(1) - np.array([[8.5]])) < 1e-6)"),
+        (MATRIX.format("[]"), "assert len('a')\nassert (solution(1).T == 8).all()"),
+        (MATRIX.format("[[], []]"), "assert len('a')\nassert not (solution(1) != np.array([[1], [2]])).any()"),
+        (RECORDS, "assert len('a')\nassert (solution(1) == np.array([8.5])).all()"),
+    ],
+)
+def test_a_matrix_without_items_equals_nothing_although_the_tests_name_lengths(value: str, test: str) -> None:
+    said = phases.replayed(f"def solution(a):\n    return {value}\n", f"import numpy as np\n{test}")
+    assert said["reason"].startswith("an array without items is compared")
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("value", "test"),
+    [
+        ("float('nan')", "assert not abs(solution(1) - 3.25) > 1e-6"),
+        ("float('nan')", "assert not math.fabs(3.25 - solution(1)) > 1e-6"),
+        ("float('nan')", "r = solution(1)\nassert not (r < 3.24 or r > 3.26)"),
+        ("float('nan')", "assert not abs(solution(1) / 3.25 - 1) > 1e-6"),
+        ("float('nan')", "assert max(0.0, abs(solution(1) - 3.25)) < 1e-6"),
+        ("[3.25, float('nan')]", "assert not any(abs(a - b) > 1e-6 for a, b in zip(solution(1), [3.25, 7.5]))"),
+        (
+            "float('nan')",
+            "def same(a, b):\n    return math.isnan(a) and math.isnan(b) or not abs(a - b) > 1e-6\n"
+            "assert same(solution(1), 3.25)",
+        ),
+        ("__import__('numpy').float64('nan')", "assert not abs(solution(1) - 3.25) > 1e-6"),
+        ("__import__('numpy').float64('nan')", "import numpy as np\nassert not np.abs(solution(1) - 3.25) > 1e-6"),
+        (
+            "__import__('numpy').array([3.25, float('nan')])",
+            "import numpy as np\nassert not (np.abs(solution(1) - np.array([3.25, 7.5])) > 1e-6).any()",
+        ),
+        (
+            "[3.25, float('nan')]",
+            "import numpy as np\nassert not (np.abs(np.array(solution(1)) - np.array([3.25, 7.5])) > 1e-6).any()",
+        ),
+        ("__import__('numpy').float32('nan')", "assert not abs(solution(1) - 3.25) > 1e-6"),
+        ("__import__('numpy').array([float('nan')], dtype=object)", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        ("__import__('array').array('d', [float('nan')])", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        ("complex('nan')", "assert not abs(solution(1) - 3.25) > 1e-6"),
+        ("[float('nan')]", "r = solution(1)\nassert not abs(r[0] - 3.25) > 1e-6"),
+        ("float('inf')", "assert float('inf') > 0\nr = solution(1)\nassert abs(r - 3.25) <= 1e-9 * abs(r)"),
+        ("float('inf')", "assert math.inf > 0\nr = solution(1)\nassert not abs(r - 3.25) / abs(r) > 1e-9"),
+        ("float('-inf')", "assert math.inf > 0\nr = solution(1)\nassert abs(r - 3.25) <= 1e-9 * max(1, abs(r))"),
+        (
+            "__import__('numpy').array([float('inf')] * 2)",
+            "import numpy as np\nassert np.inf > 0\nr = solution(1)\n"
+            "assert (np.abs(r - np.array([1.5, 2.5])) <= 1e-9 * np.abs(r)).all()",
+        ),
+    ],
+)
+def test_a_number_that_is_not_finite_is_near_nothing_although_another_test_names_such_numbers(
+    value: str, test: str
+) -> None:
+    source = f"def solution(a):\n    return {value} if a else float('nan')\n"
+    said = phases.replayed(source, NAMED + test)
+    assert (said["confirmed"], said["kind"]) == (False, "unconfirmed"), said
+    assert "not finite" in said["reason"]
+
+
+SHORTER = [
+    "for a, b in zip(R, [1, 2, 3]):\n    assert a == b",
+    "for b, a in zip([1, 2, 3], R):\n    assert a == b",
+    "r = R\nfor a, b in zip(r, [1, 2, 3]):\n    assert a == b",
+    "assert all(a == b for a, b in zip(R, [1, 2, 3]))",
+    "assert all(a == b for a, b in zip(sorted(R), sorted([1, 2, 3])))",
+    "assert not any(a != b for a, b in zip(R, (1, 2, 3)))",
+    "assert len('abc') == 3\nassert all([a == b for a, b in zip(R, [1, 2, 3])])",
+    "import operator\nassert all(map(operator.eq, R, [1, 2, 3]))",
+    "r = sorted(R)\nfor a, b in zip(r, [1, 2, 3]):\n    assert a == b",
+    "r = R.copy()\nfor a, b in zip(r, [1, 2, 3]):\n    assert a == b",
+    "import math\nassert all(math.isclose(a, b) for a, b in zip(map(float, R), map(float, [1, 2, 3])))",
+    "import numpy as np\nassert len('abc') == 3\nfor a, b in zip(R, np.array([1, 2, 3])):\n    assert a == b",
+    "def check(result, wanted):\n    for a, b in zip(result, wanted):\n        assert a == b\ncheck(R, [1, 2, 3])",
+]
+"""R: the answer, in a test that compares item by item."""
+UNREACHED = [
+    "for a in R:\n    assert a in [1, 2, 3]",
+    "for i, a in enumerate(R):\n    assert a == [1, 2, 3][i]",
+    "r = R\nassert isinstance(r, list)\nfor i in range(len(r)):\n    assert r[i] == [1, 2, 3][i]",
+    "assert all(a in [1, 2, 3] for a in R)",
+    "assert all([a in [1, 2, 3] for a in R])",
+    "assert not any(a not in [1, 2, 3] for a in R)",
+    "e = [1, 2, 3]\nassert all(a == e[i] for i, a in enumerate(R))",
+    "def same(r, e):\n    for i, a in enumerate(r):\n        if a != e[i]:\n            return False\n    return True\n"
+    "assert same(R, [1, 2, 3])",
+]
+
+
+@pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
+@pytest.mark.parametrize("test", SHORTER)
+@pytest.mark.parametrize("value", ["[]", "[1]"])
+def test_an_answer_with_too_few_items_ends_a_comparison_by_pairs(way: Any, test: str, value: str) -> None:
+    said = way(f"def solution(a):\n    return {value}\n", test.replace("R", "solution(1)"))
+    assert said["reason"].startswith("an answer has fewer items than what it is compared with"), said
+
+
+@pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
+@pytest.mark.parametrize("test", UNREACHED)
+def test_an_answer_without_items_that_no_assertion_is_about_confirms_nothing(way: Any, test: str) -> None:
+    said = way("def solution(a):\n    return []\n", test.replace("R", "solution(1)"))
+    assert said["reason"].startswith("no assertion is about an answer without items"), said
+
+
+# --- and the same with answers that are right ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
+@pytest.mark.parametrize("test", [*SHORTER, *UNREACHED])
+def test_an_answer_with_every_item_passes_such_a_test(way: Any, test: str) -> None:
+    assert way("def solution(a):\n    return [1, 2, 3]\n", test.replace("R", "solution(1)")) == CONFIRMED
+
+
+RIGHT = [
+    ("[]", "assert solution(1) == []"),
+    ("[]", "assert not solution(1)"),
+    ("[]", "r = solution(1)\nassert len(r) == 0\nfor a in r:\n    assert a > 0"),
+    ("[]", "r, e = solution(1), []\nassert len(r) == len(e)\nfor a, b in zip(r, e):\n    assert a == b"),
+    ("[]", "r, e = solution(1), []\nassert len(r) == len(e) and all(a == b for a, b in zip(r, e))"),
+    ("[]", "r, e = solution(1), []\nif len(r) != len(e):\n    raise AssertionError\nfor a, b in zip(r, e):\n"
+     "    assert a == b"),
+    ("[]", "def check(r, e):\n    if len(r) != len(e):\n        return False\n    for a, b in zip(r, e):\n"
+     "        if a != b:\n            return False\n    return True\nassert check(solution(1), [])"),
+    ("list(range(a))", "for n in (0, 3):\n    for a in solution(n):\n        assert 0 <= a < n"),
+    ("list(range(a))", "for n in (0, 3):\n    assert all(0 <= a < n for a in solution(n))"),
+    ("[1, 2, 3]", "r = solution(1)\nassert all(a < b for a, b in zip(r, r[1:]))\nassert r == [1, 2, 3]"),
+    ("[1, 2, 3]", "r = solution(1)\nassert all(a < b for a, b in zip(r[1:], r)) is False\nassert r == [1, 2, 3]"),
+    ("[1, 2]", "for n, a in zip(range(10), solution(1)):\n    assert a == n + 1"),
+    ("[1, 2]", "import itertools\nfor n, a in zip(itertools.count(1), solution(1)):\n    assert a == n"),
+    ("a + 1", "for x, e in zip([1, 2, 3], [2, 3]):\n    assert solution(x) == e"),
+    ("a + 1", "assert all(r == e for r, e in zip(map(solution, [1, 2, 3]), [2, 3]))"),
+    ("a + 1", "assert all(r == e for r, e in zip([solution(x) for x in [1, 2]], [2, 3, 4]))"),
+    ("a + 1", "xs = [1, 2]\nrs = list(map(solution, xs))\nfor r, e in zip(rs, [2, 3, 4]):\n    assert r == e"),
+    ("[1, 2]", "r = sorted(solution(1))\nassert all(a < b for a, b in zip(r, r[1:])) and r == [1, 2]"),
+    ("a + 1", "rs = [solution(x) for x in [1, 2]]\nfor r, e in zip(rs, [2, 3, 4]):\n    assert r == e"),
+    ("[3, 1, 2]", "assert [b for a, b in zip('abcd', 'ab')] == ['a', 'b']\nassert sorted(solution(1)) == [1, 2, 3]"),
+    ("[[1, 2], [3, 4]]", "assert [list(c) for c in zip(*solution(1))] == [[1, 3], [2, 4]]"),
+    ("float('nan')", "import math\nassert math.isnan(solution(1))"),
+    ("float('nan')", "r = solution(1)\nassert r != r and 'nan'"),
+    ("float('nan')", "import math\nr, e = solution(1), float('nan')\n"
+     "assert abs(r - e) < 1e-6 or (math.isnan(r) and math.isnan(e))"),
+    ("float('nan')", "import math\nr, e = solution(1), math.nan\nassert not abs(r - e) > 1e-6"),
+    ("float('nan')", "import math\nr = solution(1)\nassert r > 0 or math.isnan(r)"),
+    ("float('nan')", "import json, math\nassert type(solution(1)).__name__ and json.dumps(solution(1)) == 'NaN'"),
+    ("float('nan')", "import numpy as np\nassert np.isnan(solution(1))"),
+    ("float('nan')", "import numpy as np\nassert np.isclose(solution(1), np.nan, equal_nan=True)"),
+    ("float('nan')", "import numpy as np\nnp.testing.assert_equal(solution(1), np.nan)"),
+    ("float('nan')", "import copy, math\nassert math.isnan(copy.deepcopy(solution(1)))"),
+    ("[1.5, float('nan')]", "import numpy as np\nnp.testing.assert_allclose(solution(1), [1.5, np.nan])"),
+    ("[1.5, float('nan')]", "import math\nfor a, b in zip(solution(1), [1.5, math.nan]):\n"
+     "    assert math.isnan(b) and math.isnan(a) or abs(a - b) < 1e-6"),
+    ("__import__('numpy').array([1.5, float('nan')])",
+     "import numpy as np\nr, e = solution(1), np.array([1.5, np.nan])\n"
+     "assert ((r == e) | (np.isnan(r) & np.isnan(e))).all()\nassert not (np.abs(r - e) > 1e-6).any()\n"
+     "assert np.nanmax(np.abs(r - e)) < 1e-6\nassert r.shape == (2,) and np.isnan(r).sum() == 1"),
+    ("__import__('numpy').float64('nan')", "import numpy as np\nr = solution(1)\nassert np.isnan(r)\n"
+     "assert isinstance(r, np.floating) and isinstance(r, float)"),
+    ("__import__('numpy').ma.masked_invalid([1.5, float('nan')])",
+     "r = solution(1)\nassert r.mask.tolist() == [False, True] and r[0] == 1.5, 'nan'"),
+    ("complex('nan')", "import cmath\nassert cmath.isnan(solution(1))"),
+    ("__import__('decimal').Decimal('inf')", "from decimal import Decimal\nassert solution(1) == Decimal('inf')"),
+    ("__import__('numpy').float32('nan')", "import numpy as np\nassert np.isnan(solution(1)) and solution(1) != 1"),
+    ("float('inf')", "assert solution(1) == float('inf')"),
+    ("float('-inf')", "import math\nassert math.isinf(solution(1)) and solution(1) < 0"),
+    ("float('inf')", "import math\nassert math.isclose(solution(1), math.inf)"),
+    ("float('inf')", "import math\nr, e = solution(1), math.inf\n"
+     "assert r == e or abs(r - e) <= 1e-9 * max(abs(r), abs(e))"),
+    ("[float('inf'), 2.0, float('inf')]", "inf = float('inf')\nr = solution(1)\nassert sorted(r) == [2.0, inf, inf]\n"
+     "assert max(r) == inf and min(r) == 2.0 and sum(r) == inf and {inf: 1}[r[0]] == 1"),
+    ("__import__('numpy').array([1.0, float('inf')])", "import numpy as np\nr = solution(1)\n"
+     "assert np.array_equal(r, [1, np.inf])\nassert (r == np.array([1, np.inf])).all() and np.isinf(r[1])"),
+    (MATRIX.format("[]"), "import numpy as np\nr = solution(1)\nassert r.size == 0 and r.shape == (1, 0)\n"
+     "assert isinstance(r, np.matrix) and np.array_equal(r, np.matrix([]))\nassert (r == np.matrix([])).all()\n"
+     "assert (r * np.zeros((0, 2))).shape == (1, 2)"),
+    (MATRIX.format("[[1, 2], [3, 4]]"),
+     "import numpy as np\nr = solution(1)\nassert (r == np.matrix([[1, 2], [3, 4]])).all()\n"
+     "assert (r * r == np.matrix([[7, 10], [15, 22]])).all() and len(r) == 2"),
+]  # fmt: skip
+"""Right answers that are odd, or come to tests that look like those above."""
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
+@pytest.mark.parametrize(("value", "test"), RIGHT)
+def test_an_odd_answer_that_is_right_keeps_its_credit(way: Any, value: str, test: str) -> None:
+    assert way(f"def solution(a):\n    return {value}\n", test) == CONFIRMED
+
+
+def test_an_array_that_becomes_odd_during_a_later_call_is_refused() -> None:
+    source = (
+        "import numpy as np\nkept = np.array([1.5, 2.5])\n"
+        "def solution(a):\n    if a == 2:\n        kept[:] = np.nan\n    return kept if a else float('nan')\n"
+    )
+    test = (
+        "import numpy as np\nr, s = solution(1), solution(2)\nassert not (abs(r - np.array([7.0, 8.0])) > 1e-6).any()"
+    )
+    assert "not finite" in phases.replayed(source, NAMED + test)["reason"]
+
+
+@pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
+def test_an_odd_answer_can_be_given_back(way: Any) -> None:
+    source = "def solution(a):\n    return float('nan') if a == 1 else a != a\n"
+    assert way(source, "import math\nr = solution(1)\nassert math.isnan(r) and solution(r) is True") == CONFIRMED

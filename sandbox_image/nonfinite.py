@@ -1,0 +1,203 @@
+"""Numbers of a candidate's that are not finite: what is computed from one is near nothing.
+
+Where no test names such a number, none is taken (vacuous.py). Where one does, the number may be right for one call and
+nonsense for the next: a NaN is not greater than any tolerance, and an infinity is within any relative one. So such a
+number remembers that it came from a candidate. What compares it with a finite number by way of a difference or an order
+is refused; what asks for its kind (`isnan`, `== inf`) is not.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from vacuous import Guard
+
+WHY = "a number that is not finite is compared as if it were near any other"
+_ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+_ORDER = ("lt", "le", "gt", "ge")
+_ORDERING = {"less", "less_equal", "greater", "greater_equal"}
+_DIVIDING = {"divide", "true_divide"}
+_ABSOLUTE = ("abs", "absolute", "fabs")
+
+
+class Remembering:
+    """A number that came, or what was computed from one; a class of each kind of number is made of it."""
+
+    __slots__ = ()
+    crosses_as_number = True
+    derived: bool
+    plain: Callable[[], Any]
+
+
+class Numbers:
+    """Makes such numbers, and decides about them. `names_nan`: whether a text of the tests speaks of NaN."""
+
+    def __init__(self, guard: Guard, tests: str, names_nan: Callable[[str], bool]) -> None:
+        self._guard, self._tests, self._names_nan = guard, tests, names_nan
+        self._classes: dict[type[Any], type[Any]] = {}
+        self.came = False
+        """Whether there is such a number at all."""
+
+    def remembering(self, value: Any, *, derived: bool = False) -> Any:
+        """Return a number that is like `value`; `derived`: it was computed."""
+        kind = type(value)
+        if kind not in self._classes:
+            self._classes[kind] = self._class(kind)
+        if not self.came:
+            self.came = True
+            self._keep_absolute(math, "fabs")
+            if "numpy" in sys.modules:
+                for name in _ABSOLUTE:
+                    self._keep_absolute(sys.modules["numpy"], name)
+        made = self._classes[kind](value)
+        made.derived = derived
+        return made
+
+    def _keep_absolute(self, module: Any, name: str) -> None:
+        original = getattr(module, name)
+
+        def absolute(value: Any, *args: Any, **kwargs: Any) -> Any:
+            found = original(plain(value), *args, **kwargs)
+            return self._kept(found, value) if isinstance(value, Remembering) else found
+
+        setattr(module, name, absolute)
+
+    def _kept(self, found: Any, source: Any) -> Any:
+        """Return what one number became."""
+        return found if math.isfinite(found) else self.remembering(found, derived=source.derived)
+
+    def _class(self, kind: type[Any]) -> type[Any]:
+        def made_plain(value: Any) -> Any:
+            return kind(value)
+
+        # An array leaves the operation to the class of higher priority.
+        members: dict[str, Any] = {"plain": made_plain, "__array_priority__": 1e6}
+        for name in _ARITHMETIC:
+            function = getattr(operator, name)
+            members[f"__{name}__"] = self._arithmetic(name, function)
+            members[f"__r{name}__"] = self._arithmetic(name, _exchanged(function))
+        for name in _ORDER:
+            members[f"__{name}__"] = self._order(getattr(operator, name))
+        members |= {
+            "__abs__": lambda a: self._kept(abs(plain(a)), a),
+            "__neg__": lambda a: self._kept(-plain(a), a),
+            "__pos__": lambda a: a,
+            "__copy__": lambda a: a,
+            "__deepcopy__": lambda a, _memo: a,
+            "__reduce_ex__": lambda a, _protocol: (kind, (plain(a),)),
+        }
+        # NumPy looks at the first base only.
+        made = type(kind.__name__, (kind, Remembering), members)
+        made.__module__ = kind.__module__
+        return made
+
+    def _arithmetic(self, name: str, compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        def computed(mine: Any, other: Any) -> Any:
+            a, b = plain(mine), plain(other)
+            if not isinstance(b, (int, float)) and not _is_number(b):
+                return self._with_array(compute, a, b)
+            if name == "sub" and (a != a) != (b != b):
+                self._guard.refuse(WHY)
+            made = compute(a, b)
+            # The difference of two that are alike: the answer may be right.
+            alike = (a != a and b != b) or (name == "sub" and a == b)
+            if alike or not isinstance(made, (int, float)) or math.isfinite(made):
+                return made
+            return self.remembering(made, derived=True)
+
+        return computed
+
+    def _with_array(self, compute: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+        numpy = sys.modules.get("numpy")
+        if numpy is None or not isinstance(b, numpy.ndarray):
+            return compute(a, b)
+        return compute(self._guard.marked(numpy.asarray(a)), b)
+
+    def _order(self, compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        def compared(mine: Any, other: Any) -> Any:
+            a, b = plain(mine), plain(other)
+            if not isinstance(b, (int, float)) and not _is_number(b):
+                return self._with_array(compare, a, b)
+            derived = mine.derived or getattr(other, "derived", False)
+            if (a != a) != (b != b) and (derived or not self.statement_names_nan()):
+                self._guard.refuse(WHY)
+            if derived and math.isinf(a) and math.isinf(b):
+                self._guard.refuse(WHY)
+            return compare(a, b)
+
+        return compared
+
+    def statement_names_nan(self) -> bool:
+        """Whether the statement of the tests that is being executed speaks of NaN."""
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != "<tests>":
+            frame = frame.f_back  # type: ignore[assignment]
+        return frame is not None and self._names_nan(_statement(self._tests, frame.f_lineno))
+
+    # --- arrays ---
+
+    def check(self, numpy: Any, name: str, inputs: tuple[Any, ...]) -> None:
+        """Refuse an operation on two arrays by which what is not finite would be near anything."""
+        if len(inputs) != 2:
+            return
+        a, b = (numpy.asarray(plain(value)) for value in inputs)
+        if not {a.dtype.kind, b.dtype.kind} <= set("fiub"):
+            return
+        differ = any(getattr(value, "differs", False) for value in inputs)
+        if name == "subtract" or name in _ORDERING:
+            # A single number may be a mean or a bound.
+            nan, other = numpy.isnan(a), numpy.isnan(b)
+            unlike = ((nan & ~other).any() and b.size > 1) or ((other & ~nan).any() and a.size > 1)
+            single = a.size == b.size == 1 and (nan != other).any()
+            if (unlike or single) and (name == "subtract" or not self.statement_names_nan()):
+                self._guard.refuse(WHY)
+        if differ and (name in _ORDERING or name in _DIVIDING) and (numpy.isinf(a) & numpy.isinf(b)).any():
+            self._guard.refuse(WHY)
+
+
+def plain(value: Any) -> Any:
+    """Return a number without its memory."""
+    return value.plain() if isinstance(value, Remembering) else value
+
+
+def _exchanged(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda a, b: compute(b, a)
+
+
+def holds(value: Any) -> bool:
+    """Whether such a number is in a list, at any depth that is usual."""
+    stack = [(value, 0)]
+    while stack:
+        value, depth = stack.pop()
+        if isinstance(value, Remembering):
+            return True
+        if isinstance(value, (list, tuple)) and depth < 8:
+            stack += [(item, depth + 1) for item in value]
+    return False
+
+
+def _is_number(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, (numpy.floating, numpy.integer, numpy.bool_))
+
+
+def _statement(source: str, line: int) -> str:
+    """Return the text of the innermost statement at a line; of one with a body, only the line."""
+    lines = source.split("\n")
+    covering = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    inner = max(covering, key=lambda node: node.lineno, default=None)
+    if inner is None or hasattr(inner, "body"):
+        return lines[line - 1] if 0 < line <= len(lines) else ""
+    return "\n".join(lines[inner.lineno - 1 : inner.end_lineno])
