@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MODULES = [tampering, forging, bending, leaking, exhausting, stubborn, outside, sources, honest]
+NAMES = [module.__name__.rpartition(".")[2] for module in MODULES]
 ATTACKS = [
-    pytest.param(name, program.name, id=f"{name}-{program.name}")
-    for module in MODULES
-    for name in [module.__name__.rpartition(".")[2]]
+    pytest.param(name, program.name, id=f"{name}-{program.name}", marks=pytest.mark.xdist_group(name))
+    for name, module in zip(NAMES, MODULES, strict=True)
     for program in module.PROGRAMS
 ]
 # Short, so that what sits out its limit does not make this suite long; honest programs need a hundredth of it.
@@ -103,10 +103,10 @@ def test_hostile_program(battle: Battle, module: str, name: str) -> None:
     judge_canaries(samples, name)
 
 
-def test_nothing_remains_after_each_run(battle: Battle, place: Arena) -> None:
+@pytest.mark.parametrize("module", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in NAMES])
+def test_nothing_remains_after_a_run(battle: Battle, place: Arena, module: str) -> None:
     """With every grader gone, no process, container, mount or file of theirs is there."""
-    for module in MODULES:
-        battle.samples(module.__name__.rpartition(".")[2])
+    battle.samples(module)
     assert place.settled() == []
 
 
