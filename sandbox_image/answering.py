@@ -1,6 +1,6 @@
 """The process of a candidate: it executes the candidate's code and answers calls, one after the other.
 
-Neither the tests nor an expected value is in here. The next call is not sent before the last one is answered.
+It never has the tests or an expected value. It gets the next call only after it has answered the last one.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ import wire
 from heap import Heap
 from standing_in import FORGOTTEN
 
-# No `from __future__ import annotations` here: `compile` and `exec` would hand it on to the candidate's code.
+# No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the candidate's code.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def candidate(spec: "dict[str, Any]", channel_fd: int) -> None:
-    """Execute a candidate's code, say what it defines, and answer calls until the channel closes."""
+    """Execute a candidate's code, report what it defines, and answer calls until the channel closes."""
     channel = socket.socket(fileno=channel_fd)
 
     def send(data: bytes) -> None:
@@ -53,7 +53,7 @@ def candidate(spec: "dict[str, Any]", channel_fd: int) -> None:
 
 
 class _Answerer:
-    """What a candidate's process keeps between calls."""
+    """The state of a candidate's process between calls."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class _Answerer:
         self._makers = _Makers(self._value_of)
 
     def hello(self) -> bytes:
-        """Return what the candidate's code defines, of what the tests may name."""
+        """Return the first message: the names the tests may use that the candidate's code defines."""
         space = self._namespace
         encoder = self._encoder()
         values: dict[str, Any] = {}
@@ -124,7 +124,7 @@ class _Answerer:
         return crossing.dumps({"u": why})
 
     def _take(self, call: "dict[str, Any]") -> "tuple[Any, list[Any], dict[str, Any]]":
-        """Take in what a call brings; return the function to call and its arguments."""
+        """Apply the contents of a call; return the function to call and its arguments."""
         if "d" in call:
             self._ours.forget_all()
             self._answers = [FORGOTTEN] * len(self._answers)
@@ -155,7 +155,7 @@ class _Answerer:
         return data
 
     def _value_of(self, expression: "list[Any]") -> "Any":
-        """Return what an expression over earlier answers gives here; see placeholder.py."""
+        """Return the value of an expression over earlier answers in this process; see placeholder.py."""
         kind, *rest = expression
         if kind == "name":
             return self._namespace[rest[0]]

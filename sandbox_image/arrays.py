@@ -1,4 +1,4 @@
-"""NumPy's arrays and scalars as nodes, and back: dtype, shape and bytes. Also `array.array` and `memoryview`."""
+"""NumPy arrays and scalars as nodes and back (dtype, shape and bytes). Also `array.array` and `memoryview`."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _described(dtype: Any, what: str) -> Any:
 
 
 def read_dtype(numpy: Any, described: Any) -> Any:
-    """Return the dtype that `described` names; raises MalformedError."""
+    """Return the dtype with this description; raises MalformedError."""
     if isinstance(described, list):
         return numpy.dtype([(name, read_dtype(numpy, text), tuple(shape)) for name, text, shape in described])
     dtype = numpy.dtype(described)
@@ -113,7 +113,7 @@ def made(node: list[Any]) -> Any:
 
 
 def fill(decoder: Decoder, target: Any, node: list[Any]) -> None:
-    """Give an array the contents of `node`."""
+    """Fill an array with the contents of `node`."""
     import numpy
 
     dtype, shape, data = node[1:4]

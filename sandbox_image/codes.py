@@ -1,4 +1,4 @@
-"""What code names: as `dis.get_instructions` tells, without making an object of every instruction."""
+"""The names that code uses: like `dis.get_instructions`, but without an object for every instruction."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _NAMING = frozenset(dis.hasname)
 _EXTENDED = dis.EXTENDED_ARG
-# Where the lowest bits of an argument say something else than which name it is.
+# For these, the lowest bits of an argument are not part of the name's index.
 _SHIFTS = {
     "LOAD_GLOBAL": 1 if sys.version_info >= (3, 11) else 0,
     "LOAD_ATTR": 1 if sys.version_info >= (3, 12) else 0,
@@ -22,7 +22,7 @@ _SHIFT = {number: _SHIFTS.get(dis.opname[number], 0) for number in _NAMING}
 
 
 def instructions(code: CodeType) -> Iterator[tuple[int, int, int]]:
-    """Yield (offset, number, argument) of every instruction of code, without that of functions in it."""
+    """Yield (offset, number, argument) of every instruction of a code object, without those of nested functions."""
     raw, high = code.co_code, 0
     for offset in range(0, len(raw), 2):
         number = raw[offset]
@@ -33,7 +33,7 @@ def instructions(code: CodeType) -> Iterator[tuple[int, int, int]]:
 
 def names(code: CodeType) -> set[tuple[str, str]]:
     """Return (name, instruction) for every name that code uses in an instruction."""
-    # Instructions with a name are few; a set of pairs is read faster than they are all looked at.
+    # Few instructions have a name, and reading a set of their pairs is faster than examining each instruction.
     used = {(number, argument) for _, number, argument in instructions(code) if number in _NAMING}
     table = code.co_names
     return {(table[argument >> _SHIFT[number]], dis.opname[number]) for number, argument in used}

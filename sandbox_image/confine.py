@@ -1,4 +1,4 @@
-"""What a program is allowed: limits, system calls, descriptors."""
+"""The restrictions on a program: limits, system calls, descriptors."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ MAX_PROCESSES = 64
 MAX_OPEN_FILES = 256
 
 libc = ctypes.CDLL(None, use_errno=True)
-# Calls the C library without letting go of the interpreter's lock: a fork is left with it as it was.
+# Calls the C library without releasing the interpreter's lock, so a fork leaves the lock in a consistent state.
 _libc_locked = ctypes.PyDLL(None, use_errno=True)
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 
 
 def check(result: int, what: str) -> int:
-    """Return a system call's result; raises OSError naming `what` where it failed."""
+    """Return a system call's result; raises OSError with `what` if it failed."""
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, f"{what}: {os.strerror(code)}")
@@ -47,11 +47,11 @@ def undumpable() -> None:
 
 
 def fork() -> int:
-    """Fork as `os.fork` does, without what Python does for a process that has threads; raises OSError.
+    """Fork like `os.fork`, but without Python's handling of threads in the child; raises OSError.
 
-    That touches two hundred pages, and costs as much as the rest of the fork. The processes that fork programs have one
-    thread, so no lock is held by another one. What a program can notice of it is done here: the main thread's number,
-    and random numbers that differ from one program to the next.
+    That handling touches two hundred pages and costs as much as the rest of the fork. It is not needed, because the
+    processes that fork programs have only one thread, so no other thread holds a lock. The parts that a program could
+    notice are done here: the main thread's number, and random numbers that differ between programs.
     """
     pid = check(_libc_locked.fork(), "fork")
     if pid == 0:
@@ -77,11 +77,11 @@ _X86_64 = {
     "syslog": 103, "personality": 135, "open_by_handle_at": 304, "name_to_handle_at": 303, "fanotify_init": 300,
     "inotify_init1": 294, "settimeofday": 164, "clock_settime": 227, "adjtimex": 159, "vhangup": 153,
     "sched_setaffinity": 203, "sched_setscheduler": 144, "sched_setattr": 314, "setpriority": 141,
-    # Which pages of the files that all sandboxes share are in memory outlives a program: none may arrange or ask it.
+    # A program could leave or read traces in the page cache of files that all sandboxes share, so it may not use these.
     "fadvise64": 221, "readahead": 187, "mincore": 27, "cachestat": 451, "preadv2": 327,
-    # So do locks on them and watches; the number of a pidfd counts the processes of the whole machine.
+    # The same holds for locks and watches on them. A pidfd's number counts the processes of the whole machine.
     "flock": 73, "inotify_init": 253, "pidfd_open": 434,
-    # What waits in a socket's buffer is memory that counts in no process: no buffer grows.
+    # Data in a socket's buffer is memory that no process is charged for, so buffers may not grow.
     "setsockopt": 54,
 }  # fmt: skip
 _AARCH64 = {
@@ -116,7 +116,7 @@ _AF_UNIX = 1
 
 
 def seccomp_program(machine: str) -> bytes | None:
-    """Return the BPF program (bytes) that refuses dangerous calls with EPERM, or None for an unknown machine.
+    """Return the BPF program (bytes) that refuses dangerous calls with EPERM; None for an unknown machine.
 
     Layout of its input: struct seccomp_data of linux/seccomp.h (nr at 0, arch at 4, args from 16).
     """
@@ -129,7 +129,7 @@ def seccomp_program(machine: str) -> bytes | None:
         (_JEQ, 1, 0, arch),
         (_RET, 0, 0, _KILL),
         (_LD, 0, 0, 0),
-        # The x32 calls of x86-64 would be a second door to everything refused below.
+        # The x32 calls of x86-64 would be a way around everything refused below.
         (_JGE, 0, 1, 0x40000000),
         (_RET, 0, 0, eperm),
         # clone3 hides its flags behind a pointer; without it the C library uses clone.
@@ -164,7 +164,7 @@ SECCOMP = seccomp_program(platform.machine())
 
 
 def refuse_system_calls() -> None:
-    """Install the filter on this process and all it will start; needs no privilege after no_new_privs."""
+    """Install the filter on this process and its future children; no privilege is needed after no_new_privs."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     if SECCOMP is None:
         raise OSError(errno.ENOSYS, f"no system call filter for {platform.machine()}")
@@ -176,7 +176,7 @@ def refuse_system_calls() -> None:
 
 
 def limit_resources(*, memory_bytes: int, address_space: bool) -> None:
-    """Set the hard limits every program has; the supervisor's own watch is tighter than these."""
+    """Set the hard limits of every program; the supervisor's own watch has tighter limits."""
     limits = [
         (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
         (resource.RLIMIT_NPROC, MAX_PROCESSES),
@@ -187,7 +187,7 @@ def limit_resources(*, memory_bytes: int, address_space: bool) -> None:
         (resource.RLIMIT_SIGPENDING, 1024),
     ]
     if address_space:
-        # Between two looks of the watch a program can grow; this is what it can never pass.
+        # A program can grow between two checks of the watch, but never beyond this.
         limits.append((resource.RLIMIT_AS, 2 * memory_bytes + (1 << 30)))
     for which, wanted in limits:
         _, hard = resource.getrlimit(which)
@@ -196,13 +196,13 @@ def limit_resources(*, memory_bytes: int, address_space: bool) -> None:
 
 
 def limit_cpu(seconds: float) -> None:
-    """Let the kernel end this process some seconds after the watch should have."""
+    """Let the kernel end this process, some seconds later than the watch should have ended it."""
     bound = int(4 * seconds) + 3
     resource.setrlimit(resource.RLIMIT_CPU, (bound, bound))
 
 
 def restrict(*, memory_bytes: int, address_space: bool) -> None:
-    """Take from this process, and all it will start, what no program may have. There is no way back."""
+    """Remove everything that a program may not have, from this process and its children. This cannot be undone."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD, signal.SIGUSR1):
         signal.signal(number, signal.SIG_DFL)
     silence_standard_streams()
@@ -212,9 +212,9 @@ def restrict(*, memory_bytes: int, address_space: bool) -> None:
 
 
 def prefer_for_oom() -> None:
-    """Make the kernel's out-of-memory killer choose this program before what it was forked from and its supervisor.
+    """Make the kernel's out-of-memory killer choose this program rather than its parent processes or its supervisor.
 
-    To be called before the change of user: an undumpable process cannot write to its own files in /proc.
+    Call it before the change of user, because an undumpable process cannot write to its own files in /proc.
     """
     with contextlib.suppress(OSError):
         fd = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
@@ -234,7 +234,7 @@ def close_all_but(keep: Collection[int]) -> None:
 
 
 def silence_standard_streams() -> None:
-    """Point the standard descriptors to nowhere."""
+    """Redirect the standard descriptors to /dev/null."""
     null = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(null, fd)

@@ -1,16 +1,17 @@
 """How values are serialized between a candidate and its tests: plain data only, exact types, never unpickled.
 
-The sending side turns a graph of objects into a table of nodes that JSON can hold; the receiving side builds the same
-graph anew. Aliases and cycles survive. Objects that were sent before keep their identity: a message refers to them by
-their number, and carries the new contents of those that have changed since (heap.py).
+The sending side turns a graph of objects into a table of nodes in JSON; the receiving side builds an equal graph.
+Aliases and cycles are kept. Objects that were sent before keep their identity: a message refers to them by number, and
+has the new contents of those that have changed since (heap.py).
 
-An atom is what JSON has (None, bool, int, float, str) or an object with one key: ``{"i": hex}`` a long integer,
-``{"c": [re, im]}`` a complex, ``{"s": codes}`` a text that JSON would change, ``{"b": text}`` bytes, ``{"r": n}`` node
-n of this message, ``{"t": n}`` object n of those that the tests have sent, ``{"a": n}`` object n of those that the
-candidate has sent, ``{"x": expression}`` what an expression over earlier answers gives (see placeholder.py).
-A node is ``[kind, payload...]``. Lists in it are structure, never atoms: data cannot be mistaken for a reference.
+An atom is a JSON value (None, bool, int, float, str) or an object with one key: ``{"i": hex}`` a long integer,
+``{"c": [re, im]}`` a complex number, ``{"s": codes}`` a text that JSON would change, ``{"b": text}`` bytes,
+``{"r": n}`` node n of this message, ``{"t": n}`` object n of those that the tests have sent, ``{"a": n}`` object n of
+those that the candidate has sent, ``{"x": expression}`` the value of an expression over earlier answers (see
+placeholder.py).
+A node is ``[kind, payload...]``. Lists in it are structure, never atoms, so data cannot be mistaken for a reference.
 
-This module holds what both sides must agree on; sending.py and receiving.py are the sides.
+This module has the parts that both sides share; sending.py and receiving.py are the sides.
 """
 
 from __future__ import annotations
@@ -40,22 +41,22 @@ NUMPY_KINDS = "biufcSUMm"
 
 
 class UnconfirmedError(BaseException):
-    """What the candidate did cannot be vouched for; the text says why."""
+    """Raised if the candidate's behaviour cannot be confirmed; the text says why."""
 
 
 class EndlessError(BaseException):
-    """More was asked of an iterator than the other side could send; the text says how much it did."""
+    """Raised if the tests read more items of an iterator than were sent; the text says how many were."""
 
 
 def type_name(value: object) -> str:
-    """Name a type for people: `module.Name` without `builtins`."""
+    """Return the name of a type for people: `module.Name`, without `builtins`."""
     kind = type(value)
     module = kind.__module__
     return kind.__qualname__ if module in {"builtins", None} else f"{module}.{kind.__qualname__}"
 
 
 def dumps(message: object) -> bytes:
-    """Return the bytes of a message; raises UncrossableError where it is too large."""
+    """Encode a message; raises UncrossableError if it is too large."""
     data = json.dumps(message, separators=(",", ":")).encode()
     if len(data) > MAX_BYTES:
         raise UncrossableError(f"a value of more than {MAX_BYTES >> 20} MB")
@@ -63,7 +64,7 @@ def dumps(message: object) -> bytes:
 
 
 def loads(data: bytes | str, constant: Callable[[str], Any] = float) -> dict[str, Any]:
-    """Return a message; raises MalformedError. `constant` makes a value of `NaN`, `Infinity` and `-Infinity`."""
+    """Decode a message; raises MalformedError. `constant` converts `NaN`, `Infinity` and `-Infinity`."""
     try:
         message = json.loads(data, parse_constant=constant)
     except (ValueError, RecursionError) as error:

@@ -1,7 +1,7 @@
-"""What a candidate's own types are sent as: the nearest plain data, where their class does not override comparison.
+"""Send instances of a candidate's own types as the nearest plain data, if their class does not override comparison.
 
-Nothing here decides a verdict: whatever is sent is data, and the tests compare data. It is about honest programs that
-return a list of a class of their own, and are to keep the credit for what is in it.
+This decides no verdict: everything that is sent is data, and the tests compare data. It exists for honest programs
+that return, for example, their own subclass of list, so that they keep the credit for its contents.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SCALARS = (int, float, complex, str, bytes)
 _COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
-# Modules with classes that no attribute of theirs names, or that say they are in another one.
+# Modules with classes that are not an attribute of the module, or that name another module as theirs.
 _LIBRARIES = {"itertools", "functools", "collections", "types", "random", "json", "io", "socket"}
 _HEAP_TYPE = 1 << 9
 _CALLABLE: tuple[type[Any], ...] = (
@@ -51,14 +51,14 @@ def _found(kind: type[Any], name: str) -> Any:
 
 
 def is_own(kind: type[Any]) -> bool:
-    """Whether a class is a program's own and not a library's."""
+    """Whether a class is defined by the program and not by a library."""
     made_by_a_class_statement = kind.__flags__ & _HEAP_TYPE
     known = getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
     return bool(made_by_a_class_statement) and not known and kind.__module__ not in _LIBRARIES
 
 
 def scalar(value: Any) -> Any:
-    """Return the plain number or text of an instance of a subclass of one; None where there is none."""
+    """Return the plain number or text for an instance of a subclass of such a type; None for other values."""
     kind = type(value)
     if not is_own(kind):
         return None
@@ -98,7 +98,7 @@ _WRAPPERS: dict[type[Any], str] = {
 
 
 def node(encoder: Encoder, value: Any) -> list[Any] | None:
-    """Return a node for what is not plain data itself; None where nothing may stand for it."""
+    """Return a node for a value that is not plain data itself; None if no node can represent it."""
     kind = type(value)
     if kind is array.array:
         return ["typed", value.typecode, value.tobytes().decode("latin-1")]
@@ -146,14 +146,14 @@ def _container(
 
 
 def _descendant(encoder: Encoder, value: Any, kind: type[Any], base: type[Any]) -> list[Any]:
-    """An instance of a class that derives from one of the signature's is sent as an instance of that."""
+    """Return a node for an instance of a class derived from one of the signature's: an instance of that class."""
     if overrides(kind, base) or isinstance(value, (enum.Enum, tuple, list, dict, set, str, int, float, bytes)):
         raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
     return ["instance", encoder.classes[base], encoder.pairs(attributes(value))]
 
 
 def _tree(encoder: Encoder, value: Any, kind: type[Any]) -> list[Any]:
-    """An object of the candidate's own class as its attributes, and as what a test may ask of it without comparing."""
+    """Return a node for an object of the candidate's own class: its attributes, and facts that tests use."""
     held = attributes(value)
     if isinstance(value, enum.Enum):
         held = {"name": value.name, "value": value.value}
@@ -186,7 +186,7 @@ def _match(encoder: Encoder, value: re.Match[Any]) -> list[Any]:
 
 
 def _callable(encoder: Encoder, value: Any) -> list[Any] | None:
-    """A function: to be called back where the candidate sends it, else only one of those that have a known name."""
+    """Return a node for a function: a callback from the candidate, else only a function with a known name."""
     name = getattr(value, "__name__", type(value).__name__)
     if encoder.functions:
         return ["function", name if type(name) is str else type(value).__name__]

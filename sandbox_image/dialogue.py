@@ -1,6 +1,6 @@
-"""What the supervisor and a program's process say to each other, as it comes through a descriptor piece by piece.
+"""The messages between the supervisor and a program's process, read from a descriptor piece by piece.
 
-Nothing that comes is taken for more than bytes, or for one of the few messages that our own processes send.
+All input is treated as plain bytes, or as one of the few messages that grade's own processes send.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from typing import Any
 
     Fields = dict[str, type[Any]]
-    """Name -> type of what a message may have."""
+    """Name -> type of the allowed fields of a message."""
 
-# A clipped text with every character escaped, twice where it takes a pair of surrogates, and its frame.
+# Room for a clipped text with every character escaped (as two surrogates if needed), and its frame.
 MAX_RESULT = 256 << 10
 MAX_REPLIES = 24 << 20
-# With every quote and backslash escaped: so the answers, and the calls with them, fit into one message to the grader.
+# Length with all quotes and backslashes escaped, so that answers and calls fit into one message to the grader.
 MAX_ESCAPED = 40 << 20
 
 
 class GarbageError(Exception):
-    """The program wrote something else than a result."""
+    """Raised if the program wrote something other than a result."""
 
 
 class _Frames:
-    """Cuts a stream into messages."""
+    """Splits a stream into messages."""
 
     def __init__(self, limit: int) -> None:
         self._buffer, self._limit = bytearray(), limit
 
     def add(self, part: bytes) -> list[bytes]:
-        """Return the messages that are whole now, as bytes."""
+        """Return the messages that are now complete, as bytes."""
         self._buffer += part
         found = []
         while len(self._buffer) >= 4:
@@ -50,19 +50,19 @@ class _Frames:
 
 
 class OneResult:
-    """Waits for one result; `fields`: name -> type of what it may have."""
+    """Waits for one result; `fields`: name -> type of its allowed fields."""
 
     def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT) -> None:
         self.fd = fd
         self.result: dict[str, Any] | None = None
         self.so_far: dict[str, Any] | None = None
-        """What is decided although the program has not ended; it may say so before its result."""
+        """A verdict that is already final before the program has ended; sent before the result."""
         self._fields, self._frames = fields, _Frames(limit)
 
     pending = b""
 
     def feed(self, part: bytes) -> bool:
-        """Take in what came; True once there is a result. Raises GarbageError."""
+        """Process received bytes; return True when there is a result. Raises GarbageError."""
         for data in self._frames.add(part):
             message = _message(data, self._fields)
             if message.pop("so_far", False):
@@ -73,11 +73,11 @@ class OneResult:
         return False
 
     def send(self) -> None:
-        """Nothing: there is never anything pending."""
+        """Do nothing: no data is ever pending."""
 
 
 class Judgement(OneResult):
-    """Waits for the end of one run of tests, and keeps the result that it may have sent before."""
+    """Waits for the end of one run of tests, and keeps the result if one was sent before."""
 
     def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT) -> None:
         super().__init__(fd, fields | {"ended": int, "cpu": float, "left": bool}, limit)
@@ -94,7 +94,7 @@ class Judgement(OneResult):
 
 
 class LockStep:
-    """Sends calls one after the other: the next one only when the last one is answered."""
+    """Sends calls one after the other, each only after the previous one was answered."""
 
     def __init__(self, fd: int, calls: Iterable[str]) -> None:
         self.fd = fd
@@ -107,16 +107,16 @@ class LockStep:
 
     @property
     def result(self) -> dict[str, Any] | None:
-        """What has come, once something has."""
+        """The messages received so far; None before the first one."""
         return None if self.hello is None else {"hello": self.hello, "replies": self.replies}
 
     def feed(self, part: bytes) -> bool:
-        """Take in what came; True once every call is answered."""
+        """Process received bytes; return True when every call is answered."""
         for data in self._frames.add(part):
             self._bytes += len(data)
             self._escaped += len(data) + data.count(b'"') + data.count(b"\\")
             text = data.decode("ascii", "replace")
-            # Our own processes write printable ASCII; anything else would grow sixfold on its way to the grader.
+            # Grade's own processes write printable ASCII. Other characters would grow sixfold on the way to the grader.
             if self._bytes > MAX_REPLIES or self._escaped > MAX_ESCAPED or not (data.isascii() and text.isprintable()):
                 raise GarbageError
             if self.hello is None:
@@ -126,12 +126,12 @@ class LockStep:
             call = next(self._calls, None)
             if call is None:
                 return True
-            # An answer that came before its call is one without knowing it.
+            # An answer that arrived before its call was sent could not depend on the call.
             self.pending += struct.pack(">I", len(call.encode())) + call.encode()
         return False
 
     def send(self) -> None:
-        """Send what can be sent now."""
+        """Send as many bytes as possible now."""
         count = os.write(self.fd, self.pending[: 1 << 16])
         self.pending = self.pending[count:]
 

@@ -1,6 +1,6 @@
-"""Tests that execute a text (`eval(solution(3)) == 24`): it may say what an expression says, and nothing more.
+"""Restrict texts that tests execute (`eval(solution(3)) == 24`): such a text may only be an expression.
 
-What a candidate wrote would else run where the verdict is reached. An audit hook sees every text before it runs.
+Otherwise a candidate's text would run in the process of the verdict. An audit hook checks every text before it runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _TESTS = {"<tests>", "<signature>", "<string>"}
-"""Files of code that is the tests', or that they have executed; a library that uses `exec` is another one."""
+"""Files of code that belongs to the tests or that they executed; a library that uses `exec` has other files."""
 _SAFE = {
     "abs", "bool", "divmod", "float", "int", "len", "list", "max", "min", "pow", "range", "round", "set", "sorted",
     "str", "sum", "tuple", "dict", "math", "sqrt", "pi", "e", "floor", "ceil", "factorial", "gcd", "log", "exp",
@@ -31,9 +31,9 @@ _REFUSED = {
 
 
 def refuse_foreign_code(note: Callable[[BaseException], BaseException], text: str) -> None:
-    """Refuse, for the rest of this process, texts that tests execute and that name more than the tests do.
+    """Refuse, in this process from now on, executed texts with names that do not occur in the tests.
 
-    `note` is told why nothing can be confirmed, and returns the exception to raise. `text`: all that the tests may say.
+    `note` gets the reason why nothing can be confirmed, and returns the exception. `text` has the allowed names.
     """
     if not re.search(r"\b(eval|exec)\b", text):
         return
@@ -50,7 +50,7 @@ def refuse_foreign_code(note: Callable[[BaseException], BaseException], text: st
 
 
 def _names(code: CodeType) -> set[str]:
-    """Return the global names and attributes of a code, at any depth."""
+    """Return the global names and attributes in a code object, at any depth."""
     found: set[str] = set()
     stack: list[Any] = [code]
     while stack:

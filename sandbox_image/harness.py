@@ -1,6 +1,6 @@
-"""The official run: what the benchmark's published evaluator does (HumanEval-V execution.py), its holes included.
+"""The official run: it does what the published evaluator does (HumanEval-V execution.py), including its weaknesses.
 
-One ``exec`` of program and tests together, in the program's own process.
+One ``exec`` runs program and tests together, in the program's own process.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import signal
 import streams
 import wire
 
-# No `from __future__ import annotations` here: `compile` and `exec` would hand it on to the program.
+# No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the program.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
@@ -24,7 +24,7 @@ class TimeoutException(Exception):  # noqa: N818 - the official name: a program 
 
 
 class _Result:
-    """The official evaluator's list of results; what is appended first counts, and is sent at once."""
+    """The official evaluator's list of results. Only the first appended result is used, and it is sent at once."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -45,7 +45,7 @@ def official(spec: "dict[str, Any]", result_fd: int) -> None:
 
 
 def unsafe_execute(check_program: str, result: _Result, prefix: str, timed_out: str) -> None:
-    """Mirror the official function of this name; programs that search their callers find `result` here as there."""
+    """Mirror the official function of this name, so that programs that inspect their callers find the same `result`."""
     try:
         streams.swallow()
         signal.signal(signal.SIGALRM, _on_alarm)
@@ -59,7 +59,7 @@ def unsafe_execute(check_program: str, result: _Result, prefix: str, timed_out: 
 
 
 def _lines(error: BaseException) -> str:
-    """Return where in the program an exception came by, outermost first: line numbers, for people only."""
+    """Return the program's line numbers through which an exception passed, outermost first; for people only."""
     lines: list[str] = []
     with contextlib.suppress(BaseException):
         trace = error.__traceback__

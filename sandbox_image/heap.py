@@ -1,8 +1,8 @@
-"""Objects that one side has sent to the other, numbered, for as long as a sample lives.
+"""Numbered objects that one side has sent to the other, for as long as a sample lives.
 
-Both sides keep two of these: what the tests have sent (`t`) and what the candidate has sent (`a`). A message names an
-object that is there already by its number, and tells what has changed in it since; so a list that the candidate has
-returned and goes on filling is one list for the tests as well.
+Both sides keep two heaps: objects that the tests have sent (`t`), and objects that the candidate has sent (`a`). A
+message names a known object by its number, and has its changes since then. So if the candidate returns a list and later
+changes it, the tests also see one list.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 
 class Heap:
-    """The objects of one direction. `by_value`: what cannot change is sent again each time, not referred to."""
+    """The objects of one direction. `by_value`: immutable objects are sent again each time, not referred to."""
 
     def __init__(self, tag: str, *, by_value: bool) -> None:
         self.tag, self.by_value = tag, by_value
         self.objects: list[Any] = []
         self.atoms: dict[int, dict[str, int]] = {}
-        """id -> atom, of the objects that may be referred to."""
+        """id -> atom, for objects that messages can refer to."""
         self.kinds: dict[int, list[Any]] = {}
-        """Number -> the node's first parts (kind, class), of objects that can change."""
+        """Number -> the first parts of the node (kind, class), for objects that can change."""
         self._seen: dict[int, _Contents] = {}
 
     def add(self, values: Iterable[Any], nodes: Iterable[list[Any]]) -> None:
-        """Take in what a message brought: objects and the nodes they were made from."""
+        """Add the objects of a message, with the nodes from which they were built."""
         for value, node in zip(values, nodes, strict=True):
             number = len(self.objects)
             mutable = node[0] in MUTABLE
@@ -49,7 +49,7 @@ class Heap:
                 self._seen[number] = _contents(value)
 
     def changed(self) -> list[int]:
-        """Return the numbers of the objects that have changed since they were last looked at, and look at them."""
+        """Return the numbers of the objects that have changed since the last look, and record their contents."""
         found = []
         for number, before in self._seen.items():
             now = _contents(self.objects[number])
@@ -59,16 +59,16 @@ class Heap:
         return found
 
     def look(self, number: int) -> None:
-        """Take what an object holds now as known to the other side."""
+        """Record that the other side knows an object's current contents."""
         if number in self._seen:
             self._seen[number] = _contents(self.objects[number])
 
     def mutable(self) -> list[int]:
-        """Return the numbers of the objects that can change, in the order they were sent."""
+        """Return the numbers of the objects that can change, in the order in which they were sent."""
         return list(self._seen)
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Give objects up: the other side cannot see them any more."""
+        """Release objects that the other side no longer sees."""
         for number in numbers:
             value = self.objects[number]
             if value is not FORGOTTEN and self.atoms.get(id(value)) == {self.tag: number}:
@@ -78,13 +78,13 @@ class Heap:
             self._seen.pop(number, None)
 
     def forget_all(self) -> None:
-        """Give up every object."""
+        """Release every object."""
         self.objects = [FORGOTTEN] * len(self.objects)
         for table in (self.atoms, self.kinds, self._seen):
             table.clear()
 
     def check_change(self, number: Any, node: Any) -> None:
-        """Raise MalformedError unless `node` may be the new content of object `number`."""
+        """Raise MalformedError unless `node` is a valid new content of object `number`."""
         if not (type(number) is int and number in self.kinds and isinstance(node, list)):
             raise MalformedError("a change of nothing")
         if node[: len(self.kinds[number])] != self.kinds[number]:
@@ -95,7 +95,7 @@ class Heap:
 
 
 def _contents(value: Any) -> _Contents:
-    """Return what an object holds, cheap to compare with what it holds later."""
+    """Return an object's contents in a form that is cheap to compare with later contents."""
     if isinstance(value, (list, collections.deque)):
         return list(value)
     if isinstance(value, dict):

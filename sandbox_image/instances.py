@@ -1,7 +1,7 @@
-"""Instances of the classes that a task's signature defines: what of them crosses, and how they are made anew.
+"""Instances of the classes in a task's signature: which of them can be sent, and how they are rebuilt.
 
-The receiving side has these classes out of the signature's text. Only data comes from the other side, and none of it
-may stand in for what a class computes.
+The receiving side takes these classes from the signature's text. The other side sends only data, which must never
+replace what a class computes.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class UncrossableError(Exception):
-    """A value that may not cross; the text names its type."""
+    """Raised for a value that cannot be sent; the text names its type."""
 
 
 class MalformedError(Exception):
-    """The other side sent what no honest encoder produces."""
+    """Raised if the other side sent a message that no honest encoder produces."""
 
 
 def declared(names: Iterable[str], namespace: Mapping[str, Any]) -> dict[str, type[Any]]:
-    """Return name -> class for those of `names` (`Outer.Inner` for a nested one) that are no library's classes."""
+    """Return name -> class for those of `names` (`Outer.Inner` for a nested one) that are not library classes."""
     found = {}
     for name in names:
         first, *rest = name.split(".")
@@ -40,7 +40,7 @@ def declared(names: Iterable[str], namespace: Mapping[str, Any]) -> dict[str, ty
 
 
 def attributes(value: Any) -> dict[Any, Any]:
-    """Return an instance's own attributes, `__slots__` included; names that Python reserves are not the class's."""
+    """Return an instance's own attributes, including `__slots__`, without names that Python reserves."""
     found = dict(getattr(value, "__dict__", {}))
     for kind in type(value).__mro__:
         slots = kind.__dict__.get("__slots__", ())
@@ -55,7 +55,7 @@ def _reserved(name: object) -> bool:
 
 
 def set_attributes(target: Any, wanted: Mapping[Any, Any]) -> None:
-    """Make `wanted` all the attributes that `target` has of its own."""
+    """Set the attributes of `target` to exactly `wanted`."""
     own = getattr(target, "__dict__", None)
     for key in attributes(target).keys() - wanted.keys():
         if own is not None and key in own:
@@ -81,19 +81,19 @@ def set_attributes(target: Any, wanted: Mapping[Any, Any]) -> None:
 
 
 def _of_class(kind: type[Any], name: str) -> Any:
-    """Return what a class or its bases hold under a name, as it stands there."""
+    """Return the entry of a class or its bases under a name, without calling descriptors."""
     return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
 
 
 def _is_method(known: Any) -> bool:
-    """Whether calls would go elsewhere if an instance had something else under this name."""
+    """Whether an attribute of an instance under this name would redirect calls."""
     return isinstance(known, (classmethod, staticmethod)) or (callable(known) and not isinstance(known, type))
 
 
 def _is_constant(kind: type[Any], name: str, known: Any) -> bool:
-    """Whether a class holds a value under this name that its methods read from `self` and never write there.
+    """Whether the class has a value under this name that its methods read from `self` but never write.
 
-    A name in capitals is a constant whoever reads it.
+    A name in capitals is always a constant.
     """
     if known is None or isinstance(known, type) or hasattr(type(known), "__get__"):
         return False
@@ -112,7 +112,7 @@ def _attribute_steps(kind: type[Any]) -> set[tuple[str, Any]]:
         value = stack.pop()
         if isinstance(value, types.CodeType):
             found |= {(s.opname, s.argval) for s in dis.get_instructions(value) if s.opname.endswith("_ATTR")}
-            # What a comprehension or a lambda does is in a code of its own.
+            # A comprehension or a lambda has its own code object.
             stack += value.co_consts
         elif value is not None:
             stack += [part for part in (getattr(value, name, None) for name in ("__code__", *_WRAPPING)) if part]
@@ -120,11 +120,11 @@ def _attribute_steps(kind: type[Any]) -> set[tuple[str, Any]]:
 
 
 _WRAPPING = ("__func__", "__wrapped__", "fget", "fset", "func")
-"""Where a method that is wrapped in something has its function."""
+"""Attributes in which a wrapper keeps its function."""
 
 
 def _is_computed(known: Any) -> bool:
-    """A value that the class computes and an instance keeps, as `functools.cached_property` does."""
+    """Whether the class computes this value and an instance stores it, as `functools.cached_property` does."""
     kind = type(known)
     return hasattr(kind, "__get__") and not hasattr(kind, "__set__") and not hasattr(kind, "__delete__")
 

@@ -1,6 +1,6 @@
-"""The tests of a task whose calls cannot be recorded: they run while the candidate answers, in a process of its own.
+"""Run the tests of a task whose calls cannot be recorded, while the candidate answers in another process.
 
-Such a task is judged after all others. The tests go on after a failure (patience.py), so that the calls tell nothing.
+Such tasks are judged after all others. The tests continue after a failure (patience.py), so the calls reveal nothing.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def tests(spec: dict[str, Any], channel_fd: int, result_fd: int) -> None:
 
     def tell(reason: str, kind: str, *, final: bool = True) -> None:
         said = {"confirmed": not reason, "reason": streams.clip(reason), "kind": kind}
-        # What has failed has failed, whatever becomes of the rest: it is told at once.
+        # A failure is final, whatever the rest of the tests do, so it is reported at once.
         wire.send(lambda data: os.write(result_fd, data), said if final else said | {"so_far": True})
 
     tell(*_Tests(spec, socket.socket(fileno=channel_fd), tell).verdict())
 
 
 class _Tests:
-    """One run of a task's tests with a candidate that is alive."""
+    """One run of a task's tests beside a running candidate."""
 
     def __init__(self, spec: dict[str, Any], channel: socket.socket, tell: Callable[..., None]) -> None:
         self._spec, self._channel, self._tell = spec, channel, tell
@@ -78,7 +78,7 @@ class _Tests:
 
     def _run(self, hello: dict[str, Any]) -> None:
         namespace: dict[str, Any] = {}
-        # The future import of this file must not reach the signature: it would change annotations to texts.
+        # The future import of this file must not affect the signature: it would turn annotations into texts.
         exec(compile(self._spec["signature"], "<signature>", "exec", dont_inherit=True), namespace)
         classes, stubs = lending.classes_and_stubs(self._spec, namespace)
         self._replies = Replies(classes, self._broken, self._guard, self._called)
@@ -148,7 +148,7 @@ class _Tests:
 
 
 class _Encoder(sending.Encoder):
-    """Sends the candidate's functions by their names, and those that it returned by their numbers."""
+    """Sends the candidate's functions by name, and functions that it returned by number."""
 
     def __init__(self, understood: Replies, named: dict[int, str]) -> None:
         super().__init__(understood.labels, (understood.ours.atoms, understood.theirs.atoms))

@@ -1,10 +1,10 @@
-"""A program as another user than its supervisor, and a clean slate after it.
+"""Run a program as another user than its supervisor, and clean up after it.
 
-Two ways to that:
+There are two ways:
 
-* ``Uids``: the supervisor is root inside its container and may change user; every program gets a uid of its own.
-* ``Namespaces``: the supervisor is an ordinary user (rootless bubblewrap); every program gets a user, process, mount
-  and IPC namespace of its own, in which the supervisor does not exist.
+* ``Uids``: the supervisor is root inside its container and can change user; every program gets its own uid.
+* ``Namespaces``: the supervisor is an ordinary user (rootless bubblewrap). Every program gets its own user, process,
+  mount and IPC namespaces, in which the supervisor does not exist.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _enter_scratch(path: str) -> None:
 
 
 def _left(linter_uid: int) -> list[str]:
-    """Names in the writable places, but for the linter's own folder."""
+    """Return the names in the writable folders, except the linter's own folder."""
     names = os.listdir(SHM)
     for name in os.listdir(SCRATCH):
         with contextlib.suppress(OSError):
@@ -59,7 +59,7 @@ def _left(linter_uid: int) -> list[str]:
 
 
 class Uids:
-    """Programs are separated from the supervisor, and from each other, by user id."""
+    """Separates programs from the supervisor, and from each other, by user id."""
 
     name = "uid"
 
@@ -68,12 +68,12 @@ class Uids:
         self.memory_bytes = memory_bytes
 
     def prepare(self) -> None:
-        """Restrict the zygote itself: it changes user and forks, nothing more, and its forks inherit the rest."""
+        """Restrict the zygote itself. It only changes user and forks, and its forks inherit the restrictions."""
         os.setgroups([])
         confine.restrict(memory_bytes=self.memory_bytes, address_space=False)
 
     def start(self, slot: int, body: Callable[[], object]) -> int:
-        """Fork a process that becomes program number `slot` of this moment and calls `body()`; return its pid."""
+        """Fork a process that becomes the program in slot `slot` and calls `body()`; return its pid."""
         pid = confine.fork()
         if pid == 0:
             confine.prefer_for_oom()
@@ -81,14 +81,14 @@ class Uids:
         return pid
 
     def _become(self, slot: int) -> None:
-        # The change of user also makes the process undumpable: its memory is closed to all others.
+        # The change of user also makes the process undumpable, so no other process can read its memory.
         uid = self.first_uid + slot
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
         _enter_scratch(f"{SCRATCH}/{uid}")
 
     def clean(self, slots: Iterable[int]) -> bool:
-        """Remove the files that programs in `slots` left. Returns False where something stays."""
+        """Remove the files left by programs in `slots`; return False if some remain."""
         for slot in slots:
             self._remove_scratch(slot)
         linter_uid = self.first_uid + LINTER_SLOT
@@ -100,13 +100,13 @@ class Uids:
         return not _left(linter_uid)
 
     def _remove_scratch(self, slot: int) -> None:
-        # An empty directory is the ordinary case; what is in one may need its owner's own uid.
+        # The directory is usually empty; removing its contents may need the owner's uid.
         with contextlib.suppress(OSError):
             os.rmdir(f"{SCRATCH}/{self.first_uid + slot}")
 
     def kill_all(self, slots: Iterable[int], strangers: Iterable[int]) -> None:
         """Kill every process of these slots. kill(-1) as that user cannot miss a process that is forking."""
-        # One by one first: a program that keeps stopping all of its user's processes would stop the next step too.
+        # Kill them one by one first: a program that keeps stopping its user's processes would also stop the next step.
         for pid in strangers:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -124,7 +124,7 @@ class Uids:
                 resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
                 action()
             os._exit(0)
-        # As that user it can be stopped or killed by what it is to remove: it is waited for, not trusted to end.
+        # As that user, this process can be stopped or killed by the ones it removes, so do not rely on it to end.
         deadline = time.monotonic() + 6
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(pid, os.WNOHANG | os.WUNTRACED) == (0, 0) and time.monotonic() < deadline:
@@ -135,7 +135,7 @@ class Uids:
 
 
 class Namespaces:
-    """Programs are separated by namespaces; all it needs is that an ordinary user may create them."""
+    """Separates programs by namespaces; it only needs an ordinary user who may create them."""
 
     name = "namespaces"
 
@@ -145,10 +145,10 @@ class Namespaces:
         self.uid, self.gid = os.getuid(), os.getgid()
 
     def prepare(self) -> None:
-        """Nothing: a zygote that makes namespaces needs the calls that programs are refused."""
+        """Do nothing: a zygote that creates namespaces needs the system calls that programs are refused."""
 
     def start(self, slot: int, body: Callable[[], object]) -> int:
-        """As `Uids.start`; the pid is that of the namespace's first process, which reports the program's end."""
+        """Like `Uids.start`; the pid is that of the namespace's first process, which reports the program's end."""
         flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET | signal.SIGCHLD
         number = {"x86_64": 56, "aarch64": 220}[platform.machine()]
         pid = confine.check(confine.libc.syscall(number, ctypes.c_ulong(flags), 0, 0, 0, 0), "clone")
@@ -161,7 +161,7 @@ class Namespaces:
         with contextlib.suppress(BaseException):
             confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
             os.setsid()
-            # The files of an undumpable process in /proc belong to root: its user could not be mapped.
+            # The /proc files of an undumpable process belong to root, so its user could not be mapped.
             confine.prctl(confine.PR_SET_DUMPABLE, 1)
             confine.prefer_for_oom()
             self._map_user(1000 + slot)
@@ -190,22 +190,22 @@ class Namespaces:
         try:
             _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
         except OSError:
-            # Where the outer /proc is partly hidden a new one may not be mounted; none is safer than the outer one.
+            # If the outer /proc is partly hidden, a new one may not be mounted. No /proc is safer than the outer one.
             _mount("tmpfs", "/proc", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=0555")
 
     def _become(self) -> None:
         confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
         _drop_capabilities()
-        # There is no memory cgroup of ours here: the address space is bounded instead.
+        # There is no memory cgroup here, so the address space is limited instead.
         confine.restrict(memory_bytes=self.memory_bytes, address_space=True)
         _enter_scratch(f"{SCRATCH}/program")
 
     def clean(self, slots: Iterable[int]) -> bool:
-        """Nothing can stay: files, shared memory and processes went with their namespaces."""
+        """Return True: files, shared memory and processes have ended with their namespaces."""
         return True
 
     def kill_all(self, slots: Iterable[int], strangers: Iterable[int]) -> None:
-        """Kill the first process of each namespace, and with it all the others."""
+        """Kill the first process of each namespace, which ends all others in it."""
         for pid in strangers:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -222,7 +222,7 @@ def _mount(source: str | None, target: str, kind: str | None, flags: int, option
 
 
 def _drop_capabilities() -> None:
-    """Empty the bounding, permitted, effective and inheritable sets."""
+    """Empty the bounding, permitted, effective and inheritable capability sets."""
     for capability in range(64):
         if confine.libc.prctl(24, ctypes.c_ulong(capability), 0, 0, 0) < 0:  # PR_CAPBSET_DROP
             break
@@ -240,9 +240,9 @@ def _wait_as_init(program: int) -> int:
 
 
 def _run_body(become: Callable[[], object], body: Callable[[], object]) -> NoReturn:
-    """Turn a fresh fork into the program; never returns."""
+    """Turn a new fork into the program; never returns."""
     try:
-        # Its own session: a signal to its process group must not reach the zygote.
+        # It gets its own session, so a signal to its process group does not reach the zygote.
         os.setsid()
         become()
         body()
@@ -256,7 +256,7 @@ def _empty_all() -> None:
 
 
 def _empty(directory: str) -> None:
-    """Remove all inside `directory` that this user may remove, permissions and depth notwithstanding."""
+    """Remove everything inside `directory` that this user can remove, whatever its permissions and depth."""
 
     def open_up(function: Callable[[str], object], path: str, _error: object) -> None:
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""The supervisor's end of a process that records and judges: it compiles tests, and forks for each time they run."""
+"""The supervisor's side of the process that records and judges. It compiles tests, and forks to run them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ START_SECONDS = END_SECONDS = 20.0
 
 
 class JudgeProcess:
-    """At most one process. `nested`: it is in a process namespace of its own."""
+    """At most one process. `nested`: it has its own process namespace."""
 
     def __init__(self, zygotes: Zygotes, slot: int, *, nested: bool) -> None:
         self._zygotes, self._slot, self._nested = zygotes, slot, nested
@@ -34,7 +34,7 @@ class JudgeProcess:
         self.result_fd: int | None = None
 
     def prepare(self, end: Callable[[], object], *, numeric: bool) -> None:
-        """Have a process, with NumPy if it is `numeric` and else without; `end()` ends the other kind."""
+        """Ensure a running process, with NumPy only if `numeric`; `end()` ends a process of the other kind."""
         if self.pid is None or numeric != self._numeric:
             end()
             self._start(numeric=numeric)
@@ -51,7 +51,7 @@ class JudgeProcess:
         self._socket, self.result_fd, self.pid = ours, read_end, pid
         self._numeric = numeric
         self.pids = (pid,)
-        # It says when it is ready: from then on, what is below it are its forks.
+        # After its ready message, all processes below it are its forks.
         if not select.select([read_end], [], [], START_SECONDS)[0]:
             raise TimeoutError("the process that judges does not start")
         wire.receive(lambda count: os.read(read_end, count))
@@ -59,7 +59,7 @@ class JudgeProcess:
             self.pids = (pid, *(other for other in watch.processes({pid}) if watch.parent(other) == pid))
 
     def ask(self, task: dict[str, Any], request: dict[str, Any]) -> None:
-        """Have a task's tests run once; the task itself is sent where it is another than the last time."""
+        """Run a task's tests once; the task is sent only if it differs from the last one."""
         if task != self._task:
             self._task = task
             request = request | {"task": task}
@@ -67,7 +67,7 @@ class JudgeProcess:
         wire.send(self._socket.send, request)
 
     def wait_for_end(self, said: Judgement) -> dict[str, Any]:
-        """Return how the fork ended; raises TimeoutError or wire.ClosedError where the process is gone itself."""
+        """Return how the fork ended; raises TimeoutError or wire.ClosedError if the process itself has ended."""
         assert self.result_fd is not None
         while said.ended is None:
             if not select.select([self.result_fd], [], [], END_SECONDS)[0]:
@@ -79,7 +79,7 @@ class JudgeProcess:
         return said.ended
 
     def give_up(self) -> int | None:
-        """Forget the process; return its pid, for it to be ended, or None."""
+        """Forget the process; return its pid, so that the caller can end it, or None."""
         pid, self.pid, self.pids, self._task = self.pid, None, (), None
         if pid is not None:
             assert self._socket is not None

@@ -1,7 +1,7 @@
-"""Recording calls and judging answers: the tests, compiled once a task, run in a fork for each set of answers.
+"""Record calls and judge answers. The tests are compiled once per task, and run in a fork for each set of answers.
 
-There is no candidate here, only data that one gave. An answer can still be a bomb, so each fork has limits of its own
-(watch.py) and only the supervisor ends it.
+No candidate runs here, only its data is used. An answer can still be a bomb, so each fork has its own limits (watch.py)
+and only the supervisor ends it.
 """
 
 import contextlib
@@ -24,16 +24,16 @@ import wire
 from instances import MalformedError
 from replay import Replay
 
-# No `from __future__ import annotations` here: `compile` and `exec` would hand it on to the signature.
+# No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the signature.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 
 def judge(spec: "dict[str, Any]", request_fd: int, result_fd: int) -> None:
-    """Serve one request after the other until the channel closes: record a task's calls, or judge answers to them.
+    """Serve requests until the channel closes: record a task's calls, or judge answers to them.
 
-    This process compiles tests and runs none, so it can go from one task to the next. `spec` has nothing.
+    This process compiles tests but runs none, so it can serve one task after another. `spec` is empty.
     """
     channel = socket.socket(fileno=request_fd)
     prepared: _Tests | recording.Recording | None = None
@@ -49,7 +49,7 @@ def judge(spec: "dict[str, Any]", request_fd: int, result_fd: int) -> None:
         if pid == 0:
             _run(prepared, request, result_fd, channel)
         _, status, usage = os.wait4(pid, 0)
-        # A folder that is not empty is for the supervisor to remove, with this process.
+        # If the folder is not empty, the supervisor removes it, together with this process.
         with contextlib.suppress(OSError):
             os.rmdir(_folder(pid))
         used = usage.ru_utime + usage.ru_stime
@@ -88,7 +88,7 @@ def _run(
 
 
 class _Tests:
-    """A task's tests, ready to be run."""
+    """A task's compiled tests."""
 
     def __init__(self, spec: "dict[str, Any]") -> None:
         self._spec = spec
@@ -98,7 +98,7 @@ class _Tests:
         self._calls = [json.loads(call) for call in spec["calls"]]
 
     def verdict(self, hello: str | None, answers: list[str]) -> tuple[str, str]:
-        """Return ("", "") where every test passes, else why not and of what kind. To be called in a fork."""
+        """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""
         streams.swallow()
         # It changes modules, so it is for this task only.
         text = self._spec["signature"] + self._spec["test"]
@@ -138,7 +138,7 @@ class _Tests:
 
 
 def reason_of(error: BaseException, tests: str) -> tuple[str, str]:
-    """Return why tests do not confirm a candidate, and of what kind that is."""
+    """Return (reason, kind): why the tests do not confirm a candidate."""
     if isinstance(error, crossing.UnconfirmedError):
         return str(error), "unconfirmed"
     if isinstance(error, crossing.EndlessError):
@@ -152,7 +152,7 @@ def reason_of(error: BaseException, tests: str) -> tuple[str, str]:
 
 
 def _line_of(error: BaseException, tests: str) -> str:
-    """Return the line of the tests that an exception came by last."""
+    """Return the last line of the tests through which an exception passed."""
     number, trace = 0, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == "<tests>":

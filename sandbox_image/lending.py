@@ -1,4 +1,4 @@
-"""What the tests may name besides their own: the candidate's functions, its constants, and modules that it imported."""
+"""Names that tests may use without defining them: the candidate's functions, constants and imported modules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from receiving import Decoder
     from standing_in import Makers
 
-# Where a test may find a name that the task's signature forgot to import and the candidate did import.
+# Modules in which to look up a name that the signature forgot to import but the candidate imported.
 _TRUSTED = (
     "math", "collections", "itertools", "functools", "typing", "copy", "random", "re", "string", "heapq", "bisect",
     "operator", "datetime", "json", "cmath", "statistics", "fractions", "decimal", "time",
@@ -25,12 +25,12 @@ _ALIASES = {"np": "numpy", "pd": "pandas", "numpy": "numpy", "pandas": "pandas"}
 
 
 def open_names(code: CodeType, namespace: dict[str, Any]) -> list[str]:
-    """Return the global names that tests read and that neither they nor the signature define."""
+    """Return the global names that the tests read, but neither they nor the signature define."""
     return sorted(global_names(code) - namespace.keys() - set(dir(builtins)))
 
 
 def global_names(code: CodeType) -> set[str]:
-    """Return the global names that tests read and do not define."""
+    """Return the global names that the tests read but do not define."""
     read: set[str]
     stored: set[str]
     read, stored = set(), set()
@@ -50,7 +50,7 @@ def _collect(code: CodeType, read: set[str], stored: set[str], *, top: bool) -> 
 
 
 def read_attributes(code: CodeType) -> list[str]:
-    """Return the names of the attributes that tests read, of anything."""
+    """Return the names of all attributes that the tests read."""
     found = {name for name, used in codes.names(code) if used in {"LOAD_ATTR", "LOAD_METHOD"}}
     for constant in code.co_consts:
         if hasattr(constant, "co_consts"):
@@ -59,7 +59,7 @@ def read_attributes(code: CodeType) -> list[str]:
 
 
 def classes_and_stubs(spec: dict[str, Any], namespace: dict[str, Any]) -> tuple[dict[str, type[Any]], dict[str, Any]]:
-    """Take the stubs out of a signature's namespace; return the signature's classes, and the stubs by name."""
+    """Remove the stubs from a signature's namespace; return the signature's classes, and the stubs by name."""
     classes = instances.declared(spec["classes"], namespace)
     return classes, {name: namespace.pop(name) for name in spec["stubs"] if name in namespace}
 
@@ -85,10 +85,10 @@ def lend(
     makers: Makers,
     proxy: Callable[[str], object],
 ) -> int:
-    """Give the tests what a candidate has under these names; return how many values that are.
+    """Define in the tests' namespace the names that a candidate has; return the number of values.
 
-    Modules and what a library has come from this process's own library: what the candidate calls `isclose` or `pi` is
-    of no interest. `proxy(name)` makes what stands for a function.
+    Modules and library functions come from this process's own library, whatever the candidate binds to `isclose` or
+    `pi`. `proxy(name)` creates the proxy of a function.
     """
     functions = {name for name in hello["functions"] if isinstance(name, str)}
     for name in names:

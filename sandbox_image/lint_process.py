@@ -1,4 +1,4 @@
-"""The linter as a process of its own: warm, and replaced when a source breaks it."""
+"""The linter in its own process: warm, and replaced when a source breaks it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 LINT_CPU_SECONDS = 10.0
 LINT_WALL_SECONDS = 60.0
 LINTS_BEFORE_COLLECTION = 64
-# What a linter may hold on to after a program: it shares the container's memory with the programs that follow.
+# Maximum memory that a linter may keep after a program, because it shares the container's memory with later programs.
 LINT_KEPT_BYTES = 192 << 20
 
 
 def _serve_lint(connection: socket.socket, folder: str) -> NoReturn:
-    """The linter's process; never returns."""
+    """Run the linter's process; never returns."""
     import gc
 
     try:
@@ -53,14 +53,14 @@ def _serve_lint(connection: socket.socket, folder: str) -> NoReturn:
 
 
 class LintProcess:
-    """A linter in a process of its own, begun when first asked at the latest, replaced when stuck, dead or confused."""
+    """A linter in its own process, started at the first request at the latest; replaced if it is stuck or broken."""
 
     def __init__(self, isolation: isolation.Uids | isolation.Namespaces) -> None:
         self.isolation = isolation
         self.pid: int | None = None
 
     def start(self) -> None:
-        """Fork the process; it says when it is ready."""
+        """Fork the process; it reports when it is ready."""
         ours, theirs = socket.socketpair()
         self.pid = os.fork()
         if self.pid == 0:
@@ -107,7 +107,7 @@ class LintProcess:
         if self.pid is None:
             self.start()
         for _ in range(2):
-            # Whoever ended the linter the first time, it was the source if the next one goes the same way.
+            # Whatever ended the first linter: if the next one ends in the same way, the source is the cause.
             try:
                 if self.fresh:
                     wire.receive(self.socket.recv)

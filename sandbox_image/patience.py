@@ -1,14 +1,14 @@
-"""Two ways to run a task's tests: patient ones go on after a failure, strict ones end with the first.
+"""Two ways to run a task's tests: patient tests continue after a failure, strict ones end with the first.
 
-Patient tests make the same calls whatever the answers are: they serve to record the calls, and where a candidate lives
-while its tests run, since the call that does not come would tell it which of its answers was wrong.
+Patient tests make the same calls whatever the answers are. They are used to record the calls, and also if a candidate
+runs beside its tests: otherwise a missing call would reveal which of its answers was wrong.
 """
 
 import ast
 import re
 import sys
 
-# No `from __future__ import annotations` here: `compile` and `exec` would hand it on to the tests.
+# No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the tests.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,10 +24,10 @@ _CATCHES = {"AssertionError", "Exception", "BaseException"}
 
 
 class Patient:
-    """A test script, compiled to go on after a failed assertion.
+    """A test script, compiled so that it continues after a failed assertion.
 
-    An exception within an assertion is a failure as well. What a failed assertion would say is not evaluated: it may
-    call the candidate again. Where the tests themselves catch assertions, these stay as they are.
+    An exception within an assertion is a failure, too. The message of a failed assertion is not evaluated, because it
+    may call the candidate again. If the tests themselves catch assertions, these are not changed.
     """
 
     def __init__(self, source: str, *, identity: bool = False, rewrite: "Rewrite | None" = None) -> None:
@@ -48,7 +48,7 @@ class Patient:
         failed: "Callable[[str], object]",
         identical: "Callable[[Any, Any], bool] | None" = None,
     ) -> None:
-        """Let the code, run in this namespace, tell `failed(text)`, and ask `identical(a, b)`."""
+        """Connect code in this namespace: it calls `failed(text)` after a failure, and `identical(a, b)` for `is`."""
         namespace[_FAILED] = lambda number: failed(_text(self._assertions[number], sys.exc_info()[1]))
         namespace[_EVERY] = lambda items: all(list(items))
         namespace[_IDENTICAL] = identical
@@ -75,7 +75,7 @@ def _calls(node: ast.AST) -> bool:
 
 
 class _Patient:
-    """Rewrites statements; only statements are looked at: it is quick."""
+    """Rewrites statements. It visits only statements, which is fast."""
 
     def __init__(self) -> None:
         self.assertions: list[ast.stmt] = []
@@ -130,14 +130,14 @@ class _Identity(ast.NodeTransformer):
 
 
 def _apart(node: ast.stmt) -> list[ast.stmt]:
-    """Return `assert a and b` as two assertions: to pass, it must come by both."""
+    """Return `assert a and b` as two assertions, since both must hold."""
     if type(node) is ast.Assert and type(node.test) is ast.BoolOp and type(node.test.op) is ast.And:
         return [one for part in node.test.values for one in _apart(_at(node, ast.Assert(part, None)))]
     return [node]
 
 
 def _exhaustive(test: ast.expr) -> ast.expr:
-    """Return `all(...)` as what does not stop at the first that is false: to pass, it must come by all."""
+    """Return `all(...)` in a form that does not stop at the first false item, since all items must be true."""
     if isinstance(test, ast.Call) and _name(test.func) == "all" and len(test.args) == 1 and not test.keywords:
         return _at(test, ast.Call(_at(test, ast.Name(_EVERY, ast.Load())), test.args, []))
     return test
@@ -148,7 +148,7 @@ def _at(node: ast.AST, new: "New") -> "New":
 
 
 def _may_suppress(item: ast.withitem) -> bool:
-    """Whether a context manager may be there to catch what an assertion raises."""
+    """Whether a context manager may catch the exception of an assertion."""
     call = item.context_expr
     name = _name(call.func).lower() if isinstance(call, ast.Call) else _name(call)
     return "suppress" in name or "raises" in name or not name

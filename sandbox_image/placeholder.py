@@ -1,8 +1,8 @@
-"""What a recorder answers a test's call with: something that goes through most of what a test does with an answer.
+"""The recorder's answer to a test's call: an object that supports most of the operations of tests on an answer.
 
-It is told whether to be truthy or falsy. Whatever plain value it turns into (a number, a text, a length, a truth) is
-another one in either case: where such a value gets into a later call, the two recordings differ, and neither counts.
-An answer that is handed on as it is, or an item or an attribute of it, is known by an expression:
+It is either truthy or falsy. Every plain value derived from it (a number, a text, a length, a truth value) differs
+between the two cases. So if such a value reaches a later call, the two recordings differ, and neither is used. An
+answer that is passed on unchanged, or an item or attribute of it, is represented by an expression:
 
     ["ans", k]   the answer to call k          ["name", n]   what the candidate calls n
     ["item", expression, atom]                 ["nth", expression, i]   item i of an iteration
@@ -31,8 +31,8 @@ _LOCAL = frozenset(
     for kind in (list, dict, set, str, int, float, complex, tuple, bytes, collections.deque, collections.Counter)
     for name in dir(kind)
 )
-# What NumPy's arrays have beside that, in any version of these years: no answer to a call may hang on whether NumPy is
-# loaded. `test_the_names_of_arrays_are_those_of_numpy` compares.
+# Further methods of NumPy arrays, in all recent versions: no answer to a call may depend on whether NumPy is loaded.
+# `test_the_names_of_arrays_are_those_of_numpy` compares them with NumPy.
 _ARRAY = frozenset((
     "T", "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "base", "byteswap", "choose",
     "clip", "compress", "conj", "conjugate", "ctypes", "cumprod", "cumsum", "data", "device", "diagonal", "dot",
@@ -45,11 +45,11 @@ _ARRAY = frozenset((
 
 
 class UnrecordableError(BaseException):
-    """The calls of these tests cannot be known before there is an answer; the text says why."""
+    """Raised if the calls of these tests cannot be known without the answers; the text says why."""
 
 
 class Placeholder:
-    """Stands for an answer, or for what a test made of one (then its expression is None)."""
+    """Represents an answer, or a value that a test derived from one (then its expression is None)."""
 
     __slots__ = (*_OWN_NAMES, "__weakref__")
 
@@ -162,19 +162,19 @@ for _name in (
 
 
 def expression_of(value: Placeholder) -> Any:
-    """Return a placeholder's expression; raises UnrecordableError where it has none."""
+    """Return a placeholder's expression; raises UnrecordableError if it has none."""
     if value._expression is None:
         raise UnrecordableError("the tests call with what they computed from an answer")
     return value._expression
 
 
 def is_local(name: str, classes: Iterable[type[Any]]) -> bool:
-    """Whether a method of this name is one of plain data, or of the signature's classes: no candidate is asked."""
+    """Whether a method of this name belongs to plain data or to the signature's classes, so no candidate is called."""
     return name in _LOCAL or name in _ARRAY or any(hasattr(kind, name) for kind in classes)
 
 
 def _wanted_items(frame: FrameType) -> int | None:
-    """Return how many items the statement `a, b = placeholder` wants, where that is what asks."""
+    """Return how many items the statement `a, b = placeholder` needs, if it is the caller; else None."""
     for offset, number, argument in codes.instructions(frame.f_code):
         if offset == frame.f_lasti:
             name = dis.opname[number]

@@ -1,4 +1,4 @@
-"""The receiving side: the same graph anew, from a table that anybody may have written (see crossing.py)."""
+"""The receiving side: rebuild the graph from a table that may come from anybody (see crossing.py)."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _WRITTEN: dict[Any, Callable[[Any], Any]] = {
     "c": lambda parts: complex(*map(float, parts)),
     "b": lambda text: text.encode("latin-1"),
 }
-"""Tag -> what makes a text, a complex number or bytes of an atom."""
+"""Tag -> function that converts the atom to a text, a complex number or bytes."""
 
 
 class Decoder:
     """Builds values from a table of nodes. `classes`: name -> class; `known`: tag -> objects that were sent before.
 
-    `makers` makes what differs between the two sides; see standing_in.py.
+    `makers` creates objects that differ between the two sides; see standing_in.py.
     """
 
     def __init__(
@@ -54,12 +54,12 @@ class Decoder:
         self.known = known if known is not None else {}
         self.makers = makers if makers is not None else standing_in.Makers()
         self.plain: Callable[[Any], Any] | None = None
-        """Looks at each number and text before it is handed out."""
+        """Checks each number and text before it is used."""
         self.built: list[Any] = [None] * len(nodes)
         self._ready: list[bool | str] = [False] * len(nodes)
 
     def decode_all(self) -> None:
-        """Build every node: empty containers first, then what is immutable, then the contents."""
+        """Build every node: first empty containers, then immutable values, then the contents."""
         try:
             for position, node in enumerate(self.nodes):
                 if node[0] in MUTABLE:
@@ -76,7 +76,7 @@ class Decoder:
             raise MalformedError(f"{type(error).__name__}: {str(error)[:200]}") from None
 
     def value(self, atom: Any) -> Any:
-        """Return the value of an atom, once `decode_all` is done (or of parts already built)."""
+        """Return the value of an atom, once `decode_all` is done (or for parts already built)."""
         if atom is None or isinstance(atom, (bool, int, float, str)):
             return atom if self.plain is None else self.plain(atom)
         if not isinstance(atom, dict) or len(atom) != 1:
@@ -106,7 +106,7 @@ class Decoder:
         return found
 
     def _immutable(self, start: int) -> None:
-        """Build node `start` and, before it, the immutable nodes it holds; a stack stands in for recursion."""
+        """Build node `start` after the immutable nodes in it, with a stack instead of recursion."""
         stack = [start]
         entered: set[int] = set()
         while stack:
@@ -132,7 +132,7 @@ class Decoder:
             stack.pop()
 
     def _held(self, start: int) -> set[int]:
-        """Positions of all that node `start` holds, at any depth."""
+        """Return the positions of all nodes in node `start`, at any depth."""
         found: set[int]
         found, stack = set(), [start]
         while stack:
@@ -142,14 +142,14 @@ class Decoder:
         return found
 
     def _fill_instances(self, positions: Iterable[int]) -> None:
-        """Give instances their attributes before a set that can not be filled later asks for their hashes."""
+        """Set the attributes of instances before a set, which cannot be filled later, needs their hashes."""
         for position in positions:
             node = self.nodes[position]
             if node[0] in {"instance", "tree"} and all(self._ready[p] for p in _references(node)):
                 self.fill(self.built[position], node)
 
     def pairs(self, atoms: Iterable[Any]) -> dict[Any, Any]:
-        """Return a mapping from keys and items by turns."""
+        """Return a mapping from alternating keys and items."""
         values = self.values(atoms)
         return dict(zip(values[::2], values[1::2], strict=True))
 
@@ -172,7 +172,7 @@ class Decoder:
         return _SHELLS[kind]()
 
     def fill(self, target: Any, node: list[Any]) -> None:
-        """Give a mutable object the contents of `node`, replacing those it has."""
+        """Replace the contents of a mutable object by those of `node`."""
         kind = node[0]
         if kind in {"list", "deque"}:
             target.clear()

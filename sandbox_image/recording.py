@@ -1,7 +1,7 @@
-"""Recording the calls of a task's tests: they run against placeholders, and no candidate is alive.
+"""Record the calls of a task's tests: the tests run against placeholders, without any candidate.
 
-They run twice, against truthy and against falsy answers. Where both runs make the same calls, these are the calls that
-every candidate gets; where not, the grader may know which is right (a reference solution), else they are not recorded.
+They run twice, with truthy and with falsy answers. If both runs make the same calls, every candidate gets these calls.
+Otherwise the grader may know which are right (from a reference solution); if not, no calls are recorded.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ SEED = 20241
 
 
 class Recording:
-    """A task's tests, compiled once and ready to be recorded in two forks."""
+    """A task's tests, compiled once, to be recorded in two forks."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._spec = spec
         self._broken: BaseException | None = None
         try:
-            # The future import of this file must not reach the signature: it would change annotations to texts.
+            # The future import of this file must not affect the signature: it would turn annotations into texts.
             self._signature = compile(spec["signature"], "<signature>", "exec", dont_inherit=True)
             self._tests = patience.Patient(spec["test"], identity=True)
             self._read = lending.global_names(self._tests.code)
@@ -49,9 +49,9 @@ class Recording:
             self._broken = error
 
     def recorded(self, *, truthy: bool) -> dict[str, Any]:
-        """Return {"calls": [texts], "names": [...], "reads": [...]}, or {"refused": why}. To be called in a fork.
+        """Return {"calls": [texts], "names": [...], "reads": [...]}, or {"refused": why}. Call it in a fork.
 
-        "begun" has the calls that came before an exception of the tests' own, where that is why.
+        If an exception of the tests themselves is the reason, "begun" has the calls before it.
         """
         streams.swallow()
         begin_randomness()
@@ -84,9 +84,9 @@ class Recording:
 
 
 def begin_randomness() -> None:
-    """Give every generator that this process may ask the same beginning, for recording and for judging."""
+    """Seed every generator that this process may use, in the same way for recording and for judging."""
     generator = random.Random(SEED)
-    # `secrets`, `SystemRandom` and NumPy's generators without a seed ask this one.
+    # `secrets`, `SystemRandom` and NumPy's unseeded generators use this function.
     random._urandom = generator.randbytes  # type: ignore[attr-defined]
     random.seed(SEED)
     numpy = sys.modules.get("numpy")
@@ -95,7 +95,7 @@ def begin_randomness() -> None:
 
 
 class Recorder:
-    """Answers calls with placeholders and notes them."""
+    """Answers calls with placeholders and records the calls."""
 
     def __init__(self, classes: dict[str, type[Any]], truthy: bool) -> None:
         self.truthy = truthy
@@ -107,11 +107,11 @@ class Recorder:
         self._calls: list[str] = []
         self._bytes = self._placeholders = 0
         self._asked = False
-        """Whether the tests have asked anything of a placeholder: what they only name is not tested."""
+        """Whether the tests have used a placeholder: a name that they only mention is not tested."""
         self._answers: list[weakref.ref[Placeholder]] = []
 
     def result(self, open_: dict[str, list[str]]) -> dict[str, Any]:
-        """Return what was recorded."""
+        """Return the recording."""
         if self.refused is not None:
             return {"refused": self.refused, **open_}
         if not self._calls and not self._asked:
@@ -123,38 +123,38 @@ class Recorder:
         return list(map(self._settled, self._calls))
 
     def _settled(self, text: str) -> str:
-        """Return a call without what the tests drew after it."""
+        """Return a call without the states of generators from which the tests drew after it."""
         call = json.loads(text) if '"s":' in text else {}
         return _text(call | {"s": self._surroundings.settled(call["s"])}) if "s" in call else text
 
     def refuse(self, why: str) -> NoReturn:
-        """Give up: the calls cannot be known."""
+        """Stop the recording, because the calls cannot be known."""
         self.refused = self.refused or why
         raise UnrecordableError(why)
 
-    # --- what placeholders ask ---
+    # --- called by placeholders ---
 
     def count(self) -> None:
-        """Take note of one more placeholder: `while node: node = node.next` never ends with truthy ones."""
+        """Count one more placeholder: `while node: node = node.next` never ends with truthy ones."""
         self._asked = True
         self._placeholders += 1
         if self._placeholders > MAX_PLACEHOLDERS:
             self.refuse("a loop of the tests depends on the answers")
 
     def named(self, name: str) -> Placeholder:
-        """Return a placeholder for what the candidate calls by a name; nothing is asked of it yet."""
+        """Return a placeholder for a name of the candidate; this does not count as a use."""
         before = self._asked
         found = Placeholder(self, ["name", name])
         self._asked = before
         return found
 
     def asked(self) -> bool:
-        """Take note that something is asked of a placeholder; return what it says."""
+        """Record a use of a placeholder; return its truth value."""
         self._asked = True
         return self.truthy
 
     def derived(self, parent: Placeholder) -> Placeholder:
-        """Return a placeholder for something made of another."""
+        """Return a placeholder for a value derived from another."""
         return Placeholder(self, None, parent)
 
     def nth(self, parent: Placeholder, number: int) -> Placeholder:
@@ -175,7 +175,7 @@ class Recorder:
         return Placeholder(self, None if known is None else [kind, known, key], parent)
 
     def called(self, target: Placeholder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Placeholder:
-        """Take in the call of an answer, unless it is of a method whose arguments could be what is expected."""
+        """Record the call of an answer, except of a method whose arguments could be the expected value."""
         expression = target._expression
         if expression is None:
             return self.derived(target)
@@ -184,19 +184,19 @@ class Recorder:
         return self._call(expression, args, kwargs)
 
     def identical(self, left: Any, right: Any) -> bool:
-        """Decide `left is right`."""
+        """Return the answer to `left is right`."""
         if left is right:
             return True
         return self.asked() if Placeholder in {type(left), type(right)} else False
 
     def is_instance(self, value: Any, kinds: Any) -> bool:
-        """Stand for `isinstance`."""
+        """Replace `isinstance`."""
         return self.asked() if type(value) is Placeholder else builtins.isinstance(value, kinds)
 
     # --- calls ---
 
     def proxied(self, proxy: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Placeholder:
-        """Take in a call of one of the candidate's functions."""
+        """Record a call of one of the candidate's functions."""
         return self._call(["name", proxy.__name__], args, kwargs)
 
     def _call(self, target: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Placeholder:
@@ -234,13 +234,13 @@ class Recorder:
         return call | told | ({} if given_up is None else {"d": given_up})
 
     def _given_up(self) -> list[int] | None:
-        """Return the numbers of the tests' objects that nobody can see any more; None while an answer is held."""
+        """Return the numbers of the tests' objects that are no longer used; None while an answer is referenced."""
         self._answers = [answer for answer in self._answers if answer() is not None]
         if self._answers:
             return None
         given_up: list[int] = []
         for number in self._heap.mutable():
-            # Held by the heap, by the expression here, and by the call that counts.
+            # Referenced by the heap, by this expression, and by the call that counts references.
             if sys.getrefcount(self._heap.objects[number]) <= 2:
                 given_up.append(number)
                 self._heap.forget([number])
@@ -252,7 +252,7 @@ def _text(call: dict[str, Any]) -> str:
 
 
 class _Encoder(sending.Encoder):
-    """Sends placeholders as expressions, and the candidate's functions by their names."""
+    """Sends placeholders as expressions, and the candidate's functions by name."""
 
     def atom(self, value: Any) -> Any:
         if type(value) is Placeholder:

@@ -1,4 +1,4 @@
-"""Replaying a task's tests against recorded answers: every call must be the recorded one, and gets its answer."""
+"""Replay a task's tests against recorded answers: every call must equal the recorded one, and gets its answer."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class Divergence(UnconfirmedError):  # noqa: N818 - a reason why, not an error
-    """The tests make other calls than were recorded."""
+    """Raised if the tests make other calls than the recorded ones."""
 
 
 class Replay:
-    """Answers the tests' calls from a list of replies, for as long as they are the recorded calls.
+    """Answers the tests' calls from a list of replies, as long as they equal the recorded calls.
 
-    `calls`: the recorded calls, decoded; `replies`: as many texts, or fewer where the candidate's process ended.
-    `names`: what the tests may name of the candidate, to be filled in.
+    `calls`: the recorded calls, decoded. `replies`: as many texts, or fewer if the candidate's process ended.
+    `names`: the candidate's names that the tests may use, to be filled in.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Replay:
         self._next = 0
         self._answers: list[Any] = []
         self.used = 0
-        """How many calls and names of the candidate's the tests have used."""
+        """Number of uses of the candidate's functions and names by the tests."""
 
     @property
     def understood(self) -> Replies:
-        """What understands the replies."""
+        """The decoder of the replies."""
         return self._replies_taken
 
     def called(self, proxy: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -74,7 +74,7 @@ class Replay:
                 return self._reply()
             if call["f"]["x"][0] == "name":
                 break
-            # What was recorded is a call of an answer, which turned out to be something that the tests do not call.
+            # The recorded call is that of an answer, but this answer is nothing that the tests call.
             self._begin(call, [FORGOTTEN] * len(call["n"]))
             self._reply()
         raise Divergence("the tests make other calls than those recorded without it")
@@ -97,7 +97,7 @@ class Replay:
         return how, result
 
     def value_of(self, expression: list[Any]) -> Any:
-        """Return what an expression over earlier answers gives here."""
+        """Return the value of an expression over earlier answers in this process."""
         kind, *rest = expression
         if kind == "ans":
             return self._answers[rest[0]]
@@ -107,7 +107,7 @@ class Replay:
 
 
 class _Held:
-    """A child of a node that is being compared."""
+    """A child of a node during a comparison."""
 
     __slots__ = ("value",)
 
@@ -116,14 +116,14 @@ class _Held:
 
 
 class _Holding(sending.Encoder):
-    """Makes nodes whose children are the objects themselves."""
+    """Creates nodes whose children are the objects themselves."""
 
     def atom(self, value: Any) -> _Held:
         return _Held(value)
 
 
 class _Match:
-    """Whether a call is the recorded one: the same function, the same arguments, the same in what is one object."""
+    """Checks whether a call equals the recorded one: same function, same arguments, same aliasing."""
 
     def __init__(self, replay: Replay, call: dict[str, Any]) -> None:
         self._replay, self._call = replay, call
@@ -133,11 +133,11 @@ class _Match:
         self._bound: dict[int, Any] = {}
 
     def values(self) -> list[Any]:
-        """Return the objects that stand for the recorded call's new ones."""
+        """Return the objects that correspond to the recorded call's new objects."""
         return [self._bound.get(number, FORGOTTEN) for number in range(len(self._call["n"]))]
 
     def is_call(self, proxy: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any], told: dict[str, Any]) -> bool:
-        """Compare; arguments first."""
+        """Compare the call, arguments first."""
         call = self._call
         if len(args) != len(call["v"]) or [key for key, _ in call["k"]] != list(kwargs):
             return False
@@ -155,7 +155,7 @@ class _Match:
             return False
 
     def _changes(self) -> list[tuple[Any, Any]]:
-        """Return pairs to compare: what the tests changed in what they had sent before, and what is recorded of it."""
+        """Return pairs to compare: the recorded changes, and the current contents of these objects of the tests."""
         changed = set(self._ours.changed())
         recorded = {number: node for _, number, node in self._call["m"]}
         if changed - recorded.keys() - set(self._call.get("d", ())):
@@ -194,7 +194,7 @@ class _Match:
         return repr(sending.Encoder(self._labels).atom(value)) == repr(recorded)
 
     def _plain(self, value: Any) -> str:
-        """Return a text for a value that has no identity; an empty one for any other."""
+        """Return a text for a value without identity; an empty one for any other value."""
         encoder = sending.Encoder(self._labels)
         try:
             atom = encoder.encode(value)

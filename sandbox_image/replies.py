@@ -1,4 +1,4 @@
-"""The tests' side of a call: what a candidate answered becomes a value or an exception, nothing else."""
+"""The tests' side of a call: convert a candidate's answer to a value or an exception, and to nothing else."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from vacuous import Guard
 
     CallBack = Callable[["Proxy", tuple[Any, ...], dict[str, Any]], Any]
-    """Has a function of the candidate called."""
+    """Calls a function of the candidate."""
 
 
 class Broken:
-    """Remembers the first reason why nothing can be confirmed any more: the tests' own handlers may swallow it."""
+    """Remembers the first reason why nothing can be confirmed, because the tests may catch the exception."""
 
     def __init__(self) -> None:
         self.error: BaseException | None = None
 
     def note(self, error: BaseException) -> BaseException:
-        """Keep the first reason; return it."""
+        """Store the first reason; return it."""
         if self.error is None:
             self.error = error
         return self.error
 
 
 class Replies:
-    """Understands what one candidate answers, reply by reply."""
+    """Decodes the answers of one candidate, reply by reply."""
 
     def __init__(self, classes: dict[str, type[Any]], broken: Broken, guard: Guard, call_back: CallBack) -> None:
-        """`classes`: name -> class of the signature. `guard`: of comparisons that are true of anything (vacuous.py).
+        """`classes`: name -> class of the signature. `guard`: against comparisons that are always true (vacuous.py).
 
         `call_back(stub, args, kwargs)` calls a function that the candidate has returned.
         """
@@ -48,7 +48,7 @@ class Replies:
         self._guard = guard
 
     def decode(self, nodes: Any) -> receiving.Decoder:
-        """Return a decoder of a reply's nodes; its objects count as sent."""
+        """Return a decoder of a reply's nodes; its objects then count as sent."""
         known = {"t": self.ours.objects, "a": self.theirs.objects}
         decoder = receiving.Decoder(nodes, self.classes, known, self.makers)
         decoder.plain = self._guard.plain if self._guard.suspicious else None
@@ -58,11 +58,11 @@ class Replies:
         return decoder
 
     def load(self, data: str | bytes) -> dict[str, Any]:
-        """Return a message of the candidate."""
+        """Decode a message of the candidate."""
         return self._guard.load(data)
 
     def take(self, reply: dict[str, Any]) -> tuple[str, Any]:
-        """Apply what a call changed; return ("v", value) or ("e", exception)."""
+        """Apply the changes that a call made; return ("v", value) or ("e", exception)."""
         if "u" in reply:
             what = str(reply["u"])[:200]
             raise crossing.UnconfirmedError(f"the candidate returned what cannot be serialized: {what}")
@@ -82,7 +82,7 @@ class Replies:
         return how, result
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Give up what the tests cannot see any more: all that came, and these of their own objects."""
+        """Release objects that the tests no longer use: all received ones, and these of their own."""
         self.theirs.forget_all()
         self.ours.forget(numbers)
 
@@ -94,13 +94,13 @@ def delivered(how: str, result: Any) -> Any:
     if not isinstance(result, Exception):
         raise crossing.UnconfirmedError("the candidate ended its process")
     if isinstance(result, (StopIteration, StopAsyncIteration)):
-        # Raised through a map or a zip of the tests, it would end them early and silently.
+        # A `map` or `zip` in the tests would take it as its normal end, and end early and silently.
         raise crossing.UnconfirmedError("the candidate raised StopIteration")
     raise result
 
 
 def hello_of(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a candidate's first message with all it must have; raises MalformedError."""
+    """Return a candidate's first message, with all required fields; raises MalformedError."""
     wanted = {"functions": list, "modules": list, "errors": dict, "values": dict, "n": list}
     if not all(type(message.get(name)) is kind for name, kind in wanted.items()):
         raise MalformedError("it does not say what it defines")
@@ -108,10 +108,10 @@ def hello_of(message: dict[str, Any]) -> dict[str, Any]:
 
 
 class Proxy:
-    """Stands in the tests' namespace for one function of the candidate."""
+    """Represents one function of the candidate in the tests' namespace."""
 
     def __init__(self, name: str, stub: Any, call: CallBack) -> None:
-        """`call(proxy, args, kwargs)` has the call made."""
+        """`call(proxy, args, kwargs)` makes the call."""
         self.__name__ = self.__qualname__ = name
         if stub is not None:
             self.__doc__, self.__wrapped__ = stub.__doc__, stub
@@ -122,7 +122,7 @@ class Proxy:
 
 
 class _Makers(standing_in.Makers):
-    """What the tests' side makes of what came: a function becomes a stub that has the candidate called again."""
+    """The makers of the tests' side: a function becomes a stub that calls the candidate again."""
 
     def __init__(self, broken: Broken, guard: Guard, call_back: CallBack) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""The supervisor's entry: holds the only channel to the grader, and has every program run by somebody else.
+"""The supervisor's entry point. It holds the only channel to the grader, and lets other processes run the programs.
 
-Protocol (messages of wire.py on standard input and output): the first message out is a greeting; then every job gets
-one answer, in order. What a job may ask for is in supervisor.py.
+Protocol (messages of wire.py on standard input and output): the first message sent is a greeting; then every job gets
+one answer, in order. The possible contents of a job are described in supervisor.py.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-# What a program, or the linter, may find when it imports: the standard library and the locked packages. Neither this
-# code nor what else is installed with the interpreter, which differs from one machine to the next.
+# What a program or the linter can import: the standard library and the locked packages. Not this code, and not other
+# packages of the interpreter, which differ between machines.
 _HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [p for p in sys.path if p != _HERE and not p.endswith(("site-packages", "dist-packages"))]
 
@@ -33,7 +33,7 @@ LEASE_SECONDS = 900
 
 
 def _settings() -> dict[str, Any]:
-    """Take the supervisor's settings from the environment, then empty it."""
+    """Read the supervisor's settings from the environment, then clear it."""
     settings: dict[str, Any] = json.loads(os.environ["GRADE_SETTINGS"])
     path = os.environ.get("PYTHONPATH", "")
     os.environ.clear()

@@ -1,4 +1,4 @@
-"""The sending side: a graph of objects becomes atoms and nodes (see crossing.py)."""
+"""The sending side: convert a graph of objects to atoms and nodes (see crossing.py)."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ _VIEWS: dict[type[Any], str] = {type({}.keys()): "keys", type({}.values()): "val
 
 
 class Encoder:
-    """Turns values into atoms and a table of nodes.
+    """Converts values to atoms and a table of nodes.
 
     `classes`: type -> name of the signature's classes. `known`: tables id -> atom of the objects that were sent before;
-    they must stay alive. `reads`: names of attributes that the tests read, properties perhaps. `functions`: whether a
-    function is sent as one to be called back (the candidate's side), else only named built-in ones are sent.
+    these must stay alive. `reads`: names of attributes that the tests read; they may be properties. `functions`:
+    whether functions are sent as callbacks (the candidate's side); otherwise only known built-in functions are sent.
     """
 
     def __init__(
@@ -107,18 +107,18 @@ class Encoder:
         self.reads, self.functions = reads, functions
         self.nodes: list[Any] = []
         self.values: list[Any] = []
-        """The object of each node; alive while its id() is in the index."""
+        """The object of each node, kept alive while its id() is in the index."""
         self._index: dict[int, dict[str, int]] = {}
         self._pending: collections.deque[tuple[int, Any]] = collections.deque()
 
     def encode(self, value: Any) -> Any:
-        """Return the atom for `value`; its nodes are in `self.nodes` afterwards."""
+        """Return the atom for `value`; its nodes are then in `self.nodes`."""
         atom = self.atom(value)
         self.finish()
         return atom
 
     def finish(self) -> None:
-        """Make the nodes that atoms refer to and that are not made yet."""
+        """Create the nodes that atoms refer to and that do not exist yet."""
         while self._pending:
             position, item = self._pending.popleft()
             self.nodes[position] = self.node(item)
@@ -128,7 +128,7 @@ class Encoder:
         if value is None or kind is bool or kind is float:
             return value
         if kind is str:
-            # JSON reads a pair of lone surrogates as one character.
+            # JSON would read a pair of lone surrogates as one character.
             return {"s": [ord(c) for c in value]} if _SURROGATE_PAIR.search(value) else value
         if kind is int:
             return value if -_SMALL < value < _SMALL else {"i": hex(value)}
@@ -188,13 +188,13 @@ class Encoder:
         return [self.atom(value) for value in values]
 
     def pairs(self, mapping: Mapping[Any, Any]) -> list[Any]:
-        """Return keys and items by turns."""
+        """Return alternating keys and items."""
         return [self.atom(part) for pair in mapping.items() for part in pair]
 
     def exception(self, error: BaseException) -> list[Any]:
-        """Return an exception as the nearest class that the other side has: the signature's, or a built-in one.
+        """Return an exception as the nearest class that the other side has: one of the signature, or a built-in one.
 
-        One of the candidate's own keeps its name and what of its attributes is plain.
+        An exception class of the candidate keeps its name and its attributes with plain values.
         """
         for kind in type(error).__mro__:
             if kind in self.classes:
@@ -209,7 +209,7 @@ class Encoder:
         return ["exception", kind.__name__, arguments, type(error).__name__, self.pairs(own), cause]
 
     def _is_sendable(self, value: Any) -> bool:
-        """Whether a part of an exception can be sent; the rest of it is, all the same."""
+        """Whether a part of an exception can be sent. The other parts are sent in any case."""
         if value is None or type(value) in {bool, int, float, str}:
             return True
         try:
@@ -219,13 +219,13 @@ class Encoder:
         return not isinstance(value, (BaseException, *_ITERATORS))
 
     def iterator(self, value: Any) -> list[Any]:
-        """All that an iterator gives; of one that does not end, the beginning, and of one that fails, its exception."""
+        """Return all items of an iterator; only the first ones if it is endless, and its exception if it fails."""
         items: list[Any]
         end: Exception | None
         items, end = [], None
         generator = type(value) is types.GeneratorType
         if type(value) is itertools.groupby:
-            # A group is gone once the next one is asked for.
+            # A group is no longer valid when the next one is requested.
             value = ((key, iter(list(group))) for key, group in value)
         limit = time.process_time() + MAX_ITERATOR_SECONDS
         try:
@@ -274,7 +274,7 @@ _NODES: dict[type[Any], Callable[[Encoder, Any], list[Any]]] = {
 
 
 def _plain_zone(zone: datetime.tzinfo | None) -> bool:
-    """Whether a time zone is all in the text of a time: an offset, without a name of its own."""
+    """Whether the text of a time has all of its time zone: an offset without a name."""
     if zone is None:
         return True
     return type(zone) is datetime.timezone and zone.tzname(None) == datetime.timezone(zone.utcoffset(None)).tzname(None)
@@ -286,11 +286,11 @@ def _factory(value: collections.defaultdict[Any, Any]) -> str | None:
     name = getattr(value.default_factory, "__name__", "")
     if FACTORIES.get(name) is value.default_factory:
         return name
-    # `lambda: []` is as plain as `list`: what it makes tells.
+    # `lambda: []` is equivalent to `list`; its result shows that.
     with contextlib.suppress(Exception):
         made = value.default_factory()
         for name, kind in FACTORIES.items():
             if type(made) is kind and made == kind():
                 return name
-    # Reading a missing key is all the factory is for; the data that is there crosses, the function does not.
+    # The factory is needed only to read a missing key. The existing data is sent, the function is not.
     return None

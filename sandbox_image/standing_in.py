@@ -1,4 +1,4 @@
-"""What stands for a candidate's own objects where the tests run: data, which cannot be taught to lie."""
+"""Substitutes for a candidate's own objects in the tests' process: plain data, which cannot behave dishonestly."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 FORGOTTEN = object()
-"""In place of an object whose number nobody may use any more."""
+"""Replaces an object whose number may no longer be used."""
 _HELD, _FACTS = "_held", "_facts"
 
 
 class Makers:
-    """Makes what only one side has; this is the candidate's side, which is sent nothing of the kind but functions."""
+    """Creates objects that only one side has. This is the candidate's side, which receives only functions."""
 
     def __init__(self) -> None:
         self._classes: dict[tuple[Any, ...], type[Any]] = {}
 
     def array(self, array: Any) -> Any:
-        """Return an array as it is to be handed out."""
+        """Return an array in the form for the receiver."""
         return array
 
     def evaluate(self, expression: Any) -> Any:
-        """Return what an expression over earlier answers gives."""
+        """Return the value of an expression over earlier answers."""
         raise MalformedError("an expression")
 
     def note(self, error: BaseException) -> BaseException:
-        """Take in why nothing can be confirmed any more; return the error."""
+        """Record why nothing can be confirmed; return the error."""
         return error
 
     def tree(self, name: Any, compares: Any) -> Tree:
-        """Return an empty stand-in for an object of a class of this name."""
+        """Return an empty substitute for an object of a class of this name."""
         key = name, bool(compares)
         if key not in self._classes:
             self._classes[key] = _tree_class(*key, self.note)
@@ -62,7 +62,7 @@ class Makers:
 
 
 class Tree:
-    """An object of a class that only the candidate has: its attributes, and what it says of its length and truth."""
+    """An object of a class that only the candidate has: its attributes, and its reported length and truth value."""
 
     __slots__ = (_FACTS, _HELD, "__weakref__")
 
@@ -111,7 +111,7 @@ def _name(name: Any) -> str:
 
 
 def _tree_class(name: Any, compares: bool, note: Callable[[BaseException], BaseException]) -> type[Tree]:
-    """Return a Tree class of this name. `compares`: the candidate's has a comparison of its own, never used."""
+    """Return a Tree class of this name. `compares`: the candidate's class overrides comparison, which is never used."""
     members: dict[str, Any] = {"__slots__": ()}
     if compares:
         members |= dict.fromkeys(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"), _refusing(name, note))
@@ -122,7 +122,7 @@ def _tree_class(name: Any, compares: bool, note: Callable[[BaseException], BaseE
 def fill_tree(
     tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any], note: Callable[[BaseException], BaseException]
 ) -> None:
-    """Give a Tree its contents. `note` is told why nothing can be confirmed, and returns the exception to raise."""
+    """Fill a Tree. `note` gets the reason why nothing can be confirmed, and returns the exception to raise."""
     if not isinstance(tree, Tree):
         raise MalformedError("a tree that is none")
     if any(not isinstance(name, str) or name.startswith("__") for name in held):
@@ -134,7 +134,7 @@ def fill_tree(
 
 
 class _Items:
-    """What an object gives when it is iterated: the same each time, and as many items as it says it has."""
+    """The items of an iterated object: the same each time, and as many as its reported length."""
 
     def __init__(self, source: Iterable[Any], length: Any, note: Callable[[BaseException], BaseException]) -> None:
         self._source, self._length, self._note = iter(source), length, note
@@ -164,7 +164,7 @@ class _Items:
 
 
 def fill_namespace(target: Any, held: Mapping[Any, Any]) -> None:
-    """Give a SimpleNamespace its contents. Names that Python reserves mean more than data: NumPy reads some."""
+    """Fill a SimpleNamespace. Names that Python reserves are refused, because some have a meaning, e.g. for NumPy."""
     if any(not isinstance(name, str) or name.startswith("__") for name in held):
         raise MalformedError("an attribute that is no plain name")
     vars(target).clear()
@@ -180,14 +180,14 @@ def _error_class(name: Any, base: Any) -> type[Exception]:
 
 
 def record(name: Any, fields: Any, values: Iterable[Any]) -> Any:
-    """Return a tuple with names for its items."""
+    """Return a named tuple."""
     if not (isinstance(fields, list) and all(isinstance(field, str) for field in fields)):
         raise MalformedError("a named tuple without names")
     return collections.namedtuple(_name(name), fields, rename=True)._make(values)  # type: ignore[attr-defined]
 
 
 def mapping(value: Any) -> Any:
-    """Return a value that must be a dictionary: what else can be looked up can change while it is."""
+    """Return a value that must be a dictionary, because other mappings can change during a lookup."""
     if not isinstance(value, dict):
         raise MalformedError("a mapping of something else")
     return value
@@ -203,7 +203,7 @@ def wrapper(kind: Any, of: type[Any], data: Any) -> Any:
 
 
 class Match:
-    """What a match of a regular expression found."""
+    """The result of matching a regular expression."""
 
     def __init__(self, found: Sequence[Any], spans: Sequence[Any], names: Mapping[Any, Any], string: Any) -> None:
         if len(found) != len(spans) or not all(len(span) == 2 for span in spans):
@@ -227,23 +227,23 @@ class Match:
         return found[0] if len(found) == 1 else found
 
     def groups(self, default: Any = None) -> tuple[Any, ...]:
-        """Return all groups but the first."""
+        """Return all groups except the first."""
         return tuple(default if text is None else text for text in self._found[1:])
 
     def groupdict(self, default: Any = None) -> dict[Any, Any]:
-        """Return the groups that have names."""
+        """Return the named groups."""
         return {name: default if (text := self.group(name)) is None else text for name in self._names}
 
     def span(self, key: Any = 0) -> tuple[int, ...]:
-        """Return where a group starts and ends."""
+        """Return the start and end of a group."""
         return self._spans[self._one(key)]
 
     def start(self, key: Any = 0) -> int:
-        """Return where a group starts."""
+        """Return the start of a group."""
         return self.span(key)[0]
 
     def end(self, key: Any = 0) -> int:
-        """Return where a group ends."""
+        """Return the end of a group."""
         return self.span(key)[1]
 
     __getitem__ = group

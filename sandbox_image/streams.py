@@ -1,4 +1,4 @@
-"""The standard streams of a program: what it prints is swallowed, there is nothing to read."""
+"""The standard streams of a program: its output is discarded, and there is no input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_SWALLOWED = 1 << 20
 
 
 class WriteOnlyStringIO(io.StringIO):
-    """Swallows output, to a bound; reading raises OSError."""
+    """Discards output, up to a limit; reading raises OSError."""
 
     def write(self, text: str) -> int:
         if self.tell() < MAX_SWALLOWED:
@@ -36,7 +36,7 @@ def swallow() -> None:
 
 
 def clip(text: str) -> str:
-    """Bound a text for people."""
+    """Shorten a text for people."""
     if len(text) > MAX_TEXT:
         text = f"{text[:MAX_TEXT]}... [{len(text) - MAX_TEXT} more characters]"
     return text

@@ -1,14 +1,14 @@
-"""The supervisor: runs jobs one after another, and leaves nothing of one to the next.
+"""The supervisor: it runs jobs one after another, and leaves no traces of a job to the next one.
 
 A job is a message with an `id`, limits (`cpu` and `wall` in seconds; `alone`: no other job runs on this machine's other
-supervisors) and any of these, done in this order and answered under the same name:
+supervisors) and any of these parts, done in this order and answered under the same name:
 
-    "lint": true                          the linter's word on `head + test`; if it has one, nothing more is done
-    "record": {signature, classes, stubs, test}                                the calls of a task's tests
-    "answer": {signature, classes, stubs, source, names, reads, calls}         a candidate's answers to them
-    "judge": {signature, classes, stubs, test, names, calls, hello, replies}   what the tests make of such answers
+    "lint": true                          lint `head + test`; if the linter has messages, nothing more is done
+    "record": {signature, classes, stubs, test}                                record the calls of a task's tests
+    "answer": {signature, classes, stubs, source, names, reads, calls}         let a candidate answer them
+    "judge": {signature, classes, stubs, test, names, calls, hello, replies}   let the tests judge such answers
     "split": {signature, classes, stubs, source, test, names, reads}           candidate and tests, both alive
-    "run": true                           the official run of `head + test` (`timed_out`, `failed_prefix`: its words)
+    "run": true                           the official run of `head + test` (texts: `timed_out`, `failed_prefix`)
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _CONFIRMED = {"confirmed": bool, "reason": str, "kind": str, "so_far": bool}
 
 
 class DamagedError(Exception):
-    """This supervisor can no longer vouch for what it says; the grader replaces it."""
+    """Raised if this supervisor's answers are no longer reliable; the grader replaces it."""
 
 
 class Supervisor:
-    """Runs jobs; `settings`: see `_settings` in runner.py."""
+    """Runs jobs; for `settings` see `_settings` in runner.py."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self.settings = settings
@@ -55,16 +55,16 @@ class Supervisor:
         self._baselines: dict[int, int] = {}
         self.linter = LintProcess(self.isolation)
         self.judge = JudgeProcess(self.zygotes, TESTS_SLOT, nested=not root)
-        # Loading pylint takes longer than linting a hundred programs, and a supervisor may never be asked to.
+        # Loading pylint takes longer than linting a hundred programs, and many supervisors never get a lint job.
         if settings["lint"]:
             self.linter.start()
         self.retired = ""
         self.counts_oom: bool = watch.oom_kills() is not None and settings["cgroup"]
-        # The kernel's limit has room for the supervisor as well; a program's own is the same on every backend.
+        # The kernel's limit includes memory for the supervisor; a program's own limit is the same on every backend.
         self.watched_memory: int = memory
 
     def known(self) -> set[int | None]:
-        """The pids that are ours."""
+        """Return the pids of the supervisor's own processes."""
         return {1, os.getpid(), *self.zygotes.pids, self.linter.pid, *self.judge.pids}
 
     def handle(self, job: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Supervisor:
                 return answer
         else:
             self.linter.stop()
-        # No process that has tests lives while a candidate does.
+        # No process with tests is alive while a candidate is.
         if not (job.get("judge") or job.get("record")):
             self._end_judge()
         for name in ("record", "answer", "judge", "split", "run"):
@@ -85,7 +85,7 @@ class Supervisor:
         return answer
 
     def _undisturbed(self, job: dict[str, Any], run: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
-        """Run a program; where others fill the machine's memory even while it runs alone, once more with patience."""
+        """Run a program; if others fill the machine's memory although it runs alone, once more with patience."""
         seen = run(job)
         if job.get("alone") and seen["evidence"]["stopped"] == "disturbed":
             seen = run(job | {"patient": True})
@@ -96,7 +96,7 @@ class Supervisor:
     # --- kinds of jobs ---
 
     def _run(self, job: dict[str, Any]) -> dict[str, Any]:
-        """The single-process run; see harness.py."""
+        """Do the single-process run; see harness.py."""
         spec = {
             "program": job["head"] + job["test"],
             "failed_prefix": job["failed_prefix"],
@@ -109,7 +109,7 @@ class Supervisor:
             return self._watch(job, {pid: OFFICIAL_SLOT}, dialogue.OneResult(read_end, _OFFICIAL), alarm=True)
 
     def _record(self, job: dict[str, Any]) -> dict[str, Any]:
-        """The calls of a task's tests, recorded twice; see recording.py."""
+        """Record the calls of a task's tests twice; see recording.py."""
         found, used = {}, 0.0
         for name in ("truthy", "falsy"):
             seen = self._run_tests(job, job["record"], {"truthy": name == "truthy"}, {"recorded": dict}, MAX_RECORD)
@@ -121,7 +121,7 @@ class Supervisor:
         return {"recorded": found, "evidence": evidence | {"cpu": round(used, 4)}}
 
     def _answer(self, job: dict[str, Any]) -> dict[str, Any]:
-        """A candidate's answers to recorded calls, one after the other; see answering.py."""
+        """Let a candidate answer recorded calls, one after the other; see answering.py."""
         spec = {name: part for name, part in job["answer"].items() if name != "calls"}
         numeric = needs_numpy(job["answer"])
         ours, theirs = socket.socketpair()
@@ -133,7 +133,7 @@ class Supervisor:
             return self._watch(job, {pid: CANDIDATE_SLOT}, said)
 
     def _judge(self, job: dict[str, Any]) -> dict[str, Any]:
-        """What the tests make of recorded answers; see judging.py."""
+        """Let the tests judge recorded answers; see judging.py."""
         given = {name: job["judge"][name] for name in ("hello", "replies")}
         task = {name: part for name, part in job["judge"].items() if name not in given}
         return self._run_tests(job, task, given, _CONFIRMED)
@@ -146,7 +146,7 @@ class Supervisor:
         fields: dialogue.Fields,
         limit: int = dialogue.MAX_RESULT,
     ) -> dict[str, Any]:
-        """Have a task's tests run in a fork of the process that has them."""
+        """Run a task's tests in a fork of the process that has them."""
         self.judge.prepare(self._end_judge, numeric=needs_numpy(task | given))
         assert self.judge.pid is not None
         assert self.judge.result_fd is not None
@@ -162,9 +162,9 @@ class Supervisor:
         return (observed.result or {}) | {"evidence": evidence}
 
     def _split(self, job: dict[str, Any]) -> dict[str, Any]:
-        """A candidate and its tests, both alive; see answering.py and interactive.py."""
+        """Run a candidate and its tests, both alive; see answering.py and interactive.py."""
         split, cpu = job["split"], 2 * job["cpu"]
-        # One answer for both, before either lives: a zygote that is still to load NumPy does so alone.
+        # One decision for both, before either starts, because a zygote must load NumPy while nothing else runs.
         numeric = needs_numpy(split)
         theirs, candidates = socket.socketpair()
         with _pipe() as (read_end, handed_over):
@@ -176,7 +176,7 @@ class Supervisor:
                 fds = [theirs.fileno(), *handed_over.fds]
                 second = self.zygotes.start("tests", TESTS_SLOT, spec, fds, cpu, numeric=numeric)
             handed_over.close()
-            # Two processes take turns: each may have what the job allows.
+            # Two processes take turns, so each may use the whole limit of the job.
             said = dialogue.OneResult(read_end, _CONFIRMED)
             slots = {second: TESTS_SLOT, first: CANDIDATE_SLOT}
             return self._watch(job | {"cpu": cpu}, slots, said)
@@ -191,7 +191,7 @@ class Supervisor:
             self.known(),
             alarm=alarm,
             nested=not isinstance(self.isolation, isolation.Uids),
-            # Two processes that wait for each other look asleep on a busy machine; alone they are given more patience.
+            # Two processes that wait for each other look asleep on a busy machine; alone, they get more patience.
             grace=0.0 if alarm else 5.0 if job.get("alone") else 2.0,
             baseline=self._baseline(self.zygotes.origin(pid)),
             shared_room=self._shared_room(patient=job.get("patient", False)),
@@ -200,7 +200,7 @@ class Supervisor:
     def _watch(
         self, job: dict[str, Any], slots: dict[int, int], said: watch.Dialogue, *, alarm: bool = False
     ) -> dict[str, Any]:
-        """Wait for a program, end it, and say what was seen. `slots`: pid -> slot, the program's first."""
+        """Wait for a program, end it, and return the observations. `slots`: pid -> slot, the program's first."""
         oom_before = watch.oom_kills() if self.counts_oom else None
         observed = self._watched(job, next(iter(slots)), said, alarm=alarm)
         observed.wait()
@@ -208,11 +208,11 @@ class Supervisor:
         shared = watch.machine_memory_bytes("Shmem") if disturbed else 0
         ends = self._end(slots)
         if disturbed and shared - watch.machine_memory_bytes("Shmem") > self.watched_memory // 2:
-            # It went with the program, so it was the program's.
+            # The memory was freed with the program, so it belonged to the program.
             observed.reason = "shared"
         status = ends[0][0]
         if not isinstance(self.isolation, isolation.Uids) and status is not None and status >= 128:
-            # The namespace's first process reports a signal as a byte; an exit code is below 128 there.
+            # The namespace's first process reports a signal as a byte; an exit code from there is below 128.
             status = 128 - status
         oom = self.counts_oom and watch.oom_kills() != oom_before
         evidence = self._evidence(observed, status, sum(cpu for _, cpu in ends), oom=oom)
@@ -232,10 +232,10 @@ class Supervisor:
         }
 
     def _shared_room(self, *, patient: bool) -> int | None:
-        """Bytes that the machine's shared memory may grow by while a program runs; None: not to be looked at.
+        """Return how many bytes the machine's shared memory may grow while a program runs; None: it is not checked.
 
-        Pages that a program holds without mapping them count in no process. Where no cgroup counts them either, only
-        the machine's sum tells, and that is everybody's.
+        Pages that a program holds without mapping them are charged to no process. If no cgroup counts them either, only
+        the machine's total shows them, and it includes all other processes.
         """
         if self.counts_oom or not self.watched_memory:
             return None
@@ -252,19 +252,19 @@ class Supervisor:
     # --- ending ---
 
     def _end(self, slots: dict[int, int]) -> list[tuple[int | None, float]]:
-        """Kill and reap a program and all it left; raises DamagedError where something stays."""
+        """Kill and reap a program and all its processes; raises DamagedError if something remains."""
         for pid in slots:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         ends = [self.zygotes.reap(pid) for pid in slots]
         self._kill_strangers()
         if not self.isolation.clean(sorted(set(slots.values()))):
-            # What was seen of this program stands; no other may run where its files are.
+            # This program's result is valid, but no other may run in the presence of its files.
             self.retired = "files of a program cannot be removed"
         return ends
 
     def _end_judge(self) -> None:
-        """End the process that judges, if there is one."""
+        """End the process that judges, if it runs."""
         pid = self.judge.give_up()
         if pid is not None:
             self._end({pid: TESTS_SLOT})
@@ -274,12 +274,12 @@ class Supervisor:
         while strangers := self._strangers():
             if time.monotonic() > deadline:
                 raise DamagedError(f"{len(strangers)} processes of a program do not end")
-            # The process that judges has a slot of its own kind: there the strangers are killed one by one.
+            # The process that judges has a special slot; processes there are killed one by one.
             self.isolation.kill_all(() if self.judge.pids else SLOTS, strangers)
             time.sleep(0.001)
 
     def _strangers(self) -> list[int]:
-        """Pids that are neither ours nor dead. Orphans fall to process 1, which may be this one: reap them."""
+        """Return the pids of unknown living processes. Orphans become children of process 1; if this is it, reap."""
         known = self.known()
         strangers = watch.processes(known)
         if not strangers:
@@ -293,7 +293,7 @@ class Supervisor:
 
 
 class _HandedOver:
-    """Descriptors that a new process gets; to be closed here once it has them."""
+    """Descriptors to pass to a new process; close them here after it has them."""
 
     def __init__(self, *fds: int) -> None:
         self.fds = list(fds)
@@ -305,7 +305,7 @@ class _HandedOver:
 
 @contextlib.contextmanager
 def _pipe() -> Iterator[tuple[int, _HandedOver]]:
-    """Yield the read end of a pipe and the write end that is to be handed over."""
+    """Yield the read end of a pipe, and the write end to be passed on."""
     read_end, write_end = os.pipe()
     handed_over = _HandedOver(write_end)
     try:

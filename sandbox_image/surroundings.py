@@ -1,7 +1,7 @@
-"""What of a process's state belongs to a call: whether the tests listen, what they set as input, what they seeded.
+"""The process state that belongs to a call: whether the tests capture output, their input, and their random seeds.
 
-A generator's state holds the numbers that were drawn from it. It is told only as a seed leaves it, and only where the
-tests draw nothing from it until they seed it again; else a text is told that is derived from it, and not the other way.
+A generator's state reveals the numbers drawn from it. So a state is sent only if it is fresh from seeding, and if the
+tests draw nothing from it until they seed it again. Otherwise only a one-way digest of it is sent.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 class Surroundings:
-    """The tests' side: what is to be told with a call, and what a call leaves behind."""
+    """The tests' side: the state to send with a call, and the effects of a call."""
 
     def __init__(self, unusual: Callable[[str], BaseException]) -> None:
-        """`unusual`: makes the exception for an input that cannot be told."""
+        """`unusual` creates the exception for an input that cannot be sent."""
         self._output, self._input = sys.stdout, sys.stdin
         self._unusual = unusual
         self._told_input: str | None = None
         self._periods: dict[str, list[_Period]] = {}
-        """Generator -> from one setting of it to the next."""
+        """Generator -> the period from one setting of its state to the next."""
         self._told: dict[str, list[Any]] = {}
         for name, (module, seed, set_state) in _SETTERS.items():
             if module in sys.modules:
                 self._listen(sys.modules[module], seed, functools.partial(self._begin, name))
-                # A state that is set anew may be one that numbers were drawn for.
+                # A state that is set again may be one from which numbers were drawn.
                 self._listen(sys.modules[module], set_state, functools.partial(self._begin, name, drawn=True))
 
     def _listen(self, module: Any, name: str, begin: Callable[[], object]) -> None:
@@ -53,23 +53,23 @@ class Surroundings:
         periods.append(_Period(len(periods), _STATES[name](), drawn=drawn))
 
     def _look(self) -> None:
-        """Note from which generators something was drawn."""
+        """Record the generators from which something was drawn."""
         for name, periods in self._periods.items():
             periods[-1].drawn |= _STATES[name]() != periods[-1].begun
 
     def _states(self) -> dict[str, list[Any]]:
-        """Return generator -> [number of the period, state], with a text for a state that tells too much."""
+        """Return generator -> [number of the period, state], with a digest for a state that reveals too much."""
         self._look()
         states = {name: (periods[-1], _STATES[name]()) for name, periods in sorted(self._periods.items())}
         return {n: [period.number, derived(state) if period.drawn else state] for n, (period, state) in states.items()}
 
     def settled(self, told: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        """Return states that were told with a call as they may be sent, once no more calls come."""
+        """Return the states of a call as they may be sent after the last one: a digest if the tests drew later."""
         self._look()
         return {name: one_way(one) if self._periods[name][one[0]].drawn else one for name, one in told.items()}
 
     def now(self) -> dict[str, Any]:
-        """Return what a call is to be told, as entries of its message."""
+        """Return the state to send with a call, as entries of its message."""
         found: dict[str, Any] = {}
         if sys.stdout is not self._output:
             found["p"] = True
@@ -88,7 +88,7 @@ class Surroundings:
         return found
 
     def after(self, reply: dict[str, Any]) -> None:
-        """Take in what a call printed and what it read."""
+        """Apply the effects of a call: its output, and how much of the input it read."""
         printed, consumed = reply.get("p", ""), reply.get("i", 0)
         if not isinstance(printed, str) or not isinstance(consumed, int):
             raise MalformedError("it printed what is no text")
@@ -100,7 +100,7 @@ class Surroundings:
 
 
 class _Period:
-    """From one setting of a generator to the next: its state at the beginning, and whether the tests drew from it."""
+    """The time from one setting of a generator to the next: the initial state, and whether the tests drew from it."""
 
     __slots__ = ("begun", "drawn", "number")
 
@@ -109,18 +109,18 @@ class _Period:
 
 
 def derived(state: list[Any]) -> str:
-    """Return a text that a state leads to, and that does not lead back."""
+    """Return a one-way digest of a state."""
     return hashlib.sha256(repr(state).encode()).hexdigest()
 
 
 def one_way(told: list[Any]) -> list[Any]:
-    """Return what is told of a generator without its state."""
+    """Return the entry of a generator without its state."""
     number, state = told
     return [number, state if isinstance(state, str) else derived(state)]
 
 
 def as_told(recorded: dict[str, list[Any]], told: dict[str, list[Any]]) -> bool:
-    """Whether states are those that were recorded, be it that only a text of them was sent."""
+    """Whether states equal the recorded ones, also if only a digest was sent."""
     return recorded.keys() == told.keys() and all(recorded[n] in (told[n], one_way(told[n])) for n in told)
 
 
@@ -136,7 +136,7 @@ def _numpy_state() -> list[Any]:
 
 _STATES = {"p": _python_state, "n": _numpy_state}
 _SETTERS = {"p": ("random", "seed", "setstate"), "n": ("numpy.random", "seed", "set_state")}
-"""Generator -> its module, and what sets it."""
+"""Generator -> its module, and the functions that set it."""
 
 
 def _enter_python(state: Any) -> None:
@@ -159,7 +159,7 @@ _ENTER = {"p": _enter_python, "n": _enter_numpy}
 
 
 class Entered:
-    """The candidate's side: enters what a call was told, and says what is left behind."""
+    """The candidate's side: sets the state of a call, and reports the effects."""
 
     def __init__(self, printed: io.StringIO) -> None:
         self._printed, self._input = printed, sys.stdin
@@ -167,7 +167,7 @@ class Entered:
         self._start = 0
 
     def enter(self, call: dict[str, Any]) -> None:
-        """Make this process what the call expects."""
+        """Set the state of this process that the call expects."""
         self._printed.seek(0)
         self._printed.truncate()
         if "i" in call:
@@ -178,7 +178,7 @@ class Entered:
             _ENTER[name](state)
 
     def left(self, call: dict[str, Any]) -> dict[str, Any]:
-        """Return what the call leaves behind, as entries of its answer."""
+        """Return the effects of the call, as entries of its answer."""
         found: dict[str, Any] = {"p": self._printed.getvalue()} if call.get("p") else {}
         if self._given is not None and not self._given.closed:
             found["i"] = self._given.tell() - self._start

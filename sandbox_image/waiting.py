@@ -1,7 +1,7 @@
-"""How long a program was kept waiting by the machine: ready to run and not let, or in the middle of what cannot wait.
+"""How long the machine kept a program waiting: it was ready but did not run, or in an uninterruptible wait.
 
-The kernel adds to a thread's run delay only when the thread runs again: what it adds then may have begun many looks
-ago. A container whose processor time is used up for the moment makes all its threads wait in the same way.
+The kernel updates a thread's run delay only when the thread runs again, so an increase may have begun many checks ago.
+A container that has used up its processor time for the moment makes all its threads wait in the same way.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ READY, UNINTERRUPTIBLE = "R", "D"
 
 
 class Thread:
-    """What the kernel says of a thread.
+    """The kernel's data of a thread.
 
-    `ran`: seconds; `delay`: seconds ready and not let, as far as they are over; `slept`: how often it gave the
-    processor away of its own accord; `state`: one letter.
+    `ran`: seconds of running; `delay`: seconds of completed waits while ready; `slept`: how often it gave up the
+    processor voluntarily; `state`: one letter.
     """
 
     __slots__ = ("delay", "ran", "slept", "state")
@@ -27,7 +27,7 @@ class Thread:
 
 
 class _Since:
-    """A moment: when it was, how long all threads had run by then, and how much waiting was counted."""
+    """A point in time: the time, the total running time of all threads, and the waiting time counted so far."""
 
     __slots__ = ("counted", "ran", "time")
 
@@ -36,9 +36,9 @@ class _Since:
 
 
 class Waiting:
-    """Adds up the time in which some thread was kept waiting and none ran, from one look to the next.
+    """Adds up the time in which some thread was kept waiting while none ran, from check to check.
 
-    A thread that waits for another is asleep while that one is kept waiting, and no moment counts twice.
+    A thread that waits for another thread is asleep during that thread's wait, and no moment is counted twice.
     """
 
     def __init__(self) -> None:
@@ -46,10 +46,10 @@ class Waiting:
         self._last = _Since(0.0, 0.0, 0.0)
         self._before: dict[int, Thread] = {}
         self._since: dict[int, _Since] = {}
-        """Thread -> a moment that lies before all the waiting that it has not told of yet."""
+        """Thread -> a point in time before all of its waiting that is not counted yet."""
 
     def note(self, now: float, threads: Mapping[int, Thread]) -> None:
-        """Take in a look at every thread, `now` seconds after the start."""
+        """Process the data of every thread, `now` seconds after the start."""
         before = {number: self._before.get(number) or Thread(0.0, 0.0, -1, "") for number in threads}
         ran = self._last.ran + sum(thread.ran - before[number].ran for number, thread in threads.items())
         for number, thread in threads.items():
@@ -63,7 +63,7 @@ class Waiting:
         self._last = _Since(now, ran, self.seconds)
 
     def _kept_now(self, now: float, before: Thread, thread: Thread) -> float:
-        """Return how long since the last look a thread waited that did not sleep, or that waits for a page or disk."""
+        """Return how long a thread waited since the last check without sleeping, or for a page or a disk."""
         never_slept = before.state == thread.state == READY and before.slept == thread.slept
         if never_slept or thread.state == UNINTERRUPTIBLE:
             return now - self._last.time - (thread.ran - before.ran)

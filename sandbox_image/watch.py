@@ -1,4 +1,4 @@
-"""Watching a program from outside: what the kernel says of its time, its memory and its end."""
+"""Watch a program from outside: the kernel's data on its time, its memory and its end."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ TICK = 0.05
 FIRST_TICK = 0.02
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-# A socket's buffer by default, which no program may enlarge, and the message that goes beyond it.
+# The default size of a socket's buffer, which no program may enlarge, plus one message beyond it.
 SOCKET_BYTES = 320 << 10
 OUR_SOCKETS = 32
 
 
 def processes(known: Container[int | None]) -> list[int]:
-    """Return the pids of all processes but the known ones: while a program runs, they are the program's."""
+    """Return the pids of all unknown processes: while a program runs, they belong to it."""
     return [pid for name in os.listdir("/proc") if name.isdigit() and (pid := int(name)) not in known]
 
 
 def _read(path: str) -> bytes:
-    """Return a file of /proc, none of which is longer than a page; empty where it cannot be read."""
+    """Return a file of /proc, at most one page long; empty if it cannot be read."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -61,7 +61,7 @@ def parent(pid: int) -> int:
 
 
 def cpu_times(pids: Iterable[int]) -> dict[int, tuple[float, float, float]]:
-    """Return pid -> seconds (user of its own, user with ended children, kernel on their behalf) of those there are."""
+    """Return pid -> seconds (own user time, user time with ended children, kernel time) of existing processes."""
     times: dict[int, tuple[float, float, float]] = {}
     for pid in pids:
         fields = _stat(pid)
@@ -72,12 +72,12 @@ def cpu_times(pids: Iterable[int]) -> dict[int, tuple[float, float, float]]:
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
-    """Return the CPU seconds of these processes and of their children that have ended."""
+    """Return the CPU seconds of these processes and of their ended children."""
     return sum(user + system for _, user, system in cpu_times(pids).values())
 
 
 def threads(pid: int) -> dict[int, Thread]:
-    """Return thread -> what the kernel says of its time; empty if unknown."""
+    """Return thread -> the kernel's data on its time; empty if unknown."""
     found: dict[int, Thread] = {}
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -94,7 +94,7 @@ def threads(pid: int) -> dict[int, Thread]:
 
 
 def memory_bytes(pids: Iterable[int], baseline: int) -> int:
-    """Return the memory these processes hold beyond what each inherited (`baseline` bytes), page tables included."""
+    """Return the memory of these processes beyond what each inherited (`baseline` bytes), including page tables."""
     total = 0
     for pid in pids:
         anonymous = shared = tables = 0
@@ -111,9 +111,9 @@ def memory_bytes(pids: Iterable[int], baseline: int) -> int:
 
 
 def socket_bytes(pids: Iterable[int]) -> int:
-    """Return what the sockets of these processes' networks may hold unread: it counts in no process.
+    """Return the possible size of unread data in these processes' networks, which is charged to no process.
 
-    The kernel counts the sockets of a network, not what is in them; programs share one network or have one each.
+    The kernel counts the sockets of a network, not their data. Programs share one network or have one each.
     """
     most = 0
     for pid in pids:
@@ -123,7 +123,7 @@ def socket_bytes(pids: Iterable[int]) -> int:
 
 
 def machine_memory_bytes(field: str) -> int:
-    """Return a field of the machine's /proc/meminfo, e.g. `Shmem`; 0 where there is none."""
+    """Return a field of the machine's /proc/meminfo, e.g. `Shmem`; 0 if it is missing."""
     with contextlib.suppress(ValueError):
         for line in _read("/proc/meminfo").splitlines():
             if line.startswith(field.encode() + b":"):
@@ -137,7 +137,7 @@ def own_anonymous_bytes(pid: int) -> int:
 
 
 def oom_kills() -> int | None:
-    """Return how often the kernel has killed for memory in this container, or None where there is no such counter."""
+    """Return how often the kernel has killed for memory in this container; None if there is no such counter."""
     for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
         with contextlib.suppress(OSError, ValueError), open(path) as file:
             for line in file:
@@ -148,18 +148,18 @@ def oom_kills() -> int | None:
 
 
 class Limits:
-    """Limits of one run. `cpu`: seconds; `wall`: seconds no run may pass; `memory`: bytes."""
+    """Limits of one run. `cpu`: seconds; `wall`: maximum duration in seconds; `memory`: bytes."""
 
     def __init__(self, cpu: float, wall: float, memory: int) -> None:
         self.cpu, self.wall, self.memory = cpu, wall, memory
 
 
 class Watch:
-    """Waits for one program's result or end; `reason` tells why it was stopped, if it was.
+    """Waits for one program's result or end; `reason` says why it was stopped, if it was.
 
-    `dialogue`: what is said meanwhile (dialogue.py); its descriptor becomes non-blocking.
-    `grace`: seconds beyond the CPU limit that it may spend neither working nor kept waiting by the machine.
-    `shared_room`: bytes that the machine's shared memory may grow by meanwhile; None: not looked at.
+    `dialogue`: the messages during the run (dialogue.py); its descriptor becomes non-blocking.
+    `grace`: seconds beyond the CPU limit in which it may neither work nor be kept waiting by the machine.
+    `shared_room`: bytes by which the machine's shared memory may grow; None: not checked.
     """
 
     def __init__(
@@ -181,22 +181,22 @@ class Watch:
         self.reason: str | None = None
         self.alarmed: str | None = None
         self.done = False
-        """Whether all was said that was to be said."""
+        """Whether the dialogue is complete."""
         self.cpu = self.wall = self.waited = 0.0
         self._open = True
         self._waiting = Waiting()
         self._used: dict[int, float] = {}
-        # A program that says much is not looked at more often than one that is silent: looking takes longer.
+        # Checks take time, so a program that sends much is not checked more often than a silent one.
         self._next_look = FIRST_TICK
         os.set_blocking(dialogue.fd, False)
 
     @property
     def result(self) -> dict[str, Any] | None:
-        """What the program said; None for nothing, or for what is no result."""
+        """The program's result; None if it sent none or an invalid one."""
         return None if self.reason == "garbage" else self.dialogue.result
 
     def wait(self) -> None:
-        """Return when there is a result, when the process has ended, or when a limit is passed."""
+        """Return when there is a result, when the process has ended, or when a limit is exceeded."""
         start = time.monotonic()
         handle = os.pidfd_open(self.pid)
         poll = select.poll()
@@ -222,12 +222,12 @@ class Watch:
         if self._open:
             poll.register(self.dialogue.fd, select.POLLIN | (select.POLLOUT if self.dialogue.pending else 0))
         else:
-            # The program closed its end; only its own end is left to wait for.
+            # The program closed its end of the channel, so only the end of its process can still be waited for.
             with contextlib.suppress(KeyError):
                 poll.unregister(self.dialogue.fd)
 
     def _talk(self) -> None:
-        """Take in what there is, and send what is next."""
+        """Process received data, and send what is next."""
         try:
             while self._open and not self.done:
                 part = os.read(self.dialogue.fd, 1 << 16)
@@ -236,7 +236,7 @@ class Watch:
                 if self.dialogue.pending:
                     self.dialogue.send()
                 if len(part) < 1 << 16 and not self.dialogue.pending:
-                    # That was all there is for now.
+                    # No more data for now.
                     return
         except GarbageError:
             self.done, self.reason = True, "garbage"
@@ -255,10 +255,10 @@ class Watch:
             self.dialogue.pending = b""
 
     def _look(self) -> None:
-        """Compare what the program has used with its limits."""
+        """Compare the program's use of resources with its limits."""
         pids = processes(self.known)
         times = cpu_times(pids)
-        # What a child used that nobody waited for is in no other process's account.
+        # The time of a child that was not waited for is in no other process's account.
         self._used |= {pid: own for pid, (own, _, _) in times.items()}
         user = max(sum(user for _, user, _ in times.values()), sum(self._used.values()))
         system = sum(system for _, _, system in times.values())
@@ -272,8 +272,8 @@ class Watch:
             self.reason = "disturbed"
             return
         # Asleep, or waiting for itself: time that passed although the machine would have let it run.
-        # Time in the kernel is the machine's more than the program's (a virtual machine's first touch of its memory
-        # takes ten times the second one): it has a limit of its own, so that memory runs out before time does.
+        # Kernel time depends more on the machine than on the program (a virtual machine's first access to memory takes
+        # ten times as long as the second). It has its own limit, so that memory runs out before time does.
         own_time = self.wall - self.waited - system
         late = own_time >= self.limits.cpu + self.grace
         over = (
@@ -292,10 +292,10 @@ class Watch:
             self.reason = self.alarmed
 
     def _ring(self, pids: Iterable[int], over: str) -> None:
-        """Tell the program its time is up, as the official evaluator's alarm does; it has a second to end."""
+        """Tell the program that its time is up, as the official evaluator's alarm does; it has a second to end."""
         self.alarmed = over
         self._rung = (self.cpu, self.wall - self.waited)
-        # In a namespace of its own, the program is the child of the process that was started.
+        # With its own namespace, the program is the child of the process that was started.
         target = next((p for p in pids if self.nested and parent(p) == self.pid), self.pid)
         with contextlib.suppress(OSError):
             os.kill(target, signal.SIGALRM)

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     Write = Callable[[bytes | memoryview], int]
-    """Sends bytes; returns how many it took."""
+    """Sends bytes; returns the number of bytes sent."""
     Read = Callable[[int], bytes]
-    """Returns so many bytes or fewer; none at the end."""
+    """Returns at most so many bytes; none at the end of the stream."""
 
 MAX_FRAME = 64 << 20
 
 
 class ClosedError(Exception):
-    """The other side is gone, or sent what is no message."""
+    """Raised if the other side has closed the stream or sent an invalid message."""
 
 
 def send(write: Write, message: object) -> None:

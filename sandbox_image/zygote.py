@@ -1,9 +1,9 @@
-"""The processes programs are forked from: warm, and without memory of any program or test.
+"""The processes from which programs are forked: warm, and without memory of any program or test.
 
-There are two, since every page that a fork inherits costs time: one without NumPy, and one that loads it when the
-first program or test comes that needs it. Both start before the first job. Each learns only which kind of process to
-fork, for which slot, and hands on descriptors it does not read: the new process reads its own task. So nothing that a
-candidate could look for is in the memory it starts with.
+There are two, since every page that a fork inherits costs time: one without NumPy, and one that loads it when the first
+program or test needs it. Both start before the first job. A zygote learns only the kind of process to fork and its
+slot, and passes on descriptors that it does not read; the new process reads its own task. So a candidate finds nothing
+useful in its initial memory.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ KINDS: dict[str, Callable[..., object]] = {
 _KINDS = tuple(KINDS)
 _REAP = 255
 _REQUEST = struct.Struct("=BBid")
-"""What to fork (an index of `_KINDS`) or `_REAP`, slot, pid, CPU seconds. Messages of fixed form touch few pages: each
-page that a zygote writes to after a fork is copied first."""
+"""The process kind to fork (an index of `_KINDS`) or `_REAP`, slot, pid, CPU seconds. Fixed-size messages touch few
+pages; each page that a zygote writes after a fork is copied first."""
 _REPLY = struct.Struct("=?id")
-"""Whether it was done, a pid or an exit status or an error's number, CPU seconds."""
+"""Whether it succeeded; a pid, an exit status or an error number; CPU seconds."""
 
 
 def needs_numpy(spec: dict[str, Any]) -> bool:
-    """Whether NumPy is likely to be used: a text names it, or a library that loads it, or data holds its arrays.
+    """Whether NumPy is probably needed: a text names it or a library that loads it, or data contains its arrays.
 
-    It decides what a process finds loaded, never what it may load.
+    It decides which modules a process has preloaded, never which ones it can load.
     """
     texts = (spec.get(name, "") for name in ("signature", "source", "test", "program"))
     data = (*spec.get("calls", ()), *spec.get("replies", ()))
@@ -70,7 +70,7 @@ def needs_numpy(spec: dict[str, Any]) -> bool:
 
 
 def serve(connection: socket.socket, isolation: Isolation, *, numeric: bool) -> None:
-    """Fork and reap on request until the supervisor is gone; never returns."""
+    """Fork and reap on request until the supervisor has ended; never returns."""
     try:
         confine.undumpable()
         confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -117,7 +117,7 @@ def _fork(kind: str, slot: int, cpu: float, fds: list[int], isolation: Isolation
 
 
 def _be(kind: str, fds: list[int], cpu: float) -> None:
-    """Become one of the processes that run programs or tests: in the fork, already another user."""
+    """Become one of the processes that run programs or tests; called in the fork, already as another user."""
     confine.close_all_but(fds)
     spec = wire.receive(lambda count: os.read(fds[0], count))
     os.close(fds[0])
@@ -127,7 +127,7 @@ def _be(kind: str, fds: list[int], cpu: float) -> None:
 
 
 def _reap(pid: int) -> bytes:
-    """Wait for a process that has ended or has been killed; report how."""
+    """Wait for a process that has ended or was killed; report how it ended."""
     try:
         _, status, usage = os.wait4(pid, 0)
     except ChildProcessError:
@@ -136,7 +136,7 @@ def _reap(pid: int) -> bytes:
 
 
 class Zygote:
-    """The supervisor's end of one. `numeric`: it loads NumPy before its first fork."""
+    """The supervisor's side of a zygote. `numeric`: it loads NumPy before its first fork."""
 
     def __init__(self, isolation: Isolation, *, numeric: bool = False) -> None:
         self.isolation = isolation
@@ -159,7 +159,7 @@ class Zygote:
         return done, number, cpu
 
     def start(self, kind: str, slot: int, spec: dict[str, Any], fds: Iterable[int], cpu: float) -> int:
-        """Fork a `kind` process and give it its task; `fds` are handed over (and stay open here)."""
+        """Fork a `kind` process and send it its task; `fds` are passed on (and stay open here)."""
         read_end, write_end = os.pipe()
         try:
             done, number, _ = self._ask(_REQUEST.pack(_KINDS.index(kind), slot, 0, cpu), [read_end, *fds])
@@ -179,7 +179,7 @@ class Zygote:
 
 
 class Zygotes:
-    """Both, as one: a program is forked from the one that has loaded what it needs."""
+    """Both zygotes as one: a program is forked from the one that has loaded what it needs."""
 
     def __init__(self, isolation: Isolation) -> None:
         self._all = {numeric: Zygote(isolation, numeric=numeric) for numeric in (False, True)}
@@ -193,7 +193,7 @@ class Zygotes:
     def start(
         self, kind: str, slot: int, spec: dict[str, Any], fds: Iterable[int], cpu: float, *, numeric: bool
     ) -> int:
-        """Fork as `Zygote.start` does."""
+        """Fork like `Zygote.start`."""
         zygote = self._all[numeric]
         pid = zygote.start(kind, slot, spec, fds, cpu)
         self._of[pid] = zygote
@@ -204,5 +204,5 @@ class Zygotes:
         return self._of[pid].pid
 
     def reap(self, pid: int) -> tuple[int | None, float]:
-        """Reap as `Zygote.reap` does."""
+        """Reap like `Zygote.reap`."""
         return self._of.pop(pid).reap(pid)

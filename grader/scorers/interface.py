@@ -252,7 +252,7 @@ class Scorer(ABC, Generic[B, T]):
         """Return the requests about a task; raises UsageError, InputError."""
         if asking.template is None and not declared.inference.prompt:
             raise UsageError(
-                f"{declared.id} does not say how its tasks are asked: add a prompt under [inference] in its "
+                f"{declared.id} has no prompt for its tasks: add one under [inference] in its "
                 "benchmark.toml, or give a template with --prompt FILE."
             )
         return [self.from_template(declared, task, asking, Turn(text=lambda _: ""))]

@@ -44,7 +44,7 @@ def scorer(name: str) -> AnyScorer:
         return _load(name, _others()[name])
     near = difflib.get_close_matches(name, names(), 1, cutoff=0.4)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise UsageError(f"scoring = {name!r}: there is no such scorer; there are {', '.join(names())}.{hint}")
+    raise UsageError(f"scoring = {name!r}: unknown scorer; the scorers are {', '.join(names())}.{hint}")
 
 
 def scorer_of(report: Report) -> AnyScorer:

@@ -68,7 +68,7 @@ def test_humaneval_v_has_both_official_protocols() -> None:
         ),
         (
             MINIMAL.replace('"multiple_choice"', '"circle"'),
-            "benchmark.toml: scoring = 'circle': there is no such scorer; there are execution, multiple_choice, "
+            "benchmark.toml: scoring = 'circle': unknown scorer; the scorers are execution, multiple_choice, "
             "circular, mr_score. Did you mean 'circular'?",
         ),
         (MINIMAL.replace('scoring = "multiple_choice"', ""), "benchmark.toml: Object missing required field `scoring`"),

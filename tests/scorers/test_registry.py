@@ -28,13 +28,11 @@ def test_an_unknown_name_is_refused_with_those_there_are_and_the_nearest(name: s
     with pytest.raises(UsageError) as caught:
         registry.scorer(name)
     known = ", ".join(registry.names())
-    assert str(caught.value) == (
-        f"scoring = {name!r}: there is no such scorer; there are {known}. Did you mean {near!r}?"
-    )
+    assert str(caught.value) == f"scoring = {name!r}: unknown scorer; the scorers are {known}. Did you mean {near!r}?"
 
 
 def test_a_name_that_is_near_to_none_has_no_suggestion() -> None:
-    with pytest.raises(UsageError, match=r"there are execution, multiple_choice, circular, mr_score[^?]*\.$"):
+    with pytest.raises(UsageError, match=r"the scorers are execution, multiple_choice, circular, mr_score[^?]*\.$"):
         registry.scorer("zzz")
 
 
@@ -54,5 +52,5 @@ def test_a_report_that_does_not_name_its_scorer_is_known_by_its_metrics(metrics:
 
 def test_the_scorer_that_a_report_names_comes_before_its_metrics() -> None:
     assert registry.scorer_of(report("pass@1", scorer="mr_score")) is registry.scorer("mr_score")
-    with pytest.raises(UsageError, match="there is no such scorer"):
+    with pytest.raises(UsageError, match="unknown scorer"):
         registry.scorer_of(report("pass@1", scorer="gone"))

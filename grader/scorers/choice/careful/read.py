@@ -36,7 +36,7 @@ def read_choice(text: str, options: Mapping[str, str], question: str = "") -> Ch
     cleaned = end_turn(cleaned)
     if not cleaned.strip():
         return no_answer(
-            "empty", None, "nothing is said" if not text.strip() else "nothing is said after the reasoning"
+            "empty", None, "the reply is empty" if not text.strip() else "the reply has nothing after its reasoning"
         )
     return _read_cleaned(cleaned, known, depth=int(cleaned != whole))
 
