@@ -1,1 +1,1 @@
-"""The self-test: predictions with known verdicts, graded like any others, show whether this machine grades correctly."""
+"""The self-test: predictions with known verdicts show whether this machine grades correctly."""
