@@ -296,7 +296,7 @@ def test_other_settings_are_refused_until_fresh_and_the_old_files_are_kept(tmp_p
         said = infer(server, "--temperature", 1, "--max-tokens", 99)
         assert said.returncode == 2
         assert "- max-tokens: 16 in the file, 99 now (0, 1, 2 and 7 more)" in said.stderr
-        assert "- temperature: 0.0 there, 1.0 now" in said.stderr
+        assert "- temperature: 0.0 in the file, 1.0 now" in said.stderr
         assert len(server.asked) == 10
         assert infer(server, "--temperature", 1, "--fresh").returncode == 0
     assert len(server.asked) == 20
