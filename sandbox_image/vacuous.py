@@ -47,7 +47,7 @@ _EMPTY_VALUES = re.compile(r"\[\]|(?<!\w)\(\)|\{\}|\blen\b|\bsize\b|empty|not so
 # How the tests' text speaks of a kind of value; "banana" and "info" do not.
 _NAN = r"(?<![a-z])(is|any|no_?)?nan((?![a-z])|arg|max|mean|med|min|prod|std|sum|var)"
 _INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit|finite|1e[34]\d\d|1e\d{4}"
-_COMPLEX = r"complex|cmath|\dj(?![a-z])"
+_COMPLEX = r"complex|cmath\.|\dj(?![a-z])"
 # Texts that Python, NumPy or a decoder reads as such a number, and what reads them.
 _NAN_TEXT = re.compile(r"(?<![a-z])s?nan\d*(?![a-z])", re.IGNORECASE)
 _INF_TEXT = re.compile(r"(?<![a-z])inf(inity)?(?![a-z])", re.IGNORECASE)
