@@ -297,6 +297,9 @@ def test_an_object_beside_the_answer_changes_nothing() -> None:
 
 IMPORTS = "__import__('os')._exit(0)"
 LIES = "type('Any', (), {'__eq__': lambda a, b: True})()"
+HIDDEN = "def check(f, want):\n    assert {}\ncheck(solution, 7392)"
+"""Tests that have a name for what they expect."""
+CASES = "cases = [1, 2]\nfor a in cases:\n    assert eval(solution(a)) == a"
 
 
 @pytest.mark.parametrize("ways", [phases.replayed, phases.interactive], ids=["replayed", "interactive"])
@@ -308,6 +311,27 @@ LIES = "type('Any', (), {'__eq__': lambda a, b: True})()"
         ("assert eval(solution(1)) == 7392", "[x for x in ().__class__.__mro__]"),
         ("assert eval(solution(1)) == 7392", "(lambda: (lambda: eval)()('1'))()"),
         ("assert __builtins__['eval'](solution(1)) == 7392", IMPORTS),
+        # Variables of the tests.
+        ("for a, target in [(1, 7392)]:\n    assert eval(solution(a)) == target", "target"),
+        ("for a, e in [(1, 7392)]:\n    assert eval(solution(a)) == e", "e"),
+        ("want = 7392\nassert eval(solution(1), {**globals(), 'b': 2}) == want", "want"),
+        ("want = 7392\nassert eval(solution(1), globals(), {'want': 0})() == want", "lambda: want"),
+        ("want = 7392\nassert eval(compile(solution(1), 't', 'eval')) == want", "want"),
+        ("want = 7392\nassert list(map(eval, [solution(1)])) == [want]", "want"),
+        ("class Case:\n    want = 7392\nassert eval(solution(1), {'Case': Case}) == Case.want", "Case.want"),
+        ("want = 7392\nassert int(eval(solution(1))) == want", "'{0.__globals__[want]}'.format(lambda: 1)"),
+        (HIDDEN.format("eval(f(1)) == want, 'this is not ' + 'what I want'"), "want"),
+        (HIDDEN.format("eval(f(1)) == want"), "max(want, 0)"),
+        (HIDDEN.format("eval(f(1))() == want"), "lambda: want"),
+        (HIDDEN.format("eval(f(1), dict(locals())) == want"), "want"),
+        (HIDDEN.format("eval(f('say want')) == want"), "want"),
+        # Changes of what the tests use.
+        ("assert abs(eval(solution(1)) - 7392) < 1e-6", "[abs := (lambda x: 0) for a in 'a'] and 3"),
+        ("assert round(eval(solution(1)), 6) == 7392", "(round := (lambda *a: 7392))(1)"),
+        ("import math\nassert math.isclose(eval(solution(1)), 7392)", "[5 for math.isclose in [print]][-1]"),
+        ("import math\nassert eval(solution(1), {}, {'math': math}) == 7392", "[5 for math.isclose in [print]]"),
+        (CASES, "[1 for cases[1:] in [[]]][0]"),
+        ("cases = {1: 3}\nassert eval(solution(1), {'cases': cases}) == 7392", "[3 for cases[1] in [7392]]"),
     ],
 )
 def test_a_text_that_the_tests_execute_does_nothing_but_compute(ways: Any, test: str, text: str) -> None:
@@ -320,25 +344,68 @@ def test_a_text_that_the_tests_execute_does_nothing_but_compute(ways: Any, test:
     [
         ("assert eval(solution(1)) == 24", "(1 + 3) * max(2, 6)"),
         ("import math\nassert eval(solution(1)) == 2", "math.sqrt(4)"),
-        ("a = 3\nassert eval(solution(1)) == 9", "[a * n for n in range(4)][-1]"),
+        ("import math as m\nassert eval(solution(1), {'__builtins__': {}}, {'math': m}) == 2", "math.sqrt(4)"),
+        ("assert eval(solution(1), {'a': 3}) == 9", "[a * n for n in range(4)][-1]"),
+        ("a = 3\nassert eval(f'{solution(1)} * a') == 9", "(1 + 2)"),
+        ("a = 3\nassert eval(f'{solution(1)} * a') == 9", "a"),
+        ("from fractions import Fraction\nassert eval(solution(1)) == Fraction(1, 2)", "Fraction(3, 6)"),
+        ("assert eval(solution(1))(3) == 6", "lambda a: sum(a for n in range(2))"),
+        ("assert eval(solution(1)) == [1, {'b': (None, True)}]", "[1, {'b': (None, True)}]"),
+        ("assert eval(' ' + solution(1)) == 'A'", " 'a'.upper()"),
+        # Texts of the tests, whatever they name.
         ("assert eval('len(solution(1))') == 3", "abc"),
+        ("a = 5\nfor t, want in [('a + 1', 6), ('2 * a', 10)]:\n    assert eval(t) == want and solution(a)", "abc"),
+        ("import textwrap\nexec(textwrap.dedent('\\n  class A:\\n    n = 3\\n'))\nassert solution(A.n)", "abc"),
+        # Libraries execute texts as well.
         ("import collections\nassert collections.namedtuple('P', 'eval')(1).eval == 1 and solution(1)", "abc"),
+        ("import dataclasses as d\n@d.dataclass\nclass A:\n  eval: int\nassert A(1).eval == 1 and solution(1)", "abc"),
     ],
-)
+)  # fmt: skip
 def test_a_text_that_computes_is_executed(test: str, text: str) -> None:
     assert phases.replayed(f"def solution(a):\n    return {text!r}", test) == phases.CONFIRMED
 
 
 SPACE = "space = {}\nexec(solution(1), space)\n"
+LOOP = """import math
+def roots(*given):
+    found = {}
+    for n in given:
+        found[n] = math.isqrt(n)
+    return found
+"""
 
 
-def test_a_program_that_the_tests_execute_computes_as_well() -> None:
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("def double(n):\n    return 2 * n", f"{SPACE}assert space['double'](4) == 8"),
+        ("def double(n):\n    return 2 * n", "exec(solution(1))\nassert double(4) == 8"),
+        (LOOP, "for _ in range(2):\n    exec(solution(1))\n    assert roots(4, 9) == {4: 2, 9: 3}"),
+    ],
+)
+def test_a_program_that_the_tests_execute_is_credited_if_it_only_computes(text: str, test: str) -> None:
     """Such calls cannot be recorded."""
-    source = "def solution(a):\n    return {!r}".format
-    right = phases.interactive(source("def double(n):\n    return 2 * n"), f"{SPACE}assert space['double'](4) == 8")
-    assert right is not None
-    assert right["confirmed"] is True
-    liar = "class Any:\n    def __eq__(a, b): return True\nfound = Any()"
-    wrong = phases.interactive(source(liar), f"{SPACE}assert space['found'] == 7392")
-    assert wrong is not None
-    assert wrong["reason"].startswith("the tests execute a text that names")
+    found = phases.interactive(f"def solution(a):\n    return {text!r}", test)
+    assert found is not None
+    assert (found["confirmed"], found["reason"]) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("class Any:\n    def __eq__(a, b): return True\nfound = Any()", f"{SPACE}assert space['found'] == 7392"),
+        ("class Any:\n    pass\nfound = Any()", f"{SPACE}assert space['found']"),
+        ("import math\nmath.isclose = print", f"{SPACE}assert space"),
+        ("import os", f"{SPACE}assert space"),
+        ("abs = lambda n: 0", "exec(solution(1))\nassert abs(7392) == 0"),
+        ("def f():\n    global abs\n    abs = 0\nf()", "exec(solution(1))\nassert abs == 0"),
+        ("found = cases", "cases = [7392]\nexec(solution(1))\nassert found == cases"),
+        ("cases = []", "cases = [7392]\nexec(solution(1))\nassert all(solution(case) == case for case in cases)"),
+        ("want = 5", "exec(solution(1))\nwant = 7392\nexec(solution(2))\nassert want == 5"),
+        ("if 0:\n    want = 1\na = want", "want = 7392\nn = {}\nexec(solution(1), globals(), n)\nassert n"),
+    ],
+)  # fmt: skip
+def test_a_program_that_the_tests_execute_changes_nothing_of_theirs(text: str, test: str) -> None:
+    found = phases.interactive(f"def solution(a):\n    return {text!r}", test)
+    assert found is not None
+    assert found["reason"].startswith("the tests execute a text that names")
