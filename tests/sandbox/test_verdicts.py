@@ -454,7 +454,7 @@ def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> N
     assert (said["confirmed"], said["kind"]) == (False, "malformed")
 
 
-@pytest.mark.parametrize("hello", ["{}", "[]", "x", '{"functions": ["solution"], "modules": [], "errors": {"print": "int"}, "values": {}, "n": []}'])  # fmt: skip
+@pytest.mark.parametrize("hello", ["{}", "[]", "x", '{"functions": ["solution"], "imported": [], "errors": {"print": "int"}, "values": {}, "n": []}'])  # fmt: skip
 def test_a_first_message_that_no_honest_process_sends_is_not_confirmed(hello: str) -> None:
     spec = phases.task("assert solution(2) == 3")
     said = phases.judged(spec, phases.calls_of(spec), {"hello": hello, "replies": []})
