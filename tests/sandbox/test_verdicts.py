@@ -462,6 +462,28 @@ def test_a_first_message_that_no_honest_process_sends_is_not_confirmed(hello: st
     assert said["confirmed"] is False
 
 
+@WAYS
+@pytest.mark.parametrize(
+    ("answer", "test"),
+    [
+        ("functools.lru_cache(None)(lambda n: n * a)", "f = solution(3)\nassert f(4) == 12\nassert solution(5)(2) == 10"),
+        ("operator.itemgetter(a)", "f = solution(1)\nassert f([4, 5, 6]) == 5"),
+        ("operator.methodcaller('upper')", "f = solution(1)\nassert f('a') == 'A'"),
+        ("numpy.vectorize(lambda n: n * a)", "f = solution(3)\nassert list(f([4, 5])) == [12, 15]"),
+    ],
+)  # fmt: skip
+def test_whatever_can_be_called_is_returned_as_a_function(way: Any, answer: str, test: str) -> None:
+    source = f"import functools, operator, numpy\ndef solution(a):\n    return {answer}"
+    assert way(source, test)["confirmed"] is True
+
+
+@WAYS
+def test_a_path_is_an_argument(way: Any) -> None:
+    test = "from pathlib import Path\nassert solution(Path('/a/b.txt')) == Path('/a/b.md')"
+    assert way("def solution(a):\n    return a.with_suffix('.md')", test)["confirmed"] is True
+    assert way("def solution(a):\n    return a", test)["confirmed"] is False
+
+
 # --- one heap a sample ---------------------------------------------------------------------------------------------
 
 KEPT = "def solution(a, seen=[]):\n    seen.append(a)\n    return seen\n"
