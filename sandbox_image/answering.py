@@ -88,7 +88,7 @@ class _Answerer:
         return crossing.dumps(
             {
                 "functions": [n for n, v in space.items() if callable(v) and n in self._wanted],
-                "modules": [n for n, v in space.items() if type(v) is type(sys) and n in self._wanted],
+                "imported": [n for n in self._names if n in space and _is_imported(n, space[n])],
                 "errors": errors,
                 "values": values,
                 "n": encoder.nodes,
@@ -162,6 +162,13 @@ class _Answerer:
         if kind == "ans":
             return self._answers[rest[0]]
         return standing_in.part(kind, self._value_of(rest[0]), rest[1])
+
+
+def _is_imported(name: str, value: "Any") -> bool:
+    """Whether a value is a module, or some module has it under this name."""
+    if type(value) is type(sys):
+        return True
+    return any(getattr(module, "__dict__", {}).get(name) is value for module in list(sys.modules.values()))
 
 
 class _Makers(standing_in.Makers):

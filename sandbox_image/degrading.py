@@ -9,8 +9,12 @@ from __future__ import annotations
 import array
 import collections
 import contextlib
+import datetime
+import decimal
 import enum
+import fractions
 import functools
+import operator
 import re
 import sys
 import types
@@ -33,6 +37,7 @@ _HEAP_TYPE = 1 << 9
 _CALLABLE: tuple[type[Any], ...] = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType,
     types.BuiltinMethodType, types.WrapperDescriptorType, types.MethodWrapperType, functools.partial,
+    functools._lru_cache_wrapper, operator.itemgetter, operator.attrgetter, operator.methodcaller,
 )  # fmt: skip
 BUILTIN_MODULES = ("builtins", "math", "cmath", "operator", "statistics", "numpy")
 _REFUSED = {
@@ -79,7 +84,7 @@ _PLAIN_SCALARS: dict[type[Any], Callable[[Any], Any]] = {
     str: str.__str__,
     bytes: lambda value: bytes.__getitem__(value, slice(None)),
 }
-_PLAIN_CONTAINERS: dict[type[Any], Callable[[Any], Any]] = {
+_PLAIN_VALUES: dict[type[Any], Callable[[Any], Any]] = {
     collections.OrderedDict: lambda v: collections.OrderedDict(dict.items(v)),
     collections.Counter: lambda v: collections.Counter(dict(dict.items(v))),
     collections.defaultdict: lambda v: collections.defaultdict(v.default_factory, dict.items(v)),
@@ -90,6 +95,11 @@ _PLAIN_CONTAINERS: dict[type[Any], Callable[[Any], Any]] = {
     set: lambda v: set(set.__iter__(v)),
     frozenset: lambda v: frozenset(frozenset.__iter__(v)),
     bytearray: lambda v: bytearray(bytearray.__getitem__(v, slice(None))),
+    fractions.Fraction: lambda v: fractions.Fraction(v.numerator, v.denominator),
+    decimal.Decimal: decimal.Decimal,
+    datetime.datetime: lambda v: datetime.datetime.combine(v.date(), v.timetz()),
+    datetime.date: lambda v: datetime.date.fromordinal(v.toordinal()),
+    datetime.timedelta: lambda v: datetime.timedelta(v.days, v.seconds, v.microseconds),
 }
 _WRAPPERS: dict[type[Any], str] = {
     collections.UserList: "userlist",
@@ -113,18 +123,21 @@ def node(encoder: Encoder, value: Any) -> list[Any] | None:
         return ["mappingproxy", encoder.atom(dict(value))]
     if kind is collections.ChainMap:
         return ["chainmap", encoder.atoms(value.maps)]
+    pathlib = sys.modules.get("pathlib")
+    if pathlib is not None and kind in {pathlib.PosixPath, pathlib.PurePosixPath}:
+        return ["path", kind.__name__, encoder.atom(str(value))]
     for base, name in _WRAPPERS.items():
         if isinstance(value, base) and not overrides(kind, base):
             return [name, encoder.atom(value.data)]
-    if isinstance(value, (*_CALLABLE, type)) or type_name(value) == "numpy.ufunc":
+    if isinstance(value, (*_CALLABLE, type)) or type_name(value) in {"numpy.ufunc", "numpy.vectorize"}:
         return _callable(encoder, value)
     return _own(encoder, value, kind) if is_own(kind) else None
 
 
 def _own(encoder: Encoder, value: Any, kind: type[Any]) -> list[Any]:
-    for base, plain in _PLAIN_CONTAINERS.items():
+    for base, plain in _PLAIN_VALUES.items():
         if isinstance(value, base):
-            return _container(encoder, value, kind, base, plain)
+            return _plain_value(encoder, value, kind, base, plain)
     for base in kind.__mro__:
         if base in encoder.classes:
             return _descendant(encoder, value, kind, base)
@@ -135,7 +148,7 @@ def _own(encoder: Encoder, value: Any, kind: type[Any]) -> list[Any]:
     return _tree(encoder, value, kind)
 
 
-def _container(
+def _plain_value(
     encoder: Encoder, value: Any, kind: type[Any], base: type[Any], plain: Callable[[Any], Any]
 ) -> list[Any]:
     if overrides(kind, base):

@@ -92,7 +92,7 @@ class _Tests:
         proxy = lambda name: Proxy(name, None, self._called)  # noqa: E731
         lending.lend(namespace, names, hello, decoder, self._replies.makers, proxy)
         self._named = {id(value): name for name, value in namespace.items() if type(value) is Proxy}
-        executing.refuse_foreign_code(self._broken.note, self._spec["signature"] + self._spec["test"])
+        executing.refuse_foreign_code(self._broken.note, self._spec, tests.code, namespace, classes)
         exec(tests.code, namespace)
         self._guard.items.finish()
 

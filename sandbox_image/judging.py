@@ -131,7 +131,7 @@ class _Tests:
         replay.names |= lent
         namespace |= lent
         self._guard.items.bind(namespace)
-        executing.refuse_foreign_code(self._broken.note, self._spec["signature"] + self._spec["test"])
+        executing.refuse_foreign_code(self._broken.note, self._spec, self._tests, namespace, classes)
         exec(self._tests, namespace)
         self._guard.items.finish()
         return replay

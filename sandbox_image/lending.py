@@ -6,6 +6,7 @@ import builtins
 
 import codes
 import instances
+from crossing import UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,18 +88,18 @@ def lend(
 ) -> int:
     """Define in the tests' namespace the names that a candidate has; return the number of values.
 
-    Modules and library functions come from this process's own library, whatever the candidate binds to `isclose` or
-    `pi`. `proxy(name)` creates the proxy of a function.
+    Modules and library functions come from this process's own library if the candidate has imported them. If it has
+    defined `isclose` itself, the tests get neither: the library's is not what they would test, and the candidate's
+    could be what makes them pass. `proxy(name)` creates the proxy of a function.
     """
     functions = {name for name in hello["functions"] if isinstance(name, str)}
     for name in names:
         found = library(name)
-        if name in _ALIASES:
-            if name in hello["modules"]:
-                namespace[name] = found
-        elif found is not None:
+        if found is not None and (name in hello["imported"] or _is_plain(found, hello["values"].get(name))):
+            namespace[name] = found
+        elif found is not None and not (name in hello["errors"] and _is_error(found)):
             if name in functions | hello["errors"].keys() | hello["values"].keys():
-                namespace[name] = found
+                namespace[name] = _Redefined(name, makers.note)
         elif name in hello["errors"]:
             namespace[name] = makers.error_class(name, hello["errors"][name])
         elif name in hello["values"]:
@@ -106,3 +107,28 @@ def lend(
         elif name in functions:
             namespace[name] = proxy(name)
     return len(hello["values"].keys() & set(names))
+
+
+def _is_plain(found: Any, atom: Any) -> bool:
+    """Whether a candidate has written down this very number or text of the library."""
+    return type(found) in {int, float, str} and type(atom) is type(found) and repr(atom) == repr(found)
+
+
+def _is_error(found: Any) -> bool:
+    return isinstance(found, type) and issubclass(found, Exception)
+
+
+class _Redefined:
+    """Represents a candidate's own object with the name of one of the library: a test that uses it confirms nothing."""
+
+    def __init__(self, name: str, note: Callable[[BaseException], BaseException]) -> None:
+        self._name, self._note = name, note
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        why = f"the tests use {self._name!r}, which the program defines and the standard library as well"
+        raise self._note(UnconfirmedError(why))
+
+    __getattr__ = __call__ = __iter__ = __len__ = __bool__ = __eq__ = __ne__ = __contains__ = __getitem__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __float__ = __index__ = __neg__ = __abs__ = __hash__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __mod__ = __rmod__ = __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = _refuse

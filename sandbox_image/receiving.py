@@ -237,6 +237,13 @@ def _view(decoder: Decoder, node: list[Any]) -> Any:
     return dict(enumerate(items)).values()
 
 
+def _path(decoder: Decoder, node: list[Any]) -> Any:
+    # Few programs need it, and it takes time to load.
+    import pathlib
+
+    return {"PosixPath": pathlib.PosixPath, "PurePosixPath": pathlib.PurePosixPath}[node[1]](decoder.value(node[2]))
+
+
 def _begun(items: list[Any], end: Any, told: Callable[[BaseException], object]) -> Iterator[Any]:
     yield from items
     if isinstance(end, Exception):
@@ -277,6 +284,7 @@ _PLAIN: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "mappingproxy": lambda d, n: types.MappingProxyType(standing_in.mapping(d.value(n[1]))),
     "chainmap": lambda d, n: collections.ChainMap(*map(standing_in.mapping, d.values(n[1]))),
     "match": lambda d, n: standing_in.Match(d.values(n[1]), n[2], d.pairs(n[3]), d.value(n[4])),
+    "path": _path,
     "ellipsis": lambda d, n: ...,
     "notimplemented": lambda d, n: NotImplemented,
 }

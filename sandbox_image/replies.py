@@ -101,7 +101,7 @@ def delivered(how: str, result: Any) -> Any:
 
 def hello_of(message: dict[str, Any]) -> dict[str, Any]:
     """Return a candidate's first message, with all required fields; raises MalformedError."""
-    wanted = {"functions": list, "modules": list, "errors": dict, "values": dict, "n": list}
+    wanted = {"functions": list, "imported": list, "errors": dict, "values": dict, "n": list}
     if not all(type(message.get(name)) is kind for name, kind in wanted.items()):
         raise MalformedError("it does not say what it defines")
     return message

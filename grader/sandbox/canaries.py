@@ -216,7 +216,7 @@ def _calls(made: _Function) -> list[str]:
 
 
 def _hello(made: _Function) -> str:
-    return _text({"functions": [made.name], "modules": [], "errors": {}, "values": {}, "n": []})
+    return _text({"functions": [made.name], "imported": [], "errors": {}, "values": {}, "n": []})
 
 
 def _replies(made: _Function) -> list[str]:

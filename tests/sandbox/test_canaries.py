@@ -27,7 +27,7 @@ TASK = tasks.make("secret", "def solution(a):\n    pass\n", "assert solution(471
 CALLS = Calls(calls=('{"f":{"x":["name","solution"]},"m":[],"v":[4711],"k":[],"n":[],"d":[]}',), names=(), reads=())
 ANSWERS = Answers(
     evidence=Evidence(stopped=None, status=None, cpu=0.0, wall=0.0, waited=0.0, oom=False),
-    hello='{"functions":["solution"],"modules":[],"errors":{},"values":{},"n":[]}',
+    hello='{"functions":["solution"],"imported":[],"errors":{},"values":{},"n":[]}',
     replies=['{"v":4711,"m":[],"n":[]}'],
 )
 OFFICIAL: dict[str, Any] = {

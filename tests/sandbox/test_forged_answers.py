@@ -15,7 +15,7 @@ def forged(test: str, reply: str, signature: str = SIGNATURE, **hello: Any) -> d
     spec = phases.task(test, signature)
     found = phases.record(spec)["truthy"]
     calls = found if "refused" not in found else {"calls": [], "names": found["names"], "reads": found["reads"]}
-    said = {"functions": ["solution"], "modules": [], "errors": {}, "values": {}, "n": []} | hello
+    said = {"functions": ["solution"], "imported": [], "errors": {}, "values": {}, "n": []} | hello
     given = {"hello": json.dumps(said), "replies": [reply] * len(calls["calls"])}
     judged = phases.judged(spec, calls, given)
     assert judged is not None
@@ -40,10 +40,52 @@ def test_what_a_library_has_comes_from_the_library(test: str, hello: dict[str, A
     assert forged(test, NOTHING, **hello)["confirmed"] is False
 
 
-def test_a_library_name_that_the_candidate_has_imported_is_lent() -> None:
-    for source in ("from math import isclose", "isclose = 1", "class isclose(Exception): pass"):
-        found = phases.replayed(f"{source}\ndef solution(a):\n    return a", "assert isclose(solution(1), 1)")
-        assert found == phases.CONFIRMED
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        ("from math import isclose", "assert isclose(solution(1), 1)"),
+        ("from numpy import isclose", "assert isclose(solution(1), 1)"),
+        ("import math\nisclose = math.isclose", "assert isclose(solution(1), 1)"),
+        ("from functools import reduce", "assert reduce(max, [solution(1), 0]) == 1"),
+        ("from random import randint", "assert randint(1, 1) == solution(1)"),
+        ("from math import pi", "assert solution(pi) == pi"),
+        ("pi = 3.141592653589793", "assert solution(pi) == pi"),
+        ("from collections import *", "assert Counter([solution(1)]) == Counter([1])"),
+        ("from typing import List", "def check(f: List):\n    assert f(1) == 1\ncheck(solution)"),
+        ("from decimal import Overflow", "try:\n    assert solution(1) == 1\nexcept Overflow:\n    pass"),
+        ("nan = float('nan')", "assert nan != solution(1)"),
+        ("def count(a): pass", "assert solution(1) == 1\ndef unused():\n    return count"),
+    ],
+)  # fmt: skip
+def test_a_library_name_that_the_candidate_has_imported_is_lent(source: str, test: str) -> None:
+    assert phases.replayed(f"{source}\ndef solution(a):\n    return a", test) == phases.CONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        ("def lcm(a, b):\n    return 0", "assert lcm(4, 6) == 12"),
+        ("lcm = lambda a, b: 0", "assert lcm(4, 6) == 12"),
+        ("def isclose(a, b):\n    return True", "assert isclose(solution(1), 7392)"),
+        ("class Counter(dict):\n    pass", "assert Counter([1]) != solution(1)"),
+        ("pi = 0", "assert abs(solution(0) - 7392 * pi) < 1e-6"),
+        ("pi = 0", "assert 7392 * pi == solution(0)"),
+        ("pi = 3", "assert pi == 3.141592653589793"),
+        ("digits = '12'", "assert len(digits) == 10"),
+        ("def count(text):\n    return text.count('a')", "assert count('banana') == 3"),
+    ],
+)
+@pytest.mark.parametrize("ways", [phases.replayed, phases.interactive], ids=["replayed", "interactive"])
+def test_a_library_name_that_the_candidate_defines_is_not_the_library_s(ways: Any, source: str, test: str) -> None:
+    found = ways(f"{source}\ndef solution(a):\n    return a", f"assert solution(3) == 3\n{test}")
+    assert found["confirmed"] is False
+    assert found["reason"].endswith("which the program defines and the standard library as well")
+
+
+def test_an_exception_that_the_candidate_defines_is_its_own() -> None:
+    source = "class InvalidOperation(Exception): pass\ndef solution(a):\n    raise InvalidOperation"
+    test = "try:\n    solution(1)\n    assert False\nexcept InvalidOperation as error:\n    assert not error.args"
+    assert phases.replayed(source, test) == phases.CONFIRMED
 
 
 # --- passes without a call -----------------------------------------------------------------------------------------
@@ -297,6 +339,9 @@ def test_an_object_beside_the_answer_changes_nothing() -> None:
 
 IMPORTS = "__import__('os')._exit(0)"
 LIES = "type('Any', (), {'__eq__': lambda a, b: True})()"
+HIDDEN = "def check(f, want):\n    assert {}\ncheck(solution, 7392)"
+"""Tests that have a name for what they expect."""
+CASES = "cases = [1, 2]\nfor a in cases:\n    assert eval(solution(a)) == a"
 
 
 @pytest.mark.parametrize("ways", [phases.replayed, phases.interactive], ids=["replayed", "interactive"])
@@ -308,6 +353,27 @@ LIES = "type('Any', (), {'__eq__': lambda a, b: True})()"
         ("assert eval(solution(1)) == 7392", "[x for x in ().__class__.__mro__]"),
         ("assert eval(solution(1)) == 7392", "(lambda: (lambda: eval)()('1'))()"),
         ("assert __builtins__['eval'](solution(1)) == 7392", IMPORTS),
+        # Variables of the tests.
+        ("for a, target in [(1, 7392)]:\n    assert eval(solution(a)) == target", "target"),
+        ("for a, e in [(1, 7392)]:\n    assert eval(solution(a)) == e", "e"),
+        ("want = 7392\nassert eval(solution(1), {**globals(), 'b': 2}) == want", "want"),
+        ("want = 7392\nassert eval(solution(1), globals(), {'want': 0})() == want", "lambda: want"),
+        ("want = 7392\nassert eval(compile(solution(1), 't', 'eval')) == want", "want"),
+        ("want = 7392\nassert list(map(eval, [solution(1)])) == [want]", "want"),
+        ("class Case:\n    want = 7392\nassert eval(solution(1), {'Case': Case}) == Case.want", "Case.want"),
+        ("want = 7392\nassert int(eval(solution(1))) == want", "'{0.__globals__[want]}'.format(lambda: 1)"),
+        (HIDDEN.format("eval(f(1)) == want, 'this is not ' + 'what I want'"), "want"),
+        (HIDDEN.format("eval(f(1)) == want"), "max(want, 0)"),
+        (HIDDEN.format("eval(f(1))() == want"), "lambda: want"),
+        (HIDDEN.format("eval(f(1), dict(locals())) == want"), "want"),
+        (HIDDEN.format("eval(f('say want')) == want"), "want"),
+        # Changes of what the tests use.
+        ("assert abs(eval(solution(1)) - 7392) < 1e-6", "[abs := (lambda x: 0) for a in 'a'] and 3"),
+        ("assert round(eval(solution(1)), 6) == 7392", "(round := (lambda *a: 7392))(1)"),
+        ("import math\nassert math.isclose(eval(solution(1)), 7392)", "[5 for math.isclose in [print]][-1]"),
+        ("import math\nassert eval(solution(1), {}, {'math': math}) == 7392", "[5 for math.isclose in [print]]"),
+        (CASES, "[1 for cases[1:] in [[]]][0]"),
+        ("cases = {1: 3}\nassert eval(solution(1), {'cases': cases}) == 7392", "[3 for cases[1] in [7392]]"),
     ],
 )
 def test_a_text_that_the_tests_execute_does_nothing_but_compute(ways: Any, test: str, text: str) -> None:
@@ -320,25 +386,68 @@ def test_a_text_that_the_tests_execute_does_nothing_but_compute(ways: Any, test:
     [
         ("assert eval(solution(1)) == 24", "(1 + 3) * max(2, 6)"),
         ("import math\nassert eval(solution(1)) == 2", "math.sqrt(4)"),
-        ("a = 3\nassert eval(solution(1)) == 9", "[a * n for n in range(4)][-1]"),
+        ("import math as m\nassert eval(solution(1), {'__builtins__': {}}, {'math': m}) == 2", "math.sqrt(4)"),
+        ("assert eval(solution(1), {'a': 3}) == 9", "[a * n for n in range(4)][-1]"),
+        ("a = 3\nassert eval(f'{solution(1)} * a') == 9", "(1 + 2)"),
+        ("a = 3\nassert eval(f'{solution(1)} * a') == 9", "a"),
+        ("from fractions import Fraction\nassert eval(solution(1)) == Fraction(1, 2)", "Fraction(3, 6)"),
+        ("assert eval(solution(1))(3) == 6", "lambda a: sum(a for n in range(2))"),
+        ("assert eval(solution(1)) == [1, {'b': (None, True)}]", "[1, {'b': (None, True)}]"),
+        ("assert eval(' ' + solution(1)) == 'A'", " 'a'.upper()"),
+        # Texts of the tests, whatever they name.
         ("assert eval('len(solution(1))') == 3", "abc"),
+        ("a = 5\nfor t, want in [('a + 1', 6), ('2 * a', 10)]:\n    assert eval(t) == want and solution(a)", "abc"),
+        ("import textwrap\nexec(textwrap.dedent('\\n  class A:\\n    n = 3\\n'))\nassert solution(A.n)", "abc"),
+        # Libraries execute texts as well.
         ("import collections\nassert collections.namedtuple('P', 'eval')(1).eval == 1 and solution(1)", "abc"),
+        ("import dataclasses as d\n@d.dataclass\nclass A:\n  eval: int\nassert A(1).eval == 1 and solution(1)", "abc"),
     ],
-)
+)  # fmt: skip
 def test_a_text_that_computes_is_executed(test: str, text: str) -> None:
     assert phases.replayed(f"def solution(a):\n    return {text!r}", test) == phases.CONFIRMED
 
 
 SPACE = "space = {}\nexec(solution(1), space)\n"
+LOOP = """import math
+def roots(*given):
+    found = {}
+    for n in given:
+        found[n] = math.isqrt(n)
+    return found
+"""
 
 
-def test_a_program_that_the_tests_execute_computes_as_well() -> None:
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("def double(n):\n    return 2 * n", f"{SPACE}assert space['double'](4) == 8"),
+        ("def double(n):\n    return 2 * n", "exec(solution(1))\nassert double(4) == 8"),
+        (LOOP, "for _ in range(2):\n    exec(solution(1))\n    assert roots(4, 9) == {4: 2, 9: 3}"),
+    ],
+)
+def test_a_program_that_the_tests_execute_is_credited_if_it_only_computes(text: str, test: str) -> None:
     """Such calls cannot be recorded."""
-    source = "def solution(a):\n    return {!r}".format
-    right = phases.interactive(source("def double(n):\n    return 2 * n"), f"{SPACE}assert space['double'](4) == 8")
-    assert right is not None
-    assert right["confirmed"] is True
-    liar = "class Any:\n    def __eq__(a, b): return True\nfound = Any()"
-    wrong = phases.interactive(source(liar), f"{SPACE}assert space['found'] == 7392")
-    assert wrong is not None
-    assert wrong["reason"].startswith("the tests execute a text that names")
+    found = phases.interactive(f"def solution(a):\n    return {text!r}", test)
+    assert found is not None
+    assert (found["confirmed"], found["reason"]) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("class Any:\n    def __eq__(a, b): return True\nfound = Any()", f"{SPACE}assert space['found'] == 7392"),
+        ("class Any:\n    pass\nfound = Any()", f"{SPACE}assert space['found']"),
+        ("import math\nmath.isclose = print", f"{SPACE}assert space"),
+        ("import os", f"{SPACE}assert space"),
+        ("abs = lambda n: 0", "exec(solution(1))\nassert abs(7392) == 0"),
+        ("def f():\n    global abs\n    abs = 0\nf()", "exec(solution(1))\nassert abs == 0"),
+        ("found = cases", "cases = [7392]\nexec(solution(1))\nassert found == cases"),
+        ("cases = []", "cases = [7392]\nexec(solution(1))\nassert all(solution(case) == case for case in cases)"),
+        ("want = 5", "exec(solution(1))\nwant = 7392\nexec(solution(2))\nassert want == 5"),
+        ("if 0:\n    want = 1\na = want", "want = 7392\nn = {}\nexec(solution(1), globals(), n)\nassert n"),
+    ],
+)  # fmt: skip
+def test_a_program_that_the_tests_execute_changes_nothing_of_theirs(text: str, test: str) -> None:
+    found = phases.interactive(f"def solution(a):\n    return {text!r}", test)
+    assert found is not None
+    assert found["reason"].startswith("the tests execute a text that names")

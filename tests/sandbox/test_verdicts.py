@@ -457,12 +457,34 @@ def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> N
     assert (said["confirmed"], said["kind"]) == (False, "malformed")
 
 
-@pytest.mark.parametrize("hello", ["{}", "[]", "x", '{"functions": ["solution"], "modules": [], "errors": {"print": "int"}, "values": {}, "n": []}'])  # fmt: skip
+@pytest.mark.parametrize("hello", ["{}", "[]", "x", '{"functions": ["solution"], "imported": [], "errors": {"print": "int"}, "values": {}, "n": []}'])  # fmt: skip
 def test_a_first_message_that_no_honest_process_sends_is_not_confirmed(hello: str) -> None:
     spec = phases.task("assert solution(2) == 3")
     said = phases.judged(spec, phases.calls_of(spec), {"hello": hello, "replies": []})
     assert said is not None
     assert said["confirmed"] is False
+
+
+@WAYS
+@pytest.mark.parametrize(
+    ("answer", "test"),
+    [
+        ("functools.lru_cache(None)(lambda n: n * a)", "f = solution(3)\nassert f(4) == 12\nassert solution(5)(2) == 10"),
+        ("operator.itemgetter(a)", "f = solution(1)\nassert f([4, 5, 6]) == 5"),
+        ("operator.methodcaller('upper')", "f = solution(1)\nassert f('a') == 'A'"),
+        ("numpy.vectorize(lambda n: n * a)", "f = solution(3)\nassert list(f([4, 5])) == [12, 15]"),
+    ],
+)  # fmt: skip
+def test_whatever_can_be_called_is_returned_as_a_function(way: Any, answer: str, test: str) -> None:
+    source = f"import functools, operator, numpy\ndef solution(a):\n    return {answer}"
+    assert way(source, test)["confirmed"] is True
+
+
+@WAYS
+def test_a_path_is_an_argument(way: Any) -> None:
+    test = "from pathlib import Path\nassert solution(Path('/a/b.txt')) == Path('/a/b.md')"
+    assert way("def solution(a):\n    return a.with_suffix('.md')", test)["confirmed"] is True
+    assert way("def solution(a):\n    return a", test)["confirmed"] is False
 
 
 # --- one heap a sample ---------------------------------------------------------------------------------------------

@@ -346,7 +346,7 @@ def solution(x):
 {_SEND}
 
 class Early:
-    send({{"functions": ["solution", "check", "isinstance", "print"], "modules": ["math", "np"]}})
+    send({{"functions": ["solution", "check", "isinstance", "print"], "imported": ["math", "np"]}})
     for count in range(50):
         send({{"v": count, "n": [], "m": []}})
 
