@@ -160,6 +160,8 @@ class Guard:
                 self._number(math.nan if value.is_nan() else float(value))
                 if not value.is_finite():
                     self._expect("decimal", "a decimal number that is not finite")
+            elif type(value) in _BUFFERS:
+                self._look_into_buffer(value)
         numpy = sys.modules.get("numpy")
         if numpy is None or not objects:
             return
@@ -169,13 +171,6 @@ class Guard:
         for value in objects:
             if isinstance(value, (numpy.ndarray, numpy.generic)):
                 self._look_into(numpy, value)
-            elif isinstance(value, (array.array, memoryview)):
-                code = value.typecode if isinstance(value, array.array) else value.format
-                if code in {"f", "d"}:
-                    self._look_into(numpy, numpy.asarray(value.tolist()))
-                    if not all(map(math.isfinite, value.tolist())):
-                        # Its items cannot remember that they came.
-                        self.refuse(nonfinite.WHY)
 
     def changed(self, value: Any, *, came: bool) -> None:
         """Look at what the candidate has changed; where it `came` as an answer, an array cannot notice any more."""
@@ -185,6 +180,19 @@ class Guard:
             return
         if type(value) in self._marks and not _is_finite(value):
             self.refuse(nonfinite.WHY)
+
+    def _look_into_buffer(self, value: Any) -> None:
+        code = value.typecode if isinstance(value, array.array) else getattr(value, "format", "B")
+        # A format may begin with a sign for the order of bytes.
+        if code[-1] in "efd":
+            odd = [number for number in value.tolist() if not math.isfinite(number)]
+            for number in odd:
+                self._number(number)
+            if odd:
+                # Its items cannot remember that they came.
+                self.refuse(nonfinite.WHY)
+        elif self._texts_matter and value.itemsize == 1:
+            self._read(bytes(value).decode("latin-1"))
 
     def _look_into(self, numpy: Any, value: Any) -> None:
         for name in value.dtype.names or ():
@@ -381,6 +389,7 @@ def _holds_nothing(value: Any) -> bool:
     return True
 
 
+_BUFFERS = {array.array, memoryview}
 _SEQUENCES = (
     list, tuple, range, collections.deque, array.array, bytearray, memoryview, collections.UserList,
     collections.UserDict, collections.UserString, collections.ChainMap,

@@ -54,6 +54,9 @@ def test_a_complex_number_too_large_for_its_absolute_value_is_close_to_nothing(t
     assert phases.replayed(HUGE, test)["reason"].startswith("a complex number whose absolute value overflows")
 
 
+NAN_BYTES = "memoryview(__import__('struct').pack('d', float('nan')))"
+
+
 @pytest.mark.parametrize(
     ("value", "test"),
     [
@@ -65,6 +68,11 @@ def test_a_complex_number_too_large_for_its_absolute_value_is_close_to_nothing(t
             "__import__('numpy').datetime64('NaT')",
             "assert not (solution(1) < __import__('datetime').datetime(2024, 1, 2))",
         ),
+        ("__import__('array').array('d', [float('nan')])", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        ("__import__('array').array('f', [1e39])", "r = solution(1)[0]\nassert abs(r - 3.25) <= 1e-9 * abs(r)"),
+        (f"{NAN_BYTES}.cast('d')", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        (f"{NAN_BYTES}.cast('@d')", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        (f"{NAN_BYTES}.cast('@d')", "import numpy as np\nassert not np.any(np.abs(np.array(solution(1)) - 3) > 1)"),
     ],
 )
 def test_what_no_test_names_is_not_compared(value: str, test: str) -> None:
@@ -112,6 +120,30 @@ def test_the_guard_does_not_depend_on_numpy_being_loaded_before(test: str, loade
     command = [sys.executable, "-c", UNPREPARED, inside.FOLDER, test, loaded]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ran.stdout == "1\n"
+
+
+WITHOUT_NUMPY = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import array, vacuous
+guard = vacuous.refuse_empty_comparisons(lambda error: error, "assert not abs(solution(1)[0] - 3.25) > 1e-6")
+for code, number in (("d", float("nan")), ("f", float("inf")), ("d", 1.5)):
+    numbers = array.array(code, [number])
+    for value in (numbers, memoryview(numbers), memoryview(numbers).cast("B").cast("@" + code)):
+        try:
+            guard.examine([value])
+        except vacuous.crossing.UnconfirmedError:
+            print("refused", end=" ")
+        else:
+            print(number, end=" ")
+assert "numpy" not in sys.modules
+"""
+
+
+def test_arrays_and_buffers_of_the_standard_library_are_looked_at_without_numpy() -> None:
+    command = [sys.executable, "-c", WITHOUT_NUMPY, inside.FOLDER]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ran.stdout == "refused " * 6 + "1.5 " * 3
 
 
 def test_a_list_that_contains_itself_is_looked_through_to_an_end() -> None:
@@ -248,6 +280,7 @@ def test_an_answer_with_every_item_passes_such_a_test(way: Any, test: str) -> No
 
 
 RIGHT = [
+    ("__import__('array').array('d', [1.5, 2.5])", "assert solution(1).tolist() == [1.5, 2.5]"),
     ("[]", "assert solution(1) == []"),
     ("[]", "assert not solution(1)"),
     ("[]", "r = solution(1)\nassert len(r) == 0\nfor a in r:\n    assert a > 0"),
