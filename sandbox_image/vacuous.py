@@ -51,12 +51,14 @@ _COMPLEX = r"complex|cmath|\dj(?![a-z])"
 # Texts that Python, NumPy or a decoder reads as such a number, and what reads them.
 _NAN_TEXT = re.compile(r"(?<![a-z])s?nan\d*(?![a-z])", re.IGNORECASE)
 _INF_TEXT = re.compile(r"(?<![a-z])inf(inity)?(?![a-z])", re.IGNORECASE)
-_LARGE_TEXT = re.compile(r"[\d_.]+e\+?[\d_]{3,}|[\d_]{309,}", re.IGNORECASE)
+_NUMBER_TEXT = re.compile(r"(\d[\d_.]*)(?:e\+?([\d_]+))?", re.IGNORECASE)
+# An infinity needs an exponent of three digits, or, before one of two, as many digits as this.
+_MANY_DIGITS = 209
 _READING = re.compile(
     r"float|complex|double|decimal|json|eval|loads|fromstring|astype|dtype|genfromtxt|loadtxt|array\("
 )
 # What a message must have in it before its texts and numbers are looked at one by one; an escape may hide anything.
-_SUSPICIOUS = re.compile(r"nan|inf|\d\.?e\+?\d[\d_]{2}|[\d_]{309}|\\u|\"[sbc]\"", re.IGNORECASE)
+_SUSPICIOUS = re.compile(rf"nan|inf|\d\.?e\+?\d[\d_]{{2}}|[\d_.]{{{_MANY_DIGITS}}}|\\u|\"[sbc]\"", re.IGNORECASE)
 # A list without items becomes an array only here.
 _MAKING = ("array", "asarray", "asanyarray", "ravel", "concatenate")
 
@@ -125,7 +127,7 @@ class Guard:
     def load(self, message: str | bytes) -> dict[str, Any]:
         """Return a message of the candidate's; note whether what is in it must be looked at one by one."""
         text = message if isinstance(message, str) else message.decode("ascii", "replace")
-        self.suspicious = _SUSPICIOUS.search(text) is not None
+        self.suspicious = not text.isascii() or _SUSPICIOUS.search(text) is not None
         return crossing.loads(message, self.constant)
 
     def plain(self, value: Any) -> Any:
@@ -149,7 +151,7 @@ class Guard:
     def _read(self, text: str) -> None:
         if _NAN_TEXT.search(text):
             self._expect(_NAN, "the text of a NaN")
-        if _INF_TEXT.search(text) or any(map(_is_too_large, _LARGE_TEXT.findall(text))):
+        if _INF_TEXT.search(text) or any(map(_is_too_large, _NUMBER_TEXT.finditer(text))):
             self._expect(_INF, "the text of a number that is not finite")
 
     def examine(self, objects: list[Any]) -> None:
@@ -182,7 +184,7 @@ class Guard:
             self.refuse(nonfinite.WHY)
 
     def _look_into_buffer(self, value: Any) -> None:
-        code = value.typecode if isinstance(value, array.array) else getattr(value, "format", "B")
+        code = getattr(value, "typecode", None) or getattr(value, "format", "B")
         # A format may begin with a sign for the order of bytes.
         if code[-1] in "efd":
             odd = [number for number in value.tolist() if not math.isfinite(number)]
@@ -191,7 +193,8 @@ class Guard:
             if odd:
                 # Its items cannot remember that they came.
                 self.refuse(nonfinite.WHY)
-        elif self._texts_matter and value.itemsize == 1:
+        elif self._texts_matter and code[-1] in "bBc":
+            # `float` reads such bytes.
             self._read(bytes(value).decode("latin-1"))
 
     def _look_into(self, numpy: Any, value: Any) -> None:
@@ -314,10 +317,13 @@ class Guard:
             self.refuse(FAR)
 
 
-def _is_too_large(text: str) -> bool:
+def _is_too_large(number: re.Match[str]) -> bool:
     """Whether a text that begins like a number is read as an infinity."""
+    digits, exponent = number[1], number[2] or ""
+    if len(exponent) < 3 and (len(digits) < _MANY_DIGITS or len(re.sub(r"\D", "", digits)) < _MANY_DIGITS):
+        return False
     try:
-        return math.isinf(float(text.replace("_", "")))
+        return math.isinf(float(number[0].replace("_", "")))
     except ValueError:
         return True
 
@@ -389,7 +395,7 @@ def _holds_nothing(value: Any) -> bool:
     return True
 
 
-_BUFFERS = {array.array, memoryview}
+_BUFFERS = {array.array, bytearray, memoryview}
 _SEQUENCES = (
     list, tuple, range, collections.deque, array.array, bytearray, memoryview, collections.UserList,
     collections.UserDict, collections.UserString, collections.ChainMap,
