@@ -44,10 +44,14 @@ _DIFFERING = _COMPARISONS | {"subtract"}
 _PAIRING = (*sorted(_DIFFERING), "divide", "true_divide", "maximum", "minimum", "hypot")
 _NUMPY = re.compile(r"\b(np|numpy)\b")
 _EMPTY_VALUES = re.compile(r"\[\]|(?<!\w)\(\)|\{\}|\blen\b|\bsize\b|empty|not solution|zeros\(\(?0")
-# How the tests' text speaks of a kind of value; "banana" and "info" do not.
+# How the tests' text speaks of a kind of value; "banana", "info" and "definite" do not.
 _NAN = r"(?<![a-z])(is|any|no_?)?nan((?![a-z])|arg|max|mean|med|min|prod|std|sum|var)"
-_INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit|finite|1e[34]\d\d|1e\d{4}"
-_COMPLEX = r"complex|cmath|\dj(?![a-z])"
+_INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit(?!es)|(?<![a-z])(is|all|non)?finite|1e[34]\d\d|1e\d{4}"
+_COMPLEX = r"complex(?!it)|cmath|\dj(?![a-z])"
+_NAT = rf"(?<![a-z])(is)?nat(?![a-z])|{_NAN}"
+_DECIMAL = r"decimal\(|\bdecimal\.\w|\b(from|import) decimal\b"
+# A variable may be called "mask".
+_MASKED = r"(?<![a-z])masked|\b(no|get)mask|\.(mask\b|filled\(|compressed\()|\b(numpy|np)\.ma\b|import ma\b"
 # Texts that Python, NumPy or a decoder reads as such a number, and what reads them.
 _NAN_TEXT = re.compile(r"(?<![a-z])s?nan\d*(?![a-z])", re.IGNORECASE)
 _INF_TEXT = re.compile(r"(?<![a-z])inf(inity)?(?![a-z])", re.IGNORECASE)
@@ -161,7 +165,7 @@ class Guard:
                 # As a float it may be one that no test names, and nothing of it tells.
                 self._number(math.nan if value.is_nan() else float(value))
                 if not value.is_finite():
-                    self._expect("decimal", "a decimal number that is not finite")
+                    self._expect(_DECIMAL, "a decimal number that is not finite")
             elif type(value) in _BUFFERS:
                 self._look_into_buffer(value)
         numpy = sys.modules.get("numpy")
@@ -184,7 +188,7 @@ class Guard:
             self.refuse(nonfinite.WHY)
 
     def _look_into_buffer(self, value: Any) -> None:
-        code = getattr(value, "typecode", None) or getattr(value, "format", "B")
+        code = str(getattr(value, "typecode", "") or getattr(value, "format", "B"))
         # A format may begin with a sign for the order of bytes.
         if code[-1] in "efd":
             odd = [number for number in value.tolist() if not math.isfinite(number)]
@@ -215,9 +219,9 @@ class Guard:
         elif kind in "SU" and self._texts_matter:
             self._read(" ".join(map(str, numpy.char.decode(value, "latin-1").flat if kind == "S" else value.flat)))
         elif kind in "Mm" and numpy.isnat(value).any():
-            self._expect(r"\bnat\b|nan", "NaT")
+            self._expect(_NAT, "NaT")
         if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.getmaskarray(value).any():
-            self._expect(r"mask|\bma\b", "a masked item")
+            self._expect(_MASKED, "a masked item")
         if kind == "c" and _overflows(numpy, value):
             self.refuse(OVERFLOW)
 

@@ -79,10 +79,50 @@ def test_what_no_test_names_is_not_compared(value: str, test: str) -> None:
     assert "which no test names" in phases.replayed(f"def solution(a):\n    return {value}\n", test)["reason"]
 
 
+NUMPY = "__import__('numpy')"
+
+
+@pytest.mark.parametrize(
+    ("described", "value", "test"),
+    [
+        ("the definite integral", "float('inf')", "r = solution(1)\nassert abs(r - 3.25) <= 1e-9 * abs(r)"),
+        ("an infinitesimal step", "float('inf')", "r = solution(1)\nassert abs(r - 3.25) <= 1e-9 * abs(r)"),
+        (
+            "a financed car's last day",
+            f"{NUMPY}.datetime64('NaT')",
+            "import numpy as np\nassert not abs(solution(1) - np.datetime64('2024-02-29')) > np.timedelta64(0, 'D')",
+        ),
+        (
+            "the bitmask, or mask, of a number",
+            f"{NUMPY}.ma.masked_all(3)",
+            "import numpy as np\nassert not (solution(1) != np.array([1, 2, 3])).any()",
+        ),
+        (
+            "what is not NaN, to 2 decimal places",
+            "__import__('decimal').Decimal('nan')",
+            "assert not abs(float(solution(1)) - 3.25) > 1e-6",
+        ),
+        ("what is not NaN; complexity O(n)", "complex('nan')", "assert not abs(solution(1) - 3.25) > 1e-6"),
+    ],
+)
+def test_a_word_that_only_contains_the_name_of_a_kind_names_nothing(described: str, value: str, test: str) -> None:
+    signature = f'def solution(a):\n    """Return {described}."""\n'
+    said = phases.replayed(f"def solution(a):\n    return {value}\n", test, signature)
+    assert "which no test names" in said["reason"]
+
+
 @pytest.mark.parametrize(
     ("value", "test"),
     [
         ("float('nan')", "import math\nassert math.isnan(solution(1))"),
+        ("float('inf')", "import math\nassert not math.isfinite(solution(1))"),
+        ("float('inf')", "def is_finite(a):\n    return a not in (1e999, -1e999)\nassert not is_finite(solution(1))"),
+        (f"{NUMPY}.datetime64('NaT')", "import numpy as np\nassert np.isnat(solution(1))"),
+        (f"{NUMPY}.ma.masked_less([-1, 2], 0)", "assert solution(1).mask.tolist() == [True, False]"),
+        (f"{NUMPY}.ma.masked_less([-1, 2], 0)", "assert solution(1).filled(0).tolist() == [0, 2]"),
+        (f"{NUMPY}.ma.masked_less([-1, 2], 0)", "from numpy.ma import getmaskarray as m\nassert m(solution(1))[0]"),
+        ("__import__('decimal').Decimal('nan')", "import decimal\nassert decimal.Decimal.is_nan(solution(1))"),
+        ("complex('nan')", "import numpy as np\nr = solution(1)\nassert np.iscomplexobj(r) and np.isnan(r)"),
         ("{'a': float('inf')}", "assert solution(1) == {'a': float('inf')}"),
         (
             "__import__('numpy').array([1.0, float('nan')])",
