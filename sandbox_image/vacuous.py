@@ -117,6 +117,15 @@ class Guard:
             self.refuse(EMPTY)
         return marked
 
+    def masked(self, array: Any) -> Any:
+        """Return a masked array that came; an ordinary one where it masks nothing, and no test names masks.
+
+        Arithmetic masks what overflows in a masked array, and no comparison is made with it.
+        """
+        if re.search(_MASKED, self._text) or sys.modules["numpy"].ma.getmaskarray(array).any():
+            return array
+        return self(array.data)
+
     def refuse(self, why: str) -> NoReturn:
         """Raise the exception after which nothing counts any more."""
         raise self._note(crossing.UnconfirmedError(why))
@@ -204,6 +213,9 @@ class Guard:
     def _look_into(self, numpy: Any, value: Any) -> None:
         for name in value.dtype.names or ():
             self._look_into(numpy, value[name])
+            if value.size and not value[name].size:
+                # A field has items of its own; without a width it has none.
+                self.refuse(EMPTY)
         kind = value.dtype.kind
         if kind in "fc":
             # What is finite as a long double need not be as the float that a test makes of it.

@@ -310,6 +310,37 @@ def test_an_answer_without_items_that_no_assertion_is_about_confirms_nothing(way
     assert said["reason"].startswith("no assertion is about an answer without items"), said
 
 
+NO_WIDTH = f"{NUMPY}.zeros(3, dtype=[('age', 'i4', (0, 2)), ('id', 'i4')])"
+
+
+@pytest.mark.parametrize("value", [NO_WIDTH, f"{NO_WIDTH}[0]", f"{NO_WIDTH}.view({NUMPY}.recarray)"])
+def test_a_field_without_width_has_no_items(value: str) -> None:
+    test = "import numpy as np\nassert len('a') and (solution(1)['age'] == np.array([31, 25])).all()"
+    said = phases.replayed(f"def solution(a):\n    return {value}\n", test)
+    assert said["reason"].startswith("an array without items is compared")
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert np.mean((solution(1) - np.array([1.0, 3.0])) ** 2) < 1e-9",
+        "assert ((solution(1) - np.array([1.0, 3.0])) ** 2).max() < 1e-9",
+        "assert np.all(np.abs(solution(1) / np.array([1.0, 0.0]) - 1) < 1e-9)",
+    ],
+)
+def test_an_array_that_would_mask_what_overflows_comes_as_an_ordinary_one(test: str) -> None:
+    source = f"def solution(a):\n    return {NUMPY}.ma.MaskedArray([1.0, 1e200])\n"
+    assert phases.replayed(source, f"import numpy as np\n{test}")["kind"] == "assertion"
+
+
+@pytest.mark.parametrize("fields", ["", "1.0", "1.0, 2.0, 3.0"])
+def test_an_instance_of_a_named_tuple_has_all_its_fields(fields: str) -> None:
+    signature = "from collections import namedtuple\nPoint = namedtuple('Point', 'x y')\ndef solution(a):\n    pass\n"
+    source = f"def solution(a):\n    return tuple.__new__(Point, [{fields}])\n"
+    said = phases.replayed(source, "assert set(solution(1)) <= {1.0, 2.0, 3.0}", signature)
+    assert said["kind"] == "malformed"
+
+
 # --- and the same with answers that are right ----------------------------------------------------------------------
 
 
@@ -320,6 +351,12 @@ def test_an_answer_with_every_item_passes_such_a_test(way: Any, test: str) -> No
 
 
 RIGHT = [
+    (f"{NUMPY}.ma.MaskedArray([1.5, 2.5])", "import numpy as np\nassert np.allclose(solution(1), [1.5, 2.5])"),
+    (f"{NUMPY}.ma.MaskedArray([1, 2])",
+     "import numpy as np\nr = solution(1)\nassert isinstance(r, np.ma.MaskedArray) and r.count() == 2"),
+    (f"{NUMPY}.ma.MaskedArray([1.5, 2.5])", "assert solution(1).filled(0).tolist() == [1.5, 2.5]"),
+    (f"{NUMPY}.zeros(2, dtype=[('age', 'i4'), ('at', 'f8', (2,))])",
+     "import numpy as np\nr = solution(1)\nassert (r['age'] == 0).all() and r['at'].shape == (2, 2)"),
     ("__import__('array').array('d', [1.5, 2.5])", "assert solution(1).tolist() == [1.5, 2.5]"),
     ("[]", "assert solution(1) == []"),
     ("[]", "assert not solution(1)"),
