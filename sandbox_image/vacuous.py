@@ -358,6 +358,15 @@ def _noticing(numpy: Any, base: type[Any], guard: Guard) -> type[Any]:
         differs = False
         """Whether it is a difference, or was made of one."""
 
+        @property  # type: ignore[misc]
+        def __class__(self) -> Any:
+            return base
+
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            # What a copy by way of pickle must not forget cannot be pickled.
+            odd = not self.size or (self.dtype.kind == "f" and not _is_finite(self))
+            return base.__reduce_ex__(self if odd else _bare(self), protocol)
+
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
             sizes = [_size(numpy, value) for value in inputs] if method == "__call__" and len(inputs) > 1 else [1]
             # Other arithmetic with a single number is no comparison yet.

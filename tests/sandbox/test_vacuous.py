@@ -351,6 +351,18 @@ def test_an_answer_with_every_item_passes_such_a_test(way: Any, test: str) -> No
 
 
 RIGHT = [
+    (f"{NUMPY}.array([4])",
+     "import numpy as np\ndef check(r, e):\n    assert type(r) == type(e) and r.__class__ is e.__class__\n"
+     "    assert (r == e).all()\ncheck(solution(1), np.array([4]))"),
+    ("a.sum()", "import numpy as np\na = np.array([3])\nassert type(a) is np.ndarray and solution(a) == 3"),
+    (f"{NUMPY}.array([3])", "import numpy as np, pickle\ne = np.array([3])\n"
+     "assert pickle.loads(pickle.dumps(e)) == solution(1)\nassert type(type(e)) is type and type(1) is int"),
+    (f"{NUMPY}.array([])",
+     "import numpy as np\nr = solution(1)\nassert type(r) is np.ndarray and len(r) == 0"),
+    ("float('nan')", "import math\nassert math.isnan(solution(1)) and type(solution(1)) is float"),
+    ("[float('inf')]", "r = solution(1)\nassert type(r[0]) == type(1.5) and r == [float('inf')]"),
+    (f"{NUMPY}.float64('nan')",
+     "import numpy as np\nr = solution(1)\nassert np.isnan(r) and type(r) is np.float64 is r.__class__"),
     (f"{NUMPY}.ma.MaskedArray([1.5, 2.5])", "import numpy as np\nassert np.allclose(solution(1), [1.5, 2.5])"),
     (f"{NUMPY}.ma.MaskedArray([1, 2])",
      "import numpy as np\nr = solution(1)\nassert isinstance(r, np.ma.MaskedArray) and r.count() == 2"),
