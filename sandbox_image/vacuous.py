@@ -45,7 +45,11 @@ _PAIRING = (*sorted(_DIFFERING), "divide", "true_divide", "maximum", "minimum", 
 _NUMPY = re.compile(r"\b(np|numpy)\b")
 _EMPTY_VALUES = re.compile(r"\[\]|(?<!\w)\(\)|\{\}|\blen\b|\bsize\b|empty|not solution|zeros\(\(?0")
 # How the tests' text speaks of a kind of value; "banana", "info" and "definite" do not.
-_NAN = r"(?<![a-z])(is|any|no_?)?nan((?![a-z])|arg|max|mean|med|min|prod|std|sum|var)"
+_NAN = (
+    r"(?<![a-z])(is|any|no_?)?nan((?![a-z])|arg|max|mean|med|min|prod|std|sum|var)"
+    # Only a NaN differs from itself.
+    r"|(?<![\w.])(?P<one>[a-z_]\w*) != (?P=one)(?![\w.(\[])"
+)
 _INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit(?!es)|(?<![a-z])(is|all|non)?finite|1e[34]\d\d|1e\d{4}"
 _COMPLEX = r"complex(?!it)|cmath|\dj(?![a-z])"
 _NAT = rf"(?<![a-z])(is)?nat(?![a-z])|{_NAN}"
@@ -365,7 +369,7 @@ def _noticing(numpy: Any, base: type[Any], guard: Guard) -> type[Any]:
         def __reduce_ex__(self, protocol: Any) -> Any:
             # What a copy by way of pickle must not forget cannot be pickled.
             odd = not self.size or (self.dtype.kind == "f" and not _is_finite(self))
-            return base.__reduce_ex__(self if odd else _bare(self), protocol)
+            return base.__reduce_ex__(self if odd else _bare(self), protocol)  # type: ignore[call-arg]
 
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
             sizes = [_size(numpy, value) for value in inputs] if method == "__call__" and len(inputs) > 1 else [1]

@@ -70,6 +70,7 @@ NAN_BYTES = "memoryview(__import__('struct').pack('d', float('nan')))"
         ),
         ("__import__('array').array('d', [float('nan')])", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
         ("__import__('array').array('f', [1e39])", "r = solution(1)[0]\nassert abs(r - 3.25) <= 1e-9 * abs(r)"),
+        ("float('nan')", "r = solution(1)\nassert r != r.real + 1 and not abs(r - 3.25) > 1e-6"),
         (f"{NAN_BYTES}.cast('d')", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
         (f"{NAN_BYTES}.cast('@d')", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
         (f"{NAN_BYTES}.cast('@d')", "import numpy as np\nassert not np.any(np.abs(np.array(solution(1)) - 3) > 1)"),
@@ -115,6 +116,7 @@ def test_a_word_that_only_contains_the_name_of_a_kind_names_nothing(described: s
     ("value", "test"),
     [
         ("float('nan')", "import math\nassert math.isnan(solution(1))"),
+        ("float('nan')", "r = solution(1)\nassert r != r"),
         ("float('inf')", "import math\nassert not math.isfinite(solution(1))"),
         ("float('inf')", "def is_finite(a):\n    return a not in (1e999, -1e999)\nassert not is_finite(solution(1))"),
         (f"{NUMPY}.datetime64('NaT')", "import numpy as np\nassert np.isnat(solution(1))"),
