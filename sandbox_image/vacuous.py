@@ -66,7 +66,7 @@ _READING = re.compile(
     r"float|complex|double|decimal|json|eval|loads|fromstring|astype|dtype|genfromtxt|loadtxt|array\("
 )
 # What a message must have in it before its texts and numbers are looked at one by one; an escape may hide anything.
-_SUSPICIOUS = re.compile(rf"nan|inf|\d\.?e\+?\d[\d_]{{2}}|[\d_.]{{{_MANY_DIGITS}}}|\\u|\"[sbc]\"", re.IGNORECASE)
+_SUSPICIOUS = re.compile(rf"nan|inf|\d\.?e\+?\d[\d_]{{2}}|(?<!\d)[\d_.]{{{_MANY_DIGITS}}}|\\u|\"[sbc]\"", re.IGNORECASE)
 # A list without items becomes an array only here.
 _MAKING = ("array", "asarray", "asanyarray", "ravel", "concatenate")
 
@@ -173,14 +173,10 @@ class Guard:
 
     def examine(self, objects: list[Any]) -> None:
         """Refuse what no test asks for in the objects of an answer: arrays, NumPy scalars, lists that hold nothing."""
-        for value in objects:
-            if type(value) is decimal.Decimal:
-                # As a float it may be one that no test names, and nothing of it tells.
-                self._number(math.nan if value.is_nan() else float(value))
-                if not value.is_finite():
-                    self._expect(_DECIMAL, "a decimal number that is not finite")
-            elif type(value) in _BUFFERS:
-                self._look_into_buffer(value)
+        if not _WITHOUT_NUMPY.isdisjoint(map(type, objects)):
+            for value in objects:
+                if type(value) in _WITHOUT_NUMPY:
+                    self._look_into_other(value)
         numpy = sys.modules.get("numpy")
         if numpy is None or not objects:
             return
@@ -200,7 +196,13 @@ class Guard:
         if type(value) in self._marks and not _is_finite(value):
             self.refuse(nonfinite.WHY)
 
-    def _look_into_buffer(self, value: Any) -> None:
+    def _look_into_other(self, value: Any) -> None:
+        if isinstance(value, decimal.Decimal):
+            # As a float it may be one that no test names, and nothing of it tells.
+            self._number(math.nan if value.is_nan() else float(value))
+            if not value.is_finite():
+                self._expect(_DECIMAL, "a decimal number that is not finite")
+            return
         code = str(getattr(value, "typecode", "") or getattr(value, "format", "B"))
         # A format may begin with a sign for the order of bytes.
         if code[-1] in "efd":
@@ -424,7 +426,8 @@ def _holds_nothing(value: Any) -> bool:
     return True
 
 
-_BUFFERS = {array.array, bytearray, memoryview}
+_WITHOUT_NUMPY = {decimal.Decimal, array.array, bytearray, memoryview}
+"""What holds numbers, or is read as one, besides what JSON and NumPy have."""
 _SEQUENCES = (
     list, tuple, range, collections.deque, array.array, bytearray, memoryview, collections.UserList,
     collections.UserDict, collections.UserString, collections.ChainMap,
