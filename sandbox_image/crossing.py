@@ -48,11 +48,19 @@ class EndlessError(BaseException):
     """Raised if the tests read more items of an iterator than were sent; the text says how many were."""
 
 
+def module_of(kind: type[Any]) -> str:
+    """Return the name of a class's module.
+
+    `type(name, bases, {})` in a program whose globals have no `__name__` creates a class without one.
+    """
+    return str(getattr(kind, "__module__", None) or "builtins")
+
+
 def type_name(value: object) -> str:
     """Return the name of a type for people: `module.Name`, without `builtins`."""
     kind = type(value)
-    module = kind.__module__
-    return kind.__qualname__ if module in {"builtins", None} else f"{module}.{kind.__qualname__}"
+    module = module_of(kind)
+    return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
 
 
 def dumps(message: object) -> bytes:

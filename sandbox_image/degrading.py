@@ -15,7 +15,7 @@ import re
 import sys
 import types
 
-from crossing import MUTABLE, type_name
+from crossing import MUTABLE, module_of, type_name
 from instances import UncrossableError, attributes
 
 TYPE_CHECKING = False
@@ -53,8 +53,9 @@ def _found(kind: type[Any], name: str) -> Any:
 def is_own(kind: type[Any]) -> bool:
     """Whether a class is defined by the program and not by a library."""
     made_by_a_class_statement = kind.__flags__ & _HEAP_TYPE
-    known = getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
-    return bool(made_by_a_class_statement) and not known and kind.__module__ not in _LIBRARIES
+    module = module_of(kind)
+    known = getattr(sys.modules.get(module), kind.__name__, None) is kind
+    return bool(made_by_a_class_statement) and not known and module not in _LIBRARIES
 
 
 def scalar(value: Any) -> Any:

@@ -34,9 +34,14 @@ def declared(names: Iterable[str], namespace: Mapping[str, Any]) -> dict[str, ty
         kind = namespace.get(first)
         for part in rest:
             kind = vars(kind).get(part) if isinstance(kind, type) else None
-        if isinstance(kind, type) and getattr(sys.modules.get(kind.__module__), kind.__name__, None) is not kind:
+        if isinstance(kind, type) and _known(kind) is not kind:
             found[name] = kind
     return found
+
+
+def _known(kind: type[Any]) -> Any:
+    """Return what a class's module has under the class's name. A class that `type` creates may have no module."""
+    return getattr(sys.modules.get(getattr(kind, "__module__", "")), kind.__name__, None)
 
 
 def attributes(value: Any) -> dict[Any, Any]:

@@ -51,9 +51,9 @@ _NAN = (
     r"|(?<![\w.])(?P<one>[a-z_]\w*) != (?P=one)(?![\w.(\[])"
 )
 _INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit(?!es)|(?<![a-z])(is|all|non)?finite|1e[34]\d\d|1e\d{4}"
-_COMPLEX = r"complex(?!it)|cmath|\dj(?![a-z])"
+_COMPLEX = r"complex(?!it)|cmath\.|\dj(?![a-z])"
 _NAT = rf"(?<![a-z])(is)?nat(?![a-z])|{_NAN}"
-_DECIMAL = r"decimal\(|\bdecimal\.\w|\b(from|import) decimal\b"
+_DECIMAL = r"decimal\(|\bdecimal\.\w|\bfrom decimal\b|\bimport decimal as\b"
 # A variable may be called "mask".
 _MASKED = r"(?<![a-z])masked|\b(no|get)mask|\.(mask\b|filled\(|compressed\()|\b(numpy|np)\.ma\b|import ma\b"
 # Texts that Python, NumPy or a decoder reads as such a number, and what reads them.

@@ -15,7 +15,7 @@ from grader import resources
 
 ROOT = Path(__file__).resolve().parent.parent
 THOROUGH = bool(os.environ.get("GRADE_TEST_THOROUGH"))
-"""Whether tests try all their made-up cases, as .ci/run asks, or a quarter of them."""
+"""Whether tests try all their generated cases, or a quarter of them."""
 
 
 def cases(number: int) -> int:

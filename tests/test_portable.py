@@ -92,7 +92,7 @@ def test_what_only_linux_has_is_really_gone(line: str) -> None:
 @pytest.mark.parametrize("benchmark", sorted(SAMPLES))
 def test_scoring_reports_and_comparisons_need_nothing_that_only_linux_has(benchmark: str, tmp_path: Path) -> None:
     words = words_of(benchmark, tmp_path)
-    succeeds(*words, "-o", "report.md", "-o", "report.csv", "-o", "report.xml", cwd=tmp_path)
+    succeeds(*words, "-o", "report.md", "-o", "report.csv", "-o", "report.xml", "-o", "report.html", cwd=tmp_path)
     first = json.loads((tmp_path / "predictions_results.json").read_text())
     succeeds("check", *words[:5], cwd=tmp_path)
     succeeds(*words[:5], "--score-only", cwd=tmp_path)
@@ -100,9 +100,11 @@ def test_scoring_reports_and_comparisons_need_nothing_that_only_linux_has(benchm
     assert again["metrics"] == first["metrics"]
     succeeds("report", "predictions_results.json", "-o", "again.md", cwd=tmp_path)
     shutil.copy(tmp_path / "predictions_results.json", tmp_path / "other_results.json")
-    succeeds("compare", "predictions_results.json", "other_results.json", cwd=tmp_path)
-    assert (tmp_path / "report.md").stat().st_size
-    assert (tmp_path / "again.md").stat().st_size
+    two = ["predictions_results.json", "other_results.json"]
+    succeeds("compare", *two, "-o", "compared.html", *words[3:5], cwd=tmp_path)
+    succeeds("leaderboard", *two, "-o", "board.html", cwd=tmp_path)
+    for name in ("report.md", "again.md", "report.html", "compared.html", "board.html"):
+        assert (tmp_path / name).stat().st_size
 
 
 def test_the_command_itself_needs_nothing_that_only_linux_has(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""What the command's words do, a file a kind of word; with `cli.py` the only place that prints."""
+"""The subcommands of `grade`, one file per group. Only they and `cli.py` print."""

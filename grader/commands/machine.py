@@ -58,17 +58,17 @@ def doctor_command(sandbox: str) -> int:
 
 @click.group("image")
 def image_group() -> None:
-    """Build or remove what untrusted code runs in."""
+    """Build or remove the sandbox image, in which untrusted code runs."""
 
 
 @image_group.command("build")
 @click.option("--base", type=click.Choice(["auto", "official", "debian"]), default="auto", show_default=True,
-              help="The pinned official Python image, or one made from a Debian mirror.")  # fmt: skip
+              help="The pinned official Python image, or a base built from a Debian mirror.")  # fmt: skip
 @click.option("--python", type=click.Choice(["3.10", "3.12"]),
-              help="Build the image of the protocols with this official Python.")  # fmt: skip
+              help="Build the image for protocols whose official Python is this version.")  # fmt: skip
 @_SANDBOX
 def image_build(base: Any, python: str | None, sandbox: str) -> None:
-    """Build the sandbox image now (grading does it on first use)."""
+    """Build the sandbox image now (grading builds it at its first use)."""
     from grader.commands.progress import Lines
     from grader.sandbox import choice, docker, image, packages
 
@@ -81,7 +81,7 @@ def image_build(base: Any, python: str | None, sandbox: str) -> None:
 
 
 @image_group.command("clean")
-@click.option("--all", "everything", is_flag=True, help="The base made here, and the fetched packages, as well.")
+@click.option("--all", "everything", is_flag=True, help="Also remove the base built here, and the downloaded packages.")
 def image_clean(everything: bool) -> None:
     """Remove the sandbox images."""
     from grader.sandbox import docker, image, packages
@@ -95,9 +95,9 @@ def image_clean(everything: bool) -> None:
 
 @click.command("cache")
 @click.option("--clear", is_flag=False, flag_value="all", type=click.Choice(["verdicts", "judge", "all"]),
-              help="Forget the verdicts of programs, the judge's replies, or all (without a word).")  # fmt: skip
+              help="Clear the program verdicts, the judge replies, or both (the default of --clear).")  # fmt: skip
 def cache_command(clear: str | None) -> None:
-    """Show what is kept between runs, verdicts of programs and replies of judges, or clear it."""
+    """Show or clear the caches of program verdicts and judge replies."""
     from grader.judge import cache as replies
     from grader.sandbox import verdict_cache
 
@@ -123,7 +123,7 @@ def _megabytes(path: Path) -> str:
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion_command(shell: str) -> None:
-    """Print what makes SHELL complete `grade`: eval "$(grade completion bash)"."""
+    """Print the completion script for SHELL; use it with: eval "$(grade completion bash)"."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)

@@ -7,6 +7,9 @@ from typing import Any
 
 from grader.commands.terminal import LINE_SECONDS, LiveBar, PlainLines, has_bar
 
+ESTIMATED_FROM = 0.05
+"""Share of the steps that must be done before the time left is estimated."""
+
 
 class Lines(PlainLines):
     """Progress lines for a log: one every few seconds, and one at the end of a phase."""
@@ -30,10 +33,17 @@ class Lines(PlainLines):
         now = time.monotonic()
         if now - self._written >= LINE_SECONDS or self._done == self._total:
             self._written = now
-            left = (now - self._started) / self._done * (self._total - self._done) if self._done else 0
             rate = f", {100 * self._passed / self._done:.0f} % pass" if self._passed else ""
-            ending = f", {left:.0f} s left" if self._done < self._total else f" in {now - self._started:.1f} s"
-            self.message(f"{self._name}: {self._done}/{self._total}{rate}{ending}")
+            self.message(f"{self._name}: {self._done}/{self._total}{rate}{self._ending(now - self._started)}")
+
+    def _ending(self, seconds: float) -> str:
+        """Return the time that the phase took, or an estimate of the time left."""
+        if self._done == self._total:
+            return f" in {seconds:.1f} s"
+        # Results come in groups: the time of the first one says nothing about the others.
+        if self._done < ESTIMATED_FROM * self._total:
+            return ""
+        return f", {seconds / self._done * (self._total - self._done):.0f} s left"
 
 
 class Bar(LiveBar):

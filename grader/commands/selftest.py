@@ -31,7 +31,7 @@ def selftest_command(
 ) -> int:
     """Check that this machine grades correctly, with predictions whose verdicts are known.
 
-    Reference solutions must pass, hostile programs must be refused, and correct answers must be read in every
+    Reference solutions must pass, hostile programs must get no credit, and correct answers must be read in every
     wording. The self-test uses the built-in samples, or those of -b, or --data. Later reports name its result.
     """
     from grader.commands.progress import watcher

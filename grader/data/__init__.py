@@ -1,1 +1,1 @@
-"""A benchmark's data: fetched, loaded, checked."""
+"""A benchmark's data: download, loading and checks."""

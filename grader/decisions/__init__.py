@@ -1,1 +1,1 @@
-"""What a score supports: intervals, paired tests, comparison, gate."""
+"""Statistics and decisions: intervals, paired tests, comparisons, gates."""

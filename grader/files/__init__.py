@@ -1,1 +1,1 @@
-"""Reading and writing files: JSON with the place of every problem, and writing that is whole or not at all."""
+"""Reading and writing files: JSON with the position of every problem, and atomic writing."""

@@ -1,1 +1,1 @@
-"""Proof that this machine grades right: predictions whose verdict is known, graded as any others are."""
+"""The self-test: predictions with known verdicts show whether this machine grades correctly."""

@@ -116,7 +116,7 @@ def test_a_benchmark_of_ones_own_needs_a_toml_file_and_data(own, tmp_path):
         ('signature = "stub"\n', "", "[columns] needs either `signature`, or `prompt` with `entry_point`"),
         ('signature = "stub"', 'prompt = "stub"', "`prompt` and `entry_point` belong together"),
         ('timed_out = "too slow"', 'assembly = "v2"', "Invalid enum value 'v2' - at `$.protocols[...].assembly`"),
-        ('scoring = "execution"', 'scoring = "mcq"', "there are execution, multiple_choice, circular, mr_score"),
+        ('scoring = "execution"', 'scoring = "mcq"', "the scorers are execution, multiple_choice, circular, mr_score"),
     ],
 )
 def test_a_declaration_that_is_wrong_is_answered_with_what_is_allowed(own, tmp_path, before, after, said):

@@ -295,8 +295,8 @@ def test_other_settings_are_refused_until_fresh_and_the_old_files_are_kept(tmp_p
         assert infer(server).returncode == 0
         said = infer(server, "--temperature", 1, "--max-tokens", 99)
         assert said.returncode == 2
-        assert "- max-tokens: 16 there, 99 now (0, 1, 2 and 7 more)" in said.stderr
-        assert "- temperature: 0.0 there, 1.0 now" in said.stderr
+        assert "- max-tokens: 16 in the file, 99 now (0, 1, 2 and 7 more)" in said.stderr
+        assert "- temperature: 0.0 in the file, 1.0 now" in said.stderr
         assert len(server.asked) == 10
         assert infer(server, "--temperature", 1, "--fresh").returncode == 0
     assert len(server.asked) == 20
@@ -319,7 +319,7 @@ def test_a_file_of_somebody_else_is_not_overwritten(tmp_path: Path) -> None:
     with ModelServer.playing(say("A")) as server:
         said = infer(server)
     assert said.returncode == 2
-    assert "another program made it" in said.stderr
+    assert "another program wrote it" in said.stderr
     assert (tmp_path / "m.json").read_text() == "[]"
 
 

@@ -226,7 +226,7 @@ def test_columns_without_a_name_may_be_several(tmp_path: Path) -> None:
          "of the file is one cell"),
         ('index\tA\n1\tx\n2\t"', "rows.tsv:3: a quote is opened here and never closed, so that the rest "
          "of the file is one cell"),
-        ('index\tA\tB\n1\t"x\ty\n2\tthe "u\n3\tx\ty\n', "rows.tsv:2: 2 cells, the header has 3; it runs to "
+        ('index\tA\tB\n1\t"x\ty\n2\tthe "u\n3\tx\ty\n', "rows.tsv:2: 2 cells, the header has 3; it ends on "
          "line 3: is a quote opened and not closed?"),
         ('index\t"A\n1\tx"\n2\ty\n', "rows.tsv:1: the names of the columns end on line 2: is a quote opened and not "
          "closed?"),

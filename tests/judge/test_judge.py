@@ -708,7 +708,7 @@ class TestTemplates:
         path.write_text("{question}\n{choices} {options}\n{prediction}")
         with pytest.raises(InputError) as caught:
             load_template(path, "choice")
-        known = "there are: {question} {options} {answer}"
+        known = "known are: {question} {options} {answer}"
         assert caught.value.problems == [
             f"{path}:2: unknown placeholder {{choices}}; {known}",
             f"{path}:3: unknown placeholder {{prediction}}; {known}",

@@ -106,7 +106,7 @@ def test_a_template_is_read_and_checked_before_anything_is_asked(tmp_path: Path)
     with pytest.raises(InputError) as caught, judge_session(Options(judge_prompt=path), Silent(), "error_reason"):
         pass
     assert caught.value.problems == [
-        f"{path}:1: unknown placeholder {{options}}; there are: {{question}} {{solution}} {{first_error_step}} "
+        f"{path}:1: unknown placeholder {{options}}; known are: {{question}} {{solution}} {{first_error_step}} "
         "{error_reason} {answer} {rectified_step}",
         *(
             f"{path}: the placeholder {{{name}}} is missing"

@@ -248,6 +248,8 @@ def test_a_matrix_without_items_equals_nothing_although_the_tests_name_lengths(v
         ("__import__('numpy').array([float('nan')], dtype=object)", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
         ("__import__('array').array('d', [float('nan')])", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
         ("complex('nan')", "assert not abs(solution(1) - 3.25) > 1e-6"),
+        # An import that nothing uses names no complex number.
+        ("complex('nan')", "import cmath\nassert not abs(solution(1) - 3.25) > 1e-6"),
         ("[float('nan')]", "r = solution(1)\nassert not abs(r[0] - 3.25) > 1e-6"),
         ("float('inf')", "assert float('inf') > 0\nr = solution(1)\nassert abs(r - 3.25) <= 1e-9 * abs(r)"),
         ("float('inf')", "assert math.inf > 0\nr = solution(1)\nassert not abs(r - 3.25) / abs(r) > 1e-9"),

@@ -41,6 +41,9 @@ def reason(way: Callable[..., dict[str, Any] | None], *words: str) -> str:
         ("def solution(a):\n    a['new'] = [1]\n    a.pop('old')", "x = {'old': 1}\nsolution(x)\nassert x == {'new': [1]}"),
         ("def solution(a):\n    a[0].append(1)\n    return a[0]", "x = [[]]\ny = solution(x)\nassert y is x[0] and x == [[1]]"),
         ("def solution(a):\n    return a", "x = [1]\nassert solution(x) is x"),
+        # A class that `type` creates has no module: the globals of a program have no `__name__`.
+        ("def solution(a):\n    return type('D', (dict,), {})(a)", "assert solution({1: 2}) == {1: 2}"),
+        ("def solution(a):\n    return type('R', (), {'x': a})()", "assert solution(3).x == 3"),
         ("def solution(a):\n    a[:] = [a, a]", "x = []\nsolution(x)\nassert x[0] is x and x[1] is x"),
         (
             "def solution(a):\n    raise ValueError('no', a)",

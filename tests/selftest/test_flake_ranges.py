@@ -146,7 +146,7 @@ def test_a_line_that_only_a_known_flaky_task_meets_is_not_met(line: float, state
     made = report(SIX_OF_TEN, flakes=FLAKES)
     (gate,) = judge(made, lines=[FailUnder(name="pass@1", group=None, value=line)])
     assert gate.state == state
-    assert ("without what the known flaky task q0 earned it is 50.00" in gate.reason) is (state == "unscored")
+    assert ("without the credit of the known flaky task q0 it is 50.00" in gate.reason) is (state == "unscored")
 
 
 def test_a_flaky_task_that_earns_nothing_changes_no_gate() -> None:

@@ -73,7 +73,7 @@ def test_an_accuracy_over_the_wrong_number_of_questions_is_noticed(monkeypatch: 
 
     monkeypatch.setattr(means, "_by_task", without_the_last)
     made = of_real("vstar").problems
-    assert any("counting its samples gives" in problem.what for problem in made)
+    assert any("a recount of its samples gives" in problem.what for problem in made)
 
 
 def test_a_judge_whose_word_is_inverted_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

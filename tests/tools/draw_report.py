@@ -14,9 +14,10 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))), None)
 SAMPLE = ROOT / "benchmarks/vstar/sample"
 PICTURE = ROOT / "docs/images/report.png"
-SIZE = {"width": 1120, "height": 690}
+SIZE = {"width": 1120, "height": 722}
 
 
 def main() -> None:
@@ -27,7 +28,7 @@ def main() -> None:
         words = [predictions, "-b", "vstar", "--data", SAMPLE / "questions.jsonl", "-o", report, "-q"]
         subprocess.run([sys.executable, "-m", "grader", *map(str, words)], check=True, cwd=ROOT)
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             page = browser.new_page(viewport=SIZE, color_scheme="light")
             page.goto(report.as_uri())
             page.get_by_text("Metrics").first.wait_for()

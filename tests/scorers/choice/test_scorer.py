@@ -431,5 +431,5 @@ def test_the_command_says_what_is_wrong_and_exits_with_2(tmp_path: Path, capsys:
 def test_replies_are_recorded_or_asked_for_but_not_both(tmp_path: Path) -> None:
     data = table(tmp_path / "q.tsv", GOOD)
     path = predictions(tmp_path, {"1": "A", "2": "A"})
-    with pytest.raises(UsageError, match="give one"):
+    with pytest.raises(UsageError, match="give only one"):
         run(path, data, judge_replies=path, judge_model="m")
