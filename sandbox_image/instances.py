@@ -134,6 +134,13 @@ def _is_computed(known: Any) -> bool:
     return hasattr(kind, "__get__") and not hasattr(kind, "__set__") and not hasattr(kind, "__delete__")
 
 
+def make_named(kind: Any, values: list[Any]) -> Any:
+    """Return an instance of a tuple class of the signature, with as many items as the class has fields."""
+    if len(values) != len(getattr(kind, "_fields", values)):
+        raise MalformedError("a named tuple without all of its fields")
+    return tuple.__new__(kind, values)
+
+
 def make_error(kind: Any, arguments: Iterable[Any], wanted: Mapping[Any, Any]) -> Exception:
     """Return an instance of an exception class of the signature."""
     if not (isinstance(kind, type) and issubclass(kind, Exception)):

@@ -2,7 +2,8 @@
 
 `zip(answer, expected)` stops at the end of the shorter one, and a loop over an answer without items asserts nothing.
 The tests' own code is rewritten before it is compiled: pairs, loops with assertions, and the assertions themselves say
-which names they are about. A name counts where its value came from the candidate.
+which names they are about. A name counts where its value came from the candidate. `type(x)` is rewritten as well: it
+gives the class that an array or a number would have without its guard (vacuous.py).
 """
 
 import ast
@@ -12,6 +13,7 @@ import re
 import sys
 
 import crossing
+import nonfinite
 from replies import Proxy
 
 # No `from __future__ import annotations` here: `compile` would hand it on to the tests.
@@ -24,14 +26,29 @@ if TYPE_CHECKING:
 SHORT = "an answer has fewer items than what it is compared with, item by item"
 UNREACHED = "no assertion is about an answer without items, and no loop over an answer has asserted anything"
 _ZIP, _MAP, _OVER, _ABOUT = "__zip__", "__map__", "__over__", "__about__"
-_CONCERNED = re.compile(r"\b(zip|map|for|all|any)\b")
+_TYPE = "__type__"
+_CONCERNED = re.compile(r"\b(zip|map|for|all|any|type)\b")
 # These have an end that nobody compares with, or none; a generator of the tests may have none either.
 _WITHOUT_END = (range, itertools.count, itertools.cycle, itertools.repeat)
 _LAZY: "tuple[type[Any], ...]" = (map, filter, reversed, enumerate, type(iter([])), type(iter(())))
 _COPYING = {"sorted", "list", "tuple", "reversed", "map", "filter"}
 _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 # What is asked of an answer with these is true of one without items as well.
-_EMPTY_TALK = {"all", "any", "zip", "map", "isinstance", "type", "hasattr", "callable", "print", _ZIP, _MAP, _OVER}
+_EMPTY_TALK = {
+    "all",
+    "any",
+    "zip",
+    "map",
+    "isinstance",
+    "type",
+    "hasattr",
+    "callable",
+    "print",
+    _ZIP,
+    _MAP,
+    _OVER,
+    _TYPE,
+}
 
 
 def rewrite(tree: ast.Module, source: str) -> None:
@@ -57,7 +74,7 @@ def rewrite(tree: ast.Module, source: str) -> None:
 
 
 class _Comparisons(ast.NodeTransformer):
-    """Rewrites calls of `zip`, `map`, `all` and `any`, and loops that assert.
+    """Rewrites calls of `zip`, `map`, `all`, `any` and `type`, and loops that assert.
 
     `defined`: names that the tests define; `copies`: name -> names of what the tests have copied under it.
     """
@@ -76,6 +93,8 @@ class _Comparisons(ast.NodeTransformer):
             if len(sequences) > 1:
                 about = ast.Tuple([_constant(self._with_copied(_length_of(one))) for one in sequences], ast.Load())
                 return _call(node, _ZIP if name == "zip" else _MAP, about, *node.args)
+        elif name == "type" and len(node.args) == 1:
+            return _call(node, _TYPE, *node.args)
         elif name in {"all", "any"} and len(node.args) == 1:
             given = node.args[0]
             if isinstance(given, _COMPREHENSIONS):
@@ -209,7 +228,13 @@ class Items:
 
     def bind(self, namespace: "dict[str, Any]") -> None:
         """Give the rewritten code what it calls."""
-        namespace |= {_ZIP: self._zip, _MAP: self._map, _OVER: self._over, _ABOUT: self._about}
+        namespace |= {
+            _ZIP: self._zip,
+            _MAP: self._map,
+            _OVER: self._over,
+            _ABOUT: self._about,
+            _TYPE: nonfinite.plain_type,
+        }
 
     def came(self, built: "list[Any]", result: "Any") -> None:
         """Take in an answer and its parts."""

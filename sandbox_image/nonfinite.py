@@ -92,6 +92,7 @@ class Numbers:
             "__pos__": lambda a: a,
             "__copy__": lambda a: a,
             "__deepcopy__": lambda a, _memo: a,
+            "__class__": property(lambda _: kind),
             "__reduce_ex__": lambda a, _protocol: (kind, (plain(a),)),
         }
         # NumPy looks at the first base only.
@@ -166,6 +167,13 @@ class Numbers:
 def plain(value: Any) -> Any:
     """Return a number without its memory."""
     return value.plain() if isinstance(value, Remembering) else value
+
+
+def plain_type(value: Any) -> type[Any]:
+    """Return the type of a value; of an array that notices or a number that remembers, the type that it stands for."""
+    kind = type(value)
+    guards = getattr(kind, "crosses_as_array", False) is True or getattr(kind, "crosses_as_number", False) is True
+    return kind.__base__ if guards and kind.__base__ is not None else kind
 
 
 def _exchanged(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

@@ -13,7 +13,7 @@ import types
 import arrays
 import standing_in
 from crossing import BUILTIN_TYPES, FACTORIES, MUTABLE, EndlessError
-from instances import MalformedError, make_builtin_error, make_error, set_attributes
+from instances import MalformedError, make_builtin_error, make_error, make_named, set_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class Decoder:
         if kind == "error":
             return make_error(self.classes[node[1]], self.values(node[2]), self.pairs(node[3]))
         if kind == "named":
-            return tuple.__new__(self.classes[node[1]], self.values(node[2]))
+            return make_named(self.classes[node[1]], self.values(node[2]))
         if kind == "exception":
             return self._exception(node)
         if kind in {"function", "builtin"}:
@@ -273,7 +273,7 @@ _PLAIN: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "fraction": lambda d, n: fractions.Fraction(*map(int, n[1].split("/"))),
     "type": lambda d, n: BUILTIN_TYPES[n[1]],
     "scalar": lambda d, n: d.makers.array(arrays.scalar(n)),
-    "masked": lambda d, n: arrays.masked(d.value(n[1]), d.value(n[2])),
+    "masked": lambda d, n: d.makers.masked(arrays.masked(d.value(n[1]), d.value(n[2]))),
     "masked constant": lambda d, n: arrays.masked_constant(),
     "typed": lambda d, n: arrays.typed(n[1], n[2]),
     "memory": lambda d, n: arrays.memory(n[1], n[2]),

@@ -126,7 +126,7 @@ class _Makers(standing_in.Makers):
 
     def __init__(self, broken: Broken, guard: Guard, call_back: CallBack) -> None:
         super().__init__()
-        self.note, self.array = broken.note, guard  # type: ignore[method-assign]
+        self.note, self.array, self.masked = broken.note, guard, guard.masked  # type: ignore[method-assign]
         self._call_back = call_back
 
     def function(self, node: list[Any]) -> Any:

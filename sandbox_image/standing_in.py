@@ -29,6 +29,10 @@ class Makers:
         """Return an array in the form for the receiver."""
         return array
 
+    def masked(self, array: Any) -> Any:
+        """Return a masked array in the form for the receiver."""
+        return array
+
     def evaluate(self, expression: Any) -> Any:
         """Return the value of an expression over earlier answers."""
         raise MalformedError("an expression")

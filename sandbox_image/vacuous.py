@@ -44,19 +44,29 @@ _DIFFERING = _COMPARISONS | {"subtract"}
 _PAIRING = (*sorted(_DIFFERING), "divide", "true_divide", "maximum", "minimum", "hypot")
 _NUMPY = re.compile(r"\b(np|numpy)\b")
 _EMPTY_VALUES = re.compile(r"\[\]|(?<!\w)\(\)|\{\}|\blen\b|\bsize\b|empty|not solution|zeros\(\(?0")
-# How the tests' text speaks of a kind of value; "banana" and "info" do not.
-_NAN = r"(?<![a-z])(is|any|no_?)?nan((?![a-z])|arg|max|mean|med|min|prod|std|sum|var)"
-_INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit|finite|1e[34]\d\d|1e\d{4}"
-_COMPLEX = r"complex|cmath\.|\dj(?![a-z])"
+# How the tests' text speaks of a kind of value; "banana", "info" and "definite" do not.
+_NAN = (
+    r"(?<![a-z])(is|any|no_?)?nan((?![a-z])|arg|max|mean|med|min|prod|std|sum|var)"
+    # Only a NaN differs from itself.
+    r"|(?<![\w.])(?P<one>[a-z_]\w*) != (?P=one)(?![\w.(\[])"
+)
+_INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit(?!es)|(?<![a-z])(is|all|non)?finite|1e[34]\d\d|1e\d{4}"
+_COMPLEX = r"complex(?!it)|cmath\.|\dj(?![a-z])"
+_NAT = rf"(?<![a-z])(is)?nat(?![a-z])|{_NAN}"
+_DECIMAL = r"decimal\(|\bdecimal\.\w|\bfrom decimal\b|\bimport decimal as\b"
+# A variable may be called "mask".
+_MASKED = r"(?<![a-z])masked|\b(no|get)mask|\.(mask\b|filled\(|compressed\()|\b(numpy|np)\.ma\b|import ma\b"
 # Texts that Python, NumPy or a decoder reads as such a number, and what reads them.
 _NAN_TEXT = re.compile(r"(?<![a-z])s?nan\d*(?![a-z])", re.IGNORECASE)
 _INF_TEXT = re.compile(r"(?<![a-z])inf(inity)?(?![a-z])", re.IGNORECASE)
-_LARGE_TEXT = re.compile(r"[\d_.]+e\+?[\d_]{3,}|[\d_]{309,}", re.IGNORECASE)
+_NUMBER_TEXT = re.compile(r"(\d[\d_.]*)(?:e\+?([\d_]+))?", re.IGNORECASE)
+# An infinity needs an exponent of three digits, or, before one of two, as many digits as this.
+_MANY_DIGITS = 209
 _READING = re.compile(
     r"float|complex|double|decimal|json|eval|loads|fromstring|astype|dtype|genfromtxt|loadtxt|array\("
 )
 # What a message must have in it before its texts and numbers are looked at one by one; an escape may hide anything.
-_SUSPICIOUS = re.compile(r"nan|inf|\d\.?e\+?\d[\d_]{2}|[\d_]{309}|\\u|\"[sbc]\"", re.IGNORECASE)
+_SUSPICIOUS = re.compile(rf"nan|inf|\d\.?e\+?\d[\d_]{{2}}|(?<!\d)[\d_.]{{{_MANY_DIGITS}}}|\\u|\"[sbc]\"", re.IGNORECASE)
 # A list without items becomes an array only here.
 _MAKING = ("array", "asarray", "asanyarray", "ravel", "concatenate")
 
@@ -111,6 +121,15 @@ class Guard:
             self.refuse(EMPTY)
         return marked
 
+    def masked(self, array: Any) -> Any:
+        """Return a masked array that came; an ordinary one where it masks nothing, and no test names masks.
+
+        Arithmetic masks what overflows in a masked array, and no comparison is made with it.
+        """
+        if re.search(_MASKED, self._text) or sys.modules["numpy"].ma.getmaskarray(array).any():
+            return array
+        return self(array.data)
+
     def refuse(self, why: str) -> NoReturn:
         """Raise the exception after which nothing counts any more."""
         raise self._note(crossing.UnconfirmedError(why))
@@ -125,7 +144,7 @@ class Guard:
     def load(self, message: str | bytes) -> dict[str, Any]:
         """Return a message of the candidate's; note whether what is in it must be looked at one by one."""
         text = message if isinstance(message, str) else message.decode("ascii", "replace")
-        self.suspicious = _SUSPICIOUS.search(text) is not None
+        self.suspicious = not text.isascii() or _SUSPICIOUS.search(text) is not None
         return crossing.loads(message, self.constant)
 
     def plain(self, value: Any) -> Any:
@@ -149,17 +168,15 @@ class Guard:
     def _read(self, text: str) -> None:
         if _NAN_TEXT.search(text):
             self._expect(_NAN, "the text of a NaN")
-        if _INF_TEXT.search(text) or any(map(_is_too_large, _LARGE_TEXT.findall(text))):
+        if _INF_TEXT.search(text) or any(map(_is_too_large, _NUMBER_TEXT.finditer(text))):
             self._expect(_INF, "the text of a number that is not finite")
 
     def examine(self, objects: list[Any]) -> None:
         """Refuse what no test asks for in the objects of an answer: arrays, NumPy scalars, lists that hold nothing."""
-        for value in objects:
-            if type(value) is decimal.Decimal:
-                # As a float it may be one that no test names, and nothing of it tells.
-                self._number(math.nan if value.is_nan() else float(value))
-                if not value.is_finite():
-                    self._expect("decimal", "a decimal number that is not finite")
+        if not _WITHOUT_NUMPY.isdisjoint(map(type, objects)):
+            for value in objects:
+                if type(value) in _WITHOUT_NUMPY:
+                    self._look_into_other(value)
         numpy = sys.modules.get("numpy")
         if numpy is None or not objects:
             return
@@ -169,13 +186,6 @@ class Guard:
         for value in objects:
             if isinstance(value, (numpy.ndarray, numpy.generic)):
                 self._look_into(numpy, value)
-            elif isinstance(value, (array.array, memoryview)):
-                code = value.typecode if isinstance(value, array.array) else value.format
-                if code in {"f", "d"}:
-                    self._look_into(numpy, numpy.asarray(value.tolist()))
-                    if not all(map(math.isfinite, value.tolist())):
-                        # Its items cannot remember that they came.
-                        self.refuse(nonfinite.WHY)
 
     def changed(self, value: Any, *, came: bool) -> None:
         """Look at what the candidate has changed; where it `came` as an answer, an array cannot notice any more."""
@@ -186,9 +196,32 @@ class Guard:
         if type(value) in self._marks and not _is_finite(value):
             self.refuse(nonfinite.WHY)
 
+    def _look_into_other(self, value: Any) -> None:
+        if isinstance(value, decimal.Decimal):
+            # As a float it may be one that no test names, and nothing of it tells.
+            self._number(math.nan if value.is_nan() else float(value))
+            if not value.is_finite():
+                self._expect(_DECIMAL, "a decimal number that is not finite")
+            return
+        code = str(getattr(value, "typecode", "") or getattr(value, "format", "B"))
+        # A format may begin with a sign for the order of bytes.
+        if code[-1] in "efd":
+            odd = [number for number in value.tolist() if not math.isfinite(number)]
+            for number in odd:
+                self._number(number)
+            if odd:
+                # Its items cannot remember that they came.
+                self.refuse(nonfinite.WHY)
+        elif self._texts_matter and code[-1] in "bBc":
+            # `float` reads such bytes.
+            self._read(bytes(value).decode("latin-1"))
+
     def _look_into(self, numpy: Any, value: Any) -> None:
         for name in value.dtype.names or ():
             self._look_into(numpy, value[name])
+            if value.size and not value[name].size:
+                # A field has items of its own; without a width it has none.
+                self.refuse(EMPTY)
         kind = value.dtype.kind
         if kind in "fc":
             # What is finite as a long double need not be as the float that a test makes of it.
@@ -204,9 +237,9 @@ class Guard:
         elif kind in "SU" and self._texts_matter:
             self._read(" ".join(map(str, numpy.char.decode(value, "latin-1").flat if kind == "S" else value.flat)))
         elif kind in "Mm" and numpy.isnat(value).any():
-            self._expect(r"\bnat\b|nan", "NaT")
+            self._expect(_NAT, "NaT")
         if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.getmaskarray(value).any():
-            self._expect(r"mask|\bma\b", "a masked item")
+            self._expect(_MASKED, "a masked item")
         if kind == "c" and _overflows(numpy, value):
             self.refuse(OVERFLOW)
 
@@ -306,10 +339,13 @@ class Guard:
             self.refuse(FAR)
 
 
-def _is_too_large(text: str) -> bool:
+def _is_too_large(number: re.Match[str]) -> bool:
     """Whether a text that begins like a number is read as an infinity."""
+    digits, exponent = number[1], number[2] or ""
+    if len(exponent) < 3 and (len(digits) < _MANY_DIGITS or len(re.sub(r"\D", "", digits)) < _MANY_DIGITS):
+        return False
     try:
-        return math.isinf(float(text.replace("_", "")))
+        return math.isinf(float(number[0].replace("_", "")))
     except ValueError:
         return True
 
@@ -327,6 +363,15 @@ def _noticing(numpy: Any, base: type[Any], guard: Guard) -> type[Any]:
         crosses_as_array = True
         differs = False
         """Whether it is a difference, or was made of one."""
+
+        @property  # type: ignore[misc]
+        def __class__(self) -> Any:
+            return base
+
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            # What a copy by way of pickle must not forget cannot be pickled.
+            odd = not self.size or (self.dtype.kind == "f" and not _is_finite(self))
+            return base.__reduce_ex__(self if odd else _bare(self), protocol)  # type: ignore[call-arg]
 
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
             sizes = [_size(numpy, value) for value in inputs] if method == "__call__" and len(inputs) > 1 else [1]
@@ -381,6 +426,8 @@ def _holds_nothing(value: Any) -> bool:
     return True
 
 
+_WITHOUT_NUMPY = {decimal.Decimal, array.array, bytearray, memoryview}
+"""What holds numbers, or is read as one, besides what JSON and NumPy have."""
 _SEQUENCES = (
     list, tuple, range, collections.deque, array.array, bytearray, memoryview, collections.UserList,
     collections.UserDict, collections.UserString, collections.ChainMap,

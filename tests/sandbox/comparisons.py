@@ -158,7 +158,7 @@ class Sandbox:
         message = self.crossing.dumps({"v": atom, "n": encoder.nodes})
         reply = self.crossing.loads(message, self.guard.constant)
         makers = self.standing_in.Makers()
-        makers.array, makers.note = self.guard, self._note
+        makers.array, makers.masked, makers.note = self.guard, self.guard.masked, self._note
         decoder = self.receiving.Decoder(reply["n"], {}, makers=makers)
         decoder.decode_all()
         self.guard.examine(decoder.built)
@@ -216,6 +216,9 @@ class _Nothing:
     constant = float
 
     def __call__(self, array: Any) -> Any:
+        return array
+
+    def masked(self, array: Any) -> Any:
         return array
 
     def examine(self, objects: list[Any]) -> None:

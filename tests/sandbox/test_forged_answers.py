@@ -241,6 +241,11 @@ NEARLY = "R = {}\nassert abs(R - 7392) <= 1e-9 * max(abs(R), 7392)"
     [
         (NEARLY.format("solution(1)"), "1e999"),
         (NEARLY.format("solution(1)"), f"1{'0' * 400}.0"),
+        (NEARLY.format("solution(1)"), f"1{'0' * 300}e10"),
+        (NEARLY.format("solution(1)"), f"1{'0' * 230}.5E+80"),
+        (NEARLY.format("float(solution(1))"), f'"{"9" * 305}e9"'),
+        (NEARLY.format("complex(solution(1))"), f'"1{"0" * 305}e5+1j"'),
+        ("import json\n" + FAR.format("json.loads(solution(1))[1]"), f'"[1, 1{"0" * 220}.{"0" * 90}E+89]"'),
         (NEARLY.format("solution(1)"), '{"c":["inf"]}'),
         (FAR.format("solution(1)"), '{"c":["nan"]}'),
         (FAR.format("solution(1)"), '{"c" : [NaN, 1]}'),
@@ -283,6 +288,13 @@ ROW = "assert len(R) == 1 and not any(abs(a - b) > 1e-6 for row in R for a, b in
         ),
         (f"{NP}assert not np.any(abs(solution(1).astype(float) - 7392) > 1e-6)", "np.array(['nan'])"),
         (f"{NP}assert not np.any(abs(solution(1).astype(float) - 7392) > 1e-6)", "np.array([b'nan'])"),
+        (
+            f"{NP}R = solution(1).astype(float)\nassert (abs(R - 7392) <= 1e-9 * R).all()",
+            "np.array(['9' * 305 + 'e9'])",
+        ),
+        (FAR.format("float(solution(1))"), "bytearray(b'nan')"),
+        (FAR.format("float(solution(1))"), "memoryview(b'nan')"),
+        (NEARLY.format("float(solution(1))"), "__import__('array').array('b', b'inf')"),
     ],
 )
 def test_a_number_that_no_test_names_is_refused_whatever_holds_it(test: str, value: str) -> None:
@@ -298,6 +310,14 @@ def test_a_number_that_no_test_names_is_refused_whatever_holds_it(test: str, val
         ("assert float(solution(1)) == float('-inf')", "'-Infinity'"),
         ("import math\nassert math.isinf(solution(1))", "1e999"),
         ("import math\nassert math.isnan(float(solution(1)))", "'NaN'"),
+        (
+            "assert float(solution(1)[0]) == 1.5",
+            "['1.5', 'Chapter 1' + '.' * 400 + '2', '1.2.3', '_' * 400, '9' * 300]",
+        ),
+        (
+            "assert len(solution(1)) == 4 and float('1.5')",
+            "['9' * 208 + 'e99', '0.' + '0' * 400 + '1e9', '1.7e308', '1.2e1']",
+        ),
         ("assert float(solution(1)['info']) == 1.5", "{'info': '1.5', 'banana': 2}"),
         ("assert solution(1) == 1e400", "float('inf')"),
         ("assert solution(1) == 1.7e308", "1.7e308"),

@@ -54,6 +54,9 @@ def test_a_complex_number_too_large_for_its_absolute_value_is_close_to_nothing(t
     assert phases.replayed(HUGE, test)["reason"].startswith("a complex number whose absolute value overflows")
 
 
+NAN_BYTES = "memoryview(__import__('struct').pack('d', float('nan')))"
+
+
 @pytest.mark.parametrize(
     ("value", "test"),
     [
@@ -65,16 +68,63 @@ def test_a_complex_number_too_large_for_its_absolute_value_is_close_to_nothing(t
             "__import__('numpy').datetime64('NaT')",
             "assert not (solution(1) < __import__('datetime').datetime(2024, 1, 2))",
         ),
+        ("__import__('array').array('d', [float('nan')])", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        ("__import__('array').array('f', [1e39])", "r = solution(1)[0]\nassert abs(r - 3.25) <= 1e-9 * abs(r)"),
+        ("float('nan')", "r = solution(1)\nassert r != r.real + 1 and not abs(r - 3.25) > 1e-6"),
+        (f"{NAN_BYTES}.cast('d')", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        (f"{NAN_BYTES}.cast('@d')", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        (f"{NAN_BYTES}.cast('@d')", "import numpy as np\nassert not np.any(np.abs(np.array(solution(1)) - 3) > 1)"),
     ],
 )
 def test_what_no_test_names_is_not_compared(value: str, test: str) -> None:
     assert "which no test names" in phases.replayed(f"def solution(a):\n    return {value}\n", test)["reason"]
 
 
+NUMPY = "__import__('numpy')"
+
+
+@pytest.mark.parametrize(
+    ("described", "value", "test"),
+    [
+        ("the definite integral", "float('inf')", "r = solution(1)\nassert abs(r - 3.25) <= 1e-9 * abs(r)"),
+        ("an infinitesimal step", "float('inf')", "r = solution(1)\nassert abs(r - 3.25) <= 1e-9 * abs(r)"),
+        (
+            "a financed car's last day",
+            f"{NUMPY}.datetime64('NaT')",
+            "import numpy as np\nassert not abs(solution(1) - np.datetime64('2024-02-29')) > np.timedelta64(0, 'D')",
+        ),
+        (
+            "the bitmask, or mask, of a number",
+            f"{NUMPY}.ma.masked_all(3)",
+            "import numpy as np\nassert not (solution(1) != np.array([1, 2, 3])).any()",
+        ),
+        (
+            "what is not NaN, to 2 decimal places",
+            "__import__('decimal').Decimal('nan')",
+            "assert not abs(float(solution(1)) - 3.25) > 1e-6",
+        ),
+        ("what is not NaN; complexity O(n)", "complex('nan')", "assert not abs(solution(1) - 3.25) > 1e-6"),
+    ],
+)
+def test_a_word_that_only_contains_the_name_of_a_kind_names_nothing(described: str, value: str, test: str) -> None:
+    signature = f'def solution(a):\n    """Return {described}."""\n'
+    said = phases.replayed(f"def solution(a):\n    return {value}\n", test, signature)
+    assert "which no test names" in said["reason"]
+
+
 @pytest.mark.parametrize(
     ("value", "test"),
     [
         ("float('nan')", "import math\nassert math.isnan(solution(1))"),
+        ("float('nan')", "r = solution(1)\nassert r != r"),
+        ("float('inf')", "import math\nassert not math.isfinite(solution(1))"),
+        ("float('inf')", "def is_finite(a):\n    return a not in (1e999, -1e999)\nassert not is_finite(solution(1))"),
+        (f"{NUMPY}.datetime64('NaT')", "import numpy as np\nassert np.isnat(solution(1))"),
+        (f"{NUMPY}.ma.masked_less([-1, 2], 0)", "assert solution(1).mask.tolist() == [True, False]"),
+        (f"{NUMPY}.ma.masked_less([-1, 2], 0)", "assert solution(1).filled(0).tolist() == [0, 2]"),
+        (f"{NUMPY}.ma.masked_less([-1, 2], 0)", "from numpy.ma import getmaskarray as m\nassert m(solution(1))[0]"),
+        ("__import__('decimal').Decimal('nan')", "import decimal\nassert decimal.Decimal.is_nan(solution(1))"),
+        ("complex('nan')", "import numpy as np\nr = solution(1)\nassert np.iscomplexobj(r) and np.isnan(r)"),
         ("{'a': float('inf')}", "assert solution(1) == {'a': float('inf')}"),
         (
             "__import__('numpy').array([1.0, float('nan')])",
@@ -112,6 +162,30 @@ def test_the_guard_does_not_depend_on_numpy_being_loaded_before(test: str, loade
     command = [sys.executable, "-c", UNPREPARED, inside.FOLDER, test, loaded]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ran.stdout == "1\n"
+
+
+WITHOUT_NUMPY = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import array, vacuous
+guard = vacuous.refuse_empty_comparisons(lambda error: error, "assert not abs(solution(1)[0] - 3.25) > 1e-6")
+for code, number in (("d", float("nan")), ("f", float("inf")), ("d", 1.5)):
+    numbers = array.array(code, [number])
+    for value in (numbers, memoryview(numbers), memoryview(numbers).cast("B").cast("@" + code)):
+        try:
+            guard.examine([value])
+        except vacuous.crossing.UnconfirmedError:
+            print("refused", end=" ")
+        else:
+            print(number, end=" ")
+assert "numpy" not in sys.modules
+"""
+
+
+def test_arrays_and_buffers_of_the_standard_library_are_looked_at_without_numpy() -> None:
+    command = [sys.executable, "-c", WITHOUT_NUMPY, inside.FOLDER]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ran.stdout == "refused " * 6 + "1.5 " * 3
 
 
 def test_a_list_that_contains_itself_is_looked_through_to_an_end() -> None:
@@ -240,6 +314,37 @@ def test_an_answer_without_items_that_no_assertion_is_about_confirms_nothing(way
     assert said["reason"].startswith("no assertion is about an answer without items"), said
 
 
+NO_WIDTH = f"{NUMPY}.zeros(3, dtype=[('age', 'i4', (0, 2)), ('id', 'i4')])"
+
+
+@pytest.mark.parametrize("value", [NO_WIDTH, f"{NO_WIDTH}[0]", f"{NO_WIDTH}.view({NUMPY}.recarray)"])
+def test_a_field_without_width_has_no_items(value: str) -> None:
+    test = "import numpy as np\nassert len('a') and (solution(1)['age'] == np.array([31, 25])).all()"
+    said = phases.replayed(f"def solution(a):\n    return {value}\n", test)
+    assert said["reason"].startswith("an array without items is compared")
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert np.mean((solution(1) - np.array([1.0, 3.0])) ** 2) < 1e-9",
+        "assert ((solution(1) - np.array([1.0, 3.0])) ** 2).max() < 1e-9",
+        "assert np.all(np.abs(solution(1) / np.array([1.0, 0.0]) - 1) < 1e-9)",
+    ],
+)
+def test_an_array_that_would_mask_what_overflows_comes_as_an_ordinary_one(test: str) -> None:
+    source = f"def solution(a):\n    return {NUMPY}.ma.MaskedArray([1.0, 1e200])\n"
+    assert phases.replayed(source, f"import numpy as np\n{test}")["kind"] == "assertion"
+
+
+@pytest.mark.parametrize("fields", ["", "1.0", "1.0, 2.0, 3.0"])
+def test_an_instance_of_a_named_tuple_has_all_its_fields(fields: str) -> None:
+    signature = "from collections import namedtuple\nPoint = namedtuple('Point', 'x y')\ndef solution(a):\n    pass\n"
+    source = f"def solution(a):\n    return tuple.__new__(Point, [{fields}])\n"
+    said = phases.replayed(source, "assert set(solution(1)) <= {1.0, 2.0, 3.0}", signature)
+    assert said["kind"] == "malformed"
+
+
 # --- and the same with answers that are right ----------------------------------------------------------------------
 
 
@@ -250,6 +355,25 @@ def test_an_answer_with_every_item_passes_such_a_test(way: Any, test: str) -> No
 
 
 RIGHT = [
+    (f"{NUMPY}.array([4])",
+     "import numpy as np\ndef check(r, e):\n    assert type(r) == type(e) and r.__class__ is e.__class__\n"
+     "    assert (r == e).all()\ncheck(solution(1), np.array([4]))"),
+    ("a.sum()", "import numpy as np\na = np.array([3])\nassert type(a) is np.ndarray and solution(a) == 3"),
+    (f"{NUMPY}.array([3])", "import numpy as np, pickle\ne = np.array([3])\n"
+     "assert pickle.loads(pickle.dumps(e)) == solution(1)\nassert type(type(e)) is type and type(1) is int"),
+    (f"{NUMPY}.array([])",
+     "import numpy as np\nr = solution(1)\nassert type(r) is np.ndarray and len(r) == 0"),
+    ("float('nan')", "import math\nassert math.isnan(solution(1)) and type(solution(1)) is float"),
+    ("[float('inf')]", "r = solution(1)\nassert type(r[0]) == type(1.5) and r == [float('inf')]"),
+    (f"{NUMPY}.float64('nan')",
+     "import numpy as np\nr = solution(1)\nassert np.isnan(r) and type(r) is np.float64 is r.__class__"),
+    (f"{NUMPY}.ma.MaskedArray([1.5, 2.5])", "import numpy as np\nassert np.allclose(solution(1), [1.5, 2.5])"),
+    (f"{NUMPY}.ma.MaskedArray([1, 2])",
+     "import numpy as np\nr = solution(1)\nassert isinstance(r, np.ma.MaskedArray) and r.count() == 2"),
+    (f"{NUMPY}.ma.MaskedArray([1.5, 2.5])", "assert solution(1).filled(0).tolist() == [1.5, 2.5]"),
+    (f"{NUMPY}.zeros(2, dtype=[('age', 'i4'), ('at', 'f8', (2,))])",
+     "import numpy as np\nr = solution(1)\nassert (r['age'] == 0).all() and r['at'].shape == (2, 2)"),
+    ("__import__('array').array('d', [1.5, 2.5])", "assert solution(1).tolist() == [1.5, 2.5]"),
     ("[]", "assert solution(1) == []"),
     ("[]", "assert not solution(1)"),
     ("[]", "r = solution(1)\nassert len(r) == 0\nfor a in r:\n    assert a > 0"),
