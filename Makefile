@@ -1,7 +1,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= 3
+WORKERS ?= 4
 # Hostile programs mostly sit out their limits: more of them at a time keep two cores busy.
 ATTACKERS ?= 5
 .DEFAULT_GOAL := help
