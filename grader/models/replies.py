@@ -110,10 +110,14 @@ class _Body(msgspec.Struct):
     error: _Error | str | None = None
 
 
+# Created at import, in one thread: msgspec crashes if several threads are the first to decode a type (msgspec 0.22).
+_BODY = msgspec.json.Decoder(_Body)
+
+
 def read(content: bytes) -> Outcome:
     """Read the body of a reply with HTTP 200. Raises ValueError if it is not a chat completion."""
     try:
-        body = msgspec.json.decode(content, type=_Body)
+        body = _BODY.decode(content)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError("not a chat completion") from error
     usage = _usage(body.usage)

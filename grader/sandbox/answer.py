@@ -103,6 +103,10 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
     split: Split | None = None
 
 
+# msgspec learns a type when it is used first, and crashes if several threads do that at once (msgspec 0.22).
+msgspec.json.Decoder(Executed)
+
+
 def understand(answer: Answer) -> Executed:
     """Convert an answer; raises msgspec.ValidationError if it is invalid or empty."""
     executed = msgspec.convert(answer, Executed)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -124,3 +126,31 @@ def test_reasoning_that_was_cut_off_is_an_answer_that_was_cut() -> None:
 )
 def test_reasoning_in_tags_is_split_off_as_a_servers_parser_does(content: str, answer: str, reasoning: str) -> None:
     assert split_reasoning(content) == (answer, reasoning)
+
+
+FIRST_OF_ALL = """
+import sys, threading
+sys.setswitchinterval(1e-6)
+from grader.models.replies import read
+
+start = threading.Barrier(16)
+
+def first():
+    start.wait()
+    assert read(sys.argv[1].encode()).content == "B"
+
+threads = [threading.Thread(target=first) for _ in range(16)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_the_first_replies_may_come_to_several_threads_at_once() -> None:
+    """Without a decoder that is there before the threads are, about every second of these processes crashes."""
+    for _ in range(8):
+        done = subprocess.run(
+            [sys.executable, "-c", FIRST_OF_ALL, body("B").decode()], capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
