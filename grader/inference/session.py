@@ -10,7 +10,8 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data.load import rows_of
-from grader.errors import UsageError
+from grader.errors import InputError, UsageError
+from grader.files.json_text import quoted
 from grader.inference import batch, conversations, dry_run, output, resume
 from grader.inference.conversations import Chosen
 from grader.inference.engine import Engine, Limits
@@ -29,6 +30,7 @@ from grader.scorers import declarations, registry
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from grader.data.rows import Rows
     from grader.inference.batch import Taken, Written
     from grader.inference.dry_run import DryRun
     from grader.inference.events import Watcher
@@ -78,10 +80,9 @@ def prepare(options: InferOptions) -> Prepared:
     protocol = declared.check_protocol(options.protocol)
     # Without the name of the image column, no column is left out.
     whole = msgspec.structs.replace(declared, columns=msgspec.structs.replace(declared.columns, image=None))
-    tasks = scorer.tasks_to_ask(
-        declared,
-        scorer.tasks(declared, split, rows_of(whole, split, protocol, options.data, columns=None, own=scorer.own_rows)),
-    )
+    rows = rows_of(whole, split, protocol, options.data, columns=None, own=scorer.own_rows)
+    _check_questions(rows, declared)
+    tasks = scorer.tasks_to_ask(declared, scorer.tasks(declared, split, rows))
     asking = _asking(options, scorer, protocol, declared, split)
     pictures = Pictures(declared, split, protocol, options.data, tasks)
     chosen = _chosen(options, scorer.sampling(declared))
@@ -91,6 +92,21 @@ def prepare(options: InferOptions) -> Prepared:
     selected = tuple(each for each in plan.conversations if each.qid in wanted)
     pictures.check({each.qid: None for each in selected if any(step.shows_images for step in each.steps)})
     return Prepared(options=options, benchmark=declared, plan=plan, selected=selected)
+
+
+def _check_questions(rows: Rows, declared: Benchmark) -> None:
+    """Raise InputError if the declared question column has no text: a model would be asked nothing."""
+    column = declared.columns.question
+    if column is None or any(row.get(column) not in (None, "") for row in rows.rows):
+        return
+    names = list(dict.fromkeys(name for row in rows.rows for name in row))
+    there = ", ".join(quoted(name) for name in names[:20])
+    raise InputError(
+        [
+            f"{rows.place}: no question has a text: the column {quoted(column)} (`question` in [columns] of "
+            f"benchmark.toml) is missing or empty; the columns are {there}"
+        ]
+    )
 
 
 def run(prepared: Prepared, watcher: Watcher) -> Result:

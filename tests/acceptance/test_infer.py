@@ -135,6 +135,14 @@ prompt = \"\"\"
     overall = [each["value"] for each in metrics(tmp_path / "m_results.json") if each["group"] is None]
     assert overall == [50.0, 50.0]
 
+    declared = (folder / "benchmark.toml").read_text()
+    (folder / "benchmark.toml").write_text(declared.replace('question = "q"', 'question = "qestion"'))
+    with ModelServer.playing(say("B")) as server:
+        said = grade("infer", "-b", folder, "--model", "m", "--base-url", server.url, "-o", "n.json")
+    assert said.returncode == 2
+    assert 'no question has a text: the column "qestion"' in said.stderr
+    assert server.asked == []
+
 
 # --- every way to end a run -------------------------------------------------------------------------------------
 
