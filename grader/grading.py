@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from grader.options import Options
     from grader.scorers.interface import Scored
 
+AnyRun = Run[Any, Any]
+
 NOT_EVERY_SCORERS = ("k", "weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt")
 """Options that not every scorer supports. If a scorer does not, giving them is an error."""
 
@@ -93,10 +95,12 @@ def grade(
     *,
     stdin: BinaryIO | None = None,
     destination: Destination | None = None,
+    before: Callable[[AnyScorer, AnyRun], None] | None = None,
 ) -> Graded:
     """Grade a prediction file; raises a GradeError, and then no file was written.
 
-    `destination` claims the files that the caller will write, before grading starts.
+    `destination` claims the files that the caller will write, before grading starts. `before` is called with the data
+    and the predictions before they are scored, to refuse the run; it is not called if an earlier run is scored again.
     """
     declared = declarations.load(options.benchmark)
     scorer = registry.scorer(declared.scoring)
@@ -121,6 +125,8 @@ def grade(
         observer=observer,
         oddities=oddities,
     )
+    if before is not None:
+        before(scorer, run)
     scored = scorer.score(run)
     report = flake_ranges.from_ledger(_report(opened, scored, oddities.notes()))
     return Graded(report=report, stem=stem, write_own=scored.write_own, file=opened.file)

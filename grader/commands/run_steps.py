@@ -119,9 +119,11 @@ def judge_gates(graded: Graded, wanted: Wanted) -> tuple[str, list[GateResult]]:
             drops=wanted.drops,
             reading=wanted.reading,
         )
-    except UsageError:
+    except UsageError as error:
         # The gate names something that does not exist; the graded results are saved all the same.
-        writing(graded.write)
+        unwritten = write_files(graded.write, quiet=wanted.quiet)
+        if unwritten is not None:
+            raise unwritten from error
         raise
 
 

@@ -54,11 +54,7 @@ def test_the_reading_can_be_the_official_one_and_a_line_can_be_a_groups(vstar):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--fail-under", "pass@1=3"], "This report has no metric 'pass@1'; it has accuracy."),
-        (
-            ["--fail-under", "accuracy:category=nonsense=3"],
-            "accuracy has no group 'category=nonsense'; it has category",
-        ),
+        (["--fail-under", "accuracy=175"], "metrics are percentages, from 0 to 100, so a threshold cannot be 175."),
         (["--fail-under", "accuracy"], "write it like accuracy=80"),
         (["--fail-under", "accuracy=nan"], "write it like accuracy=80"),
         (["--max-drop", "2"], "--max-drop needs --baseline"),
@@ -69,6 +65,48 @@ def test_a_gate_that_cannot_be_is_exit_2(vstar, words, message):
     said = grade(*vstar[0], *words)
     assert said.returncode == 2
     assert message in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["--fail-under", "acuracy=75"],
+            "error: --fail-under acuracy: this run has no metric 'acuracy'; it has accuracy. Did you mean accuracy?\n",
+        ),
+        (
+            ["--fail-under", "accuracy:category=relativ_position=75"],
+            "error: --fail-under accuracy: accuracy has no group 'category=relativ_position'; it has "
+            "category=direct_attributes, category=relative_position, options=2, options=4. Did you mean "
+            "category=relative_position?\n",
+        ),
+        (
+            ["--fail-under", "accuracy=-5"],
+            "error: --fail-under accuracy=-5: accuracy is never below 0, so this gate is always met.\n",
+        ),
+        (
+            ["--baseline", "baseline_results.json", "--max-drop", "acuracy=2"],
+            "error: --max-drop acuracy: this run has no metric 'acuracy'; it has accuracy. Did you mean accuracy?\n",
+        ),
+    ],
+)
+def test_a_gate_on_something_that_the_run_will_not_have_is_refused_before_grading(vstar, words, message):
+    given, path, _ = vstar
+    results = path.with_name("predictions_results.json")
+    results.unlink()
+    said = grade(*given, *words, cwd=path.parent)
+    assert (said.returncode, said.stderr) == (2, message)
+    assert not results.exists()
+
+
+def test_a_wrong_name_that_is_found_after_scoring_still_says_where_the_results_are(vstar):
+    words, path, _ = vstar
+    said = grade(*words, "--score-only", "--fail-under", "acuracy=75")
+    assert said.returncode == 2
+    assert said.stderr.splitlines()[-2:] == [
+        f"Wrote {path.with_name('predictions_results.json')}",
+        "error: This report has no metric 'acuracy'; it has accuracy.",
+    ]
 
 
 def test_a_baseline_of_something_else_is_refused_before_anything_runs(vstar):
