@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from tests.acceptance.command import grade
+from tests.models.server import ModelServer, fail, say
 
 
 @pytest.fixture
@@ -155,8 +156,32 @@ def test_a_judge_that_is_not_there_leaves_a_gate_open_with_exit_3(sample):
     said = grade(*words, *judge)
     assert said.returncode == 3, "without a gate too: nobody answered"
     assert re.search(
-        r"^error: the judge answered none of its \d+ questions; the same command asks again\.$", last(said)
+        r"^error: the judge answered none of its \d+ questions: there was no reply\. Last reason: no connection to "
+        r"http://127\.0\.0\.1:9/v1: .*; is it running\? Check --judge-base-url\. The same command asks again\.$",
+        last(said),
     )
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (
+            fail(400, "no"),
+            r"there was no reply\. Last reason: .*replied with HTTP 400: no\. The same command asks again",
+        ),
+        (
+            say("hm"),
+            r"it replied, but no reply could be read\. Last reason: no readable reply in 3 tries; the last was ",
+        ),
+    ],
+)
+def test_a_judge_that_answers_nothing_is_an_error_with_the_last_reason(sample, action, message):
+    path, folder = sample("mmbench")
+    words = [path, "-b", "mmbench", "--data", folder / "questions.tsv", "-q", "--no-cache", "--judge-model", "m"]
+    with ModelServer.playing(action) as server:
+        said = grade(*words, "--judge-base-url", server.url)
+    assert said.returncode == 3, said.stderr
+    assert re.search(r"^error: the judge answered none of its \d+ questions: " + message, last(said))
 
 
 def test_the_step_summary_and_the_annotations_are_githubs(vstar, monkeypatch, tmp_path):
