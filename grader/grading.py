@@ -23,6 +23,7 @@ from grader.predictions import outcomes
 from grader.predictions.file import PredictionFile
 from grader.predictions.parts import part_of
 from grader.predictions.read import read_predictions
+from grader.predictions.record import counted
 from grader.predictions.select import fingerprint, is_fingerprint, select
 from grader.resources import version
 from grader.results import Part, Provenance, Report, count_unscored
@@ -138,10 +139,9 @@ def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None
     opened = _open(read_predictions(source, stdin=stdin), options, declared, registry.scorer(declared.scoring))
     file = opened.file
     counts = sorted({len(texts) for texts in opened.predictions.values()})
-    samples = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    summary = (
-        f"{file.name}: {len(file.records)} {declared.unit}s of {declared.id} ({file.format}), {samples} samples each"
-    )
+    samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
+    units = counted(len(file.records), declared.unit)
+    summary = f"{file.name}: {units} of {declared.id} ({file.format}), {samples} each"
     return [summary, *file.warnings, *opened.notes]
 
 
@@ -168,8 +168,8 @@ def settings_of(options: Options, declared: Benchmark, scorer: AnyScorer) -> msg
     known = scorer.settings.__struct_fields__
     for name in options.settings:
         if name not in known:
-            has = f"it has {', '.join(known)}" if known else "it has none"
-            raise UsageError(f"--set {name}: {declared.scoring} has no such setting; {has}.")
+            has = f"no such setting; it has {', '.join(known)}" if known else "no settings"
+            raise UsageError(f"--set {name}: the scorer {declared.scoring} has {has}.")
     try:
         return msgspec.convert(options.settings, scorer.settings, strict=False)
     except msgspec.ValidationError as error:

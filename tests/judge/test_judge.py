@@ -368,9 +368,9 @@ class TestVisible:
         with ModelServer(decide) as server, judge(server, observer=watcher, patience=patience, concurrency=1) as it:
             it.ask(questions(4))
         trouble, again = watcher.messages
-        said = f"The judge: {server.url} replied with HTTP 500: loading. Trying again ("
-        assert (trouble.startswith(said), again.startswith("The judge replies again (")) == (True, True)
-        assert "at most 1 of 1 requests at a time" in trouble
+        said = f"The judge: {server.url} replied with HTTP 500: loading. Trying again: "
+        assert (trouble.startswith(said), again.startswith("The judge replies again. ")) == (True, True)
+        assert "At most 1 is sent at once. A request is given up after 10 minutes at most." in trouble
         assert watcher.warnings == []
 
     def test_that_it_failed_for_good_is_a_warning(self) -> None:

@@ -200,10 +200,11 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
     """Return a note if programs ran on another Python than the official one; the official column is then marked."""
     if sandbox is None or not sandbox.has_another_python:
         return []
+    official = sandbox.official_python
     return [
         f"† Programs ran on Python {sandbox.python}; the official environment of this protocol has "
-        f"{sandbox.official_python}, so single official verdicts may differ. `grade image build "
-        f"--python {sandbox.official_python}` looks for a base with it again; under bubblewrap, install that Python."
+        f"{official}, so single official verdicts may differ. To use {official}: under Docker, run `grade image "
+        f"build --python {official}`; under bubblewrap, install Python {official}."
     ]
 
 
