@@ -23,6 +23,7 @@ from grader.predictions import outcomes
 from grader.predictions.file import PredictionFile
 from grader.predictions.parts import part_of
 from grader.predictions.read import read_predictions
+from grader.predictions.record import counted
 from grader.predictions.select import fingerprint, is_fingerprint, select
 from grader.resources import version
 from grader.results import Part, Provenance, Report, count_unscored
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.options import Options
     from grader.scorers.interface import Scored
+
+AnyRun = Run[Any, Any]
 
 NOT_EVERY_SCORERS = ("k", "weights", "judge_model", "judge_base_url", "judge_replies", "judge_prompt")
 """Options that not every scorer supports. If a scorer does not, giving them is an error."""
@@ -93,10 +96,12 @@ def grade(
     *,
     stdin: BinaryIO | None = None,
     destination: Destination | None = None,
+    before: Callable[[AnyScorer, AnyRun], None] | None = None,
 ) -> Graded:
     """Grade a prediction file; raises a GradeError, and then no file was written.
 
-    `destination` claims the files that the caller will write, before grading starts.
+    `destination` claims the files that the caller will write, before grading starts. `before` is called with the data
+    and the predictions before they are scored, to refuse the run; it is not called if an earlier run is scored again.
     """
     declared = declarations.load(options.benchmark)
     scorer = registry.scorer(declared.scoring)
@@ -121,6 +126,8 @@ def grade(
         observer=observer,
         oddities=oddities,
     )
+    if before is not None:
+        before(scorer, run)
     scored = scorer.score(run)
     report = flake_ranges.from_ledger(_report(opened, scored, oddities.notes()))
     return Graded(report=report, stem=stem, write_own=scored.write_own, file=opened.file)
@@ -132,10 +139,9 @@ def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None
     opened = _open(read_predictions(source, stdin=stdin), options, declared, registry.scorer(declared.scoring))
     file = opened.file
     counts = sorted({len(texts) for texts in opened.predictions.values()})
-    samples = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    summary = (
-        f"{file.name}: {len(file.records)} {declared.unit}s of {declared.id} ({file.format}), {samples} samples each"
-    )
+    samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
+    units = counted(len(file.records), declared.unit)
+    summary = f"{file.name}: {units} of {declared.id} ({file.format}), {samples} each"
     return [summary, *file.warnings, *opened.notes]
 
 
@@ -162,8 +168,8 @@ def settings_of(options: Options, declared: Benchmark, scorer: AnyScorer) -> msg
     known = scorer.settings.__struct_fields__
     for name in options.settings:
         if name not in known:
-            has = f"it has {', '.join(known)}" if known else "it has none"
-            raise UsageError(f"--set {name}: {declared.scoring} has no such setting; {has}.")
+            has = f"no such setting; it has {', '.join(known)}" if known else "no settings"
+            raise UsageError(f"--set {name}: the scorer {declared.scoring} has {has}.")
     try:
         return msgspec.convert(options.settings, scorer.settings, strict=False)
     except msgspec.ValidationError as error:

@@ -10,6 +10,7 @@ import click
 from grader.commands import infer_options, options
 from grader.commands.console import emit, say
 from grader.errors import InfrastructureError, InterruptedRunError, UsageError
+from grader.predictions.record import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,10 +164,11 @@ def _show_missing(result: Result, asked: InferOptions) -> None:
     if len(failed) > _LISTED:
         say(f"... and {len(failed) - _LISTED} more; all are in {asked.log} (error)")
     unasked = len(summary.missing) - len(failed)
-    not_asked = f", {unasked} were not asked" if unasked else ""
+    unsent = f", {unasked} {'was' if unasked == 1 else 'were'} not sent" if unasked else ""
+    are = "is" if len(summary.missing) == 1 else "are"
     say(
-        f"error: {len(summary.missing)} of {summary.samples} samples are missing: {len(failed)} requests failed"
-        f"{not_asked}. The same command asks only for these."
+        f"error: {len(summary.missing)} of {counted(summary.samples, 'sample')} {are} missing: "
+        f"{counted(len(failed), 'request')} failed{unsent}. The same command asks only for these."
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import options
+from grader.commands.options import WholeNumber
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ model_options = options.group(
 """The models and their servers."""
 
 sampling_options = options.group(
-    click.option("-n", "--samples", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+    click.option("-n", "--samples", type=WholeNumber(min=1), default=1, show_default=True, metavar="N",
                  help="Samples per task."),
     click.option("--temperature", callback=_number_or_none(float, 0, 10), metavar="T",
                  help="Sampling temperature. Default: as in the benchmark's official runs; `none`: not sent."),
@@ -89,29 +90,29 @@ sampling_options = options.group(
 
 prompt_options = options.group(
     click.option("--mode", default="", metavar="MODE", help="HumanEval-V: v2c, v2c-cot, v2t2c or t2c."),
-    click.option("--shots", type=click.IntRange(min=0), default=0, metavar="K",
+    click.option("--shots", type=WholeNumber(min=0), default=0, metavar="K",
                  help="Mr-Ben: number of demonstrations in the prompt."),
     click.option("--prompt", type=options.PATH, metavar="FILE", help="A jinja2 template, instead of our prompt."),
     click.option("--system", type=options.PATH, metavar="FILE", help="A file with a system message."),
     click.option("--image-detail", type=click.Choice(["low", "high", "auto"]), help="`detail` of each image."),
-    click.option("--max-image-pixels", type=click.IntRange(min=1), metavar="N",
+    click.option("--max-image-pixels", type=WholeNumber(min=1), metavar="N",
                  help="Scale larger images down to N pixels (default: images are sent unchanged)."),
     click.option("--without-images", is_flag=True, help="Send the prompts without their images."),
 )
 """The prompt and the images."""
 
 run_options = options.group(
-    click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks."),
+    click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks."),
     click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable."),
-    click.option("--concurrency", type=click.IntRange(min=1, max=1024), default=16, show_default=True, metavar="N",
+    click.option("--concurrency", type=WholeNumber(min=1, max=1024), default=16, show_default=True, metavar="N",
                  help="Maximum number of requests at a time; lowered after HTTP 429."),
     click.option("--request-timeout", type=click.FloatRange(min=0.1, max=86400), default=600.0, show_default=True,
                  metavar="S", help="Seconds that one request may take."),
-    click.option("--attempts", type=click.IntRange(min=1, max=1000), default=12, show_default=True, metavar="N",
+    click.option("--attempts", type=WholeNumber(min=1, max=1000), default=12, show_default=True, metavar="N",
                  help="How often a request is sent, at most, while the server fails."),
     click.option("--retry-time", type=click.FloatRange(min=0), default=600.0, show_default=True, metavar="S",
                  help="Seconds after which a request that keeps failing is given up."),
-    click.option("--max-total-tokens", type=click.IntRange(min=1), metavar="N",
+    click.option("--max-total-tokens", type=WholeNumber(min=1), metavar="N",
                  help="Stop when the requests of this prediction file have used N tokens in total."),
     click.option("--accept-empty", is_flag=True, help="Accept an empty reply as the model's answer."),
     click.option("--fresh", is_flag=True, help="Start over; earlier files are kept under other names."),

@@ -15,10 +15,15 @@ if TYPE_CHECKING:
 
 
 @click.command("list")
-def list_command() -> None:
+@click.argument("names", nargs=-1, metavar="")
+def list_command(names: tuple[str, ...]) -> None:
     """List the benchmarks, their splits and protocols."""
     from grader.scorers import declarations, registry
 
+    if names:
+        raise UsageError(
+            f"`grade list` lists all benchmarks. To see the settings and the ids of one, run `grade show {names[0]}`."
+        )
     for name in declarations.names():
         declared = declarations.load(name)
         click.echo(f"{name:12} {declared.name}: splits {', '.join(declared.splits)}; "

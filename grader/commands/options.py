@@ -21,6 +21,18 @@ FILE = click.Path(allow_dash=True)
 """A file name as the user wrote it, `-` for a stream; shells complete it."""
 
 
+class WholeNumber(click.IntRange):
+    """A whole number in a range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse the number; a wrong one is refused with the range."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            limits = f"at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
+            self.fail(f"{str(value)!r}: must be a whole number, {limits}", param, ctx)
+
+
 def _parsed(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
     """Return a callback that parses one value, or each value of a repeatable option."""
 
@@ -122,7 +134,7 @@ place_options = group(
 
 benchmark_options = group(
     place_options,
-    click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks."),
+    click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks."),
     click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable."),
     click.option("--missing", type=click.Choice(["error", "wrong"]), default="error", show_default=True,
                  help="How to treat a task without a prediction."),
@@ -139,7 +151,7 @@ pool_options = group(
                  help="Run programs on this machine, or on the nodes of a Ray cluster."),
     click.option("--ray-address", metavar="A",
                  help="Address of the cluster; default: RAY_ADDRESS, else the cluster on this machine."),
-    click.option("--workers", type=click.IntRange(min=1, max=256), metavar="N", help="Number of parallel workers."),
+    click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N", help="Number of parallel workers."),
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
                  callback=_finite, metavar="S", help="CPU seconds that a program may use."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=_parsed(_size),
@@ -163,7 +175,7 @@ selftest_options = group(
     click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
                  show_default=True, help="Where untrusted code runs."),
     click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc."),
-    click.option("--workers", type=click.IntRange(min=1, max=256), metavar="N", help="Number of parallel workers."),
+    click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N", help="Number of parallel workers."),
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
                  callback=_finite, metavar="S", help="CPU seconds that a program may use."),
     click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=_parsed(_size),
@@ -178,9 +190,9 @@ judge_options = group(
                  help="Recorded judge replies ({qid: text}), used instead of a judge."),
     click.option("--judge-prompt", type=PATH, metavar="FILE",
                  help="A template that replaces the built-in judge prompt."),
-    click.option("--judge-concurrency", type=click.IntRange(min=1, max=1024), default=8, show_default=True,
+    click.option("--judge-concurrency", type=WholeNumber(min=1, max=1024), default=8, show_default=True,
                  metavar="N", help="Maximum number of judge requests at a time; lowered after HTTP 429."),
-    click.option("--judge-max-tokens", type=click.IntRange(min=1), metavar="N",
+    click.option("--judge-max-tokens", type=WholeNumber(min=1), metavar="N",
                  help="Maximum tokens of a judge's reply, including its reasoning; default: the server's limit."),
     click.option("--judge-timeout", type=click.FloatRange(min=0.1, max=86400), default=60.0, show_default=True,
                  callback=_finite, metavar="S", help="Seconds that one judge request may take."),

@@ -12,6 +12,7 @@ from grader.commands import options, output_files, run_names
 from grader.commands.console import say, write
 from grader.commands.run_names import NAMED_FILE, NamedFile
 from grader.errors import UsageError
+from grader.reports.gaps import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +126,7 @@ def report_command(
     named = {"questions": data, "predictions": predictions}
     for gap in gaps:
         if not quiet or named.get(gap.what) is not None:
-            say(f"Not all can be shown: {gap.why}")
+            say(in_words(gap))
 
 
 def _material(
@@ -180,7 +181,7 @@ def _page(runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: P
         for name, report in runs
     ]
     page = side_by_side.render(sides)
-    for why in dict.fromkeys(gap.why for side in sides for gap in side.material.gaps):
+    for gap in dict.fromkeys(in_words(gap) for side in sides for gap in side.material.gaps):
         if not quiet:
-            say(f"Not all can be shown: {why}")
+            say(gap)
     return page

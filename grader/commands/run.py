@@ -114,7 +114,7 @@ def _run(predictions: str, asked: Options, destination: Destination, wanted: Wan
     from grader.commands.progress import watcher
 
     with watcher(quiet=wanted.quiet) as observer:
-        graded = grade_file(predictions, asked, observer, destination, wanted.percent)
+        graded = grade_file(predictions, asked, observer, destination, wanted)
     # The table is shown before files are written: on a full disk the files are lost, but not the metrics.
     if not wanted.quiet:
         show(graded.report, verbose=wanted.verbose)
@@ -131,14 +131,14 @@ def _run(predictions: str, asked: Options, destination: Destination, wanted: Wan
     return decide(graded.report, gates, unwritten)
 
 
-def grade_file(
-    predictions: str, asked: Options, observer: Observer, place: Destination, percent: float | None
-) -> Graded:
-    """Grade one file, then `percent` of its samples once more. Raises GradeError."""
+def grade_file(predictions: str, asked: Options, observer: Observer, place: Destination, wanted: Wanted) -> Graded:
+    """Grade one file, then some of its samples once more if that is wanted. Raises GradeError."""
+    from grader.decisions import names
     from grader.grading import grade
 
-    graded = grade(predictions, asked, observer, destination=place)
-    return graded if percent is None else second_opinion_on(graded, asked, observer, percent)
+    before = functools.partial(names.check, lines=wanted.lines, drops=wanted.drops)
+    graded = grade(predictions, asked, observer, destination=place, before=before)
+    return graded if wanted.percent is None else second_opinion_on(graded, asked, observer, wanted.percent)
 
 
 def second_opinion_on(graded: Graded, asked: Options, observer: Observer, percent: float) -> Graded:
@@ -230,7 +230,7 @@ def _one(file: str, asked: Options, observer: Observer, wanted: Wanted, places: 
     """Grade one file, write its files and decide its gates. An infrastructure error ends only this file's run."""
     try:
         with places(asked) as place:
-            graded = grade_file(file, asked, observer, place, wanted.percent)
+            graded = grade_file(file, asked, observer, place, wanted)
             unproven, gates = judge_gates(graded, wanted)
             unwritten = write_files(graded.write, quiet=True)
     except InfrastructureError as error:

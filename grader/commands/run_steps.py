@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.commands import annotate, output_files
 from grader.commands.console import say, write, writing
 from grader.errors import InfrastructureError, UsageError
+from grader.predictions.record import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,9 +120,11 @@ def judge_gates(graded: Graded, wanted: Wanted) -> tuple[str, list[GateResult]]:
             drops=wanted.drops,
             reading=wanted.reading,
         )
-    except UsageError:
+    except UsageError as error:
         # The gate names something that does not exist; the graded results are saved all the same.
-        writing(graded.write)
+        unwritten = write_files(graded.write, quiet=wanted.quiet)
+        if unwritten is not None:
+            raise unwritten from error
         raise
 
 
@@ -162,7 +165,7 @@ def decide(report: Report, gates: Sequence[GateResult], unwritten: Infrastructur
     lost = bool(report.samples) and report.unscored == len(report.samples)
     if silent := _silent_judge(report):
         lost = True
-        say(f"error: {of}the judge answered none of its {silent} questions; the same command asks again.")
+        say(f"error: {of}{silent}")
     if not gates:
         if unwritten is not None:
             raise unwritten
@@ -182,10 +185,21 @@ def decide(report: Report, gates: Sequence[GateResult], unwritten: Infrastructur
     return code
 
 
-def _silent_judge(report: Report) -> int:
-    """Return the number of a judge's questions if it answered none of them, else 0."""
+def _silent_judge(report: Report) -> str:
+    """Return what happened if a judge answered none of its questions, with the last reason; else an empty text."""
     judge = report.provenance.judge
-    return judge.questions if judge is not None and judge.questions == judge.failed else 0
+    if judge is None or judge.questions == 0 or judge.questions > judge.failed:
+        return ""
+    silent = judge.failed - judge.unreadable
+    if not judge.unreadable:
+        what = "there was no reply"
+    elif not silent:
+        what = "it replied, but no reply could be read"
+    else:
+        what = f"{silent} got no reply, and {judge.unreadable} got replies that could not be read"
+    why = f" Last reason: {judge.last_error.rstrip('. ')}." if judge.last_error else ""
+    of = counted(judge.questions, "question")
+    return f"the judge answered none of its {of}: {what}.{why} The same command asks again."
 
 
 def own_path(stem: Path, asked: Options) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import msgspec
@@ -34,6 +35,8 @@ def parse_fail_under(text: str) -> FailUnder:
     value = _number(found["value"]) if found else None
     if found is None or value is None:
         raise UsageError(f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75.")
+    if abs(value) > 100:
+        raise UsageError(f"{text!r}: metrics are percentages, from 0 to 100, so a threshold cannot be {value:.10g}.")
     return FailUnder(name=found["name"], group=found["group"], value=value)
 
 
@@ -41,7 +44,7 @@ def parse_max_drop(text: str) -> MaxDrop:
     """Parse `V` or `METRIC=V`. Raises UsageError."""
     found = _DROP.fullmatch(text.strip())
     value = _number(found["value"]) if found else None
-    if found is None or value is None or value < 0:
+    if found is None or value is None or not 0 <= value < 1000:
         raise UsageError(f"{text!r}: write it like 2 or pass@1=2, in points, not below 0.")
     return MaxDrop(name=found["name"], value=value)
 
@@ -51,4 +54,4 @@ def _number(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if -1000 < value < 1000 else None
+    return value if math.isfinite(value) else None

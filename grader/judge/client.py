@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -12,7 +13,7 @@ from grader.judge.cache import ReplyCache, cache_key
 from grader.models.client import Client, Patience
 from grader.models.endpoint import Request, Server, Settings, Wording
 from grader.models.messages import user
-from grader.models.replies import Reply, split_reasoning
+from grader.models.replies import Failure, Reply, split_reasoning
 from grader.models.secrets import one_line
 from grader.models.trouble import TroubleReporter
 from grader.models.workers import Workers
@@ -22,11 +23,13 @@ from grader.results import JudgeProvenance
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.models.replies import Failure
+    from grader.models.replies import Outcome
 
 DEFAULT_CONCURRENCY = 8
 DEFAULT_TIMEOUT = 60.0
 
+FIRST_REFUSED = 10
+"""If this number of first requests is refused (HTTP 400), without any reply, no more are sent."""
 _REPLY_LIMIT = 100_000
 _WORDING = Wording(
     who="The judge",
@@ -77,6 +80,11 @@ class OpenAIJudge:
         self._observer = observer or Silent()
         self._trouble = TroubleReporter("The judge", self._observer.message)
         self._asked = self._cached = self._failed = 0
+        self._lock = threading.Lock()
+        self._unreadable = 0
+        self._refused = 0
+        """Number of first requests that were refused; -1: there was a reply."""
+        self._last_error = ""
         self._workers: Workers[list[JudgeQuestion], tuple[str, JudgeReply]] | None = None
 
     def __repr__(self) -> str:
@@ -110,6 +118,7 @@ class OpenAIJudge:
             calls=status.calls,
             cached=self._cached,
             failed=self._failed,
+            unreadable=self._unreadable,
             prompt_tokens=status.usage.prompt_tokens,
             completion_tokens=status.usage.completion_tokens,
         )
@@ -118,7 +127,12 @@ class OpenAIJudge:
         """Return the provenance of this judge for a report."""
         usage = msgspec.structs.asdict(self.usage)
         return JudgeProvenance(
-            source="endpoint", model=self.model, endpoint=self.endpoint, questions=self._asked, **usage
+            source="endpoint",
+            model=self.model,
+            endpoint=self.endpoint,
+            questions=self._asked,
+            last_error=self._last_error,
+            **usage,
         )
 
     def ask(self, questions: Sequence[JudgeQuestion]) -> dict[str, JudgeReply]:
@@ -142,15 +156,17 @@ class OpenAIJudge:
     def _conclude(self, replies: dict[str, JudgeReply]) -> None:
         self._asked += len(replies)
         self._cached += sum(reply.cached for reply in replies.values())
-        unanswered = sum(reply.text is None for reply in replies.values())
-        self._failed += unanswered
+        errors = [reply.error for reply in replies.values() if reply.text is None]
+        self._failed += len(errors)
+        if errors:
+            self._last_error = self._client.pace.halted or errors[-1]
         if self._cache is not None and self._cache.problem:
             self._observer.message(self._cache.problem)
         if "temperature" in self._client.endpoint.left_out:
             self._observer.message(f"{self.model} accepts no temperature: it judged at its default temperature")
         if self._client.pace.halted:
             self._observer.warning(
-                f"{self._client.pace.halted}; {unanswered} of {len(replies)} questions have no reply"
+                f"{self._client.pace.halted}; {len(errors)} of {len(replies)} questions have no reply"
             )
 
     def _from_cache(self, questions: Sequence[JudgeQuestion]) -> dict[str, JudgeReply]:
@@ -197,6 +213,7 @@ class OpenAIJudge:
         heard, why = "", ""
         for number, temperature in enumerate(self._temperatures, start=1):
             outcome = self._client.ask(self._request(question, temperature))
+            self._consider_refusals(outcome)
             if isinstance(outcome, Reply):
                 heard = split_reasoning(outcome.content)[0][:_REPLY_LIMIT]
                 why = f"the last was {one_line(heard, 120)!r}"
@@ -208,8 +225,22 @@ class OpenAIJudge:
                 if self._cache is not None:
                     self._cache.keep(self._key(question), heard)
                 return JudgeReply(text=heard, tries=number)
+        with self._lock:
+            self._unreadable += 1
         error = f"no readable reply in {number} tries; {why}"
         return JudgeReply(text=None, tries=number, error=error, unreadable=heard)
+
+    def _consider_refusals(self, outcome: Outcome) -> None:
+        """Stop if all of the first requests are refused: then the cause is not a single question."""
+        refused = isinstance(outcome, Failure) and outcome.kind == "refused"
+        with self._lock:
+            if isinstance(outcome, Reply):
+                self._refused = -1
+            elif refused and self._refused >= 0:
+                self._refused += 1
+            stop = self._refused >= FIRST_REFUSED
+        if stop and isinstance(outcome, Failure):
+            self._client.pace.halt(f"the first {FIRST_REFUSED} requests were all refused, the last: {outcome.reason}")
 
     def _request(self, question: JudgeQuestion, temperature: float) -> Request:
         settings = Settings(temperature=temperature, max_tokens=self._max_tokens)

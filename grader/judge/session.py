@@ -9,6 +9,7 @@ import msgspec
 
 from grader.errors import UsageError
 from grader.judge import Judge, RecordedJudge, load_replies
+from grader.predictions.record import counted
 from grader.results import JudgeProvenance
 
 if TYPE_CHECKING:
@@ -93,7 +94,10 @@ def _endpoint(options: Options, observer: Observer, template: str | None) -> Ite
 
 def _cost(judge: OpenAIJudge) -> str:
     usage = judge.usage
-    failed = f", {usage.failed} without a readable reply" if usage.failed else ""
+    silent = usage.failed - usage.unreadable
+    failed = f", {counted(silent, 'question')} without a reply" if silent else ""
+    if usage.unreadable:
+        failed += f", {counted(usage.unreadable, 'question')} with replies that could not be read"
     return (
         f"Judge {judge.model} at {judge.endpoint}: {usage.calls} calls, {usage.cached} replies from the cache"
         f"{failed}; {usage.prompt_tokens} prompt and {usage.completion_tokens} completion tokens."

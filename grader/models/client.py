@@ -46,6 +46,8 @@ class ClientStatus(msgspec.Struct, frozen=True, kw_only=True):
     """Number of failed requests that wait for their next attempt."""
     trouble: str
     """The last temporary failure; empty after a reply."""
+    gives_up_after: float = 0.0
+    """Seconds until a failing request is given up, at most."""
 
 
 class Client:
@@ -89,6 +91,7 @@ class Client:
                 usage=self._usage,
                 waiting=self._waiting,
                 trouble=self._trouble,
+                gives_up_after=self.patience.seconds,
             )
 
     def ask(self, request: Request) -> Outcome:

@@ -30,19 +30,24 @@ class TroubleReporter:
         now = time.monotonic()
         if not status.trouble:
             if self._is_said:
-                self._say(f"{self._who} replies again ({_detail(status)}).")
+                self._say(f"{self._who} replies again. {_load(status)}")
             self._since, self._is_said = None, False
             return
         self._since = now if self._since is None else self._since
         lasts = now - self._since >= self._grace
         if lasts and (self._said_at is None or now - self._said_at >= self._every):
             self._said_at, self._is_said = now, True
-            self._say(f"{self._who}: {status.trouble.rstrip('. ')}. Trying again ({_detail(status)}).")
+            self._say(f"{self._who}: {status.trouble.rstrip('. ')}. Trying again: {_load(status)}{_limits(status)}")
 
 
-def _detail(status: ClientStatus) -> str:
-    pace = status.pace
-    parts = [f"{status.waiting} waiting", f"at most {pace.limit} of {pace.most} requests at a time"]
-    if pace.held_seconds >= 1:
-        parts.append(f"the server asks to wait {pace.held_seconds:.0f} s")
-    return ", ".join(parts)
+def _load(status: ClientStatus) -> str:
+    waiting = "1 request waits" if status.waiting == 1 else f"{status.waiting} requests wait"
+    sent = "1 is sent" if status.pace.limit == 1 else f"{status.pace.limit} are sent"
+    return f"{waiting}. At most {sent} at once."
+
+
+def _limits(status: ClientStatus) -> str:
+    """Say how long the server asks to wait, and when a request is given up."""
+    held, most = status.pace.held_seconds, status.gives_up_after
+    told = f" The server asks to wait {held:.0f} s." if held >= 1 else ""
+    return told + (f" A request is given up after {most / 60:.0f} minutes at most." if most >= 120 else "")

@@ -59,7 +59,7 @@ def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[st
 def missing_problem(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> str:
     """Return the line that says which tasks have no prediction and what `--missing wrong` would do."""
     some = f"{len(check.missing)} of {counted(len(known), unit)} without a prediction: {names(check.missing)}"
-    return f"{file.path or file.name}: $: {some}; --missing wrong counts them as not passed"
+    return f"{file.path or file.name}: $: {some}; --missing wrong counts them as wrong"
 
 
 def _nearest(qid: str, known: Collection[str]) -> str | None:

@@ -79,9 +79,18 @@ class Merger:
         counts = Counter(len(record.predictions) for record in records)
         if len(counts) > 1:
             usual = counts.most_common(1)[0][0]
-            listed = ", ".join(f"{counted(count, 'qid')} with {size}" for size, count in sorted(counts.items()))
+            rare = [size for size in sorted(counts) if size != usual]
+            listed = ", ".join(f"{counts[size]} {_has(counts[size])} {size}" for size in [usual, *rare])
             odd = [record.qid for record in records if len(record.predictions) != usual]
-            yield f"unequal sample counts: {listed}; not {usual}: {names(odd)}"
+            yield f"Tasks have different numbers of samples: {listed} ({_qids(odd)} {names(odd)})"
+
+
+def _has(number: int) -> str:
+    return "has" if number == 1 else "have"
+
+
+def _qids(odd: list[str]) -> str:
+    return "qid" if len(odd) == 1 else "qids"
 
 
 def _joined(records: list[PredictionRecord]) -> PredictionRecord:

@@ -55,7 +55,10 @@ def chosen(tasks: Mapping[str, Task], options: Options, unit: str, *, whole_unit
         named = {of_unit.get(qid, qid): qid for qid in options.ids}
         strangers = [qid for name, qid in named.items() if name not in units]
         if strangers:
-            raise UsageError(f"--id {strangers[0]}: the benchmark has no such {unit}.")
+            raise UsageError(
+                f"--id {strangers[0]}: the benchmark has no such {unit}. `grade show {options.benchmark}` lists the "
+                f"ids. For several {unit}s, repeat the option (--id A --id B)."
+            )
         units = {name: None for name in units if name in named}
     kept = set(list(units)[: options.limit])
     return {qid: None for qid in tasks if of_unit[qid] in kept}

@@ -166,7 +166,8 @@ def _with_images(tasks: dict[str, Task], images: Images, declared: Benchmark, or
         image_of[qid] = _key(picture)
         found.setdefault(image_of[qid], picture)
     if images.is_empty:
-        gaps.append(Gap(what="images", why=f"The data ({origin}) has no images (column {declared.columns.image})."))
+        none = f"because the data ({origin}) has none (column {declared.columns.image})"
+        gaps.append(Gap(what="images", why=f"The report has no images, {none}."))
     elif lost:
         gaps.append(Gap(what="images", why=f"The data names images of {lost} {declared.unit}s that do not exist."))
     return Shown(tasks=tasks, image_of=image_of, images=found)

@@ -129,9 +129,14 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
 
     def labels(self) -> Iterator[str]:
         """Yield the groups of this sample, as `field=value`."""
-        for field, values in self.groups.items() if isinstance(self.groups, Mapping) else ():
-            for value in [values] if isinstance(values, str) else values:
-                yield f"{field}={value}"
+        return labels_of(self.groups if isinstance(self.groups, Mapping) else {})
+
+
+def labels_of(groups: Mapping[str, str | list[str]]) -> Iterator[str]:
+    """Yield the groups of a task or a sample, as `field=value`."""
+    for field, values in groups.items():
+        for value in [values] if isinstance(values, str) else values:
+            yield f"{field}={value}"
 
 
 def write_facts(facts: msgspec.Struct) -> msgspec.Raw:

@@ -92,6 +92,10 @@ class JudgeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """Questions answered without a request."""
     failed: int = 0
     """Questions without a readable reply."""
+    unreadable: int = 0
+    """Those of them for which the judge replied, but no reply could be read."""
+    last_error: str = ""
+    """Why the last question without a readable reply has none."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
 

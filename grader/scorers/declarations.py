@@ -64,7 +64,7 @@ def _folder(reference: str) -> Path:
     folder = path.parent if path.name == FILE else path
     if (folder / FILE).is_file():
         return folder
-    near = difflib.get_close_matches(reference, names(), 1)
+    near = difflib.get_close_matches(reference.casefold(), names(), 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     raise UsageError(
         f"There is no benchmark {reference!r}: it is neither one of {', '.join(names())} nor a folder with a {FILE}."

@@ -192,6 +192,8 @@ class Scorer(ABC, Generic[B, T]):
     """The sampling settings of the official runs, unless the declaration gives others."""
     runs_programs: ClassVar[bool] = False
     """Whether predictions become programs that are executed."""
+    signed_metrics: ClassVar[frozenset[str]] = frozenset()
+    """The metrics that can be below 0."""
     glossary: ClassVar[Mapping[str, str]] = {}
     """Metric or rule -> its explanation, one sentence that reports show."""
     outcome_names: ClassVar[Mapping[str, str]] = {}
@@ -283,6 +285,19 @@ class Scorer(ABC, Generic[B, T]):
         return {}
 
     # --- scoring --------------------------------------------------------------------------------------------------
+
+    def metric_names(self, run: Run[B, T]) -> Sequence[str]:
+        """Return the names of the metrics that `score` will return, so that gates can be checked before it.
+
+        Empty: they are unknown before scoring. If they are given, metrics must have the groups of the tasks.
+        """
+        del run
+        return ()
+
+    def why_not(self, name: str, run: Run[B, T]) -> str:
+        """Say why a run will not have a metric, with a blank in front; empty if there is no such metric at all."""
+        del name, run
+        return ""
 
     @abstractmethod
     def score(self, run: Run[B, T]) -> Scored:

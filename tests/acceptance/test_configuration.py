@@ -46,7 +46,7 @@ def test_the_table_may_be_in_pyproject_and_the_command_line_comes_first(project)
         ("[benchmark]\nid = 1\n", "grade.toml: benchmark: expected one string or number"),
         ("benchmark = \n", "grade.toml: Invalid value"),
         ('timeout = "long"\n', "'long' is not a valid float"),
-        ("limit = 5.5\n", "'--limit': '5.5' is not a valid integer range. (from "),
+        ("limit = 5.5\n", "'--limit': '5.5': must be a whole number, at least 1 (from "),
         ("baseline = true\n", "grade.toml: baseline: expected one string or number"),
         ("limit = true\n", "grade.toml: limit: expected one string or number"),
     ],

@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from tests.acceptance.command import grade
+from tests.models.server import ModelServer, fail, say
 
 
 @pytest.fixture
@@ -54,11 +55,7 @@ def test_the_reading_can_be_the_official_one_and_a_line_can_be_a_groups(vstar):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--fail-under", "pass@1=3"], "This report has no metric 'pass@1'; it has accuracy."),
-        (
-            ["--fail-under", "accuracy:category=nonsense=3"],
-            "accuracy has no group 'category=nonsense'; it has category",
-        ),
+        (["--fail-under", "accuracy=175"], "metrics are percentages, from 0 to 100, so a threshold cannot be 175."),
         (["--fail-under", "accuracy"], "write it like accuracy=80"),
         (["--fail-under", "accuracy=nan"], "write it like accuracy=80"),
         (["--max-drop", "2"], "--max-drop needs --baseline"),
@@ -69,6 +66,48 @@ def test_a_gate_that_cannot_be_is_exit_2(vstar, words, message):
     said = grade(*vstar[0], *words)
     assert said.returncode == 2
     assert message in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["--fail-under", "acuracy=75"],
+            "error: --fail-under acuracy: this run has no metric 'acuracy'; it has accuracy. Did you mean accuracy?\n",
+        ),
+        (
+            ["--fail-under", "accuracy:category=relativ_position=75"],
+            "error: --fail-under accuracy: accuracy has no group 'category=relativ_position'; it has "
+            "category=direct_attributes, category=relative_position, options=2, options=4. Did you mean "
+            "category=relative_position?\n",
+        ),
+        (
+            ["--fail-under", "accuracy=-5"],
+            "error: --fail-under accuracy=-5: accuracy is never below 0, so this gate is always met.\n",
+        ),
+        (
+            ["--baseline", "baseline_results.json", "--max-drop", "acuracy=2"],
+            "error: --max-drop acuracy: this run has no metric 'acuracy'; it has accuracy. Did you mean accuracy?\n",
+        ),
+    ],
+)
+def test_a_gate_on_something_that_the_run_will_not_have_is_refused_before_grading(vstar, words, message):
+    given, path, _ = vstar
+    results = path.with_name("predictions_results.json")
+    results.unlink()
+    said = grade(*given, *words, cwd=path.parent)
+    assert (said.returncode, said.stderr) == (2, message)
+    assert not results.exists()
+
+
+def test_a_wrong_name_that_is_found_after_scoring_still_says_where_the_results_are(vstar):
+    words, path, _ = vstar
+    said = grade(*words, "--score-only", "--fail-under", "acuracy=75")
+    assert said.returncode == 2
+    assert said.stderr.splitlines()[-2:] == [
+        f"Wrote {path.with_name('predictions_results.json')}",
+        "error: This report has no metric 'acuracy'; it has accuracy.",
+    ]
 
 
 def test_a_baseline_of_something_else_is_refused_before_anything_runs(vstar):
@@ -117,8 +156,32 @@ def test_a_judge_that_is_not_there_leaves_a_gate_open_with_exit_3(sample):
     said = grade(*words, *judge)
     assert said.returncode == 3, "without a gate too: nobody answered"
     assert re.search(
-        r"^error: the judge answered none of its \d+ questions; the same command asks again\.$", last(said)
+        r"^error: the judge answered none of its \d+ questions: there was no reply\. Last reason: no connection to "
+        r"http://127\.0\.0\.1:9/v1: .*; is it running\? Check --judge-base-url\. The same command asks again\.$",
+        last(said),
     )
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (
+            fail(400, "no"),
+            r"there was no reply\. Last reason: .*replied with HTTP 400: no\. The same command asks again",
+        ),
+        (
+            say("hm"),
+            r"it replied, but no reply could be read\. Last reason: no readable reply in 3 tries; the last was ",
+        ),
+    ],
+)
+def test_a_judge_that_answers_nothing_is_an_error_with_the_last_reason(sample, action, message):
+    path, folder = sample("mmbench")
+    words = [path, "-b", "mmbench", "--data", folder / "questions.tsv", "-q", "--no-cache", "--judge-model", "m"]
+    with ModelServer.playing(action) as server:
+        said = grade(*words, "--judge-base-url", server.url)
+    assert said.returncode == 3, said.stderr
+    assert re.search(r"^error: the judge answered none of its \d+ questions: " + message, last(said))
 
 
 def test_the_step_summary_and_the_annotations_are_githubs(vstar, monkeypatch, tmp_path):

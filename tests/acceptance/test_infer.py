@@ -280,7 +280,7 @@ def test_failed_samples_are_listed_with_exit_3_and_the_same_command_asks_only_fo
     assert said.returncode == 3
     assert f"0 #0: {server.url} replied with HTTP 400: too long" in said.stderr
     assert said.stderr.splitlines()[-2] == (
-        "error: 1 of 10 samples are missing: 1 requests failed. The same command asks only for these."
+        "error: 1 of 10 samples is missing: 1 request failed. The same command asks only for these."
     )
     assert not (tmp_path / "m_results.json").exists()
     assert len(json.loads((tmp_path / "m.json").read_text())) == 9

@@ -79,8 +79,9 @@ def test_a_named_file_that_is_not_what_was_graded_is_said_on_the_terminal(run, q
     said = grade("report", results, *output, "--data", other, "--predictions", texts, *quiet)
     assert said.returncode == 0
     assert [line for line in said.stderr.splitlines() if not line.startswith("Wrote")] == [
-        "Not all can be shown: other.json does not hold the predictions that were graded (predictions.json).",
-        "Not all can be shown: The data (other.jsonl) is not the data that was graded.",
+        "The report does not show all predictions: other.json does not hold the predictions that were graded "
+        "(predictions.json).",
+        "The report does not show all questions: The data (other.jsonl) is not the data that was graded.",
     ]
 
 

@@ -37,6 +37,19 @@ def test_a_mode_of_several_requests_and_one_without_an_image_say_so() -> None:
     assert "No image is sent." in grade(*words, "t2c").stdout
 
 
+def test_list_takes_no_name_and_names_show() -> None:
+    said = grade("list", "vstar")
+    assert (said.returncode, said.stderr) == (
+        2,
+        "error: `grade list` lists all benchmarks. To see the settings and the ids of one, run `grade show vstar`.\n",
+    )
+
+
+def test_a_benchmark_in_capitals_gets_the_right_spelling() -> None:
+    said = grade("show", "VSTAR")
+    assert (said.returncode, "Did you mean vstar?" in said.stderr) == (2, True)
+
+
 def test_a_task_that_is_not_there_is_told() -> None:
     said = grade("show", "vstar", "99", "--data", VSTAR / "questions.jsonl", "--as-asked")
     assert (said.returncode, "the benchmark has no such question" in said.stderr) == (2, True)

@@ -59,12 +59,18 @@ def test_a_line_is_read(text: str, name: str, group: str | None, value: float) -
 @pytest.mark.parametrize(
     "text",
     ["", "80", "accuracy", "accuracy=", "=80", "accuracy=eighty", "accuracy:category=75", "accuracy:=x=75", "a b=1",
-     "accuracy=nan", "accuracy=inf", "accuracy=1e9", "accuracy==80", ":c=x=1"],
+     "accuracy=nan", "accuracy=inf", "accuracy==80", ":c=x=1"],
 )  # fmt: skip
 def test_what_is_no_line_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_fail_under(text)
     assert str(caught.value) == f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75."
+
+
+@pytest.mark.parametrize("text", ["accuracy=175", "accuracy=100.5", "accuracy=1e9", "mcc=-101"])
+def test_a_threshold_that_no_percentage_can_have_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"metrics are percentages, from 0 to 100, so a threshold cannot be "):
+        parse_fail_under(text)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +140,8 @@ def test_a_group_has_lines_of_its_own() -> None:
     row = next(metric for metric in made.metrics if metric.group and metric.reading == "careful")
     found = line(made, f"accuracy:{row.group}={row.value}")
     assert (found.state, found.gate) == ("met", f"accuracy of {row.group} >= {row.value:.10g} (careful)")
-    assert line(made, f"accuracy:{row.group}=100.5").state == "failed"
+    assert row.number < 100
+    assert line(made, f"accuracy:{row.group}=100").state == "failed"
 
 
 def test_a_line_that_looks_like_a_share_is_said_to_be_a_percentage() -> None:

@@ -163,7 +163,7 @@ class TestUnreadableReplies:
     def test_three_tries_vary_the_temperature_then_the_question_has_no_reply(self) -> None:
         with ModelServer.playing(say("hm"), say("well"), say("who\nknows")) as server, judge(server) as it:
             replies = it.ask([question()])
-            assert it.usage == JudgeUsage(calls=3, failed=1, prompt_tokens=33, completion_tokens=6)
+            assert it.usage == JudgeUsage(calls=3, failed=1, unreadable=1, prompt_tokens=33, completion_tokens=6)
         error = "no readable reply in 3 tries; the last was 'who knows'"
         assert replies == {"q1": JudgeReply(text=None, tries=3, error=error, unreadable="who\nknows")}
         assert [asked.temperature for asked in server.asked] == [0.0, 0.5, 1.0]
@@ -368,9 +368,9 @@ class TestVisible:
         with ModelServer(decide) as server, judge(server, observer=watcher, patience=patience, concurrency=1) as it:
             it.ask(questions(4))
         trouble, again = watcher.messages
-        said = f"The judge: {server.url} replied with HTTP 500: loading. Trying again ("
-        assert (trouble.startswith(said), again.startswith("The judge replies again (")) == (True, True)
-        assert "at most 1 of 1 requests at a time" in trouble
+        said = f"The judge: {server.url} replied with HTTP 500: loading. Trying again: "
+        assert (trouble.startswith(said), again.startswith("The judge replies again. ")) == (True, True)
+        assert "At most 1 is sent at once. A request is given up after 10 minutes at most." in trouble
         assert watcher.warnings == []
 
     def test_that_it_failed_for_good_is_a_warning(self) -> None:
@@ -395,6 +395,38 @@ class TestVisible:
 
 
 class TestHopeless:
+    def test_a_judge_that_refuses_its_first_requests_is_asked_no_more(self) -> None:
+        watcher = Watcher()
+        with (
+            ModelServer.playing(fail(400, "no such parameter")) as server,
+            judge(server, observer=watcher, concurrency=4) as it,
+        ):
+            replies = it.ask(questions(273))
+            made = it.provenance()
+        assert 10 <= len(server.asked) < 10 + 4
+        reason = (
+            f"the first 10 requests were all refused, the last: {server.url} replied with HTTP 400: no such parameter"
+        )
+        assert replies["q272"].error == made.last_error == reason
+        assert (made.questions, made.failed, made.unreadable) == (273, 273, 0)
+        assert watcher.warnings == [f"{reason}; 273 of 273 questions have no reply"]
+
+    def test_refusals_after_a_reply_end_nothing(self) -> None:
+        with ModelServer.playing(say("A"), fail(400)) as server, judge(server, concurrency=1) as it:
+            it.ask(questions(20))
+            assert it.usage == JudgeUsage(calls=20, failed=19, prompt_tokens=11, completion_tokens=2)
+        assert len(server.asked) == 20
+
+    def test_replies_that_cannot_be_read_are_counted_apart(self) -> None:
+        def decide(asked: Asked) -> Action:
+            return fail(400) if asked.prompt.endswith("q1") else say("hm")
+
+        with ModelServer(decide) as server, judge(server, concurrency=1) as it:
+            it.ask(questions(3))
+            made = it.provenance()
+        assert (made.questions, made.failed, made.unreadable) == (3, 3, 2)
+        assert made.last_error == "no readable reply in 3 tries; the last was 'hm'"
+
     def test_an_unreachable_judge_is_given_up_in_seconds(self) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))

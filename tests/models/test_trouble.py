@@ -12,7 +12,7 @@ from grader.models.trouble import TroubleReporter
 
 def status(trouble: str, *, held: float = 0.0) -> ClientStatus:
     pace = PaceStatus(in_flight=1, limit=4, most=8, held_seconds=held)
-    return ClientStatus(pace=pace, calls=1, usage=Usage(), waiting=2, trouble=trouble)
+    return ClientStatus(pace=pace, calls=1, usage=Usage(), waiting=2, trouble=trouble, gives_up_after=600.0)
 
 
 def test_a_failure_that_passes_at_once_is_not_worth_a_message() -> None:
@@ -30,9 +30,9 @@ def test_one_that_lasts_is_said_and_so_is_its_end() -> None:
     reporter.look(status("HTTP 500: loading."))
     reporter.look(status(""))
     assert said == [
-        "The judge: HTTP 500: loading. Trying again (2 waiting, at most 4 of 8 requests at a time, "
-        "the server asks to wait 20 s).",
-        "The judge replies again (2 waiting, at most 4 of 8 requests at a time).",
+        "The judge: HTTP 500: loading. Trying again: 2 requests wait. At most 4 are sent at once. The server asks to "
+        "wait 20 s. A request is given up after 10 minutes at most.",
+        "The judge replies again. 2 requests wait. At most 4 are sent at once.",
     ]
 
 

@@ -416,7 +416,7 @@ def test_samples_that_are_suspicious_are_warned_about() -> None:
     joined = [{"qid": q, "predictions": ["A", text]} for q in ("a", "b", "a")]
     assert read(json.dumps(joined).encode()).warnings == [
         '1 qid with a record that is identical to another one (was the file joined twice?): "a"',
-        'unequal sample counts: 1 qid with 2, 1 qid with 4; not 4: "b"',
+        'Tasks have different numbers of samples: 1 has 4, 1 has 2 (qid "b")',
     ]
     assert read(json.dumps([{"qid": "a", "predictions": ["B"] * 6}]).encode()).warnings == []
 
@@ -437,7 +437,7 @@ def test_unknown_qids_get_the_nearest_known_one() -> None:
     ]
     assert missing_problem(file, check, known) == (
         'preds.json: $: 4 of 5 tasks without a prediction: "q1", "q3", "question_17", "241"; '
-        "--missing wrong counts them as not passed"
+        "--missing wrong counts them as wrong"
     )
 
 

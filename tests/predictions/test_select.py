@@ -59,8 +59,8 @@ def test_a_part_is_noted() -> None:
 
 
 def test_an_id_that_the_benchmark_does_not_have_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"^--id 9: the benchmark has no such question\.$"):
-        selected(WHOLE, ids=("1", "9"))
+    with pytest.raises(UsageError, match=r"^--id 9: the benchmark has no such question\. `grade show vstar` lists"):
+        selected(WHOLE, ids=("1", "9"), benchmark="vstar")
 
 
 def test_a_missing_prediction_is_an_error_or_counts_as_wrong() -> None:

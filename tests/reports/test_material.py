@@ -246,7 +246,7 @@ def test_rows_that_name_each_other_as_their_image_end_the_search(tmp_path: Path)
 def test_data_without_images_says_so_once(tmp_path: Path) -> None:
     found = _choice_run(tmp_path, [None, None])
     assert [gap.why for gap in found.gaps if gap.what == "images"] == [
-        "The data (data.jsonl) has no images (column image)."
+        "The report has no images, because the data (data.jsonl) has none (column image)."
     ]
 
 

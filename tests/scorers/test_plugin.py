@@ -104,7 +104,7 @@ def test_its_own_setting_is_typed_kept_and_compared(grade, tmp_path):
     assert "--set" in wrong.stderr
     assert "tolerance" in wrong.stderr
     unknown = grade("after.json", "-b", "sums", "--set", "margin=1", code=2)
-    assert "numeric has no such setting; it has tolerance" in unknown.stderr
+    assert "--set margin: the scorer numeric has no such setting; it has tolerance" in unknown.stderr
 
 
 def test_it_is_scored_again_without_its_predictions_being_read_anew(grade, tmp_path):
@@ -137,7 +137,7 @@ def test_every_report_shows_it(grade, tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert "Sums" in page
     again = grade("report", "after_results.json", "-b", "sums", "-o", "later.html")
-    assert "Not all can be shown" not in again.stderr
+    assert "The report does not show all" not in again.stderr
 
 
 def test_it_is_listed_shown_and_checked(grade):

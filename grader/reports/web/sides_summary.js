@@ -136,7 +136,7 @@ function movedCard() {
 function notesOf() {
   const [a, b] = chosenPair();
   const notes = comparison(a, b).notes;
-  return notes.length ? el('section', {}, el('h2', { text: 'Notes' }), el('ul', { class: 'notes' }, notes.map((note) => el('li', {}, safe(note))))) : null;
+  return notes.length ? el('section', {}, el('h2', { text: 'Notes' }), el('ul', { class: 'notes' }, notes.map((note) => el('li', {}, noted(note))))) : null;
 }
 
 function summary() {

@@ -136,7 +136,7 @@ function tables() {
 function summary() {
   return [missing(), headline(), overall(), el('div', { class: 'cards' }, curveCard(), all.length ? outcomes() : null, tables()), categories(),
     index.notes.length ? el('section', { 'aria-labelledby': 'h-notes' }, el('h2', { id: 'h-notes', text: 'Notes' }),
-      el('ul', { class: 'notes' }, index.notes.map((note) => el('li', {}, safe(note))))) : null];
+      el('ul', { class: 'notes' }, index.notes.map((note) => el('li', {}, noted(note))))) : null];
 }
 
 // A list of what cannot be shown, at the top of two tabs; the view of an item lists its own gaps.

@@ -22,7 +22,9 @@ function plain(parent, text) {
 }
 
 const safe = (text) => plain(document.createDocumentFragment(), String(text));
-// The same for attributes and options, which cannot contain elements.
+// A message of the program: text between backticks is shown as code.
+const noted = (text) => String(text).split(/`([^`]+)`/).map((part, number) => (number % 2 ? el('code', {}, safe(part)) : safe(part)));
+// The same as safe for attributes and options, which cannot contain elements.
 const named = (text) => String(text).replace(UNSEEN, (character) => nameOf(character));
 
 // marks: [{ start, end, reading }], which may overlap. cut: [position, number of omitted characters] or undefined.

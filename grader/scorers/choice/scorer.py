@@ -99,6 +99,11 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
 
     # --- scoring --------------------------------------------------------------------------------------------------
 
+    def metric_names(self, run: Run[ChoiceBenchmark, Item]) -> Sequence[str]:
+        """Return the names of the metrics."""
+        del run
+        return ("accuracy",)
+
     def score(self, run: Run[ChoiceBenchmark, Item]) -> Scored:
         """Read every reply and score; raises a GradeError."""
         if all(item.gold is None for item in run.tasks.values()):
@@ -201,6 +206,11 @@ class Circular(MultipleChoice):
     def tasks_to_ask(self, declared: ChoiceBenchmark, tasks: dict[str, Item]) -> dict[str, Item]:
         """Add the other passes if the data has only the first pass of each question."""
         return self.complete(declared, tasks, passes.ids_due(tasks, declared.pass_stride))[0]
+
+    def metric_names(self, run: Run[ChoiceBenchmark, Item]) -> Sequence[str]:
+        """Return the names of the metrics."""
+        del run
+        return ("circular_accuracy", "vanilla_accuracy", "vanilla_accuracy_all_passes")
 
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
         notes = [*super()._notes_on(run), *passes.notes_on_passes(run.tasks.values())]

@@ -140,8 +140,8 @@ class Confirmation:
             for qid, recording in recordings.items()
             for number, calls in enumerate(possible(recording))
         }
-        self._answer("checking recorded calls", list(wanted.items()))
-        self._judge("checking recorded calls", wanted, wanted)
+        self._answer("running references", list(wanted.items()))
+        self._judge("judging references", wanted, wanted)
         return {(c.qid, calls): _passes(self._verdicts.pop(c, None)) for c, calls in wanted.items()}
 
     # --- answering ---

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from grader.errors import InputError, UsageError
+from grader.predictions.record import counted
 from grader.results import Outcome, SampleResult
 from grader.scorers.execution import executed, jobs, own_file, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
@@ -91,11 +92,28 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     # --- scoring --------------------------------------------------------------------------------------------------
 
+    def metric_names(self, run: Run[ExecutionBenchmark, CodeTask]) -> Sequence[str]:
+        """Return the names of the metrics; raises UsageError for a k that the run has too few samples for."""
+        ks = phases.wanted_k(run.options.k, _counts(run), run.benchmark.protocols[run.protocol])
+        return [*(f"pass@{k}" for k in ks), pass_metrics.PARSE_RATE]
+
+    def why_not(self, name: str, run: Run[ExecutionBenchmark, CodeTask]) -> str:
+        """Say how to get a pass@k, or that there are too few samples for it."""
+        k = pass_metrics.k_of(name)
+        if k is None:
+            return ""
+        task, fewest = min(_counts(run).items(), key=lambda item: item[1])
+        if k > fewest:
+            has = f"task {task} has only {counted(fewest, 'sample')}"
+            return f" pass@{k} needs at least {k} samples of every task, and {has}."
+        ks = {k, *filter(None, map(pass_metrics.k_of, self.metric_names(run)))}
+        return f" Add -k {','.join(map(str, sorted(ks)))}."
+
     def score(self, run: Run[ExecutionBenchmark, CodeTask]) -> Scored:
         """Execute and score; raises a GradeError."""
         version = run.benchmark.protocols[run.protocol]
-        samples_each = max(map(len, run.predictions.values()), default=0)
-        ks = phases.wanted_k(run.options.k, {q: len(p) or samples_each for q, p in run.predictions.items()}, version)
+        samples_each = _most_samples(run)
+        ks = phases.wanted_k(run.options.k, _counts(run), version)
         words = jobs.texts(version, run.options.timeout)
         made = phases.execute(run.tasks, run.predictions, words, run.options, run.observer)
         absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
@@ -182,11 +200,22 @@ def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
     """Return a note if programs ran on another Python than the official one; the official column is then marked."""
     if sandbox is None or not sandbox.has_another_python:
         return []
+    official = sandbox.official_python
     return [
         f"† Programs ran on Python {sandbox.python}; the official environment of this protocol has "
-        f"{sandbox.official_python}, so single official verdicts may differ. `grade image build "
-        f"--python {sandbox.official_python}` looks for a base with it again; under bubblewrap, install that Python."
+        f"{official}, so single official verdicts may differ. To use {official}: under Docker, run `grade image "
+        f"build --python {official}`; under bubblewrap, install Python {official}."
     ]
+
+
+def _most_samples(run: Run[ExecutionBenchmark, CodeTask]) -> int:
+    return max(map(len, run.predictions.values()), default=0)
+
+
+def _counts(run: Run[ExecutionBenchmark, CodeTask]) -> dict[str, int]:
+    """Return the number of samples of each task; a task without predictions gets as many failed ones as others have."""
+    most = _most_samples(run)
+    return {qid: len(texts) or most for qid, texts in run.predictions.items()}
 
 
 def _absent(task: CodeTask, count: int) -> Iterator[SampleResult]:

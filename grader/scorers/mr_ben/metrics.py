@@ -17,6 +17,7 @@ from grader.scorers.mr_ben.subjects import SUBJECT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+PARSE_RATE = "parse_success_rate"
 FactsBySubject = dict[str, list[tuple[str, RowFacts]]]
 """Subject -> (question, the row's facts)."""
 
@@ -131,4 +132,4 @@ def _metrics_of(
         )
     counts = row.value.counts
     unread = 100 * (1 - counts.unread / row.value.rows) if row.value.rows else 0.0
-    yield Metric(name="parse_success_rate", reading=reading, group=group, value=unread, n=row.n)
+    yield Metric(name=PARSE_RATE, reading=reading, group=group, value=unread, n=row.n)

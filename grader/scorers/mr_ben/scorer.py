@@ -36,13 +36,13 @@ NO_JUDGE = (
     "No judge: rows whose error reason had to be judged are unscored. Give --judge-model (and --judge-base-url), "
     "or recorded replies with --judge-replies."
 )
-PARSE_RATE = "parse_success_rate"
 
 
 class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     """A model judges a worked solution: whether it is correct, where its first error is, and why."""
 
     glossary = GLOSSARY
+    signed_metrics: ClassVar[frozenset[str]] = frozenset({"mcc"})
     outcome_names = OUTCOME_NAMES
     declaration = MrBenBenchmark
     options: ClassVar[frozenset[str]] = frozenset(
@@ -86,6 +86,11 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         return prompts.load_demonstrations(subjects.place_of(declared, split, given))
 
     # --- scoring --------------------------------------------------------------------------------------------------
+
+    def metric_names(self, run: Run[MrBenBenchmark, MrBenTask]) -> Sequence[str]:
+        """Return the names of the metrics."""
+        del run
+        return (*figures.FIGURES, mr_score.PARSE_RATE)
 
     def score(self, run: Run[MrBenBenchmark, MrBenTask]) -> Scored:
         """Read, judge and score; raises a GradeError."""
@@ -160,7 +165,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     def is_compared(self, name: str) -> bool:
         """Whether a metric is a part of MR-Score: the parse success rate is only reported."""
-        return name != PARSE_RATE
+        return name != mr_score.PARSE_RATE
 
     def observe(self, name: str) -> Observe | None:
         """Return None: MR-Score and its parts are not means of observations."""

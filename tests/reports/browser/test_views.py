@@ -312,14 +312,18 @@ def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Wa
     from grader.results import Report
 
     note = "test-en has no public answers: there is no score, only a submission file."
+    advice = "To use 3.10, run `grade image build --python 3.10`."
     report = Report(
-        benchmark="mmbench", split="test-en", protocol="vlmevalkit-2026-06", metrics=[], samples=[], notes=[note]
+        benchmark="mmbench", split="test-en", protocol="vlmevalkit-2026-06", metrics=[], samples=[],
+        notes=[note, advice]
     )  # fmt: skip
     path = tmp_path / "report.html"
     path.write_bytes(html.render(report, material.load(report, None, None, None)))
     watched = watch(path)
     assert "This run has no metrics." in watched.open().locator("#panel").inner_text()
     assert note in watched.page.locator("#panel").inner_text()
+    assert watched.page.locator(".notes li").nth(1).inner_text() == advice.replace("`", "")
+    assert watched.page.locator(".notes code").all_inner_texts() == ["grade image build --python 3.10"]
     assert "There are no samples." in watched.open("tab=differences").locator("#panel").inner_text()
     assert "There are no samples." in watched.open("tab=items").locator("#panel").inner_text()
     assert note in watched.open("tab=about").locator("#panel").inner_text()

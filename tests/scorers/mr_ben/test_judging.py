@@ -73,7 +73,7 @@ def test_without_a_judges_word_what_hangs_on_it_is_unscored_in_both_readings(tmp
     else:
         with ModelServer.playing(fail(429, code="insufficient_quota")) as server:
             report = run(path, data, judge_model="m", judge_base_url=server.url)
-        assert ", 1 without a readable reply; " in report.notes[0]
+        assert ", 1 question without a reply; " in report.notes[0]
     for reading in READINGS:
         assert report.samples[1].reading(reading).outcome == "unscored"
         assert metric(report, "acc_reason", reading).bounds == (0, 50)
