@@ -32,15 +32,23 @@ def places() -> list[Place]:
     """Return the sockets to try, in order; only DOCKER_HOST if it is set."""
     if given := os.environ.get("DOCKER_HOST"):
         return [Place(given, "DOCKER_HOST")]
-    home, runtime = Path.home(), os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
+    runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
     sockets = (
         ("/var/run/docker.sock", "Docker"),
         (f"{runtime}/docker.sock", "rootless Docker"),
-        (f"{home}/.docker/run/docker.sock", "Docker Desktop"),
+        *((f"{home}/.docker/run/docker.sock", "Docker Desktop") for home in _homes()),
         (f"{runtime}/podman/podman.sock", "rootless Podman"),
         ("/run/podman/podman.sock", "Podman"),
     )
     return [Place(f"unix://{path}", name) for path, name in sockets]
+
+
+def _homes() -> list[Path]:
+    """Return the user's home; none if the user has none, as in a container with a number for a user."""
+    try:
+        return [Path.home()]
+    except RuntimeError:
+        return []
 
 
 def find() -> Place | None:
