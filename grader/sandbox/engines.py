@@ -72,6 +72,30 @@ def answers(address: str) -> bool:
     return scheme == "ssh"
 
 
+def forbidden() -> str | None:
+    """Return why no engine can be used, if the user may not connect to the socket of one; else None."""
+    for place in places():
+        scheme, _, path = place.address.partition("://")
+        if scheme == "unix" and not place.is_podman and _denies(path):
+            return (
+                f"You may not use the Docker engine (permission denied on {path}): join the group docker, "
+                "or use --sandbox bubblewrap."
+            )
+    return None
+
+
+def _denies(path: str) -> bool:
+    try:
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(PROBE_SECONDS)
+            probe.connect(path)
+    except PermissionError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
 def is_podman(version: dict[str, Any]) -> bool:
     """Whether this is the version report of Podman's service."""
     return any("podman" in str(part.get("Name", "")).lower() for part in version.get("Components") or [])
