@@ -42,6 +42,9 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         said = error.format_message() + _origin(error)
         say(said if error.exit_code != 2 else f"error: {said}")
         return 2
+    except InterruptedRunError as error:
+        say(str(error))
+        return error.exit_code
     except GradeError as error:
         say(f"error: {error}")
         return error.exit_code
