@@ -23,6 +23,7 @@ from grader.commands.run_steps import (
     judge_gates,
     own_path,
     read_baseline,
+    report_steps,
     show,
     write_files,
 )
@@ -139,7 +140,7 @@ def _run(predictions: str, asked: Options, destination: Destination, wanted: Wan
     material = material_of(graded, predictions, asked)
     unwritten = write_files(
         graded.write,
-        lambda: output_files.write(wanted.outputs, graded.report, material, gates, reading=wanted.reading),
+        *report_steps(graded, wanted, material, gates, asked),
         quiet=wanted.quiet,
     )
     ci.summarise(graded.report, gates)
@@ -283,9 +284,14 @@ def _decided(one: GradedFile) -> GradedFile:
     return one if one.exit_code else dataclasses.replace(one, exit_code=code)
 
 
+_TOGETHER_AGAIN = (
+    "The results of the files are kept. Make room, and run the same command with --score-only: it grades nothing again."
+)
+
+
 def _reports(decided: list[GradedFile], wanted: Wanted) -> list[Path]:
     written: list[Path] = []
     for name in wanted.outputs:
         made = format_of(name)(decided, reading=wanted.reading)
-        written += output_files.put(name, made)
+        written += output_files.put(name, made, _TOGETHER_AGAIN)
     return written
