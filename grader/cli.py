@@ -21,6 +21,8 @@ from grader.commands.serve import serve_command
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from grader.commands.config_file import Config, Kind
 
 
@@ -40,6 +42,9 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         said = error.format_message() + _origin(error)
         say(said if error.exit_code != 2 else f"error: {said}")
         return 2
+    except InterruptedRunError as error:
+        say(str(error))
+        return error.exit_code
     except GradeError as error:
         say(f"error: {error}")
         return error.exit_code
@@ -93,16 +98,21 @@ def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> No
     epilog=EXIT_CODES,
 )
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
-)
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, allow_from_autoenv=False,
+    help="Show the version.",
+)  # fmt: skip
 @click.pass_context
 def main(context: click.Context) -> None:
     """Turn a file of model outputs into scores that can be trusted.
 
     `grade PREDICTIONS [OPTIONS]` grades a prediction file; `grade run --help` lists its options.
     """
-    reads_table = (run_command, look.check_command, look.show_command, infer.infer_command)
-    if context.invoked_subcommand in {command.name for command in reads_table} and not context.meta[HELP]:
+    if context.meta[HELP]:
+        return
+    command = main.commands.get(context.invoked_subcommand or "")
+    if command is not None and (option_names(command) or isinstance(command, click.Group)):
+        _check_variables()
+    if command in (run_command, look.check_command, look.show_command, infer.infer_command):
         _configure(context)
 
 
@@ -146,9 +156,29 @@ def _name_variables(command: click.Command, prefix: str) -> None:
         _name_variables(part, f"{prefix}_{(part.name or '').upper()}")
 
 
-_name_variables(main, "GRADE")
+for _command in main.commands.values():
+    _name_variables(_command, f"GRADE_{(_command.name or '').upper()}")
 for _command in (run_command, look.check_command):
     _name_variables(_command, "GRADE")
+
+
+def _variables(command: click.Command, prefix: str) -> Iterator[tuple[str, str]]:
+    """Yield each option's variable, and the one with click's own name for the option, which click reads as well."""
+    for option in option_names(command).values():
+        yield str(option.envvar), f"{prefix}_{(option.name or '').upper()}"
+    for part in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from _variables(part, f"{prefix}_{(part.name or '').upper()}")
+
+
+def _check_variables() -> None:
+    """Print a warning for every unknown variable. Raises UsageError for one that is probably a misspelled option."""
+    from grader.commands import environment
+
+    commands = main.commands.values()
+    pairs = [pair for command in commands for pair in _variables(command, f"GRADE_{(command.name or '').upper()}")]
+    options, own_names = zip(*pairs, strict=True)
+    for warning in environment.check(os.environ, options, own_names):
+        say(warning)
 
 
 # --- the config file ----------------------------------------------------------------------------------------------

@@ -49,6 +49,6 @@ class GateInconclusiveError(GradeError):
 
 
 class InterruptedRunError(GradeError):
-    """Ctrl-C; finished work is in the cache, and the same command resumes."""
+    """Ctrl-C; its text says what was kept, and what the same command does."""
 
     exit_code = 130

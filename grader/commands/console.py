@@ -45,12 +45,12 @@ def _discard(stream: TextIO) -> None:
     os.close(nowhere)
 
 
+AGAIN = "Make room, or write to another folder, and run the command again."
+
+
 def writing(write: Callable[[], list[Path]]) -> list[Path]:
     """Write files. Raises InfrastructureError, which says what to do, if that fails."""
     try:
         return write()
     except OSError as error:
-        raise InfrastructureError(
-            f"The results could not be written: {error}. Make room, or write to another folder, and run the command "
-            "again."
-        ) from error
+        raise InfrastructureError(f"The results could not be written: {error}. {AGAIN}") from error

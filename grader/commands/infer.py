@@ -197,5 +197,11 @@ def _grade(context: click.Context, given: dict[str, Any]) -> int:
     names = {parameter.name for parameter in run_command.params}
     shared = {name: value for name, value in given.items() if name in names}
     shared["outputs"] = given["reports"]
-    code: int = context.invoke(run_command, predictions=(str(given["output"]),), **shared)
+    try:
+        code: int = context.invoke(run_command, predictions=(str(given["output"]),), **shared)
+    except InterruptedRunError:
+        raise InterruptedRunError(
+            f"Interrupted. The predictions are in {given['output']}. With --no-cache no verdict was kept: the same "
+            "command grades them from the start."
+        ) from None
     return code

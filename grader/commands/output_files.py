@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.commands.console import emit, writing
-from grader.errors import UsageError
+from grader.commands.console import AGAIN, emit
+from grader.errors import InfrastructureError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,27 +51,34 @@ def write(
     gates: Sequence[GateResult] = (),
     *,
     reading: ReadingName = "careful",
+    again: str = AGAIN,
 ) -> list[Path]:
-    """Write every output and return the paths; `-` is JSON on standard output."""
+    """Write every output and return the paths; `-` is JSON on standard output. `again`: see `put`."""
     from grader.reports import format_of
 
     written: list[Path] = []
     for name in outputs:
         made = format_of(name)(report, material, gates, reading=reading)
-        written += put(name, made)
+        written += put(name, made, again)
     return written
 
 
-def put(name: str, data: bytes) -> list[Path]:
-    """Write one output; return its path, or an empty list for `-` (standard output). Raises InfrastructureError."""
+def put(name: str, data: bytes, again: str = AGAIN) -> list[Path]:
+    """Write one output; return its path, or an empty list for `-` (standard output).
+
+    Raises InfrastructureError. `again` is the end of its message: what is kept, and how to write the output again.
+    """
     from grader.files.replacing import replacing
 
-    def write() -> list[Path]:
+    try:
         if name == "-":
             emit(data)
             return []
         with replacing(Path(name)) as file:
             file.write(data)
-        return [Path(name)]
-
-    return writing(write)
+    except OSError as error:
+        called = "on standard output" if name == "-" else name
+        raise InfrastructureError(
+            f"The report {called} could not be written: {error.strerror or error}. {again}"
+        ) from error
+    return [Path(name)]

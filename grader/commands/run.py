@@ -23,10 +23,11 @@ from grader.commands.run_steps import (
     judge_gates,
     own_path,
     read_baseline,
+    report_steps,
     show,
     write_files,
 )
-from grader.errors import InfrastructureError, InputError, UsageError
+from grader.errors import InfrastructureError, InputError, InterruptedRunError, UsageError
 from grader.reports.together import GradedFile, format_of
 
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ if TYPE_CHECKING:
 EXIT_CODES = (
     "Exit codes: 0 graded, and every gate met; 1 a gate not met; 2 bad input; 3 no trustworthy result; "
     "4 gate inconclusive; 130 interrupted."
+)
+
+UNCACHED = "Interrupted. With --no-cache nothing was kept: the same command starts over."
+UNCACHED_FILES = (
+    "Interrupted. With --no-cache only the results of finished files were kept: the same command starts over."
 )
 
 GRAVEST = (3, 1, 4, 0)
@@ -94,15 +100,27 @@ def run_command(
     asked = Options(**given)
     earlier = read_baseline(baseline, drops, asked)
     wanted = Wanted(lines, earlier, drops, reading, outputs, quiet, verbose, require_selftest, second_opinion)
-    if len(predictions) > 1:
-        _check_several(predictions, outputs, baseline, asked)
-    else:
-        check_files(outputs, predictions[0], baseline, asked)
-    if require_selftest and not asked.score_only:
-        check_selftest(asked)
     needs_whole = (bool(lines) or baseline is not None) and not allow_part
     inputs = () if baseline is None else (baseline,)
     places = functools.partial(destination, needs_whole=needs_whole, inputs=inputs)
+    try:
+        return _checked_and_run(predictions, baseline, asked, wanted, places)
+    except KeyboardInterrupt:
+        if asked.cache:
+            raise
+        raise InterruptedRunError(UNCACHED_FILES if len(predictions) > 1 else UNCACHED) from None
+
+
+def _checked_and_run(
+    predictions: tuple[str, ...], baseline: Path | None, asked: Options, wanted: Wanted, places: Places
+) -> int:
+    """Check the files and the self-test, then grade; return the exit code."""
+    if len(predictions) > 1:
+        _check_several(predictions, wanted.outputs, baseline, asked)
+    else:
+        check_files(wanted.outputs, predictions[0], baseline, asked)
+    if wanted.require_selftest and not asked.score_only:
+        check_selftest(asked)
     if len(predictions) > 1:
         return _run_several(predictions, asked, wanted, places)
     with places(asked) as place:
@@ -122,7 +140,7 @@ def _run(predictions: str, asked: Options, destination: Destination, wanted: Wan
     material = material_of(graded, predictions, asked)
     unwritten = write_files(
         graded.write,
-        lambda: output_files.write(wanted.outputs, graded.report, material, gates, reading=wanted.reading),
+        *report_steps(graded, wanted, material, gates, asked),
         quiet=wanted.quiet,
     )
     ci.summarise(graded.report, gates)
@@ -266,9 +284,14 @@ def _decided(one: GradedFile) -> GradedFile:
     return one if one.exit_code else dataclasses.replace(one, exit_code=code)
 
 
+_TOGETHER_AGAIN = (
+    "The results of the files are kept. Make room, and run the same command with --score-only: it grades nothing again."
+)
+
+
 def _reports(decided: list[GradedFile], wanted: Wanted) -> list[Path]:
     written: list[Path] = []
     for name in wanted.outputs:
         made = format_of(name)(decided, reading=wanted.reading)
-        written += output_files.put(name, made)
+        written += output_files.put(name, made, _TOGETHER_AGAIN)
     return written

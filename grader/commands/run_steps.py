@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grader.commands import annotate, output_files
-from grader.commands.console import say, write, writing
+from grader.commands.console import AGAIN, say, write, writing
 from grader.errors import InfrastructureError, UsageError
 from grader.predictions.record import counted
 
@@ -158,6 +160,40 @@ def write_files(*steps: Callable[[], list[Path]], quiet: bool) -> Infrastructure
             for path in () if quiet else written:
                 say(f"Wrote {path}")
     return failed
+
+
+def report_steps(
+    graded: Graded, wanted: Wanted, material: Callable[[], Any], gates: Sequence[GateResult], asked: Options
+) -> list[Callable[[], list[Path]]]:
+    """Return one step for each report, so that one that cannot be written does not prevent the others."""
+    return [
+        functools.partial(
+            output_files.write,
+            (name,),
+            graded.report,
+            material,
+            gates,
+            reading=wanted.reading,
+            again=_report_again(name, graded, wanted, asked),
+        )
+        for name in wanted.outputs
+    ]
+
+
+def _report_again(name: str, graded: Graded, wanted: Wanted, asked: Options) -> str:
+    """Return where the results are, and the command that writes a report from them."""
+    from grader.files.run_files import results_path
+
+    if graded.stem is None:
+        return AGAIN
+    results = results_path(graded.stem)
+    command = ["grade", "report", str(results), "-o", name]
+    command += ["-b", asked.benchmark] if asked.benchmark != graded.report.benchmark else []
+    command += ["--data", str(asked.data)] if asked.data is not None else []
+    moved = asked.output_dir is not None and graded.file is not None and graded.file.path is not None
+    command += ["--predictions", str(graded.file.path)] if moved and graded.file is not None else []
+    command += ["--reading", wanted.reading] if wanted.reading != "careful" else []
+    return f"The results are in {results}. Make room, or name another file, and run `{shlex.join(command)}`."
 
 
 def decide(report: Report, gates: Sequence[GateResult], unwritten: InfrastructureError | None, *, of: str = "") -> int:

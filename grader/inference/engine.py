@@ -88,8 +88,7 @@ class Engine:
             workers.join()
             if isinstance(error, OSError):
                 raise InfrastructureError(
-                    f"{self._log.path} could not be written: {error.strerror}. Make room, and run the same command "
-                    "again: it continues where this one stopped."
+                    f"{self._log.path} could not be written: {error.strerror}. {what_is_kept(selected, self._log)}"
                 ) from error
             raise
         return self._stopped()
@@ -195,6 +194,16 @@ class Engine:
                 seconds=time.monotonic() - self._began,
             )
         )
+
+
+def what_is_kept(selected: Sequence[Conversation], log: Log) -> str:
+    """Return, for an error, what is kept of a run whose files cannot be written, and what to do."""
+    done = sum(not missing(each, log.replies) for each in selected)
+    left = len(selected) - done
+    then = f"it asks only for the other {left}" if left else "it asks for nothing again and writes the predictions"
+    return (
+        f"{done} of {len(selected)} samples are kept in {log.path}. Make room, and run the same command again: {then}."
+    )
 
 
 def _name(role: Role) -> str:

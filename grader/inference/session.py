@@ -10,11 +10,11 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data.load import rows_of
-from grader.errors import InputError, UsageError
+from grader.errors import GradeError, InfrastructureError, InputError, UsageError
 from grader.files.json_text import quoted
 from grader.inference import batch, conversations, dry_run, output, resume
 from grader.inference.conversations import Chosen
-from grader.inference.engine import Engine, Limits
+from grader.inference.engine import Engine, Limits, what_is_kept
 from grader.inference.log import Log, free_name, peek
 from grader.inference.options import InferOptions
 from grader.inference.pictures import Pictures
@@ -118,14 +118,31 @@ def run(prepared: Prepared, watcher: Watcher) -> Result:
     with _opened(prepared) as (log, set_aside), contextlib.ExitStack() as stack:
         clients = {role: stack.enter_context(client) for role, client in _clients(options, plan).items()}
         limits = Limits(max_total_tokens=options.max_total_tokens, accept_empty=options.accept_empty)
-        written = 0
         try:
             stopped = Engine(plan, log, clients, limits, watcher).run(
                 prepared.selected, concurrency=options.concurrency
             )
-        finally:
-            written = output.write(options.output, plan, log.replies)
+        except GradeError:
+            # This error is reported; a second one, of the same full disk, would hide it.
+            with contextlib.suppress(OSError):
+                output.write(options.output, plan, log.replies)
+            raise
+        except BaseException:
+            _write(prepared, log)
+            raise
+        written = _write(prepared, log)
         return Result(summary=summarize(prepared.selected, log), stopped=stopped, written=written, set_aside=set_aside)
+
+
+def _write(prepared: Prepared, log: Log) -> int:
+    """Write the prediction file; return the number of predictions. Raises InfrastructureError: what is kept."""
+    path = prepared.options.output
+    try:
+        return output.write(path, prepared.plan, log.replies)
+    except OSError as error:
+        raise InfrastructureError(
+            f"{path} could not be written: {error.strerror}. {what_is_kept(prepared.selected, log)}"
+        ) from error
 
 
 def look(prepared: Prepared) -> DryRun:
@@ -152,7 +169,7 @@ def take_batch(prepared: Prepared, path: Path) -> tuple[Taken, Result]:
     """Read a batch's replies and write the prediction file. Raises UsageError, InputError, OSError."""
     with _opened(prepared) as (log, set_aside):
         taken = batch.take(path, prepared.plan, prepared.selected, log)
-        written = output.write(prepared.options.output, prepared.plan, log.replies)
+        written = _write(prepared, log)
         return taken, Result(summary=summarize(prepared.selected, log), written=written, set_aside=set_aside)
 
 

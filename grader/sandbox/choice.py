@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.errors import InfrastructureError, UsageError
-from grader.sandbox import bubblewrap, docker
+from grader.sandbox import bubblewrap, docker, engines
 
 if TYPE_CHECKING:
     from grader.observer import Observer
@@ -17,6 +17,7 @@ NEITHER = (
     "Install one of them (`apt-get install bubblewrap`, or docker.io) and run `grade doctor`. "
     "Nothing was executed; grade never runs code without a sandbox."
 )
+FORBIDDEN = "{} bubblewrap is not installed (`apt-get install bubblewrap`). Nothing was executed."
 
 
 def choose(asked: str) -> BackendName:
@@ -24,7 +25,9 @@ def choose(asked: str) -> BackendName:
     if asked in {"auto", "docker"} and (asked == "docker" or docker.available()):
         return "docker"
     if bubblewrap.executable() is None:
-        raise InfrastructureError(NEITHER if asked == "auto" else f"bubblewrap is not installed. {NEITHER}")
+        if asked == "auto":
+            raise InfrastructureError(FORBIDDEN.format(denied) if (denied := engines.forbidden()) else NEITHER)
+        raise InfrastructureError(f"bubblewrap is not installed. {NEITHER}")
     return "bubblewrap"
 
 

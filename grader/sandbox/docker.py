@@ -41,6 +41,8 @@ def connect() -> Any:
     import docker
 
     place = engines.find()
+    if place is None and (denied := engines.forbidden()):
+        raise InfrastructureError(denied)
     found = {} if place is None else {"DOCKER_HOST": place.address}
     try:
         client = docker.from_env(timeout=60, environment={**os.environ, **found})

@@ -56,7 +56,9 @@ def _open(name: str) -> Backend:
 def _docker_line() -> str:
     place = engines.find()
     if place is None:
-        return "docker   no engine answers (start it: `systemctl start docker`, or `dockerd`)"
+        return (
+            f"docker   {engines.forbidden() or 'no engine answers (start it: `systemctl start docker`, or `dockerd`)'}"
+        )
     try:
         client = docker.connect()
         version = client.version()

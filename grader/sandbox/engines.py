@@ -32,15 +32,23 @@ def places() -> list[Place]:
     """Return the sockets to try, in order; only DOCKER_HOST if it is set."""
     if given := os.environ.get("DOCKER_HOST"):
         return [Place(given, "DOCKER_HOST")]
-    home, runtime = Path.home(), os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
+    runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
     sockets = (
         ("/var/run/docker.sock", "Docker"),
         (f"{runtime}/docker.sock", "rootless Docker"),
-        (f"{home}/.docker/run/docker.sock", "Docker Desktop"),
+        *((f"{home}/.docker/run/docker.sock", "Docker Desktop") for home in _homes()),
         (f"{runtime}/podman/podman.sock", "rootless Podman"),
         ("/run/podman/podman.sock", "Podman"),
     )
     return [Place(f"unix://{path}", name) for path, name in sockets]
+
+
+def _homes() -> list[Path]:
+    """Return the user's home; none if the user has none, as in a container with a number for a user."""
+    try:
+        return [Path.home()]
+    except RuntimeError:
+        return []
 
 
 def find() -> Place | None:
@@ -62,6 +70,30 @@ def answers(address: str) -> bool:
             with socket.create_connection((name.strip("[]"), int(port)), PROBE_SECONDS):
                 return True
     return scheme == "ssh"
+
+
+def forbidden() -> str | None:
+    """Return why no engine can be used, if the user may not connect to the socket of one; else None."""
+    for place in places():
+        scheme, _, path = place.address.partition("://")
+        if scheme == "unix" and not place.is_podman and _denies(path):
+            return (
+                f"You may not use the Docker engine (permission denied on {path}): join the group docker, "
+                "or use --sandbox bubblewrap."
+            )
+    return None
+
+
+def _denies(path: str) -> bool:
+    try:
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(PROBE_SECONDS)
+            probe.connect(path)
+    except PermissionError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def is_podman(version: dict[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -66,10 +67,34 @@ def choose(python: str | None) -> Interpreter:
 def _candidates(python: str) -> list[Path]:
     """Return possible paths of a version: from PATH, and from the folders of pyenv and uv."""
     on_path = shutil.which(f"python{python}")
-    places = [Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"]
-    places.append(Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or Path.home() / ".local/share/uv/python"))
-    kept = [path for place in places for path in sorted(place.glob(f"*{python}.*/bin/python{python}"), reverse=True)]
+    kept = [path for place in _places() for path in _matching(place, f"*{python}.*/bin/python{python}")]
     return [*([Path(on_path)] if on_path else []), *kept]
+
+
+def _places() -> list[Path]:
+    """Return the folders in which pyenv and uv install Python; those of a user without a home are not known."""
+    places = []
+    for variable, below_variable, below_home in (
+        ("PYENV_ROOT", "versions", ".pyenv/versions"),
+        ("UV_PYTHON_INSTALL_DIR", "", ".local/share/uv/python"),
+    ):
+        if given := os.environ.get(variable):
+            places.append(Path(given) / below_variable)
+            continue
+        with contextlib.suppress(RuntimeError):
+            places.append(Path.home() / below_home)
+    return places
+
+
+def _matching(place: Path, pattern: str) -> list[Path]:
+    """Return the paths in a folder that match, the newest version first; none if the folder cannot be read.
+
+    A variable that another user's session left behind can name such a folder.
+    """
+    try:
+        return sorted(place.glob(pattern), reverse=True)
+    except OSError:
+        return []
 
 
 def _examined(path: Path) -> Interpreter | None:

@@ -91,6 +91,36 @@ def test_a_bad_value_is_said_to_come_from_the_environment(project, monkeypatch):
     assert said.stderr.endswith("(from the environment: GRADE_LIMIT)\n")
 
 
+def test_a_misspelled_variable_cannot_drop_a_gate(project, monkeypatch):
+    path, data = project
+    monkeypatch.setenv("GRADE_FAIL_UNDR", "accuracy=99")
+    said = grade(path, "-b", "vstar", "--data", data, "-q")
+    assert said.returncode == 2
+    assert "GRADE_FAIL_UNDR is not the name of an option. Did you mean GRADE_FAIL_UNDER?" in said.stderr
+    assert not path.with_name("predictions_results.json").exists()
+    for words in (["--help"], ["--version"], ["run", "--help"], ["list"], ["completion", "bash"]):
+        other = grade(*words)
+        assert (other.returncode, other.stderr) == (0, ""), words
+
+
+def test_an_unknown_variable_is_a_warning_with_quiet_as_well(project, monkeypatch):
+    path, data = project
+    monkeypatch.setenv("GRADE_THRESHOLD", "99")
+    said = grade(path, "-b", "vstar", "--data", data, "-q")
+    assert said.returncode == 0
+    assert said.stderr.startswith("WARNING: the environment variable GRADE_THRESHOLD is ignored")
+    assert len(said.stderr.splitlines()) == 1
+
+
+def test_the_version_is_no_setting(project, monkeypatch):
+    """A pipeline that exports GRADE_VERSION must not get the version instead of a gate."""
+    path, data = project
+    monkeypatch.setenv("GRADE_VERSION", "1")
+    said = grade(path, "-b", "vstar", "--data", data, "-q", "--fail-under", "accuracy=99")
+    assert said.returncode == 1
+    assert "GATE NOT MET" in said.stderr
+
+
 def test_a_table_that_is_wrong_is_no_hindrance_to_what_reads_none(project):
     path, _ = project
     (path.parent / "grade.toml").write_text("benchmrk = 1\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from grader.models.messages import wire
 from tests.models.server import Action, Asked, ModelServer, fail, raw, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "benchmarks"
@@ -179,10 +180,11 @@ def answer_to(prompt: str, seed: int) -> str:
     return f"{prompt.splitlines()[0]} sample {seed}"
 
 
-def start(url: str, *words: object) -> subprocess.Popen[str]:
+def start(url: str, *words: object, before: Sequence[object] = ()) -> subprocess.Popen[str]:
+    """Start a run; `before` are the words before the interpreter's."""
     command = ["infer", *VSTAR, "--model", "m", "--base-url", url, "-o", "m.json", "-n", EACH, "--concurrency", 3]
     return subprocess.Popen(
-        [sys.executable, "-m", "grader", *map(str, [*command, "--temperature", 0.5, *words])],
+        [*map(str, [*before, sys.executable, "-m", "grader", *command, "--temperature", 0.5, *words])],
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -250,6 +252,38 @@ def test_an_interrupt_says_what_is_there_and_how_to_go_on() -> None:
     assert said.splitlines()[-1] == (
         "Interrupted. 4 of 120 samples are in m.json; the same command asks for the other 116."
     )
+
+
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="no prlimit")
+def test_a_full_disk_says_how_many_samples_are_kept_in_which_file_and_what_to_do() -> None:
+    """No file may grow beyond a limit, as on a full disk: first the log reaches it, then the prediction file."""
+    with ModelServer.playing(say("A")) as server:
+
+        def run(*before: object) -> tuple[int, str]:
+            process = start(server.url, "-q", before=before)
+            said = process.communicate(timeout=300)[1].strip()
+            return process.returncode, said
+
+        code, said = run("prlimit", "--fsize=20000")
+        kept = len(Path("m_requests.jsonl").read_text().splitlines())
+        assert 0 < kept < TASKS * EACH
+        assert (code, said) == (
+            3,
+            f"error: m_requests.jsonl could not be written: File too large. {kept} of 120 samples are kept in "
+            "m_requests.jsonl. Make room, and run the same command again: it asks only for the other "
+            f"{TASKS * EACH - kept}.",
+        )
+        assert run() == (0, "")
+        asked = len(server.asked)
+        Path("m.json").unlink()
+        assert run("prlimit", "--fsize=1000") == (
+            3,
+            "error: m.json could not be written: File too large. 120 of 120 samples are kept in m_requests.jsonl. "
+            "Make room, and run the same command again: it asks for nothing again and writes the predictions.",
+        )
+        assert run() == (0, "")
+    assert len(server.asked) == asked
+    assert Path("m.json").exists()
 
 
 def test_two_runs_on_one_file_the_second_refuses() -> None:

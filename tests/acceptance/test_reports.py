@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 import shutil
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -183,3 +186,30 @@ def test_compare_and_report_write_one_page_of_several_runs(run, tmp_path):
     assert "2 runs side by side" in both.read_text()
     said = grade("report", results, other, "-o", tmp_path / "x.md")
     assert (said.returncode, "several runs become one .html" in said.stderr) == (2, True)
+
+
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="no prlimit")
+def test_a_report_that_cannot_be_written_hides_neither_the_results_nor_the_other_reports(sample):
+    """A file beyond the limit is as a full disk; the command in the message writes the report later."""
+    path, folder = sample("vstar")
+    page, table = path.with_name("r.html"), path.with_name("r.csv")
+    results = path.with_name("predictions_results.json")
+    words = [path, "-b", "vstar", "--data", folder / "questions.jsonl", "-o", page, "-o", table]
+    assert grade(*words).returncode == 0
+    limit = results.stat().st_size + 1000
+    assert table.stat().st_size < limit < page.stat().st_size
+    for file in (results, page, table):
+        file.unlink()
+    command = ["prlimit", f"--fsize={limit}", sys.executable, "-m", "grader", *map(str, words)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    again = ["report", str(results), "-o", str(page), "--data", str(folder / "questions.jsonl")]
+    assert ran.returncode == 3
+    assert ran.stderr.splitlines()[-3:] == [
+        f"Wrote {results}",
+        f"Wrote {table}",
+        f"error: The report {page} could not be written: File too large. The results are in {results}. Make room, or "
+        f"name another file, and run `grade {shlex.join(again)}`.",
+    ]
+    assert not page.exists()
+    assert grade(*again, "-q").returncode == 0
+    assert page.exists()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import socketserver
 import subprocess
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler
@@ -84,6 +86,50 @@ def test_docker_is_preferred_to_podman(runtime: Path) -> None:
         found = engines.find()
     assert found is not None
     assert found.name == "rootless Docker"
+
+
+# Root connects to every socket, unless it gives up doing so.
+HELD = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else []
+EXAMINED = """
+from grader.errors import InfrastructureError
+from grader.sandbox import bubblewrap, choice, docker, doctor
+print(doctor.examine("bubblewrap").lines[1])
+bubblewrap.executable = lambda: None
+for attempt in (docker.connect, lambda: choice.choose("auto")):
+    try:
+        attempt()
+    except InfrastructureError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(bool(HELD) and shutil.which("setpriv") is None, reason="root, and no setpriv")
+def test_a_user_who_may_not_use_the_engine_is_told_so_and_what_helps(runtime: Path) -> None:
+    path = runtime / "docker.sock"
+    with listen(path):
+        path.chmod(0)
+        ran = subprocess.run(
+            [*HELD, sys.executable, "-c", EXAMINED],
+            env={**os.environ, "DOCKER_HOST": f"unix://{path}"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    denied = (
+        f"You may not use the Docker engine (permission denied on {path}): join the group docker, "
+        "or use --sandbox bubblewrap."
+    )
+    assert ran.stdout.splitlines() == [
+        f"docker   {denied}",
+        denied,
+        f"{denied} bubblewrap is not installed (`apt-get install bubblewrap`). Nothing was executed.",
+    ]
+
+
+def test_an_engine_that_is_absent_or_answers_forbids_nothing(runtime: Path) -> None:
+    assert engines.forbidden() is None
+    with listen(runtime / "run/docker.sock"):
+        assert engines.forbidden() is None
 
 
 VERSION: dict[str, Any] = {

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +14,8 @@ import pytest
 
 from grader.sandbox import interpreters
 
+# Root passes by the modes of files; without these capabilities it is held to them as an ordinary user is.
+HELD = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else []
 OWN = ".".join(platform.python_version_tuple()[:2])
 
 
@@ -52,3 +57,27 @@ def test_what_does_not_run_or_is_another_version_is_passed_over(tmp_path: Path) 
     assert interpreters.choose("9.9").version == platform.python_version()
     made = _python(tmp_path / "uv" / "cpython-9.9.1-linux" / "bin" / "python9.9", "9.9.1")
     assert interpreters.choose("9.9").path == made
+
+
+@pytest.mark.skipif(bool(HELD) and shutil.which("setpriv") is None, reason="root, and no setpriv")
+def test_a_folder_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+    """A variable that another user's session left behind. Root reads every folder, unless it gives up doing so."""
+    made = _python(tmp_path / "uv" / "cpython-9.9.1-linux" / "bin" / "python9.9", "9.9.1")
+    _python(tmp_path / "pyenv" / "versions" / "9.9.3" / "bin" / "python9.9", "9.9.3")
+    (tmp_path / "pyenv").chmod(0)
+    code = "from grader.sandbox import interpreters; print(interpreters.choose('9.9').path)"
+    try:
+        ran = subprocess.run([*HELD, sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    finally:
+        (tmp_path / "pyenv").chmod(0o755)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"{made}\n", "")
+
+
+def test_a_user_without_a_home_gets_the_graders_own_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", unknown)
+    for name in ("PYENV_ROOT", "UV_PYTHON_INSTALL_DIR"):
+        monkeypatch.delenv(name)
+    assert interpreters.choose("9.9").version == platform.python_version()

@@ -1,0 +1,49 @@
+"""Ctrl-C: what was kept is said as it is, with a cache and without one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+RESUMES = "Interrupted. What was finished is kept; the same command resumes."
+STARTS_OVER = "Interrupted. With --no-cache nothing was kept: the same command starts over."
+SEVERAL = "Interrupted. With --no-cache only the results of finished files were kept: the same command starts over."
+
+
+def interrupted(*words: object, pipe: Path) -> subprocess.CompletedProcess[str]:
+    """Run `grade` on a pipe without a writer, and interrupt it while it waits for the first byte."""
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "grader", *map(str, words)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process, pipe.open("wb"):
+        # Opening has waited for the reader.
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=300)
+    return subprocess.CompletedProcess(command, process.returncode, "", said)
+
+
+@pytest.mark.parametrize(("option", "message"), [("--cache", RESUMES), ("--no-cache", STARTS_OVER)])
+def test_an_interrupt_promises_to_resume_only_with_a_cache(
+    sample: Callable[[str], tuple[Path, Path]], option: str, message: str
+) -> None:
+    path, folder = sample("vstar")
+    path.unlink()
+    ran = interrupted(path, "-b", "vstar", "--data", folder / "questions.jsonl", option, pipe=path)
+    assert (ran.returncode, ran.stderr.strip()) == (130, message)
+
+
+def test_without_a_cache_an_interrupt_of_several_files_keeps_those_that_are_finished(
+    sample: Callable[[str], tuple[Path, Path]],
+) -> None:
+    path, folder = sample("vstar")
+    pipe = path.with_name("second.json")
+    ran = interrupted(path, pipe, "-b", "vstar", "--data", folder / "questions.jsonl", "--no-cache", pipe=pipe)
+    assert (ran.returncode, ran.stderr.strip()) == (130, SEVERAL)
