@@ -37,6 +37,11 @@ def parse_fail_under(text: str) -> FailUnder:
         raise UsageError(f"{text!r}: write it like accuracy=80, or accuracy:category=relative_position=75.")
     if abs(value) > 100:
         raise UsageError(f"{text!r}: metrics are percentages, from 0 to 100, so a threshold cannot be {value:.10g}.")
+    if 0 < value < 1:
+        raise UsageError(
+            f"{text!r}: metrics are percentages, from 0 to 100. Write {100 * value:.10g} if you mean "
+            f"{100 * value:.10g} %."
+        )
     return FailUnder(name=found["name"], group=found["group"], value=value)
 
 

@@ -146,7 +146,9 @@ def test_a_group_has_lines_of_its_own() -> None:
 
 def test_a_line_that_looks_like_a_share_is_said_to_be_a_percentage() -> None:
     made = mostly(78, 22)
-    assert "percentages, so this threshold is 0.75 of 100" in line(made, "accuracy=0.75").reason
+    with pytest.raises(UsageError, match=r"'accuracy=0.75': metrics are percentages, from 0 to 100. Write 75 if"):
+        line(made, "accuracy=0.75")
+    assert "percentages, so this threshold is 1 of 100" in line(made, "accuracy=1").reason
     assert "percentages" not in line(made, "accuracy=75").reason + line(made, "accuracy=0").reason
 
 
