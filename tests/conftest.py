@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +28,9 @@ def cases(number: int) -> int:
 # holds for how long it takes to make examples.
 settings.register_profile("grade", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=cases(100))
 settings.load_profile("grade")
+
+# A shell that starts the tests in the background has Ctrl-C ignored, and so it would be by all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 MACHINE_CACHE = resources.cache_folder()
 """This machine's, before a test names another."""
