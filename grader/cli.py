@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import sys
 from pathlib import Path
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.commands.config_file import Config, Kind
+
+NO_ROOM = (
+    ". Make room, or set TMPDIR (temporary files) and XDG_CACHE_HOME (the cache) to folders on another disk, and run "
+    "the command again."
+)
 
 
 def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
@@ -56,7 +62,7 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
         # click exits this way when the reader of the output has gone, and after a completion.
         return 0
     except OSError as error:
-        say(f"error: {error}")
+        say(f"error: {error}{NO_ROOM if error.errno == errno.ENOSPC else ''}")
         return InfrastructureError.exit_code
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -17,6 +17,7 @@ from grader import errors
 from grader.errors import InfrastructureError
 from grader.pool import messages, place, settings
 from grader.pool.messages import Hello, Refused
+from grader.sandbox import readiness
 
 if TYPE_CHECKING:
     from grader.pool.settings import PoolSettings
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 START_SECONDS = 900.0
 """Maximum time to start: building a sandbox image takes minutes, once."""
 TRIES = 5
+LEAST_FREE_BYTES = 1 << 20
+"""A disk with less free space is called full."""
 PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.pool.server import main; main()"
 
 
@@ -105,19 +108,20 @@ def _start(given: PoolSettings, deadline: float) -> None:
         refused = msgspec.json.decode(said, type=Refused)
         raise messages.error_of(refused)
     if not said:
-        tail = place.log_path(given.name).read_text(errors="replace").strip().splitlines()[-1:]
-        raise InfrastructureError(
-            f"The pool's process did not start ({''.join(tail) or 'without a message'}); its log is "
-            f"{place.log_path(given.name)}"
-        )
+        log_path = place.log_path(given.name)
+        said_last = "".join(log_path.read_text(errors="replace").strip().splitlines()[-1:])
+        text = f"The pool's process did not start ({said_last or 'without a message'}); its log is {log_path}"
+        # On a full disk the log may be empty as well.
+        if "No space left" in said_last or shutil.disk_usage(log_path.parent).free < LEAST_FREE_BYTES:
+            text += ". The disk is full: make room, or set TMPDIR and XDG_CACHE_HOME to folders on another disk"
+        raise InfrastructureError(text)
 
 
 def _line(fd: int, deadline: float) -> bytes:
     """Return the first line; less than a line if the stream or the time ends before."""
     data = b""
     while not data.endswith(b"\n"):
-        ready, _, _ = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
-        part = os.read(fd, 1 << 16) if ready else b""
+        part = os.read(fd, 1 << 16) if readiness.wait(deadline - time.monotonic(), readable=[fd]) else b""
         if not part:
             break
         data += part

@@ -8,7 +8,6 @@ import json
 import os
 import platform
 import random
-import select
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING
 from grader import resources
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
-from grader.sandbox import interpreters, packages
+from grader.sandbox import interpreters, packages, readiness
 from grader.sandbox.channel import Channel
 from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
 
@@ -63,13 +62,13 @@ class ProcessSupervisor:
         """Wait until the output pipe has room or the input pipe has data."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        if not any(select.select([self._process.stdout], [self._process.stdin], [], timeout)):
+        if not readiness.wait(timeout, readable=[self._process.stdout], writable=[self._process.stdin]):
             raise TimeoutError(f"nothing moved for {timeout:.0f} s")
 
     def read(self, timeout: float) -> bytes:
         """Receive bytes."""
         assert self._process.stdout is not None
-        if not select.select([self._process.stdout], [], [], timeout)[0]:
+        if not readiness.wait(timeout, readable=[self._process.stdout]):
             raise TimeoutError(f"nothing for {timeout:.0f} s")
         data: bytes = self._process.stdout.read(1 << 20)
         return data

@@ -46,7 +46,7 @@ class Channel:
                 self._stream.wait(timeout)
                 with contextlib.suppress(TimeoutError):
                     self._read(0)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise SupervisorLostError(f"cannot send: {error}") from error
 
     def receive(self, timeout: float) -> Answer:

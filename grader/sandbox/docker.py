@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import random
-import select
 import socket
 import ssl
 import struct
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
-from grader.sandbox import engines, image
+from grader.sandbox import engines, image, readiness
 from grader.sandbox.channel import Channel
 from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
 
@@ -28,7 +27,7 @@ NOT_PODMAN = (
 )
 READY_SECONDS = 60.0
 SOCKET_SECONDS = 60.0
-"""Maximum time of a read after `select` has reported data."""
+"""Maximum time of a read of data that has come."""
 OWNER_LABEL = f"{image.LABEL}.owner"
 CAPABILITIES = ["SETUID", "SETGID", "KILL"]
 PIDS = 256
@@ -114,7 +113,7 @@ class ContainerSupervisor:
 
     def wait(self, timeout: float) -> None:
         """Wait until the socket has room or data."""
-        if not any(select.select([self._socket], [self._socket], [], timeout)):
+        if not readiness.wait(timeout, readable=[self._socket], writable=[self._socket]):
             raise TimeoutError(f"nothing moved for {timeout:.0f} s")
 
     def read(self, timeout: float) -> bytes:
@@ -127,7 +126,7 @@ class ContainerSupervisor:
                     if stream == 1:
                         return payload
                     continue
-            if not select.select([self._socket], [], [], timeout)[0]:
+            if not readiness.wait(timeout, readable=[self._socket]):
                 raise TimeoutError(f"nothing for {timeout:.0f} s")
             part = self._socket.recv(1 << 20)
             if not part:

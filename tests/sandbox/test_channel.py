@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -43,6 +44,19 @@ def test_jobs_and_answers_that_do_not_fit_on_the_way_pass_each_other(supervisor:
     for number in range(JOBS):
         seen: Any = supervisor.receive(60)
         assert seen["run"]["result"] == f"{number:04}" * 4_999
+
+
+def test_a_supervisor_that_is_closed_while_jobs_are_sent_is_lost(supervisor: Supervisor) -> None:
+    """As at Ctrl-C, where another thread closes it."""
+    job = {"id": 0, "cpu": 8, "wall": 20, "run": True, "timed_out": "", "failed_prefix": "", "test": ""}
+
+    def send_many() -> None:
+        for _ in range(200):
+            supervisor.send(job | {"head": f"while True: pass\n# {'x' * 500_000}"}, 60)
+
+    threading.Timer(0.5, supervisor.close).start()
+    with pytest.raises(SupervisorLostError, match=r"cannot send|has ended"):
+        send_many()
 
 
 class Still:
