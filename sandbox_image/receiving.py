@@ -189,7 +189,7 @@ class Decoder:
         elif kind == "bytearray":
             target[:] = node[1].encode("latin-1")
         elif kind == "array":
-            arrays.fill(self, target, node)
+            arrays.fill(target, node, self.value)
         elif kind == "instance":
             set_attributes(target, self.pairs(node[2]))
         elif kind == "tree":
