@@ -34,7 +34,7 @@ def node(encoder: NodeEncoder, numpy: Any, value: Any) -> list[Any] | None:
 
 
 def _array(encoder: NodeEncoder, numpy: Any, value: Any, kind: type[Any]) -> list[Any] | None:
-    # An array that notices comparisons, on the tests' side (noticing.py), is sent as an ordinary one.
+    # The tests' side guards some arrays with a subclass (vacuous.py). They are sent as ordinary arrays.
     guards = getattr(kind, "crosses_as_array", False) is True
     kind = kind.__base__ if guards and kind.__base__ is not None else kind
     guise = {numpy.matrix: "matrix", numpy.recarray: "recarray"}.get(kind, "")

@@ -15,7 +15,7 @@ import types
 
 import codes
 import crossing
-from replies import Proxy
+from standing_in import Proxy
 
 # No `from __future__ import annotations` here: `eval` and `exec` would pass it on to texts of the tests.
 TYPE_CHECKING = False

@@ -14,7 +14,7 @@ import sys
 
 import crossing
 import nonfinite
-from replies import Proxy
+from standing_in import Proxy
 
 # No `from __future__ import annotations` here: `compile` would hand it on to the tests.
 TYPE_CHECKING = False

@@ -23,6 +23,7 @@ import vacuous
 import wire
 from instances import MalformedError
 from replay import Replay
+from standing_in import Proxy
 
 # No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the signature.
 TYPE_CHECKING = False
@@ -122,11 +123,9 @@ class _Tests:
         exec(self._signature, namespace)
         classes, stubs = lending.classes_and_stubs(self._spec, namespace)
         replay = Replay(self._calls, answers, classes, self._broken, self._guard)
-        lent = {
-            name: replies.Proxy(name, stub, replay.called) for name, stub in stubs.items() if name in hello["functions"]
-        }
+        lent = {name: Proxy(name, stub, replay.called) for name, stub in stubs.items() if name in hello["functions"]}
         decoder = replay.understood.decode(hello["n"])
-        makers, proxy = replay.understood.makers, lambda name: replies.Proxy(name, None, replay.called)
+        makers, proxy = replay.understood.makers, lambda name: Proxy(name, None, replay.called)
         replay.used += lending.lend(lent, self._spec["names"], hello, decoder, makers, proxy)
         replay.names |= lent
         namespace |= lent
