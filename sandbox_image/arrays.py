@@ -1,4 +1,4 @@
-"""NumPy arrays and scalars as nodes and back (dtype, shape and bytes). Also `array.array` and `memoryview`."""
+"""Convert NumPy arrays and scalars to nodes and back: dtype, shape, bytes. Also `array.array` and `memoryview`."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _shape(node: list[Any]) -> Any:
 
 
 def made(node: list[Any]) -> Any:
-    """Return the array of a node; objects are to be filled in."""
+    """Return the array of a node. `fill` adds its contents if they are objects."""
     import numpy
 
     size = 1
@@ -162,6 +162,6 @@ def typed(code: Any, text: str) -> array.array[Any]:
 
 
 def memory(code: Any, text: str) -> memoryview[Any]:
-    """Return a `memoryview` of its own bytes."""
+    """Return a `memoryview` of new bytes."""
     view = memoryview(text.encode("latin-1"))
     return view if code == "B" else view.cast(code)

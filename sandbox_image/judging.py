@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def judge(spec: "dict[str, Any]", request_fd: int, result_fd: int) -> None:
     """Serve requests until the channel closes: record a task's calls, or judge answers to them.
 
-    This process compiles tests but runs none, so it can serve one task after another. `spec` is empty.
+    This process compiles tests and runs them only in forks, so it can serve one task after another. `spec` is empty.
     """
     channel = socket.socket(fileno=request_fd)
     prepared: _Tests | recording.Recording | None = None
@@ -101,7 +101,7 @@ class _Tests:
     def verdict(self, hello: str | None, answers: list[str]) -> tuple[str, str]:
         """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""
         streams.swallow()
-        # It changes modules, so it is for this task only.
+        # This changes modules, but only in this fork.
         text = self._spec["signature"] + self._spec["test"]
         self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text, self._spec["test"])
         if hello is None:
