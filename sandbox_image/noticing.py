@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 EMPTY = "an array without items is compared with something that has some"
 OVERFLOW = "a complex number whose absolute value overflows is close to anything"
-FAR = "what is far from each other is found equal"
-MASKED = "what is masked is compared with something that is not"
+FAR = "two values that are far from each other are found equal"
+MASKED = "a masked item is compared with one that is not masked"
 _TESTING = (
     "assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal",
     "assert_array_almost_equal_nulp", "assert_array_equal", "assert_array_less", "assert_array_max_ulp", "assert_equal",
