@@ -1,4 +1,4 @@
-"""NumPy arrays and scalars as nodes and back (dtype, shape and bytes). Also `array.array` and `memoryview`."""
+"""Convert NumPy arrays and scalars to nodes and back: dtype, shape, bytes. Also `array.array` and `memoryview`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from instances import MalformedError, UncrossableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from receiving import Decoder
-    from sending import Encoder
+    from crossing import NodeEncoder
 
 _COMPARING = ("__array_ufunc__", "__array_function__")
 
 
-def node(encoder: Encoder, numpy: Any, value: Any) -> list[Any] | None:
+def node(encoder: NodeEncoder, numpy: Any, value: Any) -> list[Any] | None:
     """Return the node of an array or scalar; None for anything else. Raises UncrossableError."""
     kind = type(value)
     if isinstance(value, numpy.ma.MaskedArray):
@@ -33,8 +33,8 @@ def node(encoder: Encoder, numpy: Any, value: Any) -> list[Any] | None:
     return None
 
 
-def _array(encoder: Encoder, numpy: Any, value: Any, kind: type[Any]) -> list[Any] | None:
-    # What guards an array on the tests' side (vacuous.py) is an array to the other side.
+def _array(encoder: NodeEncoder, numpy: Any, value: Any, kind: type[Any]) -> list[Any] | None:
+    # The tests' side guards some arrays with a subclass (vacuous.py). They are sent as ordinary arrays.
     guards = getattr(kind, "crosses_as_array", False) is True
     kind = kind.__base__ if guards and kind.__base__ is not None else kind
     guise = {numpy.matrix: "matrix", numpy.recarray: "recarray"}.get(kind, "")
@@ -49,7 +49,7 @@ def _array(encoder: Encoder, numpy: Any, value: Any, kind: type[Any]) -> list[An
     return ["array", dtype, list(value.shape), data, guise]
 
 
-def _masked(encoder: Encoder, numpy: Any, value: Any) -> list[Any] | None:
+def _masked(encoder: NodeEncoder, numpy: Any, value: Any) -> list[Any] | None:
     if value is numpy.ma.masked or type(value) is not numpy.ma.MaskedArray:
         return ["masked constant"] if value is numpy.ma.masked else None
     mask = numpy.ma.getmaskarray(value)
@@ -92,7 +92,7 @@ def _shape(node: list[Any]) -> Any:
 
 
 def made(node: list[Any]) -> Any:
-    """Return the array of a node; objects are to be filled in."""
+    """Return the array of a node. `fill` adds its contents if they are objects."""
     import numpy
 
     size = 1
@@ -112,8 +112,8 @@ def made(node: list[Any]) -> Any:
     return array.view({"": numpy.ndarray, "matrix": numpy.matrix, "recarray": numpy.recarray}[guise])
 
 
-def fill(decoder: Decoder, target: Any, node: list[Any]) -> None:
-    """Fill an array with the contents of `node`."""
+def fill(target: Any, node: list[Any], value_of: Callable[[Any], Any]) -> None:
+    """Fill an array with the contents of `node`; `value_of` returns the value of an atom."""
     import numpy
 
     dtype, shape, data = node[1:4]
@@ -123,7 +123,7 @@ def fill(decoder: Decoder, target: Any, node: list[Any]) -> None:
     if dtype == "O":
         flat = target.reshape(-1)
         for position, atom in enumerate(data):
-            flat[position] = decoder.value(atom)
+            flat[position] = value_of(atom)
         target[...] = flat.reshape(target.shape)
     elif target.flags.writeable:
         target[...] = numpy.frombuffer(base64.b64decode(data), dtype=read_dtype(numpy, dtype)).reshape(shape)
@@ -162,6 +162,6 @@ def typed(code: Any, text: str) -> array.array[Any]:
 
 
 def memory(code: Any, text: str) -> memoryview[Any]:
-    """Return a `memoryview` of its own bytes."""
+    """Return a `memoryview` of new bytes."""
     view = memoryview(text.encode("latin-1"))
     return view if code == "B" else view.cast(code)

@@ -23,8 +23,22 @@ from instances import UncrossableError as UncrossableError  # noqa: PLC0414
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, Protocol
+
+    class NodeEncoder(Protocol):
+        """The part of sending.Encoder that is used to create nodes elsewhere (degrading.py, arrays.py)."""
+
+        classes: Mapping[type[Any], str]
+        reads: Sequence[str]
+        functions: bool
+
+        def atom(self, value: Any) -> Any: ...
+        def atoms(self, values: Iterable[Any]) -> list[Any]: ...
+        def pairs(self, mapping: Mapping[Any, Any]) -> list[Any]: ...
+        def node(self, value: Any) -> list[Any]: ...
+        def iterator(self, value: Any) -> list[Any]: ...
+
 
 MAX_BYTES = 32 << 20
 MAX_NODES = 2_000_000

@@ -19,7 +19,7 @@ import re
 import sys
 import types
 
-from crossing import MUTABLE, module_of, type_name
+from crossing import module_of, type_name
 from instances import UncrossableError, attributes
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from sending import Encoder
+    from crossing import NodeEncoder
 
 SCALARS = (int, float, complex, str, bytes)
 _COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
@@ -108,7 +108,7 @@ _WRAPPERS: dict[type[Any], str] = {
 }
 
 
-def node(encoder: Encoder, value: Any) -> list[Any] | None:
+def node(encoder: NodeEncoder, value: Any) -> list[Any] | None:
     """Return a node for a value that is not plain data itself; None if no node can represent it."""
     kind = type(value)
     if kind is array.array:
@@ -134,7 +134,7 @@ def node(encoder: Encoder, value: Any) -> list[Any] | None:
     return _own(encoder, value, kind) if is_own(kind) else None
 
 
-def _own(encoder: Encoder, value: Any, kind: type[Any]) -> list[Any]:
+def _own(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
     for base, plain in _PLAIN_VALUES.items():
         if isinstance(value, base):
             return _plain_value(encoder, value, kind, base, plain)
@@ -149,7 +149,7 @@ def _own(encoder: Encoder, value: Any, kind: type[Any]) -> list[Any]:
 
 
 def _plain_value(
-    encoder: Encoder, value: Any, kind: type[Any], base: type[Any], plain: Callable[[Any], Any]
+    encoder: NodeEncoder, value: Any, kind: type[Any], base: type[Any], plain: Callable[[Any], Any]
 ) -> list[Any]:
     if overrides(kind, base):
         raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
@@ -159,14 +159,14 @@ def _plain_value(
     return encoder.node(plain(value))
 
 
-def _descendant(encoder: Encoder, value: Any, kind: type[Any], base: type[Any]) -> list[Any]:
+def _descendant(encoder: NodeEncoder, value: Any, kind: type[Any], base: type[Any]) -> list[Any]:
     """Return a node for an instance of a class derived from one of the signature's: an instance of that class."""
     if overrides(kind, base) or isinstance(value, (enum.Enum, tuple, list, dict, set, str, int, float, bytes)):
         raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
     return ["instance", encoder.classes[base], encoder.pairs(attributes(value))]
 
 
-def _tree(encoder: Encoder, value: Any, kind: type[Any]) -> list[Any]:
+def _tree(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
     """Return a node for an object of the candidate's own class: its attributes, and facts that tests use."""
     held = attributes(value)
     if isinstance(value, enum.Enum):
@@ -184,7 +184,7 @@ def _tree(encoder: Encoder, value: Any, kind: type[Any]) -> list[Any]:
     return ["tree", kind.__name__, overrides(kind, object), encoder.pairs(dict(sendable)), encoder.pairs(facts)]
 
 
-_FACTS: dict[str, Callable[[Encoder, Any], Any]] = {
+_FACTS: dict[str, Callable[[NodeEncoder, Any], Any]] = {
     "__bool__": lambda e, v: bool(v),
     "__len__": lambda e, v: len(v),
     "__str__": lambda e, v: str(v),
@@ -193,13 +193,13 @@ _FACTS: dict[str, Callable[[Encoder, Any], Any]] = {
 }
 
 
-def _match(encoder: Encoder, value: re.Match[Any]) -> list[Any]:
+def _match(encoder: NodeEncoder, value: re.Match[Any]) -> list[Any]:
     spans = [list(value.span(number)) for number in range(len(value.groups()) + 1)]
     names = [part for pair in value.re.groupindex.items() for part in pair]
     return ["match", encoder.atoms([value.group(), *value.groups()]), spans, names, encoder.atom(value.string)]
 
 
-def _callable(encoder: Encoder, value: Any) -> list[Any] | None:
+def _callable(encoder: NodeEncoder, value: Any) -> list[Any] | None:
     """Return a node for a function: a callback from the candidate, else only a function with a known name."""
     name = getattr(value, "__name__", type(value).__name__)
     if encoder.functions:
@@ -219,8 +219,3 @@ def find_builtin(module: Any, qualified: Any) -> Any:
     for part in qualified.split("."):
         found = getattr(found, part, None)
     return found if callable(found) else None
-
-
-def is_mutable(node: list[Any]) -> bool:
-    """Whether the contents of this node's object can change."""
-    return node[0] in MUTABLE

@@ -1,8 +1,8 @@
 """Restrict texts that tests execute (`eval(solution(3)) == 24`): such a text may only compute.
 
 Otherwise a candidate's text would run in the process of the verdict, where the expected values are. The text may use
-literals, its own local names, built-in functions that only compute, and what the tests hand to `eval` or `exec`. It may
-not read a variable of the tests, and it may not change one.
+literals, its own local names, built-in functions that only compute, and the namespaces that the tests pass to `eval` or
+`exec`. It may not read or change a variable of the tests.
 """
 
 import ast
@@ -15,7 +15,7 @@ import types
 
 import codes
 import crossing
-from replies import Proxy
+from standing_in import Proxy
 
 # No `from __future__ import annotations` here: `eval` and `exec` would pass it on to texts of the tests.
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ _TESTS = {"<tests>", "<signature>", "<string>"}
 _OWN = "__executed__"
 """Marks the global variables of the tests, also in a copy of them."""
 _LOCALS = re.compile(r"\b(locals|vars|f_locals|__dict__)\b")
-"""How tests may copy their local variables to a dictionary; then no dictionary counts as handed over."""
+"""How tests may copy their local variables to a dictionary. Then every namespace is treated as the tests' own."""
 _BUILTINS = {
     "abs", "all", "any", "bin", "bool", "bytes", "chr", "complex", "dict", "divmod", "enumerate", "filter", "float",
     "frozenset", "hex", "int", "isinstance", "iter", "len", "list", "map", "max", "min", "next", "oct", "ord", "pow",
@@ -43,7 +43,7 @@ _CONSTRUCTORS = {
     "timedelta",
 }  # fmt: skip
 _CONSTANTS = (math.pi, math.e, math.tau)
-# `format` reads attributes of its arguments, whose names are no names of the code.
+# `format` reads attributes of its arguments, but their names are in a text and not among the names of the code.
 _ATTRIBUTES = _CONSTRUCTORS | {
     name
     for kind in (str, bytes, list, dict, set, tuple, int, float, complex, math)
@@ -84,7 +84,7 @@ def refuse_foreign_code(
 
 
 class _Names:
-    """What a text's names mean: variables that the tests have, and those that they handed to `eval` or `exec`."""
+    """The meaning of names in a text: variables of the tests, or entries of namespaces passed to `eval` or `exec`."""
 
     def __init__(
         self, frame: "FrameType", namespace: "Any" = None, local: "Any" = None, *, open_locals: bool = False
@@ -92,7 +92,7 @@ class _Names:
         own_globals = namespace is None or open_locals or _OWN in namespace
         own_locals = own_globals if local is None else open_locals or _OWN in local
         self.is_closed = not own_globals and not own_locals
-        """Whether the text reaches no variable of the tests."""
+        """Whether the text cannot reach any variable of the tests."""
         self.handed_globals = {} if own_globals else namespace
         self.handed_locals = {} if own_locals else (namespace if local is None else local)
         self._own: list[Any] = [namespace if own_globals and namespace is not None else frame.f_globals]
@@ -131,7 +131,7 @@ class _Restriction:
         def checked(source: "Any", /, *given: "Any", **more: "Any") -> "Any":
             frame = sys._getframe(1)
             namespace, local = (*given, None, None)[:2]
-            # Python 3.13 takes keywords as well.
+            # Python 3.13 also accepts them as keywords.
             namespace, local = more.pop("globals", namespace), more.pop("locals", local)
             spaces = namespace, local
             if namespace is None:
@@ -149,7 +149,7 @@ class _Restriction:
         return checked
 
     def _is_of_tests(self, source: "Any") -> bool:
-        """Whether this very text is written in the tests. An equal one may be a candidate's answer."""
+        """Whether this text object is a constant of the tests. An equal text may be a candidate's answer."""
         if not isinstance(source, (str, bytes)):
             return False
         if isinstance(source, str) and "\n" in source.strip():
@@ -157,7 +157,7 @@ class _Restriction:
         return any(source is text for text in self._texts)
 
     def check(self, code: "CodeType", names: _Names, *, stores: bool) -> None:
-        """Refuse code that does more than compute. `stores`: whether it may define names."""
+        """Refuse code that does more than compute. `stores`: whether the code may define names."""
         parts = list(_parts(code))
         used = {(part is code, name, how) for part in parts for name, how in codes.names(part)}
         stored = {name for _, name, how in used if how in _STORING}
@@ -180,7 +180,7 @@ class _Restriction:
         raise self._note(crossing.UnconfirmedError(why))
 
     def _is_free(self, name: str, names: _Names) -> bool:
-        """Whether a text may define this name where the tests have their variables."""
+        """Whether a text may define this name among the variables of the tests."""
         if name in self._variables or hasattr(builtins, name):
             return False
         return name in self._defined or not names.of_tests(name)
@@ -204,7 +204,7 @@ class _Restriction:
         return name in _BUILTINS
 
     def _is_pure(self, value: "Any") -> bool:
-        """Whether a value of the tests tells nothing about what they expect: modules, constructors, the candidate."""
+        """Whether a value reveals nothing about expected values: a module, a constructor, a candidate's function."""
         if type(value) is types.ModuleType:
             return value.__name__ in _MODULES
         if isinstance(value, type):
@@ -224,7 +224,7 @@ def _parts(code: "Any") -> "Iterator[CodeType]":
 
 
 def _texts(constants: "Any") -> "Iterator[str | bytes]":
-    """Yield the texts among constants. One character is the same object wherever it comes from."""
+    """Yield the texts among constants, without single characters: Python has only one object for each of them."""
     for constant in constants:
         if isinstance(constant, (str, bytes)) and len(constant) > 1:
             yield constant
@@ -233,7 +233,7 @@ def _texts(constants: "Any") -> "Iterator[str | bytes]":
 
 
 def _names_beside_answers(text: str) -> set[str]:
-    """Return the names that the tests write into texts where they execute them: `eval(f"{solution(3)} + a")`."""
+    """Return the names in texts that the tests write in a call of `eval` or `exec`: `eval(f"{solution(3)} + a")`."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and node.args:
@@ -243,6 +243,6 @@ def _names_beside_answers(text: str) -> set[str]:
                 part = stack.pop()
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     found.update(re.findall(r"[^\W\d]\w*", part.value))
-                # An argument is what a candidate was asked, or what is put into the text.
+                # The arguments of an inner call are arguments for the candidate, or values put into the text.
                 stack += [part.func] if isinstance(part, ast.Call) else ast.iter_child_nodes(part)
     return found

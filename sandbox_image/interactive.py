@@ -22,7 +22,8 @@ import vacuous
 import wire
 from instances import MalformedError
 from judging import reason_of
-from replies import Proxy, Replies, delivered
+from replies import Replies, delivered
+from standing_in import Proxy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

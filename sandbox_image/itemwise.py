@@ -1,9 +1,10 @@
-"""Tests that compare item by item: an answer with too few items would end the comparison before it has begun.
+"""Refuse answers with too few items, if the tests compare item by item.
 
-`zip(answer, expected)` stops at the end of the shorter one, and a loop over an answer without items asserts nothing.
-The tests' own code is rewritten before it is compiled: pairs, loops with assertions, and the assertions themselves say
-which names they are about. A name counts where its value came from the candidate. `type(x)` is rewritten as well: it
-gives the class that an array or a number would have without its guard (vacuous.py).
+`zip(answer, expected)` stops at the end of the shorter one, and a loop over an answer without items asserts nothing. So
+the tests' code is rewritten before it is compiled: calls of `zip` and `map`, loops with assertions, and the assertions
+themselves report which names they use. At run time, only names whose value came from the candidate matter. `type(x)` is
+rewritten too: it returns the ordinary class of an array that notices (noticing.py) or a number that remembers
+(nonfinite.py).
 """
 
 import ast
@@ -14,9 +15,9 @@ import sys
 
 import crossing
 import nonfinite
-from replies import Proxy
+from standing_in import Proxy
 
-# No `from __future__ import annotations` here: `compile` would hand it on to the tests.
+# No `from __future__ import annotations` here: `compile` would pass it on to the tests.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -28,12 +29,12 @@ UNREACHED = "no assertion is about an answer without items, and no loop over an 
 _ZIP, _MAP, _OVER, _ABOUT = "__zip__", "__map__", "__over__", "__about__"
 _TYPE = "__type__"
 _CONCERNED = re.compile(r"\b(zip|map|for|all|any|type)\b")
-# These have an end that nobody compares with, or none; a generator of the tests may have none either.
+# No test compares with the end of these, or they have none. A generator of the tests may also be endless.
 _WITHOUT_END = (range, itertools.count, itertools.cycle, itertools.repeat)
 _LAZY: "tuple[type[Any], ...]" = (map, filter, reversed, enumerate, type(iter([])), type(iter(())))
 _COPYING = {"sorted", "list", "tuple", "reversed", "map", "filter"}
 _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
-# What is asked of an answer with these is true of one without items as well.
+# The result of these can be true also if the answer that they are called with has no items.
 _EMPTY_TALK = {
     "all",
     "any",
@@ -52,7 +53,7 @@ _EMPTY_TALK = {
 
 
 def rewrite(tree: ast.Module, source: str) -> None:
-    """Have the code say what it compares item by item; `Items.bind` gives it the names that it then calls."""
+    """Make the code report what it compares item by item. `Items.bind` defines the functions that it calls for that."""
     if not _CONCERNED.search(source):
         return
     defined = {
@@ -76,7 +77,7 @@ def rewrite(tree: ast.Module, source: str) -> None:
 class _Comparisons(ast.NodeTransformer):
     """Rewrites calls of `zip`, `map`, `all`, `any` and `type`, and loops that assert.
 
-    `defined`: names that the tests define; `copies`: name -> names of what the tests have copied under it.
+    `defined`: names that the tests define. `copies`: variable -> names of the values that the tests have copied to it.
     """
 
     def __init__(self, defined: "set[str]", copies: "dict[str, set[str]]") -> None:
@@ -123,9 +124,9 @@ class _Comparisons(ast.NodeTransformer):
 
 
 class _Assertions(ast.NodeTransformer):
-    """Has assertions, and conditions that may be part of one, say which names they are about.
+    """Makes assertions, and conditions that may be part of one, report which names they depend on.
 
-    `defined`: names that the tests define; a function of theirs is looked into where it is defined.
+    `defined`: names that the tests define. A function of the tests is examined at its definition, not at its calls.
     """
 
     def __init__(self, defined: "set[str]") -> None:
@@ -149,7 +150,7 @@ class _Assertions(ast.NodeTransformer):
         return [ast.copy_location(ast.Expr(_call(node, _ABOUT, _constant(names))), node), node] if names else node
 
     def _mentioned(self, node: ast.AST) -> "Iterator[str]":
-        """Give the names that a condition depends on, if their values have no items."""
+        """Yield the names on which a condition depends even if their values have no items."""
         if isinstance(node, ast.Name):
             yield node.id
         elif isinstance(node, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
@@ -165,7 +166,7 @@ class _Assertions(ast.NodeTransformer):
 
 
 def _may_fail(node: ast.AST) -> bool:
-    """Whether a statement is one by which a test fails."""
+    """Whether a test can fail by this statement itself."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         function = node.value.func
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
@@ -189,14 +190,14 @@ def _length_of(node: ast.AST) -> "tuple[str, ...]":
         name = getattr(node.func, "id", "")
         given: list[ast.expr] = node.args
         if name in {"map", "filter", _MAP}:
-            # What a function makes of each item leaves their number as it is, or is meant to.
+            # The function is applied to each item, so it does not change their number; a filter is not expected to.
             given = given[2:] if name == _MAP else given[1:]
         return tuple(dict.fromkeys(itertools.chain(_length_of(node.func), *map(_length_of, given))))
     return ()
 
 
 def _copies(tree: ast.Module) -> "dict[str, set[str]]":
-    """Return name -> the names of what is copied under it: `r = sorted(answer)`, `r = np.array(solution(1))`."""
+    """Return variable -> names of the values copied to it, for instance by `r = sorted(answer)`."""
     found: dict[str, set[str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name):
@@ -211,12 +212,12 @@ def _call(at: ast.expr | ast.stmt, name: str, *args: ast.expr) -> ast.Call:
 
 
 def _constant(names: "tuple[str, ...]") -> ast.Constant:
-    # A constant may be a tuple of texts, whatever the stubs say.
+    # A constant may be a tuple of texts, but the type stubs do not say so.
     return ast.Constant(names)  # type: ignore[arg-type]
 
 
 class Items:
-    """What the rewritten code of one run has said. `note` is told why nothing can be confirmed any more."""
+    """The reports of the rewritten code in one run. `note` gets the reason why nothing can be confirmed."""
 
     def __init__(self, note: "Callable[[BaseException], BaseException]") -> None:
         self._note = note
@@ -227,7 +228,7 @@ class Items:
         self._unreached: dict[int, list[Any]] = {}
 
     def bind(self, namespace: "dict[str, Any]") -> None:
-        """Give the rewritten code what it calls."""
+        """Define in a namespace the functions that the rewritten code calls."""
         namespace |= {
             _ZIP: self._zip,
             _MAP: self._map,
@@ -237,14 +238,14 @@ class Items:
         }
 
     def came(self, built: "list[Any]", result: "Any") -> None:
-        """Take in an answer and its parts."""
+        """Record an answer and its parts."""
         for value in (*built, result):
             if hasattr(value, "__iter__"):
                 self._answers[id(value)] = value
                 self._some_are_empty = self._some_are_empty or _may_be_empty(value)
 
     def finish(self) -> None:
-        """Refuse a run in which nothing has depended on an answer without items."""
+        """Refuse the run if a loop had only answers without items, and some of them are in no assertion."""
         for loop, answers in self._unreached.items():
             if loop not in self._reached and any(id(value) not in self._asserted for value in answers):
                 self._refuse(UNREACHED)
@@ -257,16 +258,16 @@ class Items:
             self._asserted.update(id(value) for value in self._named(sys._getframe(1), names))
 
     def _named(self, frame: "FrameType", names: "Iterable[str]") -> "list[Any]":
-        """Return the answers, and functions of the candidate's, that have these names."""
+        """Return the answers and the candidate's functions that have these names."""
         local, outer = frame.f_locals, frame.f_globals
         values = [local[name] if name in local else outer.get(name) for name in names]
         return [value for value in values if type(value) is Proxy or self._is_answer(value)]
 
     def _is_answer(self, value: "Any") -> bool:
-        # There is one empty text and one empty tuple; tests do not loop over their own.
+        # Python has only one empty text and one empty tuple. Tests do not loop over an empty one of their own.
         return self._answers.get(id(value)) is value is not None or (type(value) in {str, tuple} and not value)
 
-    # --- what the tests call ---
+    # --- called by the rewritten code ---
 
     def _over(self, loop: int, names: "tuple[str, ...]", iterable: "Any") -> "Any":
         if loop in self._reached:
@@ -300,7 +301,7 @@ class Items:
         return [bool(self._named(frame, some)) or self._is_answer(one) for some, one in zip(names, given, strict=True)]
 
     def _pairs(self, theirs: "list[bool]", given: "tuple[Any, ...]") -> "Iterator[tuple[Any, ...]]":
-        """Give tuples as `zip` does; refuse where what the candidate gave has ended and the rest has not."""
+        """Yield tuples as `zip` does; refuse if an iterable of the candidate ends before one of the tests."""
         iterators = [*map(iter, given)]
         for count in itertools.count():
             items = []
@@ -320,12 +321,12 @@ def _may_be_empty(value: "Any") -> bool:
     try:
         return not len(value)
     except (TypeError, ValueError, OverflowError):
-        # An iterator, an array without dimensions, or an object that does not say.
+        # An iterator, an array without dimensions, or an object that does not tell its length.
         return True
 
 
 def _has_more(given: "Any", iterator: "Any", count: int, taken: bool) -> bool:
-    """Whether something has more than `count` items. `taken`: one more has been taken from it."""
+    """Whether an iterable has more than `count` items. `taken`: `iterator` has already yielded one more."""
     if isinstance(given, _WITHOUT_END):
         return False
     if hasattr(given, "__len__"):

@@ -23,6 +23,7 @@ import vacuous
 import wire
 from instances import MalformedError
 from replay import Replay
+from standing_in import Proxy
 
 # No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the signature.
 TYPE_CHECKING = False
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 def judge(spec: "dict[str, Any]", request_fd: int, result_fd: int) -> None:
     """Serve requests until the channel closes: record a task's calls, or judge answers to them.
 
-    This process compiles tests but runs none, so it can serve one task after another. `spec` is empty.
+    This process compiles tests and runs them only in forks, so it can serve one task after another. `spec` is empty.
     """
     channel = socket.socket(fileno=request_fd)
     prepared: _Tests | recording.Recording | None = None
@@ -100,7 +101,7 @@ class _Tests:
     def verdict(self, hello: str | None, answers: list[str]) -> tuple[str, str]:
         """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""
         streams.swallow()
-        # It changes modules, so it is for this task only.
+        # This changes modules, but only in this fork.
         text = self._spec["signature"] + self._spec["test"]
         self._guard = vacuous.refuse_empty_comparisons(self._broken.note, text, self._spec["test"])
         if hello is None:
@@ -122,11 +123,9 @@ class _Tests:
         exec(self._signature, namespace)
         classes, stubs = lending.classes_and_stubs(self._spec, namespace)
         replay = Replay(self._calls, answers, classes, self._broken, self._guard)
-        lent = {
-            name: replies.Proxy(name, stub, replay.called) for name, stub in stubs.items() if name in hello["functions"]
-        }
+        lent = {name: Proxy(name, stub, replay.called) for name, stub in stubs.items() if name in hello["functions"]}
         decoder = replay.understood.decode(hello["n"])
-        makers, proxy = replay.understood.makers, lambda name: replies.Proxy(name, None, replay.called)
+        makers, proxy = replay.understood.makers, lambda name: Proxy(name, None, replay.called)
         replay.used += lending.lend(lent, self._spec["names"], hello, decoder, makers, proxy)
         replay.names |= lent
         namespace |= lent

@@ -1,7 +1,7 @@
-"""A pylint kept alive: only its error and fatal checks, one program after another, the same messages as a fresh run.
+"""One pylint that checks one program after another, for errors and fatal problems only.
 
-Confirmed against the official evaluator's messages by tests/sandbox/test_linter.py. The process that holds it executes
-nothing of what it reads; it is replaced when a source makes it hang, grow or crash.
+Its messages are those of a fresh pylint; tests/sandbox/test_linter.py compares them with the official evaluator's. Its
+process never executes a program. It is replaced if a source makes it hang, grow or crash.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     Assigned = list[tuple[Any, list[Any]]]
-    """Assignments to attributes, each with what astroid takes the owner of the attribute to be."""
+    """Assignments to attributes, each with the owners of the attribute that astroid infers."""
 
 NAME = "program"
 MAX_MESSAGE, MAX_TEXT = 10_000, 100_000
 
 
 class Linter:
-    """`messages(source)` returns the texts of pylint's error and fatal messages, `function-redefined` left out."""
+    """A pylint with its state between programs."""
 
     def __init__(self, folder: str) -> None:
         from astroid import MANAGER
@@ -51,7 +51,7 @@ class Linter:
         _remember(AstroidBuilder, self.assigned)
 
     def messages(self, source: str) -> list[str]:
-        """Lint one program."""
+        """Return the texts of pylint's error and fatal messages for one program, without `function-redefined`."""
         with open(self.path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
             file.write(source)
         self.reporter.messages = []
@@ -65,9 +65,9 @@ class Linter:
             for name in os.listdir(self.folder):
                 with contextlib.suppress(OSError):
                     os.unlink(os.path.join(self.folder, name))
-            # A module stays known by its name; the next program has the same one.
+            # astroid keeps a module under its name, and the next program has the same name.
             self.known.pop(NAME, None)
-            # What was concluded of a library's module while it had the program's attribute is kept in too many places.
+            # astroid keeps what it inferred from an assignment to a library in many places, so the process is replaced.
             self.stained |= _forget(self.assigned)
         return _bounded(
             message.msg
@@ -76,9 +76,9 @@ class Linter:
         )
 
     def warm(self) -> None:
-        """Load the parts that pylint loads on first use, then keep the garbage collector away from them.
+        """Load what pylint loads on first use, and turn off the garbage collector.
 
-        NumPy's are loaded by the first program that imports it: a benchmark may have none.
+        The parts for NumPy are loaded by the first program that imports it, because some benchmarks have no such one.
         """
         self.messages("import typing\nfrom typing import List\n\ndef f(x: List[int]):\n    return x\n")
         gc.collect()
@@ -87,7 +87,7 @@ class Linter:
 
 
 def _bounded(messages: Iterable[str]) -> list[str]:
-    """Return the messages, each and together of bounded length; an honest program's are a line each."""
+    """Return the messages, and bound the length of each and of all. An honest program's messages are one line each."""
     kept, room = [], MAX_TEXT
     for message in messages:
         if room <= 0:
@@ -100,7 +100,7 @@ def _bounded(messages: Iterable[str]) -> list[str]:
 
 
 def _remember(builder: Any, assigned: Assigned) -> None:
-    """Note the program's assignments to attributes: they are entered at what they assign to, a library module even."""
+    """Record the program's assignments to attributes. astroid adds them to the owner, even to a library's module."""
     from astroid.exceptions import AstroidError
 
     enter = builder.delayed_assattr
@@ -117,9 +117,9 @@ def _remember(builder: Any, assigned: Assigned) -> None:
 
 
 def _forget(assigned: Assigned) -> bool:
-    """Take the program's assignments back from modules and classes that the next program will see; the last first.
+    """Remove the program's assignments, the last one first, from modules and classes that the next program will see.
 
-    Returns whether there were any.
+    Return whether there were such assignments outside of the program.
     """
     stained = False
     while assigned:
@@ -133,7 +133,7 @@ def _forget(assigned: Assigned) -> bool:
 
 
 def _remove(table: Any, node: Any) -> bool:
-    """Take a node out of a table; returns whether it was there."""
+    """Remove a node from a table; return whether the table had it."""
     values = table.get(node.attrname) if isinstance(table, dict) else None
     if values and any(value is node for value in values):
         values[:] = [value for value in values if value is not node]

@@ -1,9 +1,9 @@
-"""Numbers of a candidate's that are not finite: what is computed from one is near nothing.
+"""Numbers from a candidate that are not finite: a comparison of one with a finite number confirms nothing.
 
-Where no test names such a number, none is taken (vacuous.py). Where one does, the number may be right for one call and
-nonsense for the next: a NaN is not greater than any tolerance, and an infinity is within any relative one. So such a
-number remembers that it came from a candidate. What compares it with a finite number by way of a difference or an order
-is refused; what asks for its kind (`isnan`, `== inf`) is not.
+If the tests do not name such numbers, vacuous.py refuses them. If the tests do, such a number can be right for one call
+and wrong for the next, and a comparison may still be true: a NaN is not greater than any tolerance, and an infinity is
+within any relative one. So the number remembers that it came from a candidate. Its difference from a finite number is
+refused, and so is a comparison by order; a question about its kind (`isnan`, `== inf`) is not.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import math
 import operator
 import sys
 
+import naming
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
-
-    from vacuous import Guard
+    from typing import Any, NoReturn
 
 WHY = "a number that is not finite is compared as if it were near any other"
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
@@ -29,7 +29,7 @@ _ABSOLUTE = ("abs", "absolute", "fabs")
 
 
 class Remembering:
-    """A number that came, or what was computed from one; a class of each kind of number is made of it."""
+    """A number that came from a candidate, or one that was computed from it. Each type of number gets a subclass."""
 
     __slots__ = ()
     crosses_as_number = True
@@ -38,16 +38,20 @@ class Remembering:
 
 
 class Numbers:
-    """Makes such numbers, and decides about them. `names_nan`: whether a text of the tests speaks of NaN."""
+    """Creates such numbers, and refuses some of their comparisons.
 
-    def __init__(self, guard: Guard, tests: str, names_nan: Callable[[str], bool]) -> None:
-        self._guard, self._tests, self._names_nan = guard, tests, names_nan
+    `refuse(why)` raises an exception. `marked` returns an array as one that notices comparisons (noticing.py). `tests`:
+    the tests' source.
+    """
+
+    def __init__(self, refuse: Callable[[str], NoReturn], marked: Callable[[Any], Any], tests: str) -> None:
+        self._refuse, self._marked, self._tests = refuse, marked, tests
         self._classes: dict[type[Any], type[Any]] = {}
         self.came = False
-        """Whether there is such a number at all."""
+        """Whether such a number was created."""
 
     def remembering(self, value: Any, *, derived: bool = False) -> Any:
-        """Return a number that is like `value`; `derived`: it was computed."""
+        """Return `value` as a number that remembers. `derived`: it was computed from such a number."""
         kind = type(value)
         if kind not in self._classes:
             self._classes[kind] = self._class(kind)
@@ -71,14 +75,14 @@ class Numbers:
         setattr(module, name, absolute)
 
     def _kept(self, found: Any, source: Any) -> Any:
-        """Return what one number became."""
+        """Return `found`, computed from `source`, as a number that remembers if it is not finite."""
         return found if math.isfinite(found) else self.remembering(found, derived=source.derived)
 
     def _class(self, kind: type[Any]) -> type[Any]:
         def made_plain(value: Any) -> Any:
             return kind(value)
 
-        # An array leaves the operation to the class of higher priority.
+        # An array leaves the operation to the class with the higher priority.
         members: dict[str, Any] = {"plain": made_plain, "__array_priority__": 1e6}
         for name in _ARITHMETIC:
             function = getattr(operator, name)
@@ -95,7 +99,7 @@ class Numbers:
             "__class__": property(lambda _: kind),
             "__reduce_ex__": lambda a, _protocol: (kind, (plain(a),)),
         }
-        # NumPy looks at the first base only.
+        # NumPy examines only the first base.
         made = type(kind.__name__, (kind, Remembering), members)
         made.__module__ = kind.__module__
         return made
@@ -106,9 +110,9 @@ class Numbers:
             if not isinstance(b, (int, float)) and not _is_number(b):
                 return self._with_array(compute, a, b)
             if name == "sub" and (a != a) != (b != b):
-                self._guard.refuse(WHY)
+                self._refuse(WHY)
             made = compute(a, b)
-            # The difference of two that are alike: the answer may be right.
+            # Two NaN, or the difference of two equal infinities: the answer may be right.
             alike = (a != a and b != b) or (name == "sub" and a == b)
             if alike or not isinstance(made, (int, float)) or math.isfinite(made):
                 return made
@@ -120,7 +124,7 @@ class Numbers:
         numpy = sys.modules.get("numpy")
         if numpy is None or not isinstance(b, numpy.ndarray):
             return compute(a, b)
-        return compute(self._guard.marked(numpy.asarray(a)), b)
+        return compute(self._marked(numpy.asarray(a)), b)
 
     def _order(self, compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         def compared(mine: Any, other: Any) -> Any:
@@ -129,24 +133,24 @@ class Numbers:
                 return self._with_array(compare, a, b)
             derived = mine.derived or getattr(other, "derived", False)
             if (a != a) != (b != b) and (derived or not self.statement_names_nan()):
-                self._guard.refuse(WHY)
+                self._refuse(WHY)
             if derived and math.isinf(a) and math.isinf(b):
-                self._guard.refuse(WHY)
+                self._refuse(WHY)
             return compare(a, b)
 
         return compared
 
     def statement_names_nan(self) -> bool:
-        """Whether the statement of the tests that is being executed speaks of NaN."""
+        """Whether the statement of the tests that is being executed names NaN."""
         frame = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename != "<tests>":
             frame = frame.f_back  # type: ignore[assignment]
-        return frame is not None and self._names_nan(_statement(self._tests, frame.f_lineno))
+        return frame is not None and naming.names_nan(_statement(self._tests, frame.f_lineno))
 
     # --- arrays ---
 
     def check(self, numpy: Any, name: str, inputs: tuple[Any, ...]) -> None:
-        """Refuse an operation on two arrays by which what is not finite would be near anything."""
+        """Refuse an operation on two arrays by which a number that is not finite would be near any other."""
         if len(inputs) != 2:
             return
         a, b = (numpy.asarray(plain(value)) for value in inputs)
@@ -154,23 +158,23 @@ class Numbers:
             return
         differ = any(getattr(value, "differs", False) for value in inputs)
         if name == "subtract" or name in _ORDERING:
-            # A single number may be a mean or a bound.
+            # A single number beside a larger array may be a mean or a bound instead of the expected value.
             nan, other = numpy.isnan(a), numpy.isnan(b)
             unlike = ((nan & ~other).any() and b.size > 1) or ((other & ~nan).any() and a.size > 1)
             single = a.size == b.size == 1 and (nan != other).any()
             if (unlike or single) and (name == "subtract" or not self.statement_names_nan()):
-                self._guard.refuse(WHY)
+                self._refuse(WHY)
         if differ and (name in _ORDERING or name in _DIVIDING) and (numpy.isinf(a) & numpy.isinf(b)).any():
-            self._guard.refuse(WHY)
+            self._refuse(WHY)
 
 
 def plain(value: Any) -> Any:
-    """Return a number without its memory."""
+    """Return the ordinary number for one that remembers; other values unchanged."""
     return value.plain() if isinstance(value, Remembering) else value
 
 
 def plain_type(value: Any) -> type[Any]:
-    """Return the type of a value; of an array that notices or a number that remembers, the type that it stands for."""
+    """Return the type of a value, as if it were an ordinary array or number."""
     kind = type(value)
     guards = getattr(kind, "crosses_as_array", False) is True or getattr(kind, "crosses_as_number", False) is True
     return kind.__base__ if guards and kind.__base__ is not None else kind
@@ -181,7 +185,7 @@ def _exchanged(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def holds(value: Any) -> bool:
-    """Whether such a number is in a list, at any depth that is usual."""
+    """Whether a list contains such a number, at a depth of up to 8."""
     stack = [(value, 0)]
     while stack:
         value, depth = stack.pop()
@@ -198,7 +202,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _statement(source: str, line: int) -> str:
-    """Return the text of the innermost statement at a line; of one with a body, only the line."""
+    """Return the text of the innermost statement at a line; only the line if the statement has a body."""
     lines = source.split("\n")
     covering = [
         node

@@ -31,7 +31,7 @@ class Patient:
     """
 
     def __init__(self, source: str, *, identity: bool = False, rewrite: "Rewrite | None" = None) -> None:
-        """`identity`: `a is b` is to be decided by a function. `rewrite` changes the tree before anything else."""
+        """`identity`: replace `a is b` by a call of a function. `rewrite` changes the tree first."""
         tree = ast.parse(source, "<tests>")
         if rewrite is not None:
             rewrite(tree, source)
@@ -48,20 +48,20 @@ class Patient:
         failed: "Callable[[str], object]",
         identical: "Callable[[Any, Any], bool] | None" = None,
     ) -> None:
-        """Connect code in this namespace: it calls `failed(text)` after a failure, and `identical(a, b)` for `is`."""
+        """Define the functions that the code calls: `failed(text)` after a failure, and `identical(a, b)` for `is`."""
         namespace[_FAILED] = lambda number: failed(_text(self._assertions[number], sys.exc_info()[1]))
         namespace[_EVERY] = lambda items: all(list(items))
         namespace[_IDENTICAL] = identical
 
 
 def _text(node: ast.stmt, error: BaseException | None) -> str:
-    """Return what failed, for people."""
+    """Return a text for people that tells what failed."""
     text = ast.unparse(node)
     return text if error is None or isinstance(error, AssertionError) else f"{text} ({type(error).__name__}: {error})"
 
 
 def compile_strict(source: str, rewrite: "Rewrite") -> "CodeType":
-    """Return the code of a test script, rewritten, and without messages of assertions that call something."""
+    """Return the code of a test script, rewritten. Messages of assertions are removed if they call something."""
     tree = ast.parse(source, "<tests>")
     rewrite(tree, source)
     for node in ast.walk(tree):
@@ -130,14 +130,14 @@ class _Identity(ast.NodeTransformer):
 
 
 def _apart(node: ast.stmt) -> list[ast.stmt]:
-    """Return `assert a and b` as two assertions, since both must hold."""
+    """Return `assert a and b` as two assertions, because both must hold."""
     if type(node) is ast.Assert and type(node.test) is ast.BoolOp and type(node.test.op) is ast.And:
         return [one for part in node.test.values for one in _apart(_at(node, ast.Assert(part, None)))]
     return [node]
 
 
 def _exhaustive(test: ast.expr) -> ast.expr:
-    """Return `all(...)` in a form that does not stop at the first false item, since all items must be true."""
+    """Return `all(...)` in a form that reads all items, because all must be true."""
     if isinstance(test, ast.Call) and _name(test.func) == "all" and len(test.args) == 1 and not test.keywords:
         return _at(test, ast.Call(_at(test, ast.Name(_EVERY, ast.Load())), test.args, []))
     return test

@@ -21,9 +21,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import FrameType
-    from typing import Any, Literal
+    from typing import Any, Literal, NoReturn, Protocol
 
-    from recording import Recorder
+    class Recorder(Protocol):
+        """The part of recording.Recorder that placeholders use."""
+
+        def count(self) -> None: ...
+        def asked(self) -> bool: ...
+        def refuse(self, why: str) -> NoReturn: ...
+        def derived(self, parent: Placeholder) -> Placeholder: ...
+        def nth(self, parent: Placeholder, number: int) -> Placeholder: ...
+        def item(self, parent: Placeholder, key: Any) -> Placeholder: ...
+        def attribute(self, parent: Placeholder, name: str) -> Placeholder: ...
+        def called(self, target: Placeholder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Placeholder: ...
+
 
 _OWN_NAMES = ("_expression", "_recorder", "_holds")
 _LOCAL = frozenset(
@@ -52,6 +63,8 @@ class Placeholder:
     """Represents an answer, or a value that a test derived from one (then its expression is None)."""
 
     __slots__ = (*_OWN_NAMES, "__weakref__")
+    if TYPE_CHECKING:
+        _recorder: Recorder
 
     def __init__(self, recorder: Recorder, expression: list[Any] | None, holds: Any = None) -> None:
         object.__setattr__(self, "_recorder", recorder)
@@ -77,8 +90,7 @@ class Placeholder:
         self._recorder.refuse("the tests change what the candidate returned")
 
     def __bool__(self) -> bool:
-        truthy: bool = self._recorder.asked()
-        return truthy
+        return self._recorder.asked()
 
     def __len__(self) -> int:
         return int(self._recorder.asked())
@@ -117,8 +129,7 @@ class Placeholder:
         return self._recorder.derived(self)
 
     def __contains__(self, item: Any) -> bool:
-        truthy: bool = self._recorder.asked()
-        return truthy
+        return self._recorder.asked()
 
     def __round__(self, digits: Any = None) -> Any:
         return self._recorder.derived(self)

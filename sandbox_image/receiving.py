@@ -1,4 +1,4 @@
-"""The receiving side: rebuild the graph from a table that may come from anybody (see crossing.py)."""
+"""The receiving side: rebuild the graph of objects from a table that may be hostile (see crossing.py)."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ _WRITTEN: dict[Any, Callable[[Any], Any]] = {
 
 
 class Decoder:
-    """Builds values from a table of nodes. `classes`: name -> class; `known`: tag -> objects that were sent before.
+    """Builds values from a table of nodes.
 
-    `makers` creates objects that differ between the two sides; see standing_in.py.
+    `classes`: name -> class of the signature. `known`: tag -> objects that were sent before. `makers` creates objects
+    that differ between the two sides (standing_in.py).
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Decoder:
         self.known = known if known is not None else {}
         self.makers = makers if makers is not None else standing_in.Makers()
         self.plain: Callable[[Any], Any] | None = None
-        """Checks each number and text before it is used."""
+        """Called with each number and text; returns the value to use."""
         self.built: list[Any] = [None] * len(nodes)
         self._ready: list[bool | str] = [False] * len(nodes)
 
@@ -76,7 +77,7 @@ class Decoder:
             raise MalformedError(f"{type(error).__name__}: {str(error)[:200]}") from None
 
     def value(self, atom: Any) -> Any:
-        """Return the value of an atom, once `decode_all` is done (or for parts already built)."""
+        """Return the value of an atom. The nodes that it refers to must have been built."""
         if atom is None or isinstance(atom, (bool, int, float, str)):
             return atom if self.plain is None else self.plain(atom)
         if not isinstance(atom, dict) or len(atom) != 1:
@@ -106,7 +107,7 @@ class Decoder:
         return found
 
     def _immutable(self, start: int) -> None:
-        """Build node `start` after the immutable nodes in it, with a stack instead of recursion."""
+        """Build node `start` after the immutable nodes in it. A stack replaces recursion, which has a limit."""
         stack = [start]
         entered: set[int] = set()
         while stack:
@@ -189,7 +190,7 @@ class Decoder:
         elif kind == "bytearray":
             target[:] = node[1].encode("latin-1")
         elif kind == "array":
-            arrays.fill(self, target, node)
+            arrays.fill(target, node, self.value)
         elif kind == "instance":
             set_attributes(target, self.pairs(node[2]))
         elif kind == "tree":
@@ -238,7 +239,7 @@ def _view(decoder: Decoder, node: list[Any]) -> Any:
 
 
 def _path(decoder: Decoder, node: list[Any]) -> Any:
-    # Few programs need it, and it takes time to load.
+    # Few programs need pathlib, and loading it takes time.
     import pathlib
 
     return {"PosixPath": pathlib.PosixPath, "PurePosixPath": pathlib.PurePosixPath}[node[1]](decoder.value(node[2]))
@@ -309,12 +310,12 @@ def _plain_class(kind: Any) -> type[Any]:
 
 
 def _is_filled(node: list[Any]) -> bool:
-    """Whether the shell of a node has its contents: an array of numbers or texts."""
+    """Whether the shell of a node already has its contents, as an array of numbers or texts does."""
     return bool(node[0] == "array" and node[1] != "O")
 
 
 def _references(node: list[Any]) -> list[int]:
-    """Positions of the nodes that a node's own atoms name."""
+    """Return the positions of the nodes to which a node's own atoms refer."""
     found = []
     stack: list[Any] = [part for part in node[1:] if isinstance(part, (list, dict))]
     while stack:

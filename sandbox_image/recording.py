@@ -20,7 +20,7 @@ import sending
 import streams
 from heap import Heap
 from placeholder import Placeholder, UnrecordableError
-from replies import Proxy
+from standing_in import Proxy
 from surroundings import Surroundings
 
 TYPE_CHECKING = False

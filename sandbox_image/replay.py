@@ -15,7 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from replies import Broken, Proxy
+    from replies import Broken
+    from standing_in import Proxy
     from vacuous import Guard
 
 

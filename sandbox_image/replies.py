@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import crossing
-import instances
 import receiving
 import standing_in
 from heap import Heap
 from instances import MalformedError
+from standing_in import Proxy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Any
 
+    from standing_in import CallBack
     from vacuous import Guard
-
-    CallBack = Callable[["Proxy", tuple[Any, ...], dict[str, Any]], Any]
-    """Calls a function of the candidate."""
 
 
 class Broken:
@@ -107,20 +105,6 @@ def hello_of(message: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-class Proxy:
-    """Represents one function of the candidate in the tests' namespace."""
-
-    def __init__(self, name: str, stub: Any, call: CallBack) -> None:
-        """`call(proxy, args, kwargs)` makes the call."""
-        self.__name__ = self.__qualname__ = name
-        if stub is not None:
-            self.__doc__, self.__wrapped__ = stub.__doc__, stub
-        self._call = call
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._call(self, args, kwargs)
-
-
 class _Makers(standing_in.Makers):
     """The makers of the tests' side: a function becomes a stub that calls the candidate again."""
 
@@ -131,5 +115,5 @@ class _Makers(standing_in.Makers):
 
     def function(self, node: list[Any]) -> Any:
         if node[0] != "function" or not isinstance(node[1], str):
-            raise instances.MalformedError("a function that is none")
+            raise MalformedError("a function that is none")
         return Proxy(node[1], None, self._call_back)

@@ -1,7 +1,7 @@
-"""What pylint does for every program and what no error and no fatal message depends on: left out, or done once.
+"""Make pylint faster: skip work that no error or fatal message depends on, or do it once instead of for every program.
 
-Written for the locked versions of pylint and astroid. tests/sandbox/test_shortcuts.py compares the messages with those
-of a pylint without these.
+This is written for the locked versions of pylint and astroid. tests/sandbox/test_shortcuts.py compares the messages
+with those of a pylint without these shortcuts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Callbacks = tuple[tuple[Callable[[Any], None], ...], tuple[Callable[[Any], None], ...]]
 
 USELESS = {
-    # The order and the position of imports: conventions.
+    # They check the order and the position of imports, which are conventions.
     "ImportsChecker.leave_module", "ImportsChecker.visit_functiondef", "ImportsChecker.compute_first_non_import_node",
 }  # fmt: skip
 SILENT = {
@@ -27,23 +27,23 @@ SILENT = {
     "StdlibChecker": ("check_deprecated_class_in_call", "check_deprecated_method"),
     "VariablesChecker": ("_loopvar_name", "_check_late_binding_closure"),
 }
-"""Methods of checkers that give warnings and conventions only, or `function-redefined`, which counts for nothing."""
-WITHOUT_GLOBALS = ("_check_nonlocal_and_global", "_check_name_used_prior_global")
+"""Checker -> methods that only give warnings and conventions, or `function-redefined`, which is ignored."""
+GLOBALS = ("_check_nonlocal_and_global", "_check_name_used_prior_global")
 _PLAIN = re.compile(r"[\t\n -~]*")
 
 
 class Shortcuts:
-    """The shortcuts of one pylint. `look_at` says what the next source needs."""
+    """The shortcuts of one pylint. `look_at` chooses those for the next source."""
 
     def __init__(self, linter: Any) -> None:
         from pylint import utils
         from pylint.checkers import exceptions
 
         self._linter = linter
-        # A module whose function is replaced: mypy must not hold it to the type of the function.
+        # `Any`, because mypy would not allow to replace a function of a module by one of another type.
         self._utils: Any = utils
         self._tokenize = utils.tokenize_module
-        # The same checkers every time: sorting them anew is a sixth of the cost of a program.
+        # The checkers are always the same, and sorting them takes a sixth of the time for a program.
         checkers = linter.prepare_checkers()
         linter.prepare_checkers = lambda: checkers
         self._checkers = {type(checker).__name__: checker for checker in checkers}
@@ -58,14 +58,14 @@ class Shortcuts:
         _transform_quickly()
 
     def look_at(self, source: str) -> None:
-        """Leave out what cannot find anything in this source."""
+        """Skip the checks that cannot find anything in this source."""
         plain = _PLAIN.fullmatch(source) is not None and "coding" not in source
-        # What the parser accepts has tokens; they are read for comments that speak to pylint.
+        # The tokens are used only to find comments with instructions for pylint.
         silent = plain and "pylint" not in source and "\\\n" not in source
         self._utils.tokenize_module = _no_tokens if silent else self._tokenize
         self._leave_out("UnicodeChecker", ("process_module",), left_out=plain)
         without_globals = plain and "global" not in source and "nonlocal" not in source
-        self._leave_out("BasicErrorChecker", WITHOUT_GLOBALS, left_out=without_globals)
+        self._leave_out("BasicErrorChecker", GLOBALS, left_out=without_globals)
 
     def _leave_out(self, checker: str, methods: tuple[str, ...], *, left_out: bool) -> None:
         attributes = vars(self._checkers[checker])
@@ -77,7 +77,7 @@ class Shortcuts:
 
 
 def _nothing(*_: Any, **__: Any) -> None:
-    """Stand for a method that is left out."""
+    """Replace a method that is skipped."""
 
 
 def _no_tokens(_: Any) -> list[Any]:
@@ -85,7 +85,7 @@ def _no_tokens(_: Any) -> list[Any]:
 
 
 class _Walker:
-    """Calls what the checkers want called for each node, as pylint's own walker does."""
+    """Calls the methods of the checkers for each node, as pylint's own walker does."""
 
     nbstatements = 0
 
@@ -93,10 +93,10 @@ class _Walker:
         self._callbacks = _Callbacks(events)
 
     def add_checker(self, checker: Any) -> None:
-        """Do nothing: the checkers are known."""
+        """Do nothing, because the checkers are already known."""
 
     def walk(self, node: Any) -> None:
-        """Visit a node, its children, and leave it."""
+        """Visit a node and its children, then leave it."""
         visits, leaves = self._callbacks[node.__class__]
         for visit in visits:
             visit(node)
@@ -107,7 +107,7 @@ class _Walker:
 
 
 class _Callbacks(dict[type, "Callbacks"]):
-    """What is called at the begin and at the end of a kind of node."""
+    """Class of nodes -> the methods to call before and after the children of such a node."""
 
     def __init__(self, events: Any) -> None:
         self._events = events
@@ -119,7 +119,7 @@ class _Callbacks(dict[type, "Callbacks"]):
 
 
 def _walk_alike(linter: Any, checkers: list[Any]) -> None:
-    """Give every program the same walker: which checker sees which node is an eighth of the cost of a program."""
+    """Use one walker for all programs. Finding out which checker visits which node takes an eighth of the time."""
     from pylint.lint import pylinter
 
     module: Any = pylinter
@@ -143,7 +143,7 @@ def _shorter(callback: Any) -> Callable[[Any], None]:
 
 
 def _visit_call(checker: Any, node: Any) -> None:
-    """Visit a call without looking whether it ever returns: code that is never reached is a warning."""
+    """Visit a call without a check whether it ever returns, because unreachable code is only a warning."""
     from astroid import nodes
 
     checker._check_misplaced_format_function(node)
@@ -153,7 +153,7 @@ def _visit_call(checker: Any, node: Any) -> None:
 
 
 def _transform_quickly() -> None:
-    """Ask of a node only those transforms whose condition names it."""
+    """For each node, test only the transforms whose condition can be true of a node with its name."""
     from astroid import MANAGER, nodes
     from astroid.brain import brain_builtin_inference, brain_numpy_utils
 
@@ -164,7 +164,7 @@ def _transform_quickly() -> None:
     every, transform_all = visitor.transforms, visitor._transform
 
     def wanted(node: Any) -> list[Any] | None:
-        """Return the transforms to ask; None: all."""
+        """Return the transforms to test; None: all."""
         kind = node.__class__
         if kind is nodes.Name:
             return names.of(node.name)
@@ -187,7 +187,7 @@ def _transform_quickly() -> None:
 
 
 class _ByName:
-    """The transforms of a kind of node, by the name that their condition asks for."""
+    """The transforms of one class of nodes, by the name that their condition requires."""
 
     def __init__(self, visitor: Any, kind: type[Any], predicate: Any) -> None:
         self._all = visitor.transforms[kind]
@@ -198,7 +198,7 @@ class _ByName:
         return [t for t, named in zip(self._all, self._named, strict=True) if named is None or named == name]
 
     def of(self, name: str | None) -> list[Any]:
-        """Return the transforms that may be meant for a node with this name, in their order."""
+        """Return the transforms that may apply to a node with this name, in their order."""
         if name not in self._by_name:
             if name not in self._named:
                 return self._by_name[None]
@@ -207,7 +207,7 @@ class _ByName:
 
 
 def _name_in(condition: Any, predicate: Any) -> str | None:
-    """Return the name that a condition asks for, if it is made of `predicate`."""
+    """Return the name that a condition requires, if it is a partial call of `predicate`."""
     if not isinstance(condition, functools.partial) or condition.func is not predicate:
         return None
     words = [*condition.args, *condition.keywords.values()]

@@ -1,4 +1,7 @@
-"""Substitutes for a candidate's own objects in the tests' process: plain data, which cannot behave dishonestly."""
+"""Substitutes for a candidate's objects and functions in the tests' process.
+
+They are built from plain data, and none of the candidate's code runs in them, so they cannot behave dishonestly.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, NoReturn
+
+    CallBack = Callable[["Proxy", tuple[Any, ...], dict[str, Any]], Any]
+    """Calls a function of the candidate."""
 
 FORGOTTEN = object()
 """Replaces an object whose number may no longer be used."""
@@ -63,6 +69,20 @@ class Makers:
         if found is None:
             raise MalformedError("a function that has no known name")
         return found
+
+
+class Proxy:
+    """Represents one function of the candidate in the tests' namespace."""
+
+    def __init__(self, name: str, stub: Any, call: CallBack) -> None:
+        """`call(proxy, args, kwargs)` makes the call."""
+        self.__name__ = self.__qualname__ = name
+        if stub is not None:
+            self.__doc__, self.__wrapped__ = stub.__doc__, stub
+        self._call = call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(self, args, kwargs)
 
 
 class Tree:

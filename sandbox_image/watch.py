@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 TICK = 0.05
 FIRST_TICK = 0.02
 _TICKS = os.sysconf("SC_CLK_TCK")
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 # The default size of a socket's buffer, which no program may enlarge, plus one message beyond it.
 SOCKET_BYTES = 320 << 10
 OUR_SOCKETS = 32

@@ -103,13 +103,15 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
     split: Split | None = None
 
 
-# msgspec learns a type when it is used first, and crashes if several threads do that at once (msgspec 0.22).
-msgspec.json.Decoder(Executed)
+# Not `Executed()`, which is equal: msgspec prepares a type when it first converts to it, and crashes if several threads
+# do that at once (msgspec 0.22). So the first conversion is here, when this module is imported.
+_NOTHING = msgspec.convert({}, Executed)
+"""An answer without any observation."""
 
 
 def understand(answer: Answer) -> Executed:
     """Convert an answer; raises msgspec.ValidationError if it is invalid or empty."""
     executed = msgspec.convert(answer, Executed)
-    if all(getattr(executed, name) is None for name in executed.__struct_fields__):
+    if executed == _NOTHING:
         raise msgspec.ValidationError("an empty answer")
     return executed

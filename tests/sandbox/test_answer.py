@@ -1,0 +1,50 @@
+"""A supervisor's answer becomes a typed record, in whichever thread it arrives."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from grader.sandbox.answer import Lint, understand
+
+
+def test_an_answer_has_the_observations_of_a_job() -> None:
+    assert understand({"lint": {"messages": ["E: no"]}}).lint == Lint(messages=["E: no"])
+
+
+@pytest.mark.parametrize("answer", [{}, {"lint": None}, {"greeting": True}, {"lint": {"messages": "no"}}])
+def test_an_answer_without_an_observation_is_invalid(answer: dict[str, object]) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        understand(answer)
+
+
+FIRST_OF_ALL = """
+import sys, threading
+sys.setswitchinterval(1e-6)
+from grader.sandbox.answer import understand
+
+EVIDENCE = dict(stopped=None, status=0, cpu=1.0, wall=1.0, waited=0.0, oom=False)
+RECORDED = dict(truthy={}, falsy={})
+ANSWER = dict(lint={}, record=dict(evidence=EVIDENCE, recorded=RECORDED), split=dict(evidence=EVIDENCE))
+start = threading.Barrier(16)
+
+def first():
+    start.wait()
+    assert understand(ANSWER).split.evidence.cpu == 1.0
+
+threads = [threading.Thread(target=first) for _ in range(16)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_several_threads_may_convert_the_first_answer() -> None:
+    """If the type is not prepared at import, 11 of 12 of these processes crash."""
+    for _ in range(4):
+        done = subprocess.run([sys.executable, "-c", FIRST_OF_ALL], capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
