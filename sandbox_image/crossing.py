@@ -52,6 +52,8 @@ MUTABLE = {
     "namespace",
 }  # fmt: skip
 NUMPY_KINDS = "biufcSUMm"
+FOLD = "F"
+"""Ends the text of a time with `fold=1`, which `isoformat` leaves out."""
 
 
 class UnconfirmedError(BaseException):

@@ -12,7 +12,7 @@ import types
 
 import arrays
 import standing_in
-from crossing import BUILTIN_TYPES, FACTORIES, MUTABLE, EndlessError
+from crossing import BUILTIN_TYPES, FACTORIES, FOLD, MUTABLE, EndlessError
 from instances import MalformedError, make_builtin_error, make_error, make_named, set_attributes
 
 TYPE_CHECKING = False
@@ -24,10 +24,16 @@ if TYPE_CHECKING:
 
     _Known = Mapping[str, list[Any]]
 
+
+def _with_fold(kind: type[Any], text: str) -> Any:
+    plain = text.removesuffix(FOLD)
+    return kind.fromisoformat(plain).replace(fold=int(plain != text))
+
+
 _DATETIME: dict[str, Callable[[str], Any]] = {
-    "datetime": datetime.datetime.fromisoformat,
+    "datetime": lambda text: _with_fold(datetime.datetime, text),
     "date": datetime.date.fromisoformat,
-    "time": datetime.time.fromisoformat,
+    "time": lambda text: _with_fold(datetime.time, text),
 }
 _HASHING = {"frozenset", "view"}
 _WRITTEN: dict[Any, Callable[[Any], Any]] = {

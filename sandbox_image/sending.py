@@ -17,7 +17,7 @@ import types
 
 import arrays
 import degrading
-from crossing import BUILTIN_TYPES, FACTORIES, MAX_NODES, type_name
+from crossing import BUILTIN_TYPES, FACTORIES, FOLD, MAX_NODES, type_name
 from instances import UncrossableError, attributes
 
 TYPE_CHECKING = False
@@ -33,9 +33,9 @@ _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _TEXTUAL: dict[type[Any], tuple[str, Callable[[Any], str]]] = {
     decimal.Decimal: ("decimal", str),
     fractions.Fraction: ("fraction", lambda x: f"{x.numerator}/{x.denominator}"),
-    datetime.datetime: ("datetime", lambda x: x.isoformat()),
+    datetime.datetime: ("datetime", lambda x: x.isoformat() + FOLD * x.fold),
     datetime.date: ("date", lambda x: x.isoformat()),
-    datetime.time: ("time", lambda x: x.isoformat()),
+    datetime.time: ("time", lambda x: x.isoformat() + FOLD * x.fold),
 }
 _ITERATORS: tuple[type[Any], ...] = (
     types.GeneratorType,

@@ -135,6 +135,13 @@ def same(sent: Any, received: Any) -> bool:
     )
 
 
+@pytest.mark.parametrize("value", [datetime.datetime(2024, 10, 27, 2, 30, fold=1), datetime.time(2, 30, fold=1)])
+def test_the_second_hour_of_a_night_stays_the_second(value: Any) -> None:
+    assert cross(value) == value
+    assert cross([value])[0].fold == 1
+    assert cross([value.replace(fold=0)])[0].fold == 0
+
+
 def identical(a: Any, b: Any) -> bool:
     if isinstance(a, float):
         return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
