@@ -41,7 +41,7 @@ class JudgeReply(msgspec.Struct, frozen=True, kw_only=True):
     cached: bool = False
     """Whether the reply is from an earlier run, or from an equal question of this run, without a request."""
     error: str = ""
-    """Why there is no text, as a message; empty if there is a text."""
+    """The message that says why `text` is None; empty otherwise."""
     unreadable: str = ""
     """The last reply that `accept` refused. Official readings may use it."""
 
