@@ -61,16 +61,21 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def worker_count(self) -> int:
-        """Number of concurrent supervisors: by default one for each core that this process may use."""
+        """Number of parallel workers: by default, the number of cores that this process can use."""
         return self.workers or resources.usable_cores()
 
 
-def parse_size(text: str) -> int:
-    """Return a size such as `512m` or `2G` in bytes; raises UsageError."""
+def bytes_of(text: str) -> int:
+    """Return a size such as `512m` or `2G` in bytes; raises ValueError, OverflowError."""
     number = text.strip().lower().removesuffix("ib").removesuffix("b")
     unit = number[-1:] if number[-1:] in _UNITS and not number[-1:].isdigit() else ""
+    return int(float(number.removesuffix(unit)) * _UNITS[unit])
+
+
+def parse_size(text: str) -> int:
+    """Return a program's memory in bytes; raises UsageError for an invalid or too small size."""
     try:
-        size = int(float(number.removesuffix(unit)) * _UNITS[unit])
+        size = bytes_of(text)
     except (ValueError, OverflowError):
         raise UsageError(f"{text!r} is not a size; write it like 512m or 2g.") from None
     if size < LEAST_MEMORY:

@@ -29,6 +29,17 @@ def write(text: str) -> None:
         _discard(sys.stderr)
 
 
+def show_table(render: Callable[..., str], *, least: int) -> None:
+    """Print a table: as wide as the terminal, at least `least` columns, and in colour on a terminal.
+
+    `render` takes `width` and `colour`.
+    """
+    import shutil
+
+    width = max(least, shutil.get_terminal_size((100, 24)).columns)
+    write(render(width=width, colour=sys.stderr.isatty()).rstrip("\n"))
+
+
 def emit(data: bytes) -> None:
     """Write machine-readable output to standard output. A reader that has gone is not an error. Raises OSError."""
     try:

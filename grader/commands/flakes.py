@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from grader.commands import options
-from grader.commands.console import emit, writing
+from grader.commands import options, output_files
 
 if TYPE_CHECKING:
     from grader.selftest.ledger import Check, Rate
@@ -31,7 +29,9 @@ def flakes_command(output: str | None) -> None:
     for line in _lines(checks) if output != "-" else ():
         click.echo(line)
     if output is not None:
-        writing(lambda: _write(checks, output))
+        import msgspec
+
+        output_files.put(output, msgspec.json.format(msgspec.json.encode(checks)) + b"\n")
 
 
 def _lines(checks: list[Check]) -> list[str]:
@@ -62,17 +62,3 @@ def _lines(checks: list[Check]) -> list[str]:
 
 def _rate(found: Rate) -> str:
     return f"{found.flips} of {found.checked} verdicts changed: at most {100 * found.bound:.2g} % do (95 % confidence)"
-
-
-def _write(checks: list[Check], output: str) -> list[Path]:
-    import msgspec
-
-    from grader.files.replacing import replacing
-
-    text = msgspec.json.format(msgspec.json.encode(checks)) + b"\n"
-    if output == "-":
-        emit(text)
-        return []
-    with replacing(Path(output)) as file:
-        file.write(text)
-    return [Path(output)]

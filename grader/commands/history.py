@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from grader.commands import options, output_files
-from grader.commands.console import say, write
+from grader.commands.console import show_table
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,16 +60,10 @@ def history_command(
         line=line.value if line else None,
     )
     if not quiet:
-        import shutil
-
         from grader.reports.history import table
 
-        width = max(80, shutil.get_terminal_size((100, 24)).columns)
-        write(table.render(made, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
-    for name, make in zip(outputs, formats, strict=True):
-        for path in output_files.put(name, make(made)):
-            if not quiet:
-                say(f"Wrote {path}")
+        show_table(functools.partial(table.render, made), least=80)
+    output_files.put_all(((name, make(made)) for name, make in zip(outputs, formats, strict=True)), quiet=quiet)
 
 
 def _reports(folder: Path, benchmark: str | None) -> dict[Path, Report]:

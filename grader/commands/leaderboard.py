@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
+import functools
 from typing import TYPE_CHECKING
 
 import click
 
 from grader.commands import options, output_files
-from grader.commands.console import say, write
+from grader.commands.console import show_table
 from grader.commands.run_names import NAMED_FILE, NamedFile, read
 
 if TYPE_CHECKING:
@@ -36,13 +36,7 @@ def leaderboard_command(
     output_files.check_places(outputs, [run.path for run in runs])
     made = leaderboard(read(runs), reading=reading)
     if not quiet:
-        import shutil
-
         from grader.reports.leaderboard import table
 
-        width = max(80, shutil.get_terminal_size((100, 24)).columns)
-        write(table.render(made, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
-    for name, make in zip(outputs, formats, strict=True):
-        for path in output_files.put(name, make(made)):
-            if not quiet:
-                say(f"Wrote {path}")
+        show_table(functools.partial(table.render, made), least=80)
+    output_files.put_all(((name, make(made)) for name, make in zip(outputs, formats, strict=True)), quiet=quiet)

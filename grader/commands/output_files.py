@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.commands.console import AGAIN, emit
+from grader.commands.console import AGAIN, emit, say
 from grader.errors import InfrastructureError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from grader.decisions.gate import GateResult
     from grader.results import ReadingName, Report
@@ -61,6 +61,14 @@ def write(
         made = format_of(name)(report, material, gates, reading=reading)
         written += put(name, made, again)
     return written
+
+
+def put_all(outputs: Iterable[tuple[str, bytes]], *, quiet: bool) -> None:
+    """Write outputs, given as (name, content), and say where they are. Raises InfrastructureError; see `put`."""
+    for name, data in outputs:
+        for path in put(name, data):
+            if not quiet:
+                say(f"Wrote {path}")
 
 
 def put(name: str, data: bytes, again: str = AGAIN) -> list[Path]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+import functools
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import click
 
 from grader.commands import options, output_files, run_names
-from grader.commands.console import say, write
+from grader.commands.console import say, show_table
 from grader.commands.run_names import NAMED_FILE, NamedFile
 from grader.errors import UsageError
 from grader.reports.gaps import in_words
@@ -64,17 +64,11 @@ def compare_command(
     (a, first), (b, second) = runs
     compared = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
     if not quiet:
-        import shutil
-
         from grader.reports.comparison.table import render
 
-        width = max(80, shutil.get_terminal_size((100, 24)).columns)
-        write(render(compared, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
-    for name, made in zip(outputs, formats, strict=True):
-        content = _page(runs, benchmark, data, quiet=quiet) if made is None else made(compared)
-        for path in output_files.put(name, content):
-            if not quiet:
-                say(f"Wrote {path}")
+        show_table(functools.partial(render, compared), least=80)
+    contents = (_page(runs, benchmark, data, quiet=quiet) if make is None else make(compared) for make in formats)
+    output_files.put_all(zip(outputs, contents, strict=True), quiet=quiet)
 
 
 @click.command("report")
@@ -166,10 +160,7 @@ def _side_by_side(
         raise UsageError("--predictions is for one run. Put the prediction files beside their results.")
     output_files.check_places(outputs, [*(run.path for run in runs), data])
     page = _page(run_names.read(runs), benchmark, data, quiet=quiet)
-    for name in outputs:
-        for path in output_files.put(name, page):
-            if not quiet:
-                say(f"Wrote {path}")
+    output_files.put_all(((name, page) for name in outputs), quiet=quiet)
 
 
 def _page(runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: Path | None, *, quiet: bool) -> bytes:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.commands import ci, options, output_files
-from grader.commands.console import say, write
+from grader.commands.console import say, show_table
 from grader.commands.run_steps import (
     Wanted,
     check_files,
@@ -264,8 +262,7 @@ def _finish(graded: list[GradedFile], wanted: Wanted) -> int:
     from grader.reports.together import table
 
     if not wanted.quiet:
-        width = max(60, shutil.get_terminal_size((100, 24)).columns)
-        write(table.render(graded, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
+        show_table(functools.partial(table.render, graded), least=60)
     decided = [_decided(one) for one in graded]
     unwritten = write_files(lambda: _reports(decided, wanted), quiet=wanted.quiet)
     if unwritten is not None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grader.commands import annotate, output_files
-from grader.commands.console import AGAIN, say, write, writing
+from grader.commands.console import AGAIN, say, show_table, writing
 from grader.errors import InfrastructureError, UsageError
 from grader.predictions.record import counted
 
@@ -132,15 +131,12 @@ def judge_gates(graded: Graded, wanted: Wanted) -> tuple[str, list[GateResult]]:
 
 def show(report: Report, *, verbose: bool) -> None:
     """Show the table; with `verbose` also one line per sample."""
-    import shutil
     from datetime import UTC, datetime
 
     from grader.reports import table
     from grader.reports.text import clean
 
-    width = max(60, shutil.get_terminal_size((100, 24)).columns)
-    text = table.render(report, width=width, colour=sys.stderr.isatty(), now=datetime.now(UTC))
-    write(text.rstrip("\n"))
+    show_table(functools.partial(table.render, report, now=datetime.now(UTC)), least=60)
     if verbose:
         for sample in report.samples:
             careful = sample.careful

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import functools
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.commands import options
-from grader.commands.console import emit, say, write, writing
+from grader.commands import options, output_files
+from grader.commands.console import say, show_table
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.options import Options
-    from grader.selftest.outcome import Outcome
 
 EXIT_CODES = "Exit codes: 0 this machine grades correctly; 1 it misgrades; 2 bad input; 3 no sandbox."
 
@@ -35,17 +33,19 @@ def selftest_command(
     wording. The self-test uses the built-in samples, or those of -b, or --data. Later reports name its result.
     """
     from grader.commands.progress import watcher
+    from grader.selftest import summary
     from grader.selftest.run import selftest
-    from grader.selftest.summary import headline
 
     asked = _asked(benchmarks, given)
     with watcher(quiet=quiet) as observer:
         outcome = selftest(asked, observer, repeats=repeat, under_load=under_load)
     if not quiet:
-        _show(outcome)
-    say(headline(outcome))
+        show_table(functools.partial(summary.render, outcome), least=60)
+    say(summary.headline(outcome))
     if output is not None:
-        writing(lambda: _write(outcome, output))
+        import msgspec
+
+        output_files.put(output, msgspec.json.format(msgspec.json.encode(outcome)) + b"\n")
     return 0 if outcome.passed else 1
 
 
@@ -57,27 +57,3 @@ def _asked(benchmarks: tuple[str, ...], given: dict[str, Any]) -> list[Options]:
     if given["data"] is not None and len(benchmarks) != 1:
         raise UsageError("--data belongs to one benchmark: name exactly one with -b.")
     return [Options(benchmark=name, **given) for name in benchmarks or declarations.names()]
-
-
-def _show(outcome: Outcome) -> None:
-    import shutil
-
-    from grader.selftest import summary
-
-    width = max(60, shutil.get_terminal_size((100, 24)).columns)
-    write(summary.render(outcome, width=width, colour=sys.stderr.isatty()).rstrip("\n"))
-
-
-def _write(outcome: Outcome, output: str) -> list[Path]:
-    import msgspec
-
-    from grader.files.replacing import replacing
-
-    text = msgspec.json.format(msgspec.json.encode(outcome)) + b"\n"
-    if output == "-":
-        emit(text)
-        return []
-    path = Path(output)
-    with replacing(path) as file:
-        file.write(text)
-    return [path]

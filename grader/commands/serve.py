@@ -71,9 +71,13 @@ def _token(file: Path | None) -> str:
 
 
 def _size(text: str) -> int:
-    """Parse a size; return bytes. Unlike a program's memory, it has no minimum."""
-    units = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-    number, unit = (text[:-1], units[text[-1:].lower()]) if text[-1:].lower() in units else (text, 1)
-    if not number.isdecimal() or not 1 <= int(number) * unit <= 1 << 31:
+    """Return the maximum size of a request in bytes; raises UsageError."""
+    from grader.options import bytes_of
+
+    try:
+        size = bytes_of(text)
+    except (ValueError, OverflowError):
+        size = 0
+    if not 1 <= size <= 1 << 31:
         raise UsageError(f"--max-body {text}: expected a size such as 512k or 16m, at most 2g.")
-    return int(number) * unit
+    return size

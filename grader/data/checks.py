@@ -1,4 +1,4 @@
-"""Checks of a benchmark's rows that all scorers need: the id column, and the split.
+"""Checks of a benchmark's rows that all scorers need: the id column, the split, and the questions to ask.
 
 Without these checks, errors would be found late, or reported as errors in the predictions.
 """
@@ -27,12 +27,29 @@ def check(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> N
         raise InputError(shown(problems))
 
 
+def check_questions(rows: Rows, benchmark: Benchmark) -> None:
+    """Raise InputError if the declared question column has no text: a model would be asked nothing."""
+    column = benchmark.columns.question
+    if column is None or any(row.get(column) not in (None, "") for row in rows.rows):
+        return
+    names = list(dict.fromkeys(name for row in rows.rows for name in row))
+    raise InputError(
+        [
+            f"{rows.place}: no question has a text: the column {quoted(column)} (`question` in [columns] of "
+            f"benchmark.toml) is missing or empty; the columns are {_listed(names)}"
+        ]
+    )
+
+
+def _listed(columns: list[str]) -> str:
+    return ", ".join(quoted(name) for name in columns[:20]) + (", ..." if len(columns) > 20 else "") or "none"
+
+
 def _no_id(rows: Rows, columns: list[str], benchmark: Benchmark) -> Iterator[str]:
     wanted = benchmark.columns.id
     if wanted not in columns:
-        there = ", ".join(quoted(name) for name in columns[:20]) + (", ..." if len(columns) > 20 else "")
         kind = " (is it separated by tabs as .tsv, by commas as .csv?)" if len(columns) == 1 else ""
-        yield f"{rows.place}: no column {wanted}; the columns are {there or 'none'}{kind}"
+        yield f"{rows.place}: no column {wanted}; the columns are {_listed(columns)}{kind}"
 
 
 def _other_split(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[str]:

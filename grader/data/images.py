@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from grader.benchmark import Benchmark
     from grader.task import Task
@@ -58,11 +58,6 @@ def folder_of(declared: Benchmark, split: str, given: Path | None) -> Path | Non
         return given.parent if given.is_file() else given
     place = declared.splits[split].data
     return (Path(declared.folder) / place).parent if place else None
-
-
-def all_images(tasks: Iterable[Task], images: Images) -> dict[str, Picture]:
-    """Return the images that can be found, by task id."""
-    return {task.id: picture for task in tasks if (picture := images.of(task)) is not None}
 
 
 def _is_reference(cell: object) -> bool:

@@ -16,6 +16,7 @@ from grader.decisions.asked import FailUnder, MaxDrop
 from grader.decisions.comparison import check_comparable, same_outputs
 from grader.decisions.made_differently import differences
 from grader.decisions.made_differently import in_words as differences_in_words
+from grader.decisions.names import no_group
 from grader.decisions.paired import detectable_in_words
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
 from grader.predictions.parts import in_words
@@ -107,7 +108,7 @@ def _line(report: Report, line: FailUnder, reading: ReadingName) -> GateResult:
 
 
 def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
-    name = drop.name or next((m.name for made in (report, baseline) for m in made.metrics), "the figure")
+    name = drop.name or next((m.name for made in (report, baseline) for m in made.metrics), "the metric")
     asked = f"{name} no more than {drop.value:.10g} points below the baseline ({reading})"
     now, before = _metric(report, name, reading, None), baseline.metric(name, reading)
     if now is None:
@@ -144,7 +145,7 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
 
 
 def _by_flakes(report: Report, result: GateResult, figure: str) -> GateResult:
-    """Return an undecided gate, for one that is met only with the credit of known flaky tasks."""
+    """Return the result as undecided, because the gate is met only with the credit of known flaky tasks."""
     reason = f"{result.reason}, but without the credit of {flaky.in_words(report)} {figure}; see `grade flakes`"
     return GateResult(gate=result.gate, state="unscored", reason=reason)
 
@@ -157,7 +158,7 @@ def _why_lost(report: Report, name: str, reading: ReadingName, group: str | None
 
 
 def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = "") -> GateResult:
-    """Return the result, or an undecided gate if this run or the baseline has unscored samples."""
+    """Return the result, or an undecided result if this run or the baseline has unscored samples."""
     lost = [
         f"{report.unscored} of {len(report.samples)} samples{where} are unscored"
         for report, where in zip(reports, ("", " of the baseline"), strict=False)
@@ -182,8 +183,7 @@ def _metric(report: Report, name: str, reading: ReadingName, group: str | None) 
         hint = scorer_of(report).how_to_get(name, report)
         raise UsageError(f"This report has no metric {name!r}; it has {', '.join(names)}.{hint}")
     groups = list(dict.fromkeys(m.group for m in report.metrics if m.name == name and m.group))
-    shown = ", ".join(groups[:12]) + (", ..." if len(groups) > 12 else "")
-    raise UsageError(f"{name} has no group {group!r}; it has {shown or 'none'}.")
+    raise UsageError(no_group(name, group, groups))
 
 
 def _was_lost(report: Report, name: str, group: str | None) -> bool:

@@ -1,7 +1,7 @@
 """A leaderboard of runs of one or several benchmarks: their values, and which differences are significant.
 
 Every pair of runs of a benchmark is compared with a paired test. The p values are corrected for the number of
-comparisons (Holm): with 95 % probability, all differences reported in one ranking are true.
+comparisons (Holm): the probability that a ranking reports a difference that does not exist is at most 5 %.
 """
 
 from __future__ import annotations

@@ -32,10 +32,7 @@ def check(scorer: Scorer[Any, Any], run: Run[Any, Any], lines: Sequence[FailUnde
         option = f"--fail-under {line.name}"
         _check_name(option, line.name, names, scorer, run)
         if line.group is not None and line.group not in groups:
-            raise UsageError(
-                f"{option}: {line.name} has no group {line.group!r}; it has {_shown(sorted(groups))}."
-                f"{_meant(line.group, groups)}"
-            )
+            raise UsageError(f"{option}: {no_group(line.name, line.group, sorted(groups))}{_meant(line.group, groups)}")
         if line.value < 0 and line.name not in scorer.signed_metrics:
             raise UsageError(f"{option}={line.value:.10g}: {line.name} is never below 0, so this gate is always met.")
     for drop in drops:
@@ -54,5 +51,7 @@ def _meant(name: str, known: list[str] | dict[str, None]) -> str:
     return f" Did you mean {near[0]}?" if near else ""
 
 
-def _shown(groups: list[str]) -> str:
-    return ", ".join(groups[:_MOST_GROUPS]) + (", ..." if len(groups) > _MOST_GROUPS else "") or "none"
+def no_group(metric: str, group: str | None, groups: Sequence[str]) -> str:
+    """Return the message that a metric does not have a group, with the groups that it has."""
+    shown = ", ".join(groups[:_MOST_GROUPS]) + (", ..." if len(groups) > _MOST_GROUPS else "")
+    return f"{metric} has no group {group!r}; it has {shown or 'none'}."

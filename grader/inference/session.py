@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.benchmark import Benchmark
+from grader.data.checks import check_questions
 from grader.data.load import rows_of
-from grader.errors import GradeError, InfrastructureError, InputError, UsageError
-from grader.files.json_text import quoted
+from grader.errors import GradeError, InfrastructureError, UsageError
 from grader.inference import batch, conversations, dry_run, output, resume
 from grader.inference.conversations import Chosen
 from grader.inference.engine import Engine, Limits, what_is_kept
@@ -30,7 +30,6 @@ from grader.scorers import declarations, registry
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.data.rows import Rows
     from grader.inference.batch import Taken, Written
     from grader.inference.dry_run import DryRun
     from grader.inference.events import Watcher
@@ -81,7 +80,7 @@ def prepare(options: InferOptions) -> Prepared:
     # Without the name of the image column, no column is left out.
     whole = msgspec.structs.replace(declared, columns=msgspec.structs.replace(declared.columns, image=None))
     rows = rows_of(whole, split, protocol, options.data, columns=None, own=scorer.own_rows)
-    _check_questions(rows, declared)
+    check_questions(rows, declared)
     tasks = scorer.tasks_to_ask(declared, scorer.tasks(declared, split, rows))
     asking = _asking(options, scorer, protocol, declared, split)
     pictures = Pictures(declared, split, protocol, options.data, tasks)
@@ -92,21 +91,6 @@ def prepare(options: InferOptions) -> Prepared:
     selected = tuple(each for each in plan.conversations if each.qid in wanted)
     pictures.check({each.qid: None for each in selected if any(step.shows_images for step in each.steps)})
     return Prepared(options=options, benchmark=declared, plan=plan, selected=selected)
-
-
-def _check_questions(rows: Rows, declared: Benchmark) -> None:
-    """Raise InputError if the declared question column has no text: a model would be asked nothing."""
-    column = declared.columns.question
-    if column is None or any(row.get(column) not in (None, "") for row in rows.rows):
-        return
-    names = list(dict.fromkeys(name for row in rows.rows for name in row))
-    there = ", ".join(quoted(name) for name in names[:20])
-    raise InputError(
-        [
-            f"{rows.place}: no question has a text: the column {quoted(column)} (`question` in [columns] of "
-            f"benchmark.toml) is missing or empty; the columns are {there}"
-        ]
-    )
 
 
 def run(prepared: Prepared, watcher: Watcher) -> Result:

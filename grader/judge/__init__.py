@@ -41,7 +41,7 @@ class JudgeReply(msgspec.Struct, frozen=True, kw_only=True):
     cached: bool = False
     """Whether the reply is from an earlier run, or from an equal question of this run, without a request."""
     error: str = ""
-    """Why there is no text, as a message; empty if there is a text."""
+    """The message that says why `text` is None; empty otherwise."""
     unreadable: str = ""
     """The last reply that `accept` refused. Official readings may use it."""
 
@@ -63,7 +63,7 @@ class JudgeUsage(msgspec.Struct, frozen=True, kw_only=True):
     failed: int = 0
     """Number of questions without a readable reply."""
     unreadable: int = 0
-    """Number of them for which the judge replied, but no reply could be read."""
+    """Number of failed questions for which the judge replied, but no reply could be read."""
     prompt_tokens: int = 0
     """As counted by the server; 0 if the server does not count them."""
     completion_tokens: int = 0

@@ -225,8 +225,9 @@ def _is_alive(connection: socket.socket) -> bool:
     """Whether the other end is open. It sends nothing unasked, so readable data means that it has closed."""
     connection.settimeout(0)
     try:
-        return bool(connection.recv(1, socket.MSG_PEEK)) and False
+        connection.recv(1, socket.MSG_PEEK)
     except BlockingIOError:
         return True
     except OSError:
         return False
+    return False

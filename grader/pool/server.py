@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 import time
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -171,7 +170,7 @@ class _Server:
             rounds=counts.rounds,
             busy_seconds=counts.busy_seconds,
             outcomes=dict(counts.outcomes),
-            flagged=dict(Counter(counts.flagged)),
+            flagged=dict(counts.flagged),
             expired=counts.expired,
             repeated=counts.repeated,
             failures=counts.failures,

@@ -295,7 +295,7 @@ class Scorer(ABC, Generic[B, T]):
         return ()
 
     def why_not(self, name: str, run: Run[B, T]) -> str:
-        """Say why a run will not have a metric, with a blank in front; empty if there is no such metric at all."""
+        """Return why a run will not have a metric, after a space; empty if the scorer has no such metric."""
         del name, run
         return ""
 
@@ -371,7 +371,7 @@ class Scorer(ABC, Generic[B, T]):
         return report.metric(name) is not None or report.metric(name, "careful") is not None
 
     def how_to_get(self, name: str, report: Report) -> str:
-        """Say how to get a metric that the report does not have; empty if there is no way."""
+        """Return advice on how to get a metric that the report does not have; empty if it cannot be had."""
         del name, report
         return ""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.data import load as data
+from grader.data.checks import check_questions
 from grader.errors import InputError
 from grader.grading import check, grade
 from grader.observer import Silent
@@ -164,3 +165,18 @@ def test_an_odd_escape_in_a_test_is_no_fault_and_no_warning(tmp_path: Path) -> N
     assert check(predictions(tmp_path, "q0"), Options(data=given))[0].endswith(
         ": 1 task of humaneval-v (grade), 1 sample each"
     )
+
+
+def test_a_question_column_without_text_names_the_columns_there_are(tmp_path: Path) -> None:
+    declared = declarations.load(own(tmp_path, ""))
+    path = tmp_path / "q.tsv"
+    path.write_text("index\tquestion\tanswer\n1\t\tA\n2\t\tB\n")
+    rows = data.load(declared, "all", declared.default_protocol, path, None)
+    with pytest.raises(InputError) as caught:
+        check_questions(rows, declared)
+    assert caught.value.problems == [
+        f'{path}: no question has a text: the column "question" (`question` in [columns] of benchmark.toml) is missing '
+        'or empty; the columns are "index", "question", "answer"'
+    ]
+    path.write_text("index\tquestion\tanswer\n1\t\tA\n2\tWhich?\tB\n")
+    check_questions(data.load(declared, "all", declared.default_protocol, path, None), declared)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.data.images import Images, all_images, folder_of
+from grader.data.images import Images, Picture, folder_of
 from grader.scorers import declarations
 from grader.task import Task
 
@@ -21,6 +21,10 @@ TEXT = base64.b64encode(PNG).decode()
 def images(folder: Path | None = None, **cells: object) -> tuple[dict[str, Task], Images]:
     tasks = {name: Task(id=name, row={"image": cell}) for name, cell in cells.items()}
     return tasks, Images(tasks, "image", folder)
+
+
+def found_of(tasks: dict[str, Task], found: Images) -> dict[str, Picture]:
+    return {name: picture for name, task in tasks.items() if (picture := found.of(task)) is not None}
 
 
 @pytest.mark.parametrize("cell", [PNG, TEXT, {"bytes": PNG, "path": "x.png"}, {"bytes": None, "path": TEXT}])
@@ -51,18 +55,18 @@ def test_a_file_is_found_within_the_datas_folder_alone(tmp_path: Path) -> None:
         f={"path": "images/a.png"},
     )  # fmt: skip
     there = (folder / "images" / "a.png").resolve()
-    assert all_images(tasks.values(), found) == {"a": there, "f": there}
+    assert found_of(tasks, found) == {"a": there, "f": there}
     assert images(None, a="images/a.png")[1].of(tasks["a"]) is None
 
 
 def test_a_cell_may_name_another_row_also_over_several_and_never_in_a_circle() -> None:
     tasks, found = images(**{"1": PNG, "2": "1", "3": 2, "4": "5", "5": "4"})
-    assert all_images(tasks.values(), found) == {"1": PNG, "2": PNG, "3": PNG}
+    assert found_of(tasks, found) == {"1": PNG, "2": PNG, "3": PNG}
 
 
 def test_a_pass_without_an_image_has_that_of_its_units_first_row() -> None:
     tasks: dict[str, Any] = {"1": Task(id="1", row={"image": PNG}), "11": Task(id="11", unit="1", row={"image": None})}
-    assert all_images(tasks.values(), Images(tasks, "image", None)) == {"1": PNG, "11": PNG}
+    assert found_of(tasks, Images(tasks, "image", None)) == {"1": PNG, "11": PNG}
 
 
 def test_names_are_relative_to_the_given_data_or_to_the_declared(tmp_path: Path) -> None:

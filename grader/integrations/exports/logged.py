@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.integrations.exports.interface import with_value
 from grader.results import READINGS
 
 if TYPE_CHECKING:
@@ -13,6 +14,17 @@ if TYPE_CHECKING:
 def metric_name(metric: Metric) -> str:
     """Return `official/accuracy`, or `official/accuracy/category=x`."""
     return "/".join(filter(None, (metric.reading, metric.name, metric.group)))
+
+
+def values(report: Report) -> dict[str, float]:
+    """Return name -> value of all metrics, with the ends of the overall metrics' 95 % intervals."""
+    found = {}
+    for metric in with_value(report):
+        name = metric_name(metric)
+        found[name] = metric.number
+        if metric.ci95 is not None and metric.group is None:
+            found[f"{name}/ci95_low"], found[f"{name}/ci95_high"] = metric.ci95
+    return found
 
 
 def parameters(report: Report) -> dict[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from grader.integrations.exports.interface import Exported, Wanted, library, model_id, with_value
-from grader.integrations.exports.logged import metric_name, parameters, sample_rows
+from grader.integrations.exports.interface import Exported, Wanted, library, model_id
+from grader.integrations.exports.logged import parameters, sample_rows, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,15 +27,7 @@ def export(report: Report, name: RunName, material: Callable[[], Material], want
     mlflow.set_experiment(wanted.project or "grade")
     with mlflow.start_run(run_name=f"{name.short} {report.benchmark}") as run:
         mlflow.log_params({"model": model_id(report, name, wanted), **parameters(report)})
-        values = {_allowed(metric_name(metric)): metric.number for metric in with_value(report)}
-        for metric in with_value(report):
-            if metric.ci95 is not None and metric.group is None:
-                low, high = metric.ci95
-                values |= {
-                    _allowed(f"{metric_name(metric)}/ci95_low"): low,
-                    _allowed(f"{metric_name(metric)}/ci95_high"): high,
-                }
-        mlflow.log_metrics(values)
+        mlflow.log_metrics({_allowed(metric): value for metric, value in values(report).items()})
         table = {column: [row[at] for row in rows] for at, column in enumerate(columns)}
         mlflow.log_table(table, artifact_file="samples.json")
     return Exported(said=f"Logged to MLflow: {mlflow.get_tracking_uri()}, run {run.info.run_id}")

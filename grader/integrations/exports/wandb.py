@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.integrations.exports.interface import Exported, Wanted, library, model_id, with_value
-from grader.integrations.exports.logged import metric_name, parameters, sample_rows
+from grader.integrations.exports.interface import Exported, Wanted, library, model_id
+from grader.integrations.exports.logged import parameters, sample_rows, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,12 +27,8 @@ def export(report: Report, name: RunName, material: Callable[[], Material], want
         job_type="evaluation",
     )
     try:
-        for metric in with_value(report):
-            run.summary[metric_name(metric)] = metric.value
-            if metric.ci95 is not None and metric.group is None:
-                run.summary[f"{metric_name(metric)}/ci95_low"], run.summary[f"{metric_name(metric)}/ci95_high"] = (
-                    metric.ci95
-                )
+        for metric, value in values(report).items():
+            run.summary[metric] = value
         run.log({"samples": wandb.Table(columns=columns, data=rows)})
         place = run.url or run.dir
     finally:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from grader.decisions.comparison import Comparison
 
 FORMATS = {
-    ".json": "grader.reports.comparison.json",
+    ".json": "grader.reports.record_json",
     ".md": "grader.reports.comparison.markdown",
     ".csv": "grader.reports.comparison.csv",
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from grader.decisions.history import History
 
 FORMATS = {
-    ".json": "grader.reports.history.json",
+    ".json": "grader.reports.record_json",
     ".csv": "grader.reports.history.csv",
     ".md": "grader.reports.history.markdown",
     ".html": "grader.reports.history.html",

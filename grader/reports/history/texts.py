@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.decisions.paired import LEVEL
+from grader.predictions.record import counted
 from grader.reports.comparison.texts import p_value
 from grader.reports.leaderboard.texts import interval, value
 
@@ -47,11 +49,11 @@ def said(made: History) -> list[str]:
         lines.append(f"The gate's threshold is {made.line:g}; {which}.")
     tested = sum(point.change is not None for point in made.checkpoints)
     if tested:
-        told = [p.step for p in made.checkpoints if p.change is not None and p.change.corrected < 0.05]
+        told = [p.step for p in made.checkpoints if p.change is not None and p.change.corrected < LEVEL]
         which = f"significant change at step {', '.join(map(str, told))}" if told else "no significant change"
-        number = f"{tested} comparison{'' if tested == 1 else 's'}"
         lines.append(
-            f"From each checkpoint to the next: {which} (paired by item, p values corrected for {number} with Holm's "
-            "method, level 5 %). The columns higher and lower count the items that changed."
+            f"From each checkpoint to the next: {which} (paired by item, p values corrected for "
+            f"{counted(tested, 'comparison')} with Holm's method, level {100 * LEVEL:g} %). The columns higher and "
+            "lower count the items that changed."
         )
     return [*lines, *made.notes]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from grader.decisions.leaderboard import Leaderboard
 
 FORMATS = {
-    ".json": "grader.reports.leaderboard.json",
+    ".json": "grader.reports.record_json",
     ".csv": "grader.reports.leaderboard.csv",
     ".md": "grader.reports.leaderboard.markdown",
     ".tex": "grader.reports.leaderboard.latex",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.decisions.many import letters
+from grader.predictions.record import counted
+from grader.reports.comparison.texts import p_value
 from grader.reports.leaderboard import texts
 from grader.reports.web import page
 from grader.reports.web.scale import Scale
@@ -102,7 +104,7 @@ def make(made: Leaderboard) -> bytes:
         scripts=("core", "theme", "static"),
         reading=made.reading,
         facts=[
-            f"{len(models)} model{'' if len(models) == 1 else 's'}",
+            counted(len(models), "model"),
             ", ".join(dict.fromkeys(board.title for board in made.boards)),
             f"ordered by the {made.reading} reading",
         ],
@@ -210,7 +212,7 @@ def _move(pair: Pair, sign: int) -> Move:
     return Move(
         change=signed(sign * pair.change),
         interval=f"{signed(low)} to {signed(high)}",
-        p="<0.001" if pair.corrected < 0.001 else f"{pair.corrected:.3f}",
+        p=p_value(pair.corrected),
         is_different=pair.is_different,
     )
 
@@ -251,11 +253,11 @@ def _categories(board: Board, made: Leaderboard) -> list[Grid]:
 
 def _category(board: Board, reading: ReadingName, field: str, groups: list[str]) -> Grid:
     rankings = [board.ranking(board.metric, reading, group) for group in groups]
-    labels = [f"{texts.label(group)}".replace("_", " ") for group in groups]
+    labels = [texts.label(group).replace("_", " ") for group in groups]
     names = [run.short for run in board.runs]
     cells = [[_cell(ranking, at) for ranking in rankings] for at in range(len(names))]
     number = next((one.comparisons for one in rankings if one), 0)
-    note = f"Letters: corrected for {number} comparisons." if number else ""
+    note = f"Letters: corrected for {counted(number, 'comparison')}." if number else ""
     title = f"By {field.replace('_', ' ')}, {reading}"
     if len(groups) <= MOST_ACROSS:
         return Grid(title=title, corner="Model", heads=labels, rows=list(zip(names, cells, strict=True)), note=note)

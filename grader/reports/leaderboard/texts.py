@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.predictions.record import counted
+
 if TYPE_CHECKING:
     from grader.decisions.leaderboard import Board, Leaderboard, Ranking
     from grader.results import Metric
@@ -60,7 +62,7 @@ def method(made: Leaderboard, ranking: Ranking | None) -> str:
     """Describe how the runs were compared and ranked."""
     if ranking is None or not ranking.comparisons:
         return ""
-    number = f"{ranking.comparisons} comparison{'' if ranking.comparisons == 1 else 's'}"
+    number = counted(ranking.comparisons, "comparison")
     return (
         "Runs that share a letter in a column do not differ significantly. Every pair of runs is compared with a "
         f"paired test by item ({tests(ranking)}). P values are corrected for {number} ({made.correction}, "

@@ -46,7 +46,10 @@ class Texts:
         return start, len(text) - (self._limit - start)
 
     def shown(self, qid: str, sample: int) -> dict[str, object]:
-        """Return an output for the page: `raw`, and `cut` if text is left out; empty if there is no output."""
+        """Return an output as the page needs it; empty if the sample has no output.
+
+        `raw`: the text. `cut`, if a part is left out: its position in UTF-16 code units, its length in characters.
+        """
         text = self._text(qid, sample)
         if text is None:
             return {}

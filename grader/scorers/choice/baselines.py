@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def baselines(items: Iterable[Item]) -> dict[str, dict[str, float]]:
-    """Return the scores of chance and of always the first letter, in percent, by group (`all`: every question)."""
+    """Return the scores of chance and of always the first letter in percent, by group (`all`: every question)."""
     groups: dict[str, list[Item]] = {"all": list(items)}
     for item in groups["all"]:
         for name, labels in item.groups.items():

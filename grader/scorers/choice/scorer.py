@@ -301,5 +301,5 @@ def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
         ]
         return write_submission(stem.with_name(f"{stem.name}_submission.xlsx"), rows, index=columns.id)
 
-    notes = [f"{run.split} has no public answers: there is no score, only a submission file."]
+    notes = [f"{run.split} has no public answers, so there are no scores, only a submission file."]
     return Scored(samples=[], metrics=[], notes=notes, write_own=write)

@@ -311,7 +311,7 @@ def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Wa
     from grader.reports import html, material
     from grader.results import Report
 
-    note = "test-en has no public answers: there is no score, only a submission file."
+    note = "test-en has no public answers, so there are no scores, only a submission file."
     advice = "To use 3.10, run `grade image build --python 3.10`."
     report = Report(
         benchmark="mmbench", split="test-en", protocol="vlmevalkit-2026-06", metrics=[], samples=[],

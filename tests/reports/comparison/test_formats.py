@@ -12,9 +12,9 @@ from grader.decisions.comparison import Flip, RunName
 from grader.errors import UsageError
 from grader.reports.comparison import format_of
 from grader.reports.comparison.csv import make as as_csv
-from grader.reports.comparison.json import make as as_json
 from grader.reports.comparison.markdown import make as as_markdown
 from grader.reports.comparison.table import render
+from grader.reports.record_json import make as as_json
 from tests.reports.comparison.test_table import MOVED, comparison
 
 NAMED = comparison(

@@ -12,9 +12,9 @@ import pytest
 from grader.decisions.comparison import RunName
 from grader.decisions.history import History, history
 from grader.errors import UsageError
+from grader.reports import record_json as as_json
 from grader.reports.history import csv as as_csv
 from grader.reports.history import format_of, html, markdown, table
-from grader.reports.history import json as as_json
 from tests.decisions.test_history import made
 from tests.decisions.test_leaderboard import questions
 from tests.reports.leaderboard.test_formats import read, rendered

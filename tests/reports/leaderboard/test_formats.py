@@ -16,10 +16,10 @@ from hypothesis import given
 from grader.decisions.comparison import RunName
 from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
+from grader.reports import record_json as as_json
 from grader.reports.csv import guarded
 from grader.reports.leaderboard import FORMATS, format_of, html, latex, markdown, table
 from grader.reports.leaderboard import csv as as_csv
-from grader.reports.leaderboard import json as as_json
 from tests.decisions.test_leaderboard import board, questions
 from tests.made_runs import circular
 from tests.reports.made_reports import any_text

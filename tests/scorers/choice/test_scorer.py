@@ -207,7 +207,7 @@ def test_without_answers_the_product_is_the_submission_table_in_the_official_lay
     assert sheet["J2"].data_type == "s"
     report = graded.report
     assert (report.metrics, report.samples) == ([], [])
-    assert report.notes == ["test-en has no public answers: there is no score, only a submission file."]
+    assert report.notes == ["test-en has no public answers, so there are no scores, only a submission file."]
     with pytest.raises(UsageError, match="nothing to score again"):
         grade(path, Options(benchmark="mmbench", data=data, split="test-en", score_only=True), Silent())
 
