@@ -99,6 +99,14 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
 
 
 @pytest.fixture
+def no_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the model servers, keys and proxies of this machine from a test."""
+    for name in list(os.environ):
+        if name.startswith("OPENAI_") or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give a test a cache folder of its own, with the machine's sandbox packages: to fetch them takes half a minute."""
     folder = tmp_path / "own-cache" / "grade"

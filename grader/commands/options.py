@@ -145,7 +145,8 @@ pool_options = group(
     click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
                  show_default=True, help="Where untrusted code runs."),
     click.option("--isolation", type=click.Choice(["warm", "container"]), default="warm", show_default=True,
-                 help="Start a new process for each program (warm), or a new sandbox (container)."),
+                 help="warm: a new process for each program, in a sandbox that stays open; container: a new "
+                 "sandbox for each program."),
     click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc."),
     click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
                  help="Run programs on this machine, or on the nodes of a Ray cluster."),
@@ -214,7 +215,8 @@ gate_options = group(
     click.option("--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="RESULTS",
                  help="The _results.json of an earlier run, to compare this run with, item by item."),
     click.option("--max-drop", "drops", multiple=True, metavar="[METRIC=]V", callback=_parsed(_drop),
-                 help="How many points a metric may drop below the baseline (default 0); exit 4 if inconclusive."),
+                 help="Points that METRIC may drop below --baseline (default: 0 points, of the first metric); exit 4 "
+                 "if inconclusive."),
     reading_option,
 )
 """The gate."""

@@ -70,7 +70,7 @@ GRAVEST = (3, 1, 4, 0)
               "timeout). No verdict is replaced; `grade flakes` shows the differences.")  # fmt: skip
 @options.output_option
 @click.option("--output-dir", type=options.PATH, metavar="DIR", help="Write all files to DIR, not beside PREDICTIONS.")
-@click.option("--force", is_flag=True, help="Allow results without a judge to replace judged results.")
+@click.option("--force", is_flag=True, help="Replace earlier judged results even if this run has no judge.")
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and gate decisions.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show the evidence for every sample's verdict.")
 def run_command(
@@ -91,7 +91,8 @@ def run_command(
     """Grade PREDICTIONS (a file, or `-` for standard input).
 
     Several files are graded one after the other, in the same sandboxes. They share one table at the end and one
-    report (-o). Gates are decided for each file. The exit code is the most severe one (3, then 1, 4, 0).
+    report (-o). Gates are decided for each file. The exit code is that of the worst file: 3 is the
+    worst, then 1, then 4; it is 0 only if all files have 0.
     """
     from grader.options import Options
 

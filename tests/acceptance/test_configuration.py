@@ -71,6 +71,13 @@ def test_every_option_has_an_environment_variable(project, monkeypatch):
     assert grade("check", path).returncode == 0
 
 
+def test_colons_separate_the_files_of_a_variable(project, monkeypatch):
+    path, data = project
+    monkeypatch.setenv("GRADE_OUTPUT", "x.md:x.csv")
+    assert grade(path, "-b", "vstar", "--data", data, cwd=path.parent).returncode == 0
+    assert {"x.md", "x.csv"} <= {file.name for file in path.parent.iterdir()}
+
+
 def test_the_variables_of_other_commands_are_named_after_their_options(project, monkeypatch):
     path, data = project
     assert grade(path, "-b", "vstar", "--data", data, "-q").returncode == 0

@@ -11,7 +11,7 @@ import sys
 import termios
 from pathlib import Path
 
-from command import grade
+from tests.acceptance.command import grade
 
 SAMPLE = Path(__file__).parents[2] / "benchmarks"
 VSTAR = SAMPLE / "vstar" / "sample"

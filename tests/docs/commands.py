@@ -85,7 +85,7 @@ def write_predictions(path: Path, benchmark: str, samples: int = 1) -> None:
         for record in records:
             book.active.append([int(record["qid"]), record["predictions"][0]])
         book.save(path)
-    elif path.name.startswith("samples_"):
+    elif "_samples_" in path.name:
         rows = [{"doc_id": r["qid"], "doc": {"question_id": r["qid"]}, "resps": [r["predictions"]]} for r in records]
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     else:

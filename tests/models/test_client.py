@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import threading
 import time
@@ -20,12 +19,7 @@ from grader.models.replies import Failure, Reply, Usage
 from tests.models.made import KEY, PIXEL, SOON, client, request
 from tests.models.server import EMPTY_CHOICES, HANG_UP, Action, Asked, ModelServer, fail, raw, say, truncated
 
-
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in list(os.environ):
-        if name.startswith("OPENAI_") or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
+pytestmark = pytest.mark.usefixtures("no_servers")
 
 
 class TestAsking:

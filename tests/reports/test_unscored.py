@@ -42,7 +42,9 @@ def test_what_no_judge_has_decided_has_no_value_and_no_interval_but_bounds(name:
 
 
 def test_what_needs_no_judge_keeps_its_value() -> None:
-    assert all(row.value is not None for row in _unjudged().metrics if row.name in ("mcc", "recall"))
+    found = [row for row in _unjudged().metrics if row.name in ("mcc", "recall")]
+    assert {row.name for row in found} == {"mcc", "recall"}
+    assert all(row.value is not None for row in found)
 
 
 def test_the_terminal_shows_a_dash_the_bounds_and_the_cause() -> None:

@@ -98,7 +98,9 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
     assert list(order) == ["lint", "record", "answer", "judge", "split", "run"]
     assert [kind for kind in pool.kinds if kind in order] == sorted(pool.kinds, key=list(order).index)
     assert pool.kinds.count("answer") == 2
-    assert all(sample.apart.completion.split.confirmed for sample in samples if sample.apart.completion.split)
+    beside = [sample.apart.completion.split for sample in samples if sample.apart.completion.split]
+    assert beside
+    assert all(split.confirmed for split in beside)
     assert phases.unrecordable == {"odd": "the tests pass a function"}
     for kind, job in pool.jobs:
         if kind == "answer":

@@ -11,10 +11,14 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Metric, Report, read_facts
 from grader.scorers.mr_ben.facts import RunFacts
+from tests.conftest import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+SAMPLE = ROOT / "benchmarks" / "mr-ben" / "sample"
+NAMES = ("Solution Correctness", "First Error Step", "Error Reason")
+PROGRAM = "def f(x):\n    y = x + 1\n\n    if y > 3:  # big\n        return `y`\n    return x\n    return x  # again\n"
 YES = "Step-by-Step Reasoning: r\nStudent Error Reason Analysis: a\nFinal Decision: Correct"
 NO = YES.replace("Correct", "Wrong")
 
@@ -94,3 +98,13 @@ RIGHT = {
 def facts_of_run(report: Report) -> RunFacts:
     """What the scorer keeps of a run."""
     return read_facts(report.facts, RunFacts, "the results file")
+
+
+def full_response(correctness: str, step: str, reason: str = "The sign is wrong.") -> str:
+    return f"Solution Analysis: Checked.\n{NAMES[0]}: {correctness}\n{NAMES[1]}: {step}\n{NAMES[2]}: {reason}"
+
+
+def sample_rows() -> dict[str, list[dict[str, object]]]:
+    names = ("physics", "math", "coding")
+    groups = {name: json.loads((SAMPLE / "data" / f"{name}.json").read_text(encoding="utf-8")) for name in names}
+    return {name: [row for rows in group.values() for row in rows] for name, group in groups.items()}

@@ -1,4 +1,4 @@
-"""Mr-Ben responses in both readings, and the sample benchmark's figures from them."""
+"""Mr-Ben responses in both readings."""
 
 from __future__ import annotations
 
@@ -7,24 +7,14 @@ import re
 import subprocess
 import sys
 import time
-from collections import defaultdict
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.scorers.mr_ben.figures import RowFacts, figures, mean_figures
-from grader.scorers.mr_ben.judge_decision import decision_careful
 from grader.scorers.mr_ben.reading import (
-    Credit,
     GoldRow,
     MrBenReading,
-    credit_careful,
-    credit_official,
-    difference_kind,
-    needs_judge_careful,
-    needs_judge_official,
     official_step_for_gate,
     official_step_for_score,
     parse_official,
@@ -32,16 +22,8 @@ from grader.scorers.mr_ben.reading import (
     read_official,
     steps_match,
 )
-from grader.scorers.mr_ben.scored_file import ScoredFile, from_scored_file, row_qids
 from tests.conftest import cases
-
-SAMPLE = Path(__file__).parents[3] / "benchmarks" / "mr-ben" / "sample"
-NAMES = ("Solution Correctness", "First Error Step", "Error Reason")
-PROGRAM = "def f(x):\n    y = x + 1\n\n    if y > 3:  # big\n        return `y`\n    return x\n    return x  # again\n"
-
-
-def response(correctness: str, step: str, reason: str = "The sign is wrong.") -> str:
-    return f"Solution Analysis: Checked.\n{NAMES[0]}: {correctness}\n{NAMES[1]}: {step}\n{NAMES[2]}: {reason}"
+from tests.scorers.mr_ben.made import NAMES, PROGRAM, full_response
 
 
 def parse_by_expressions(text: str) -> tuple[str, str, str]:
@@ -71,7 +53,7 @@ def test_official_parse_equals_the_official_expressions(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "parsed"),
     [
-        (response("incorrect", "Step 2"), (" incorrect\n", " Step 2\n", " The sign is wrong.")),
+        (full_response("incorrect", "Step 2"), (" incorrect\n", " Step 2\n", " The sign is wrong.")),
         ("Solution Correctness: correct", ("", "", "")),
         ("Solution Correctness: correct\nFirst Error Step: N/A", (" correct\n", "", "")),
         ("The Solution Correctness counts.\nSolution Correctness: correct\nFirst Error Step: 1", ("", "", "")),
@@ -101,7 +83,7 @@ def test_official_steps_differ_by_the_blanks_around_a_bare_digit(field: str, gat
 
 
 def test_official_reading_is_whole() -> None:
-    assert read_official(response("Incorrect.", "Step 2")) == MrBenReading(
+    assert read_official(full_response("Incorrect.", "Step 2")) == MrBenReading(
         correctness="incorrect",
         step="2",
         error_reason="The sign is wrong.",
@@ -129,7 +111,7 @@ def test_careful_reading_is_whole() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        response("incorrect", "Step 3"),
+        full_response("incorrect", "Step 3"),
         "## Solution Correctness\n\n**Incorrect**\n\n## First Error Step\nStep 3: the formula\n## Error Reason\nbad",
         "1. Solution Correctness: incorrect\n2. First Error Step: 3.\n3. Error Reason: x",
         "first error step = 3\nsolution_correctness = wrong",
@@ -147,9 +129,11 @@ def test_careful_reading_is_whole() -> None:
         "The solution is incorrect because a sign is lost. The first error occurs in Step 3.",
         "<think>Solution Correctness: correct</think>Solution Correctness: incorrect\nFirst Error Step: Step 3",
         "I weigh it.</think>\nSolution Correctness: incorrect\nFirst Error Step: Step 3",
-        response("correct", "N/A", "N/A") + "\n\nWait, I missed a sign.\n\n" + response("incorrect", "Step 3"),
-        response("incorrect", "Step 3") + "\n\nQuestion: What is 2 + 2?\n" + response("correct", "N/A"),
-        "Step 1:\n- Correctness: correct\nStep 3:\n- Correctness: incorrect\n" + response("incorrect", "Step 3"),
+        full_response("correct", "N/A", "N/A")
+        + "\n\nWait, I missed a sign.\n\n"
+        + full_response("incorrect", "Step 3"),
+        full_response("incorrect", "Step 3") + "\n\nQuestion: What is 2 + 2?\n" + full_response("correct", "N/A"),
+        "Step 1:\n- Correctness: correct\nStep 3:\n- Correctness: incorrect\n" + full_response("incorrect", "Step 3"),
         "First Error Step: Step 3\nError Reason: A sign.",
     ],
 )
@@ -182,11 +166,11 @@ def test_any_style_of_headings_is_read(text: str) -> None:
     ],
 )
 def test_a_verdict_is_read_as_a_person_reads_it(field: str, correctness: str | None) -> None:
-    assert read_careful(response(field, "N/A", "N/A"), coding=False).correctness == correctness
+    assert read_careful(full_response(field, "N/A", "N/A"), coding=False).correctness == correctness
 
 
 def test_a_verdict_that_says_both_is_settled_by_a_named_step() -> None:
-    reading = read_careful(response("correct, but step 3 is wrong", "Step 3"), coding=False)
+    reading = read_careful(full_response("correct, but step 3 is wrong", "Step 3"), coding=False)
     assert (reading.correctness, reading.rule) == ("incorrect", "hedged, a step is named")
 
 
@@ -194,10 +178,10 @@ def test_a_verdict_that_says_both_is_settled_by_a_named_step() -> None:
     ("text", "rule"),
     [
         ("I am unable to judge this solution.", "no verdict"),
-        ("<think>" + response("correct", "N/A"), "unfinished reasoning"),
+        ("<think>" + full_response("correct", "N/A"), "unfinished reasoning"),
         ("First Error Step: N/A\nError Reason: N/A", "no verdict"),
         ("Correctness: correct\nStep 2\nCorrectness: incorrect", "several verdicts"),
-        (response("uncertain", "Step 2"), "undecided"),
+        (full_response("uncertain", "Step 2"), "undecided"),
     ],
 )
 def test_where_a_person_could_not_tell_nothing_is_read(text: str, rule: str) -> None:
@@ -245,12 +229,12 @@ def test_where_a_person_could_not_tell_nothing_is_read(text: str, rule: str) -> 
     ],
 )
 def test_a_step_is_read_as_a_person_reads_it(field: str, step: str | None) -> None:
-    assert read_careful(response("incorrect", field), coding=False).step == step
+    assert read_careful(full_response("incorrect", field), coding=False).step == step
 
 
 def test_a_quoted_step_is_found_in_the_solution() -> None:
     solution = ["Step 1: The stone is at rest.", "", "Step 2: The distance is g t = 30 m.", "So B."]
-    text = response("incorrect", '"The distance is g t = 30 m."')
+    text = full_response("incorrect", '"The distance is g t = 30 m."')
     assert read_careful(text, coding=False, solution=solution).step == "2"
     assert read_careful(text, coding=False, solution=[*solution, solution[2]]).step is None
 
@@ -275,14 +259,14 @@ def test_a_quoted_step_is_found_in_the_solution() -> None:
     ],
 )
 def test_a_code_line_is_read_without_its_wrapping(field: str, line: str | None) -> None:
-    assert read_careful(response("incorrect", field), coding=True, solution=PROGRAM).step == line
+    assert read_careful(full_response("incorrect", field), coding=True, solution=PROGRAM).step == line
 
 
 @pytest.mark.parametrize("line", ['"""', '"""Add one."""', "Explanation: one is added.", "14"])
 @pytest.mark.parametrize("style", ["    {}", "`{}`", "7. {}", "\n```python\n    {}\n```"])
 def test_lines_of_a_docstring_are_code_lines(line: str, style: str) -> None:
     program = f'def f(x):\n    """Add one."""\n    """\n    {line}\n    14\n    """\n    return x\n'
-    reading = read_careful(response("incorrect", style.format(line)), coding=True, solution=program)
+    reading = read_careful(full_response("incorrect", style.format(line)), coding=True, solution=program)
     assert steps_match(reading.step, GoldRow(correct=False, step=f"    {line}", coding=True, solution=program))
 
 
@@ -294,7 +278,7 @@ def test_a_code_line_in_json_keeps_its_escapes() -> None:
 @settings(max_examples=cases(200))
 @given(st.text(), st.booleans())
 def test_any_text_is_read_and_spans_lie_within_it(text: str, coding: bool) -> None:
-    for whole in (text, response(text, text, text)):
+    for whole in (text, full_response(text, text, text)):
         reading = read_careful(whole, coding=coding, solution=PROGRAM if coding else [text])
         assert reading.span is None or 0 <= reading.span[0] < reading.span[1] <= len(whole)
         read_official(whole)
@@ -325,193 +309,12 @@ def test_style_order_and_case_of_headings_do_not_matter(
     ],
 )  # fmt: skip
 def test_a_megabyte_is_read_in_moments(unit: str) -> None:
-    text = response("incorrect", unit * (1_000_000 // len(unit)))
+    text = full_response("incorrect", unit * (1_000_000 // len(unit)))
     begin = time.process_time()
     for coding in (False, True):
         read_careful(text, coding=coding, solution=PROGRAM if coding else ["Step 1: x", "Step 2: y"])
     read_official(text)
     assert time.process_time() - begin < 6
-
-
-# --- rows: the judge, the credit, the kinds -------------------------------------------------------------------------
-
-
-def test_steps_match_forgives_whitespace_and_a_missing_comment_in_code() -> None:
-    gold = GoldRow(correct=False, step="    if y > 3:  # big", coding=True, solution=PROGRAM)
-    assert steps_match("if y>3: # big", gold)
-    assert steps_match("if y > 3:", gold)
-    assert not steps_match("if y > 4:  # big", gold)
-    assert not steps_match("return x", GoldRow(correct=False, step="return x  # again", coding=True, solution=PROGRAM))
-    assert not steps_match("", GoldRow(correct=False, step="   ", coding=True))
-    assert steps_match("3", GoldRow(correct=False, step="3"))
-    assert not steps_match("N/A", GoldRow(correct=False, step="3"))
-
-
-@pytest.mark.parametrize(
-    ("gold", "text", "official", "careful"),
-    [
-        (GoldRow(correct=False, step="3"), response("incorrect", "Step 3"), True, True),
-        (GoldRow(correct=False, step="3"), response("The solution is incorrect", "3"), True, True),
-        (GoldRow(correct=False, step="3"), response("incorrect", "Step 3: x"), False, True),
-        (GoldRow(correct=False, step="3"), response("incorrect", "Step 2"), False, False),
-        (GoldRow(correct=False, step="3"), response("incorrect", "Step 3", "N/A"), True, False),
-        (GoldRow(correct=True, step="N/A"), response("incorrect", "Step 3"), False, False),
-        (GoldRow(correct=False, step="x = 1", coding=True), response("incorrect", "y = 2"), True, True),
-        (GoldRow(correct=False, step="x = 1", coding=True), response("correct", "N/A", "N/A"), False, False),
-    ],
-)
-def test_the_judge_is_asked_only_where_it_can_matter(gold: GoldRow, text: str, official: bool, careful: bool) -> None:
-    assert needs_judge_official(gold, read_official(text)) is official
-    assert needs_judge_careful(gold, read_careful(text, coding=gold.coding)) is careful
-
-
-JUDGED = "Step-by-Step Reasoning: x\nStudent Error Reason Analysis: y\nFinal Decision: {}"
-
-
-@pytest.mark.parametrize(
-    ("gold", "text", "reply", "official", "careful", "kind"),
-    [
-        (("3", False), response("incorrect", "Step 3"), "Correct", (True, True), (True, True), ""),
-        (("3", False), response("incorrect", "Step 3"), "Wrong", (True, False), (True, False), ""),
-        (("3", False), response("incorrect", "3"), "Correct", (False, False), (True, True), "bare digit"),
-        (("3", False), response("incorrect", "Step 3: x"), None, (False, False), (True, None), "wording of the step"),
-        (
-            ("3", False),
-            response("incorrect", "Step 3"),
-            "Incorrect",
-            (True, True),
-            (True, False),
-            '"Incorrect" credited',
-        ),
-        (("", True), response("incorrect", "x = 1"), "Wrong", (True, False), (False, False), "empty gold step"),
-        (("", True), response("incorrect", "x = 1"), "Correct", (True, True), (True, True), ""),
-        (("x = 1", True), response("incorrect", "`x=1`"), "Wrong", (False, False), (True, False), "code line"),
-        (
-            ("3", False),
-            response("It is incorrect", "Step 3"),
-            "Wrong",
-            (False, False),
-            (True, False),
-            "wording of the verdict",
-        ),
-        (
-            ("3", False),
-            response("incorrect", "Step 3").lower(),
-            None,
-            (False, False),
-            (True, None),
-            "headings not read",
-        ),
-    ],
-)
-def test_credit_and_the_kind_of_difference(
-    gold: tuple[str, bool],
-    text: str,
-    reply: str | None,
-    official: tuple[bool, bool],
-    careful: tuple[bool | None, bool | None],
-    kind: str,
-) -> None:
-    row = GoldRow(correct=False, step=gold[0], coding=gold[1])
-    replied = None if reply is None else JUDGED.format(reply)
-    readings = read_official(text), read_careful(text, coding=row.coding)
-    decision = None if replied is None else decision_careful(replied)
-    assert credit_official(row, readings[0], replied) == Credit(*official)
-    assert credit_careful(row, readings[1], decision) == Credit(*careful)
-    assert difference_kind(row, *readings, replied) == kind
-
-
-def test_an_unparsable_reply_is_no_credit_officially_and_unscored_carefully() -> None:
-    row, text = GoldRow(correct=False, step="3"), response("incorrect", "Step 3")
-    assert credit_official(row, read_official(text), "Hm.") == Credit(step=True, reason=False)
-    assert credit_careful(row, read_careful(text, coding=False), decision_careful("Hm.")) == Credit(
-        step=True, reason=None
-    )
-
-
-# --- whole files ----------------------------------------------------------------------------------------------------
-
-
-def sample_rows() -> dict[str, list[dict[str, object]]]:
-    names = ("physics", "math", "coding")
-    groups = {name: json.loads((SAMPLE / "data" / f"{name}.json").read_text(encoding="utf-8")) for name in names}
-    return {name: [row for rows in group.values() for row in rows] for name, group in groups.items()}
-
-
-def sample_metrics() -> dict[str, dict[str, float]]:
-    predictions = json.loads((SAMPLE / "predictions.json").read_text(encoding="utf-8"))
-    texts = {record["qid"]: record["predictions"][0] for record in predictions}
-    replies = json.loads((SAMPLE / "judge_replies.json").read_text(encoding="utf-8"))
-    facts: dict[str, dict[str, list[RowFacts]]] = {"official": defaultdict(list), "careful": defaultdict(list)}
-    for subject, rows in sample_rows().items():
-        for qid, row in zip(row_qids(rows), rows, strict=True):
-            gold = GoldRow(
-                correct=row["Model_Solution_Correctness"] == "correct",
-                step=str(row["Model_Solution_First_Error_Step"]),
-                coding=subject == "coding",
-                solution=row["Model_Solution_Steps"],  # type: ignore[arg-type]
-            )
-            official = read_official(texts[qid])
-            careful = read_careful(texts[qid], coding=gold.coding, solution=gold.solution)
-            asked = needs_judge_careful(gold, careful)
-            assert (qid in replies) >= (asked or needs_judge_official(gold, official))
-            decision = decision_careful(replies[qid]) if asked else None
-            for name, reading, credit in (
-                ("official", official, credit_official(gold, official, replies.get(qid))),
-                ("careful", careful, credit_careful(gold, careful, decision)),
-            ):
-                said = None if reading.correctness is None else reading.correctness == "correct"
-                facts[name][subject].append(
-                    RowFacts(gold_correct=gold.correct, predicted_correct=said, step=credit.step, reason=credit.reason)
-                )
-    metrics: dict[str, dict[str, float]] = {}
-    for reading_name, subjects in facts.items():
-        found = {f"subject={subject}/": figures(rows) for subject, rows in subjects.items()}
-        found[""] = mean_figures(list(found.values()))
-        metrics[reading_name] = {
-            prefix + name: getattr(figure, name)
-            for prefix, figure in found.items()
-            for name in ("mr_score", "mcc", "acc_step", "acc_reason")
-        }
-    return metrics
-
-
-@pytest.mark.parametrize("reading", ["official", "careful"])
-def test_the_sample_has_the_figures_worked_out_by_hand(reading: str) -> None:
-    expected = json.loads((SAMPLE / "expected.json").read_text(encoding="utf-8"))["metrics"][reading]
-    assert sample_metrics()[reading] == pytest.approx(expected)
-
-
-def test_a_second_row_with_the_same_key_gets_a_number() -> None:
-    rows = [{"Question_UUID": "u", "Sampled_Model": model} for model in ("a", "b", "a", "a")]
-    assert row_qids(rows) == ["u/a", "u/b", "u/a#2", "u/a#3"]
-
-
-def test_an_official_scored_file_is_taken_apart() -> None:
-    row = {"Question_UUID": "u", "Sampled_Model": "a", "Model_Solution_Correctness": "incorrect"}
-    answered = {"Evaluation_Result": {"evaluated_model": "m", "evaluation_raw_response": "said", "error_reason": ""}}
-    judged = {"Error_Reason_Correctness_Analysis": {"scoring_model": "j", "scoring_raw_response": "Final Decision: x"}}
-    failed = {"Evaluation_Result": {"evaluated_model": "m", "evaluation_raw_response": ""}}
-    data = {
-        "physics": [row | answered | judged | {"Need_Error_Reason_Review": True, "Query_Prompt": "p"}, row | failed],
-        "math": [{**row, "Sampled_Model": "b"}],
-    }
-    assert from_scored_file(data) == ScoredFile(
-        rows={"physics": [row, row], "math": [{**row, "Sampled_Model": "b"}]},
-        predictions={"u/a": "said", "u/a#2": ""},
-        judge_replies={"u/a": "Final Decision: x"},
-        models=["m"],
-        judges=["j"],
-    )
-
-
-@pytest.mark.parametrize(
-    "data",
-    [None, [], {}, {"u": []}, {"u": [1]}, {"a": {"b": 1}}, [{"qid": "q", "predictions": ["x"]}], sample_rows()],
-    ids=["null", "array", "empty", "no rows", "no records", "objects", "prediction file", "benchmark data"],
-)
-def test_anything_else_is_not_a_scored_file(data: object) -> None:
-    assert from_scored_file(data) is None
 
 
 def test_importing_the_module_does_not_import_numpy() -> None:

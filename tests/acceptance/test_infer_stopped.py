@@ -1,0 +1,176 @@
+"""`grade infer` through every way to end a run: killed, interrupted, on a full disk, beside another run."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.acceptance.asking import VSTAR
+from tests.acceptance.command import grade
+from tests.models.server import Action, Asked, ModelServer, fail, raw, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+pytestmark = pytest.mark.usefixtures("asks_in_tmp_path")
+TASKS, EACH = 10, 12
+TROUBLES = [
+    fail(429, retry_after="0.1"),
+    fail(500),
+    Action(status=503),
+    Action(hang_up=True),
+    raw(b"<html>sign in</html>", "text/html"),
+    raw(b'{"choices": []}'),
+    say(None),
+    raw(b'{"choices": [{"mess'),
+]
+
+
+class Killing:
+    """A server that misbehaves now and then, answers with what was asked, and counts requests."""
+
+    def __init__(self) -> None:
+        self.random = random.Random(15)
+        self.requests = 0
+
+    def __call__(self, request: Asked) -> Action:
+        self.requests += 1
+        if self.random.random() < 0.15:
+            return self.random.choice(TROUBLES)
+        text = request.body["messages"][0]["content"][1]["text"]
+        return say(answer_to(text, request.body["seed"]), delay=self.random.uniform(0.02, 0.25), choices=2)
+
+
+def answer_to(prompt: str, seed: int) -> str:
+    return f"{prompt.splitlines()[0]} sample {seed}"
+
+
+def start(url: str, *words: object, before: Sequence[object] = ()) -> subprocess.Popen[str]:
+    """Start a run; `before` are the words before the interpreter's."""
+    command = ["infer", *VSTAR, "--model", "m", "--base-url", url, "-o", "m.json", "-n", EACH, "--concurrency", 3]
+    return subprocess.Popen(
+        [*map(str, [*before, sys.executable, "-m", "grader", *command, "--temperature", 0.5, *words])],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def check_predictions(path: Path, *, complete: bool) -> None:
+    """Every prediction in the file is the answer to its own sample, and none is there twice."""
+    if not path.exists():
+        assert not complete
+        return
+    count = 0
+    for record in json.loads(path.read_text()):
+        assert record["samples"] == sorted(set(record["samples"]))
+        assert record["predictions"] == [answer_to(record["prompt"], sample) for sample in record["samples"]]
+        count += len(record["predictions"])
+    assert count <= TASKS * EACH
+    assert not complete or count == TASKS * EACH
+
+
+def test_a_run_that_is_killed_twenty_times_ends_with_exactly_the_right_samples(tmp_path: Path) -> None:
+    deciding, kills = Killing(), Counter[str]()
+    chance = random.Random(20)
+    with ModelServer(deciding) as server:
+        while kills.total() < 20:
+            number = kills.total()
+            how = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[number % 3]
+            before, process = deciding.requests, start(server.url)
+            # Some die while they start, the others after a few requests.
+            enough, until = (
+                chance.randint(0, 7),
+                time.monotonic() + (chance.uniform(0.1, 0.8) if number % 5 == 4 else 60),
+            )
+            while deciding.requests - before < enough and time.monotonic() < until and process.poll() is None:
+                time.sleep(0.005)
+            process.send_signal(how)
+            _, said = process.communicate(timeout=300)
+            # Python itself, interrupted before it runs anything, ends with 1.
+            assert process.returncode in {130, -how} or "Fatal Python error: init_" in said, said
+            kills[how.name] += 1
+            check_predictions(tmp_path / "m.json", complete=False)
+        last = start(server.url)
+        _, said = last.communicate(timeout=300)
+    assert last.returncode == 0, said
+    assert set(kills) == {"SIGINT", "SIGTERM", "SIGKILL"}
+    check_predictions(tmp_path / "m.json", complete=True)
+    replies = [json.loads(line) for line in (tmp_path / "m_requests.jsonl").read_text().splitlines()]
+    answered = Counter((line["qid"], line["sample"]) for line in replies if line["content"] is not None)
+    assert len(answered) == TASKS * EACH
+    assert set(answered.values()) == {1}
+    assert grade("check", "m.json", *VSTAR).returncode == 0
+
+
+def test_an_interrupt_says_what_is_there_and_how_to_go_on() -> None:
+    def decide(request: Asked) -> Action:
+        return say("A", delay=0 if request.number < 4 else 3600)
+
+    with ModelServer(decide) as server:
+        process = start(server.url)
+        while len(server.asked) < 7:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=300)
+        server.release.set()
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == (
+        "Interrupted. 4 of 120 samples are in m.json; the same command asks for the other 116."
+    )
+
+
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="no prlimit")
+def test_a_full_disk_says_how_many_samples_are_kept_in_which_file_and_what_to_do() -> None:
+    """No file may grow beyond a limit, as on a full disk: first the log reaches it, then the prediction file."""
+    with ModelServer.playing(say("A")) as server:
+
+        def run(*before: object) -> tuple[int, str]:
+            process = start(server.url, "-q", before=before)
+            said = process.communicate(timeout=300)[1].strip()
+            return process.returncode, said
+
+        code, said = run("prlimit", "--fsize=20000")
+        kept = len(Path("m_requests.jsonl").read_text().splitlines())
+        assert 0 < kept < TASKS * EACH
+        assert (code, said) == (
+            3,
+            f"error: m_requests.jsonl could not be written: File too large. {kept} of 120 samples are kept in "
+            "m_requests.jsonl. Make room, and run the same command again: it asks only for the other "
+            f"{TASKS * EACH - kept}.",
+        )
+        assert run() == (0, "")
+        asked = len(server.asked)
+        Path("m.json").unlink()
+        assert run("prlimit", "--fsize=1000") == (
+            3,
+            "error: m.json could not be written: File too large. 120 of 120 samples are kept in m_requests.jsonl. "
+            "Make room, and run the same command again: it asks for nothing again and writes the predictions.",
+        )
+        assert run() == (0, "")
+    assert len(server.asked) == asked
+    assert Path("m.json").exists()
+
+
+def test_two_runs_on_one_file_the_second_refuses() -> None:
+    with ModelServer.playing(say("A", delay=3600)) as server:
+        first = start(server.url)
+        while not server.asked:
+            time.sleep(0.01)
+        second = start(server.url)
+        _, said = second.communicate(timeout=300)
+        first.send_signal(signal.SIGKILL)
+        first.communicate(timeout=300)
+        server.release.set()
+    assert second.returncode == 2
+    assert "Another run is writing m_requests.jsonl." in said

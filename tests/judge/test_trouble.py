@@ -1,0 +1,279 @@
+"""The judge against a server in trouble: what it repeats, says, and gives up on."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from email.utils import formatdate
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.errors import InfrastructureError
+from grader.judge import JudgeReply, JudgeUsage
+from grader.judge.cache import ReplyCache, cache_key
+from grader.models.client import Patience
+from tests.conftest import ROOT
+from tests.judge.made import KEY, Watcher, judge, question, questions
+from tests.models.server import HANG_UP, Action, Asked, ModelServer, fail, raw, say, truncated
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("no_servers")
+
+
+class TestTrouble:
+    @pytest.mark.parametrize(
+        "trouble",
+        [
+            fail(429),
+            fail(500),
+            fail(503, retry_after="0"),
+            fail(529),
+            fail(429, retry_after=formatdate(0, usegmt=True)),
+            fail(429, retry_after="soon"),
+            fail(429, retry_after="nan"),
+            truncated(),
+            HANG_UP,
+            raw(b'{"choices": [{"mess'),
+            raw(b"\xff\xfe"),
+            raw(b"[]"),
+            raw(b'{"choices": [{"message": {"content": 3}}]}'),
+            raw(b'{"choices": [], "x": ' + b"[" * 100_000),
+            raw(b"<html>sign in</html>", "text/html"),
+        ],
+    )
+    def test_a_passing_failure_is_repeated_and_is_no_try(self, trouble: Action) -> None:
+        with ModelServer.playing(trouble, trouble, say("A")) as server, judge(server) as it:
+            assert it.ask([question()]) == {"q1": JudgeReply(text="A", tries=1)}
+            assert it.usage.calls == 3
+        assert [asked.temperature for asked in server.asked] == [0, 0, 0]
+
+    def test_retry_after_is_waited_for_by_every_thread(self) -> None:
+        times: list[float] = []
+
+        def decide(asked: Asked) -> Action:
+            times.append(time.monotonic())
+            return fail(429, retry_after="0.4") if asked.number == 0 else say("A", delay=0.2)
+
+        with ModelServer(decide) as server, judge(server, concurrency=2) as it:
+            replies = it.ask(questions(4))
+        assert {reply.text for reply in replies.values()} == {"A"}
+        # The second thread's first request may already be under way.
+        assert all(later - times[0] > 0.39 for later in times[2:])
+
+    def test_an_endpoint_that_wants_an_hour_is_not_waited_for(self) -> None:
+        with ModelServer.playing(fail(429, "slow down", retry_after="3600")) as server, judge(server) as it:
+            reply = it.ask([question()])["q1"]
+        assert reply.error == f"{server.url} replied with HTTP 429: slow down; it asks to wait 3600 s"
+
+    def test_a_refused_question_says_why_and_the_others_are_answered(self) -> None:
+        def decide(asked: Asked) -> Action:
+            return fail(400, "too\nlong") if asked.prompt.endswith("q1") else say("A")
+
+        with ModelServer(decide) as server, judge(server) as it:
+            replies = it.ask(questions(3))
+            assert it.usage == JudgeUsage(calls=3, failed=1, prompt_tokens=22, completion_tokens=4)
+        assert replies["q1"] == JudgeReply(text=None, tries=1, error=f"{server.url} replied with HTTP 400: too long")
+        assert [replies["q0"].text, replies["q2"].text] == ["A", "A"]
+
+    def test_an_endpoint_too_slow_for_the_timeout_is_a_failure(self) -> None:
+        with ModelServer.playing(say("A", delay=9)) as server, judge(server, timeout=0.05) as it:
+            reply = it.ask([question()])["q1"]
+            server.release.set()
+        assert reply.error == f"{server.url} did not reply within 0.05 s (5 attempts)"
+
+    def test_failures_between_answers_do_not_end_the_asking(self) -> None:
+        def decide(asked: Asked) -> Action:
+            return fail(500) if asked.prompt[-1] in "135" else say("A")
+
+        with ModelServer(decide) as server, judge(server, concurrency=1) as it:
+            replies = it.ask(questions(8))
+        assert [reply.text for reply in replies.values()] == ["A", None, "A", None, "A", None, "A", "A"]
+        assert replies["q5"].error == f"{server.url} replied with HTTP 500: no (5 attempts)"
+
+
+class TestVisible:
+    def test_what_keeps_replies_away_is_said_while_it_lasts_and_that_it_ended(self) -> None:
+        started = time.monotonic()
+
+        def decide(asked: Asked) -> Action:
+            return fail(500, "loading") if time.monotonic() - started < 3.5 else say("A", delay=0.7)
+
+        watcher = Watcher()
+        patience = Patience(attempts=1000, backoff=0.05, longest_backoff=0.1)
+        with ModelServer(decide) as server, judge(server, observer=watcher, patience=patience, concurrency=1) as it:
+            it.ask(questions(4))
+        trouble, again = watcher.messages
+        said = f"The judge: {server.url} replied with HTTP 500: loading. Trying again: "
+        assert (trouble.startswith(said), again.startswith("The judge replies again. ")) == (True, True)
+        assert "At most 1 is sent at once. A request is given up after 10 minutes at most." in trouble
+        assert watcher.warnings == []
+
+    def test_that_it_failed_for_good_is_a_warning(self) -> None:
+        watcher = Watcher()
+        with ModelServer.playing(fail(500, "broken")) as server, judge(server, observer=watcher) as it:
+            it.ask(questions(20))
+        (warning,) = watcher.warnings
+        assert "requests in a row failed, the last: " in warning
+        assert warning.endswith("20 of 20 questions have no reply")
+
+    def test_reasoning_in_tags_is_no_part_of_the_reply(self) -> None:
+        with ModelServer.playing(say("<think>A or B?</think>\nB")) as server, judge(server) as it:
+            assert it.ask([question()])["q1"].text == "B"
+
+    def test_a_token_limit_that_went_into_reasoning_is_told_with_the_option_that_raises_it(self) -> None:
+        eaten = say(None, finish="length", reasoning="hm")
+        with ModelServer.playing(eaten) as server, judge(server, max_tokens=5) as it:
+            reply = it.ask([question()])["q1"]
+        assert reply.error == (
+            "no readable reply in 3 tries; the last time reasoning used up the token limit; raise --judge-max-tokens"
+        )
+
+
+class TestHopeless:
+    def test_a_judge_that_refuses_its_first_requests_is_asked_no_more(self) -> None:
+        watcher = Watcher()
+        with (
+            ModelServer.playing(fail(400, "no such parameter")) as server,
+            judge(server, observer=watcher, concurrency=4) as it,
+        ):
+            replies = it.ask(questions(273))
+            made = it.provenance()
+        assert 10 <= len(server.asked) < 10 + 4
+        reason = (
+            f"the first 10 requests were all refused, the last: {server.url} replied with HTTP 400: no such parameter"
+        )
+        assert replies["q272"].error == made.last_error == reason
+        assert (made.questions, made.failed, made.unreadable) == (273, 273, 0)
+        assert watcher.warnings == [f"{reason}; 273 of 273 questions have no reply"]
+
+    def test_refusals_after_a_reply_end_nothing(self) -> None:
+        with ModelServer.playing(say("A"), fail(400)) as server, judge(server, concurrency=1) as it:
+            it.ask(questions(20))
+            assert it.usage == JudgeUsage(calls=20, failed=19, prompt_tokens=11, completion_tokens=2)
+        assert len(server.asked) == 20
+
+    def test_replies_that_cannot_be_read_are_counted_apart(self) -> None:
+        def decide(asked: Asked) -> Action:
+            return fail(400) if asked.prompt.endswith("q1") else say("hm")
+
+        with ModelServer(decide) as server, judge(server, concurrency=1) as it:
+            it.ask(questions(3))
+            made = it.provenance()
+        assert (made.questions, made.failed, made.unreadable) == (3, 3, 2)
+        assert made.last_error == "no readable reply in 3 tries; the last was 'hm'"
+
+    def test_an_unreachable_judge_is_given_up_in_seconds(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+        watcher = Watcher()
+        start = time.monotonic()
+        with judge(url, observer=watcher) as it:
+            replies = it.ask(questions(1000))
+            assert it.usage.calls < 60
+            assert it.usage.failed == 1000
+        # Not the minutes that a server gets which has replied before.
+        assert time.monotonic() - start < 60
+        assert {reply.text for reply in replies.values()} == {None}
+        assert replies["q999"].error.startswith(f"no connection to {url}: ")
+        assert "Connection refused" in replies["q999"].error
+        assert replies["q999"].error.endswith("(4 attempts); is it running? Check --judge-base-url")
+        assert replies["q999"].tries == 0
+        assert watcher.done == 1000
+        assert watcher.messages == [f"{replies['q999'].error}; 1000 of 1000 questions have no reply"]
+
+    @pytest.mark.parametrize("trouble", [fail(429, "no credit", code="insufficient_quota"), fail(402, "no credit")])
+    def test_an_empty_account_ends_the_asking_and_keeps_what_was_answered(self, trouble: Action) -> None:
+        with ModelServer.playing(say("A"), trouble) as server, judge(server, concurrency=1) as it:
+            replies = it.ask(questions(50))
+        assert len(server.asked) == 2
+        assert [reply.text for reply in replies.values()] == ["A"] + [None] * 49
+        assert "no credit" in replies["q49"].error
+
+    @pytest.mark.parametrize("status", [401, 403])
+    def test_a_refused_key_fails_at_once_and_is_not_told(self, status: int) -> None:
+        with (
+            ModelServer.playing(fail(status, f"Incorrect API key provided: {KEY}")) as server,
+            judge(server) as it,
+            pytest.raises(InfrastructureError) as caught,
+        ):
+            it.ask(questions(100))
+        assert str(caught.value) == (
+            f"The judge at {server.url} replied with HTTP {status}: the key in OPENAI_API_KEY was refused. "
+            "Set OPENAI_API_KEY, or grade without a judge, or with --judge-replies FILE."
+        )
+        assert len(server.asked) <= 8
+        assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+
+    def test_a_missing_model_fails_at_once(self) -> None:
+        with (
+            ModelServer.playing(fail(404, "The model `m` does not exist")) as server,
+            judge(server) as it,
+            pytest.raises(InfrastructureError, match=r"no model 'm' there, or the address is wrong .*/v1"),
+        ):
+            it.ask([question()])
+
+    def test_answers_from_before_the_failure_are_in_the_cache(self, tmp_path: Path) -> None:
+        path = tmp_path / "c"
+        with ModelServer.playing(say("A"), say("A"), fail(401)) as server:
+            with judge(server, cache=ReplyCache(path), concurrency=1) as it, pytest.raises(InfrastructureError):
+                it.ask(questions(5))
+            with judge(server, cache=ReplyCache(path), concurrency=1) as it:
+                assert [reply.cached for reply in it.ask(questions(2)).values()] == [True, True]
+
+    def test_after_an_interrupt_nothing_more_is_asked(self) -> None:
+        class Interrupting(Watcher):
+            def advance(self, steps: int = 1, *, passed: int = 0) -> None:
+                if steps:
+                    raise KeyboardInterrupt
+
+        with (
+            ModelServer.playing(say("A", delay=0.01)) as server,
+            judge(server, concurrency=2, observer=Interrupting()) as it,
+        ):
+            with pytest.raises(KeyboardInterrupt):
+                it.ask(questions(500))
+            time.sleep(0.1)
+            asked = len(server.asked)
+            time.sleep(0.1)
+            assert len(server.asked) == asked < 100
+
+    def test_ctrl_c_ends_the_process_at_once_and_keeps_what_was_answered(self, tmp_path: Path) -> None:
+        slow = threading.Event()
+
+        def decide(asked: Asked) -> Action:
+            if asked.prompt.endswith("q2"):
+                slow.set()
+                return say("A", delay=60)
+            return say("A")
+
+        code = (
+            "import sys; from pathlib import Path; from grader.judge import *; from grader.judge.cache import *\n"
+            "from grader.judge.client import *\n"
+            "asked = [JudgeQuestion(qid=f'q{n}', prompt=f'prompt of q{n}', accept=bool) for n in range(9)]\n"
+            "cache = ReplyCache(Path(sys.argv[2]))\n"
+            "with OpenAIJudge(model='m', cache=cache, base_url=sys.argv[1], concurrency=1) as j:\n"
+            "  try: j.ask(asked)\n"
+            "  except KeyboardInterrupt: sys.exit(130)"
+        )
+        path = tmp_path / "c"
+        with ModelServer(decide) as server:
+            command = [sys.executable, "-W", "error", "-c", code, server.url, str(path)]
+            with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as child:
+                assert slow.wait(200)
+                interrupted = time.monotonic()
+                child.send_signal(signal.SIGINT)
+                _, stderr = child.communicate(timeout=200)
+            # Not the 60 s after which the judge would reply.
+            assert time.monotonic() - interrupted < 40
+            assert (child.returncode, stderr) == (130, "")
+            keys = [cache_key(server.url, "m", f"prompt of q{n}") for n in range(9)]
+        with ReplyCache(path) as cache:
+            assert set(cache.find(keys)) == set(keys[:2])
