@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import select
 import struct
 import time
 from typing import Protocol
@@ -11,6 +12,13 @@ from typing import Protocol
 from grader.sandbox.interface import Answer, Job, SupervisorLostError
 
 MAX_FRAME = 64 << 20
+
+
+class File(Protocol):
+    """A file or socket that the system can wait for."""
+
+    def fileno(self) -> int:
+        """Return its file descriptor."""
 
 
 class Stream(Protocol):
@@ -24,6 +32,12 @@ class Stream(Protocol):
 
     def read(self, timeout: float) -> bytes:
         """Return some bytes, b"" at the end of the stream; raises TimeoutError or OSError."""
+
+
+def wait(reading: File, writing: File | None, timeout: float) -> None:
+    """Return when one of two files of a stream can be read or written; raises TimeoutError or OSError."""
+    if not any(select.select([reading], [] if writing is None else [writing], [], timeout)):
+        raise TimeoutError(f"nothing moved for {timeout:.0f} s")
 
 
 class Channel:

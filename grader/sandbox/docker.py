@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import random
-import select
 import socket
 import ssl
 import struct
@@ -15,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
-from grader.sandbox import engines, image
-from grader.sandbox.channel import Channel
+from grader.sandbox import channel, engines, image
 from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ NOT_PODMAN = (
 )
 READY_SECONDS = 60.0
 SOCKET_SECONDS = 60.0
-"""Maximum time of a read after `select` has reported data."""
+"""Maximum time of a read after data was reported."""
 OWNER_LABEL = f"{image.LABEL}.owner"
 CAPABILITIES = ["SETUID", "SETGID", "KILL"]
 PIDS = 256
@@ -81,7 +79,7 @@ class ContainerSupervisor:
         self._buffer = b""
         self._closed = False
         self.greeting: Answer = {}
-        self._channel = Channel(self)
+        self._channel = channel.Channel(self)
         try:
             self._container = client.containers.create(image_id, **options)
             attached = self._container.attach_socket(params={"stdin": 1, "stdout": 1, "stream": 1})
@@ -114,8 +112,7 @@ class ContainerSupervisor:
 
     def wait(self, timeout: float) -> None:
         """Wait until the socket has room or data."""
-        if not any(select.select([self._socket], [self._socket], [], timeout)):
-            raise TimeoutError(f"nothing moved for {timeout:.0f} s")
+        channel.wait(self._socket, self._socket, timeout)
 
     def read(self, timeout: float) -> bytes:
         """Receive bytes of standard output. The engine sends both output streams in frames with an 8-byte header."""
@@ -127,8 +124,7 @@ class ContainerSupervisor:
                     if stream == 1:
                         return payload
                     continue
-            if not select.select([self._socket], [], [], timeout)[0]:
-                raise TimeoutError(f"nothing for {timeout:.0f} s")
+            channel.wait(self._socket, None, timeout)
             part = self._socket.recv(1 << 20)
             if not part:
                 return b""
