@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from grader import resources
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
-from grader.sandbox import interpreters, packages, readiness
-from grader.sandbox.channel import Channel
+from grader.sandbox import channel, interpreters, packages
 from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
 
 if TYPE_CHECKING:
@@ -44,8 +43,10 @@ class ProcessSupervisor:
             bufsize=0,
         )
         assert self._process.stdin is not None
-        os.set_blocking(self._process.stdin.fileno(), False)
-        self._channel = Channel(self)
+        assert self._process.stdout is not None
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        os.set_blocking(self._stdin.fileno(), False)
+        self._channel = channel.Channel(self)
         self.greeting: Answer = {}
         try:
             self.greeting = self._channel.receive(READY_SECONDS)
@@ -55,22 +56,16 @@ class ProcessSupervisor:
 
     def write(self, data: memoryview) -> int:
         """Send as many bytes as fit in the pipe."""
-        assert self._process.stdin is not None
-        return self._process.stdin.write(data) or 0
+        return self._stdin.write(data) or 0
 
     def wait(self, timeout: float) -> None:
-        """Wait until the output pipe has room or the input pipe has data."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        if not readiness.wait(timeout, readable=[self._process.stdout], writable=[self._process.stdin]):
-            raise TimeoutError(f"nothing moved for {timeout:.0f} s")
+        """Wait until the supervisor's input pipe has room or its output pipe has data."""
+        channel.wait(self._stdout, self._stdin, timeout)
 
     def read(self, timeout: float) -> bytes:
         """Receive bytes."""
-        assert self._process.stdout is not None
-        if not readiness.wait(timeout, readable=[self._process.stdout]):
-            raise TimeoutError(f"nothing for {timeout:.0f} s")
-        data: bytes = self._process.stdout.read(1 << 20)
+        channel.wait(self._stdout, None, timeout)
+        data: bytes = self._stdout.read(1 << 20)
         return data
 
     def send(self, job: Job, timeout: float) -> None:
@@ -86,10 +81,9 @@ class ProcessSupervisor:
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+        for stream in (self._stdin, self._stdout):
+            with contextlib.suppress(OSError):
+                stream.close()
 
 
 class Bubblewrap:

@@ -6,9 +6,13 @@ import contextlib
 import json
 import struct
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from grader.sandbox import readiness
 from grader.sandbox.interface import Answer, Job, SupervisorLostError
+
+if TYPE_CHECKING:
+    from grader.sandbox.readiness import Waited
 
 MAX_FRAME = 64 << 20
 
@@ -24,6 +28,12 @@ class Stream(Protocol):
 
     def read(self, timeout: float) -> bytes:
         """Return some bytes, b"" at the end of the stream; raises TimeoutError or OSError."""
+
+
+def wait(reading: Waited, writing: Waited | None, timeout: float) -> None:
+    """Return when one of two files of a stream can be read or written; raises TimeoutError, ValueError or OSError."""
+    if not readiness.wait(timeout, readable=[reading], writable=[] if writing is None else [writing]):
+        raise TimeoutError(f"nothing moved for {timeout:.0f} s")
 
 
 class Channel:

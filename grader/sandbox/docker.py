@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
-from grader.sandbox import engines, image, readiness
-from grader.sandbox.channel import Channel
+from grader.sandbox import channel, engines, image
 from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ NOT_PODMAN = (
 )
 READY_SECONDS = 60.0
 SOCKET_SECONDS = 60.0
-"""Maximum time of a read of data that has come."""
+"""Maximum time of a read after data was reported."""
 OWNER_LABEL = f"{image.LABEL}.owner"
 CAPABILITIES = ["SETUID", "SETGID", "KILL"]
 PIDS = 256
@@ -80,7 +79,7 @@ class ContainerSupervisor:
         self._buffer = b""
         self._closed = False
         self.greeting: Answer = {}
-        self._channel = Channel(self)
+        self._channel = channel.Channel(self)
         try:
             self._container = client.containers.create(image_id, **options)
             attached = self._container.attach_socket(params={"stdin": 1, "stdout": 1, "stream": 1})
@@ -113,8 +112,7 @@ class ContainerSupervisor:
 
     def wait(self, timeout: float) -> None:
         """Wait until the socket has room or data."""
-        if not readiness.wait(timeout, readable=[self._socket], writable=[self._socket]):
-            raise TimeoutError(f"nothing moved for {timeout:.0f} s")
+        channel.wait(self._socket, self._socket, timeout)
 
     def read(self, timeout: float) -> bytes:
         """Receive bytes of standard output. The engine sends both output streams in frames with an 8-byte header."""
@@ -126,8 +124,7 @@ class ContainerSupervisor:
                     if stream == 1:
                         return payload
                     continue
-            if not readiness.wait(timeout, readable=[self._socket]):
-                raise TimeoutError(f"nothing for {timeout:.0f} s")
+            channel.wait(self._socket, None, timeout)
             part = self._socket.recv(1 << 20)
             if not part:
                 return b""
