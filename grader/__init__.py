@@ -18,7 +18,7 @@ __all__ = ["Pool", "compare", "grade", "read_report"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return `__version__` or `Pool`: what they need is read only when they are asked for."""
+    """Return `__version__` or `Pool`. The modules behind them are imported at first use."""
     if name == "__version__":
         return version()
     if name == "Pool":

@@ -1,4 +1,4 @@
-"""Environment variables that look like an option's, but are not: a misspelled one could drop a gate unnoticed."""
+"""A check of `GRADE_` environment variables: if the name of an option is misspelled, a gate could be lost unnoticed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PREFIX = "GRADE_"
 OTHERS = frozenset({"GRADE_POOL", "GRADE_SERVE_TOKEN"})
 """Variables that are not options: the rewards and the server read them."""
 _NEAR = 0.8
-"""A name is a misspelling of another from this similarity on (difflib's ratio, without the prefix)."""
+"""Minimum similarity of a misspelled name to the right one (difflib's ratio, without the prefix)."""
 _PRIVATE = re.compile(r"GRADE_TEST_|.*_(KEY|TOKEN|SECRET|PASSWORD)$")
 """The tests' own variables, and keys with a name that the user chooses (`--api-key-env`)."""
 _SERVICE = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$")
@@ -26,7 +26,7 @@ _ADDRESS = re.compile(r"(tcp|udp|sctp)://")
 def check(environment: Mapping[str, str], options: Collection[str], read: Collection[str]) -> list[str]:
     """Return a warning for every unknown variable. Raises UsageError if one is probably a misspelled option.
 
-    `options` has the documented variables, `read` all that the command line reads.
+    `options`: the documented variables; `read`: all variables that the command line reads.
     """
     known = OTHERS.union(options)
     unknown = [
@@ -45,7 +45,7 @@ def check(environment: Mapping[str, str], options: Collection[str], read: Collec
 
 
 def _foreign(name: str, value: str) -> bool:
-    """Return whether another program than the command line is known to use such a variable."""
+    """Return whether such a variable is known to be for another program, not for the command line."""
     service = _SERVICE.match(name) or (name.endswith("_PORT") and _ADDRESS.match(value))
     return bool(_PRIVATE.match(name) or service)
 

@@ -145,7 +145,7 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
 
 
 def _by_flakes(report: Report, result: GateResult, figure: str) -> GateResult:
-    """Return an undecided gate, for one that is met only with the credit of known flaky tasks."""
+    """Return the result as undecided, because the gate is met only with the credit of known flaky tasks."""
     reason = f"{result.reason}, but without the credit of {flaky.in_words(report)} {figure}; see `grade flakes`"
     return GateResult(gate=result.gate, state="unscored", reason=reason)
 
@@ -158,7 +158,7 @@ def _why_lost(report: Report, name: str, reading: ReadingName, group: str | None
 
 
 def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = "") -> GateResult:
-    """Return the result, or an undecided gate if this run or the baseline has unscored samples."""
+    """Return the result, or an undecided result if this run or the baseline has unscored samples."""
     lost = [
         f"{report.unscored} of {len(report.samples)} samples{where} are unscored"
         for report, where in zip(reports, ("", " of the baseline"), strict=False)

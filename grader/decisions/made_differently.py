@@ -96,7 +96,7 @@ def _of_sandboxes(first: SandboxProvenance, second: SandboxProvenance) -> Iterat
 
 
 def _of_cpus(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
-    """Yield the speed of the machines, as their self-tests measured it, if it differs a lot."""
+    """Yield the machines' speeds, as their self-tests measured them, if they differ by `OTHER_SPEED` times or more."""
     first, second = (
         made.selftest.cpu_ratio if made.selftest else 0.0 for made in (before.provenance, after.provenance)
     )

@@ -63,7 +63,7 @@ class JudgeUsage(msgspec.Struct, frozen=True, kw_only=True):
     failed: int = 0
     """Number of questions without a readable reply."""
     unreadable: int = 0
-    """Number of them for which the judge replied, but no reply could be read."""
+    """Number of failed questions for which the judge replied, but no reply could be read."""
     prompt_tokens: int = 0
     """As counted by the server; 0 if the server does not count them."""
     completion_tokens: int = 0

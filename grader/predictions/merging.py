@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.predictions.record import RawRecord
 
 _LONG_TEXT = 100
-"""Minimum length, in characters, from which equal samples are suspicious (two times "B" is not)."""
+"""Minimum length, in characters, at which equal samples are suspicious (two samples "B" are not)."""
 
 
 class Merger:

@@ -168,7 +168,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     bounds: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
     """If samples are unscored: the value if all of them were wrong, and if all were right."""
     with_flakes: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
-    """`ci95`, widened by the effect of flaky verdicts, as many as the machine's ledger cannot exclude."""
+    """`ci95`, widened by the largest effect of flaky verdicts that the machine's ledger does not rule out."""
 
     @property
     def number(self) -> float:
@@ -244,7 +244,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return short.Row(name=name, official=values[0], careful=values[1], ci95=first.ci95, n=first.n)
 
     def __repr__(self) -> str:
-        """Return one line, because all samples of a run are megabytes."""
+        """Return one line: all samples of a run would be megabytes of text."""
         counts = f"{len(self.metrics)} metrics, {len(self.samples)} samples, {self.unscored} unscored"
         return short.line([self.benchmark, self.split, self.protocol], counts)
 

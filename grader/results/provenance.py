@@ -36,7 +36,7 @@ class NodeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     user: str = ""
     workers: int = 0
     verdicts: int = 0
-    """Number of jobs that it did."""
+    """Number of jobs that it completed."""
     lost: str = ""
     """Why it was left out or no longer used; empty if it was used to the end."""
 
@@ -93,9 +93,9 @@ class JudgeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     failed: int = 0
     """Questions without a readable reply."""
     unreadable: int = 0
-    """Those of them for which the judge replied, but no reply could be read."""
+    """The failed questions for which the judge replied, but no reply could be read."""
     last_error: str = ""
-    """Why the last question without a readable reply has none."""
+    """The reason why the last failed question has no readable reply."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
 

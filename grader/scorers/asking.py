@@ -59,7 +59,7 @@ def oddities_of(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]])
 
 
 def _layers(asked: Sequence[Asked]) -> Iterable[list[int]]:
-    """Yield layers of indices. A layer has at most one sample of each task, so tasks of a group have equally many."""
+    """Yield layers of indices. A layer has at most one sample of each task, so that no task of a group has more."""
     layers: dict[int, list[int]] = {}
     seen = Counter[str]()
     for place, one in enumerate(asked):

@@ -257,7 +257,7 @@ def _category(board: Board, reading: ReadingName, field: str, groups: list[str])
     names = [run.short for run in board.runs]
     cells = [[_cell(ranking, at) for ranking in rankings] for at in range(len(names))]
     number = next((one.comparisons for one in rankings if one), 0)
-    note = f"Letters: corrected for {number} comparisons." if number else ""
+    note = f"Letters: corrected for {counted(number, 'comparison')}." if number else ""
     title = f"By {field.replace('_', ' ')}, {reading}"
     if len(groups) <= MOST_ACROSS:
         return Grid(title=title, corner="Model", heads=labels, rows=list(zip(names, cells, strict=True)), note=note)

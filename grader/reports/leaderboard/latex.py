@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from grader.predictions.record import counted
 from grader.reports.leaderboard import texts
 from grader.reports.text import clean
 from grader.results import READINGS
@@ -124,7 +125,7 @@ def _categories(board: Board, made: Leaderboard) -> list[str]:
         cells = [[_value(ranking, at) for ranking in rankings] for at in range(len(names))]
         number = next((one.comparisons for one in rankings if one), 0)
         caption = f"{escaped(board.title)}: {escaped(board.metric)} by {escaped(field)}, {made.reading} reading. "
-        caption += f"Letters: corrected for {number} comparisons."
+        caption += f"Letters: corrected for {counted(number, 'comparison')}."
         heads, left = (labels, names) if len(labels) <= len(names) else (names, labels)
         body = cells if left is names else [list(column) for column in zip(*cells, strict=True)]
         rows = [[name, *row] for name, row in zip(left, body, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.predictions.record import counted
 from grader.reports.leaderboard import texts
 from grader.reports.markdown_text import code, prose
 from grader.results import READINGS
@@ -91,6 +92,6 @@ def _categories(board: Board, made: Leaderboard) -> list[str]:
             for group, ranking in zip(groups, rankings, strict=True)
         ]
         number = next((one.comparisons for one in rankings if one), 0)
-        lines += [f"By {code(field)} ({made.reading}; letters corrected for {number} comparisons):", ""]
+        lines += [f"By {code(field)} ({made.reading}; letters corrected for {counted(number, 'comparison')}):", ""]
         lines += _table(heads, 1, rows)
     return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
+from grader.predictions.record import counted
 from grader.reports.leaderboard import texts
 from grader.reports.text import clean
 from grader.results import READINGS
@@ -106,4 +107,4 @@ def _categories(board: Board, made: Leaderboard, field: str, groups: list[str]) 
     for row in zip([clean(run.short) for run in board.runs], *columns, strict=True):
         table.add_row(*row)
     number = next((one.comparisons for one in rankings if one), 0)
-    return [table, f"Letters: corrected for {number} comparisons."] if number else [table]
+    return [table, f"Letters: corrected for {counted(number, 'comparison')}."] if number else [table]

@@ -349,7 +349,7 @@ def _heading_before(page: Page, at: int) -> str:
 
 
 def _is_announced(one: Group, page: Page, heading: str) -> bool:
-    """Whether a label is alone on its line, below a line such as "I will choose:", whatever that line doubts."""
+    """Whether a label is alone on its line, below a line such as "I will choose:"; doubts in that line are ignored."""
     alone = page.shown[slice(*page.line(one.start, one.stop))].strip(" \t*\"'([{<)]}>.!")
     label = page.shown[one.start : one.stop].strip(" \t*\"'([{<)]}>.!")
     choosing = say.STRONG_BEFORE.search(heading) and not say.DENIED_BEFORE.search(heading)
