@@ -13,7 +13,6 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader import resources
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
 from grader.sandbox import channel, interpreters, packages
@@ -94,7 +93,8 @@ class Bubblewrap:
     def __init__(self, limits: Limits, observer: Observer, *, python: str | None = None) -> None:
         self._limits = limits
         self._python = interpreters.choose(python)
-        self._site = packages.prepare(self._python.minor, observer)
+        self._site = packages.prepare(self._python.minor, observer, self._python.path)
+        self._code = packages.prepare_code(self._python)
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
         lock = packages.lock_digest(self._python.minor)
         facts = f"{packages.code_digest()}:{lock}:{self._python.version}:{platform.machine()}"
@@ -109,7 +109,7 @@ class Bubblewrap:
             "cgroup": False,
             "lint": lint,
         }
-        return ProcessSupervisor(command(self._site, self._python), settings)
+        return ProcessSupervisor(command(self._code, self._site, self._python), settings)
 
     def reap(self) -> int:
         """Return 0: nothing can be left over, because every sandbox dies with its grader."""
@@ -150,7 +150,7 @@ def installed(folders: list[Path]) -> list[Path]:
     return sorted({path for folder in folders for pattern in patterns for path in folder.glob(pattern)})
 
 
-def command(site: Path, python: Interpreter) -> list[str]:
+def command(code: Path, site: Path, python: Interpreter) -> list[str]:
     """Return the command line that starts a supervisor."""
     present = readable(python)
     words = [executable() or "bwrap", "--die-with-parent", "--as-pid-1", "--new-session", "--hostname", "sandbox"]
@@ -177,7 +177,7 @@ def command(site: Path, python: Interpreter) -> list[str]:
             words += ["--ro-bind", name, name]
     for name in ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime"):
         words += ["--ro-bind-try", name, name]
-    words += ["--ro-bind", str(resources.folder("sandbox_image")), _INSIDE_CODE, "--ro-bind", str(site), _INSIDE_SITE]
+    words += ["--ro-bind", str(code), _INSIDE_CODE, "--ro-bind", str(site), _INSIDE_SITE]
     words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
     for place in ("/dev/shm", "/scratch"):  # noqa: S108 - inside
         words += ["--perms", "1777", "--size", str(64 << 20), "--tmpfs", place]

@@ -1,7 +1,7 @@
 """The packages that programs can import: one lock file, the same for both backends, installed outside the sandbox.
 
 pip fetches the wheels on the host, which has a network, for the Python version that will run them. An image build
-installs nothing.
+installs nothing. Byte code is written by a Python of the same version, because no other version can use it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import resources
@@ -20,9 +21,12 @@ from grader.errors import InfrastructureError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from grader.observer import Observer
+    from grader.sandbox.interpreters import Interpreter
+
+_COMPILED = ".compiled"
+"""An empty file in a folder of packages that have byte code."""
 
 
 def code_digest() -> str:
@@ -54,14 +58,47 @@ def exclusive(path: Path) -> Iterator[None]:
         yield
 
 
-def prepare(python: tuple[int, int], observer: Observer) -> Path:
-    """Return a folder with the locked packages for CPython `python`, installed at first use (which needs PyPI)."""
+def prepare(python: tuple[int, int], observer: Observer, interpreter: Path | None = None) -> Path:
+    """Return a folder with the locked packages for CPython `python`, installed at first use (which needs PyPI).
+
+    `interpreter` is a Python of this version on this machine, by default the grader's own if it has this version. It
+    compiles the packages. Without one, see `is_compiled`.
+    """
     name = f"site-{lock_digest(python)}-{python[0]}.{python[1]}"
     target = resources.cache_folder() / name
+    if interpreter is None and python == sys.version_info[:2]:
+        interpreter = Path(sys.executable)
     with exclusive(resources.cache_folder() / f"{name}.lock"):
         if not target.is_dir():
             observer.message(f"Fetching the sandbox's packages for Python {python[0]}.{python[1]} (once)")
             _install(target, python)
+        if interpreter is not None and not is_compiled(target):
+            compile_all(target, interpreter)
+            (target / _COMPILED).touch()
+    return target
+
+
+def is_compiled(site: Path) -> bool:
+    """Whether a folder of packages has byte code. Without it, every supervisor compiles for seconds at its start."""
+    return (site / _COMPILED).is_file()
+
+
+def prepare_code(interpreter: Interpreter) -> Path:
+    """Return a copy of sandbox_image with byte code for an interpreter, made at first use.
+
+    The installation has byte code for the grader's own Python at best.
+    """
+    name = f"code-{code_digest()}-{interpreter.minor[0]}.{interpreter.minor[1]}"
+    target = resources.cache_folder() / name
+    with exclusive(resources.cache_folder() / f"{name}.lock"):
+        if not target.is_dir():
+            partial = target.with_name(f"{name}.partial")
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir()
+            for path in resources.folder("sandbox_image").glob("*.py"):
+                shutil.copyfile(path, partial / path.name)
+            compile_all(partial, interpreter.path)
+            partial.rename(target)
     return target
 
 
@@ -87,7 +124,6 @@ def _install(target: Path, python: tuple[int, int]) -> None:
             f"named in sandbox_image/{lock.name} and run it again."
         )
     shutil.rmtree(partial / "bin", ignore_errors=True)
-    _compile(partial)
     partial.rename(target)
 
 
@@ -119,10 +155,10 @@ def _for_python(lock: Path, python: tuple[int, int], path: Path) -> Path:
     return path
 
 
-def _compile(folder: Path) -> None:
-    """Write byte code beside the sources: the folder is read-only inside, so every supervisor would compile again."""
-    command = [
-        sys.executable,
+def compile_all(folder: Path, interpreter: Path) -> None:
+    """Write byte code beside the sources, which are read-only inside. Not every source of a package can be compiled."""
+    words = [
+        str(interpreter),
         "-m",
         "compileall",
         "-q",
@@ -132,13 +168,14 @@ def _compile(folder: Path) -> None:
         "unchecked-hash",
         str(folder),
     ]
-    subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - our own words
+    subprocess.run(words, capture_output=True, check=False)  # noqa: S603 - our own words
 
 
 def clean() -> list[str]:
-    """Remove all downloaded sets of packages; return their names."""
+    """Remove all downloaded sets of packages, and the copies of the sandbox's code; return their names."""
     removed = []
-    for path in sorted(resources.cache_folder().glob("site-*")):
+    folder = resources.cache_folder()
+    for path in sorted([*folder.glob("site-*"), *folder.glob("code-*")]):
         if path.is_dir():
             shutil.rmtree(path)
             removed.append(path.name)
