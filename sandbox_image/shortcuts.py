@@ -36,8 +36,8 @@ class Shortcuts:
     """The shortcuts of one pylint. `look_at` chooses those for the next source."""
 
     def __init__(self, linter: Any) -> None:
-        from pylint import utils
         from pylint.checkers import exceptions
+        from pylint.utils import utils
 
         self._linter = linter
         # `Any`, because mypy would not allow to replace a function of a module by one of another type.

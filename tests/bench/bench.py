@@ -125,6 +125,7 @@ def _floor_share(programs: list[str]) -> None:
     import numpy  # noqa: F401
     from linter import Linter
 
+    gc.disable()
     with tempfile.TemporaryDirectory() as folder:
         linter = Linter(folder)
         linter.warm()
@@ -140,7 +141,7 @@ def _floor_share(programs: list[str]) -> None:
                         os._exit(0)
                 os.waitpid(pid, 0)
             if number % 64 == 63:
-                gc.collect()
+                linter.collect()
 
 
 def floor(attempts: list[jobs.Attempt], workers: int) -> Timer:

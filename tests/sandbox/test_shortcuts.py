@@ -30,6 +30,21 @@ linter = linter.Linter(sys.argv[2])
 linter.warm()
 json.dump([linter.messages(source) for source in json.load(sys.stdin)], sys.stdout)
 """
+TOKENS = """
+import json, sys, tokenize
+sys.path.insert(0, sys.argv[1])
+import linter
+linter = linter.Linter(sys.argv[2])
+linter.warm()
+read = []
+sound = tokenize.tokenize
+tokenize.tokenize = lambda readline: read.append(1) or sound(readline)
+counts = []
+for source in ("print(nowhere)\\n", "print(nowhere)  # pylint: disable=all\\n", "print('\u00e9')\\n"):
+    linter.messages(source)
+    counts.append(len(read))
+json.dump(counts, sys.stdout)
+"""
 BESIDE_WHAT_IS_LEFT_OUT = {
     "format of print's result": "print('{}').format(1)\n",
     "reversed without an order": "reversed({1, 2})\n",
@@ -84,3 +99,8 @@ def test_the_messages_are_those_of_all_checks(name: str, both_ways: dict[str, tu
 
 def test_most_of_these_programs_have_a_message(both_ways: dict[str, tuple[list[str], list[str]]]) -> None:
     assert sum(bool(without) for _, without in both_ways.values()) >= 18
+
+
+def test_only_programs_that_may_have_instructions_for_pylint_are_split_into_tokens(tmp_path: Path) -> None:
+    command = [sys.executable, "-I", "-c", TOKENS, inside.FOLDER, str(tmp_path)]
+    assert json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) == [0, 1, 2]
