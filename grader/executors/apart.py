@@ -79,10 +79,10 @@ class Apart:
         for name in list(self._sets):
             self._end(name)
 
-    def begin(self) -> None:
+    def begin(self, lint: int = 0) -> None:
         """Start, in the background, the sandboxes that every call needs."""
         for name in ALWAYS:
-            self._set(name).begin()
+            self._set(name).begin(lint if name == "linting" else 0)
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job. After an InfrastructureError, a later call tries again."""
@@ -111,7 +111,6 @@ class Apart:
                 self.workers,
                 self._answer_seconds,
                 fresh=self._fresh,
-                lint=name == "linting",
                 canaries=self.canaries,
             )
         return self._sets[name]

@@ -24,8 +24,11 @@ class Executor(Protocol):
     def __exit__(self, *_: object) -> None:
         """End every sandbox, and save the cache."""
 
-    def begin(self) -> None:
-        """Announce that jobs will come soon: start now what takes long to start."""
+    def begin(self, lint: int = 0) -> None:
+        """Announce that jobs will come soon: start now what takes long to start.
+
+        `lint`: at least so many lint jobs will come first. Call it again if there will be more than `FEW_LINTS`.
+        """
 
     def key(self, job: Job) -> str:
         """Return the key of a job's result: a hash of everything that can change it."""

@@ -34,8 +34,8 @@ class Sandboxes(Protocol):
     def __enter__(self) -> Self:
         """Prepare them."""
 
-    def begin(self) -> None:
-        """Start them in the background."""
+    def begin(self, lint: int = 0) -> None:
+        """Start them in the background; see `grader.sandbox.pool.Pool`."""
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job."""
@@ -63,9 +63,9 @@ class Local(Cached):
         finally:
             self._cache.close()
 
-    def begin(self) -> None:
+    def begin(self, lint: int = 0) -> None:
         """Start the sandboxes in the background."""
-        self._pool.begin()
+        self._pool.begin(lint)
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job."""

@@ -94,10 +94,10 @@ class Node:
             raise InfrastructureError(f"{error}{_hint(backend)}") from error
         return _facts(backend, python, workers)
 
-    def begin(self) -> None:
-        """Start all sandboxes in the background."""
+    def begin(self, lint: int = 0) -> None:
+        """Start the sandboxes in the background."""
         if self._pool is not None:
-            self._pool.begin()
+            self._pool.begin(lint)
 
     def exchange(self, parcels: list[Parcel], *, last: bool) -> Exchanged:
         """Take jobs, wait a moment for verdicts, and return those that are ready. `last`: no more jobs will come."""

@@ -102,10 +102,10 @@ class Cluster(Cached):
         if self._connected:
             ray.shutdown()
 
-    def begin(self) -> None:
+    def begin(self, lint: int = 0) -> None:
         """Start the sandboxes of all nodes in the background."""
         for node in self._dispatcher.living:
-            node.actor.begin.remote()
+            node.actor.begin.remote(lint)
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job."""

@@ -46,6 +46,10 @@ class Supervisor(Protocol):
         """End it and remove everything that belongs to it. It never raises, and may be called twice."""
 
 
+FEW_LINTS = 64
+"""Up to so many programs, one linter lints alone: a second one would use more CPU time to load than it would save."""
+
+
 class Backend(Protocol):
     """A way to start supervisors."""
 

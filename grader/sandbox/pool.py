@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import queue
 import threading
 from typing import TYPE_CHECKING
 
-from grader.sandbox.interface import Answer, Backend, Job, SupervisorLostError
+from grader.sandbox.interface import FEW_LINTS, Answer, Backend, Job, SupervisorLostError
 from grader.sandbox.supervisors import Supervisors
 from grader.sandbox.tickets import Source, Ticket, Verdict, was_starved
 from grader.sandbox.vouching import LOST, MISJUDGED, Canaries, Vouching
@@ -37,13 +38,11 @@ class Pool:
         answer_seconds: float,
         *,
         fresh: bool = False,
-        lint: bool = True,
         canaries: Canaries | None = None,
     ) -> None:
         """`answer_seconds`: time without an answer after which a supervisor is lost.
 
         `fresh`: every program gets a new supervisor, and so a new sandbox.
-        `lint`: supervisors will get lint jobs, and load the linter at once.
         `canaries`: they decide which answers are valid; None: every answer is valid.
         """
         self._backend = backend
@@ -51,8 +50,10 @@ class Pool:
         self.answer_seconds = answer_seconds
         self.fresh = fresh
         self.canaries = canaries
-        self.supervisors = Supervisors(backend, workers, lint=lint)
+        self.supervisors = Supervisors(backend, workers)
         self._crew: list[_Worker] = []
+        self.linters = 0
+        """Number of workers whose supervisors have loaded the linter, or will."""
 
     @property
     def held(self) -> int:
@@ -70,24 +71,44 @@ class Pool:
         """End every supervisor, including those that are still starting."""
         self.supervisors.close()
 
-    def begin(self) -> None:
-        """Start all supervisors in the background. An error is raised only when the supervisor is needed."""
-        for index in range(self.workers):
-            self.supervisors.start(index)
+    def begin(self, lint: int = 0) -> None:
+        """Start supervisors in the background. An error is raised only when the supervisor is needed.
+
+        `lint`: at least so many lint jobs will come first. Supervisors that will get none start later.
+        """
+        self.linters = self._worthwhile(lint)
+        for index in range(self.linters or self.workers):
+            self.supervisors.start(index, lint=lint > 0)
+
+    def _worthwhile(self, lint: int) -> int:
+        """Return the number of workers for so many lint jobs."""
+        if not lint:
+            return 0
+        # With a sandbox for each program, each one loads its own linter.
+        return max(1, self.linters) if lint <= FEW_LINTS and not self.fresh else self.workers
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job, in the order in which they finish.
 
         Jobs are drawn as they are needed. Raises InfrastructureError if no supervisor can be started.
         """
-        yield from self.run_tickets((Ticket(key, job) for key, job in jobs), [])
+        rest = iter(jobs)
+        first = list(itertools.islice(rest, FEW_LINTS + 1))
+        self.linters = self._worthwhile(len(first) if first and first[0][1].get("lint") else 0)
+        if self.linters:
+            for index in range(self.workers):
+                self.supervisors.start(index, lint=index < self.linters)
+        tickets = (Ticket(key, job) for key, job in itertools.chain(first, rest))
+        yield from self.run_tickets(tickets, [], self.linters or self.workers)
 
-    def run_tickets(self, tickets: Iterator[Ticket | None], starved: list[Ticket]) -> Iterator[Verdict]:
+    def run_tickets(
+        self, tickets: Iterator[Ticket | None], starved: list[Ticket], workers: int = 0
+    ) -> Iterator[Verdict]:
         """Like `run`. `tickets` yields None if it has no job at the moment, and ends if no more will come.
 
-        `starved` collects the jobs that will run again alone after the others.
+        `starved` collects the jobs that will run again alone after the others. `workers`: how many run them; 0: all.
         """
-        yield from self._round(tickets, self.workers, starved)
+        yield from self._round(tickets, workers or self.workers, starved)
         # A program that used up its wall time but not its CPU time may have waited for a busy machine.
         alone = starved.copy()
         starved.clear()

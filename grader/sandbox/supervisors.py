@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 class Supervisors:
     """The supervisors of a fixed number of workers."""
 
-    def __init__(self, backend: Backend, workers: int, *, lint: bool) -> None:
-        """`lint`: supervisors will get lint jobs, and load the linter at once."""
-        self._backend, self._lint = backend, lint
+    def __init__(self, backend: Backend, workers: int) -> None:
+        self._backend = backend
         self.stop = threading.Event()
         """If set, the run is ending and no supervisor is started any more."""
         self._lock = threading.Lock()
@@ -39,13 +38,16 @@ class Supervisors:
                 self._running.pop(worker, None)
         return future.result()
 
-    def start(self, worker: int) -> Future[Supervisor]:
-        """Start a worker's supervisor in the background, if it is missing; raises InfrastructureError after `stop`."""
+    def start(self, worker: int, *, lint: bool = False) -> Future[Supervisor]:
+        """Start a worker's supervisor in the background, if it is missing; raises InfrastructureError after `stop`.
+
+        `lint`: it will soon get lint jobs, and loads the linter at once.
+        """
         with self._lock:
             if self.stop.is_set():
                 raise InfrastructureError("The run was stopped.")
             if worker not in self._running:
-                self._running[worker] = self._starters.submit(self._backend.start, self._started, lint=self._lint)
+                self._running[worker] = self._starters.submit(self._backend.start, self._started, lint=lint)
                 self._started += 1
             return self._running[worker]
 

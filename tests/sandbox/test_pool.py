@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.errors import InfrastructureError
-from grader.sandbox.interface import SupervisorLostError
+from grader.sandbox.interface import FEW_LINTS, SupervisorLostError
 from grader.sandbox.pool import Pool
 
 
@@ -151,6 +151,42 @@ def test_supervisors_begun_early_are_the_ones_that_work():
         batch = [(f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in range(20)]
         assert len(list(pool.run(batch))) == 20
     assert backend.started == backend.closed == 2
+
+
+def lint_jobs(count: int) -> list[tuple[str, dict[str, Any]]]:
+    return [(f"j{i}", {"name": f"j{i}", "do": "pass", "lint": True}) for i in range(count)]
+
+
+@pytest.mark.parametrize(("count", "linters"), [(1, 1), (FEW_LINTS, 1), (FEW_LINTS + 1, 3), (200, 3)])
+def test_few_programs_are_linted_by_one_supervisor(count: int, linters: int):
+    """Loading a linter takes longer than linting a few programs. The others start meanwhile, for what comes next."""
+    backend = Backend()
+    with Pool(backend, 3, 10) as pool:
+        pool.begin(lint=1)
+        if count > FEW_LINTS:
+            pool.begin(lint=FEW_LINTS + 1)
+        assert len(list(pool.run(lint_jobs(count)))) == count
+        assert len(list(pool.run((f"k{i}", {"name": f"k{i}", "do": "pass"}) for i in range(30)))) == 30
+    assert sum(backend.linting) == linters
+    assert backend.started == 3
+
+
+def test_a_pool_whose_linters_are_loaded_uses_them_all():
+    backend = Backend()
+    with Pool(backend, 2, 10) as pool:
+        pool.begin(lint=FEW_LINTS + 1)
+        for _ in range(3):
+            list(pool.run(lint_jobs(20)))
+        assert pool.linters == 2
+    assert backend.linting == [True, True]
+
+
+def test_without_lint_jobs_no_supervisor_loads_the_linter():
+    backend = Backend()
+    with Pool(backend, 2, 10) as pool:
+        pool.begin()
+        list(pool.run((f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in range(30)))
+    assert not any(backend.linting)
 
 
 def test_a_supervisor_that_fails_to_begin_fails_the_run_and_the_others_end():

@@ -11,7 +11,7 @@ from grader.executors.choice import executor_of_run
 from grader.files.json_text import quoted
 from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox.answer import Executed, Lint
-from grader.sandbox.interface import Limits
+from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import jobs
 from grader.scorers.execution.confirming import Apart, Candidate, Confirmation, Confirmed
 from grader.scorers.execution.reading import official_result, sample_result
@@ -133,13 +133,14 @@ class Phases:
         Supervisors start as soon as one is needed, in parallel with assembling, which takes as long.
         """
         samples: list[Sample] = []
-        needed = False
+        missing: set[str] = set()
         for attempt in attempts:
             sample = Sample(attempt, self._settler.key(self._linting(attempt)))
             samples.append(sample)
-            if not needed and not self._settler.has(sample.key):
-                needed = True
-                self._settler.begin()
+            if len(missing) <= FEW_LINTS and sample.key not in missing and not self._settler.has(sample.key):
+                missing.add(sample.key)
+                if len(missing) in {1, FEW_LINTS + 1}:
+                    self._settler.begin(lint=len(missing) if self._words.lint else 0)
         return samples
 
     def _linting(self, attempt: jobs.Attempt) -> Job:

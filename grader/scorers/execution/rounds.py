@@ -14,6 +14,7 @@ import msgspec
 from grader.executors.choice import open_executor
 from grader.observer import Silent
 from grader.results import SampleResult
+from grader.sandbox.interface import FEW_LINTS
 from grader.scorers.asked import NOT_ASKED
 from grader.scorers.asking import oddities_of
 from grader.scorers.execution import jobs
@@ -63,7 +64,8 @@ class Rounds:
 
     def begin(self) -> None:
         """Start, in the background, the sandboxes that every round needs."""
-        self._executor.begin()
+        # Every round lints a few programs, and the rounds together many.
+        self._executor.begin(lint=FEW_LINTS + 1 if self._words.lint else 0)
 
     def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
         """Return one result per sample; raises InfrastructureError."""

@@ -34,9 +34,9 @@ class Settler:
         """Return the cache key of a job's result."""
         return self._executor.key(job)
 
-    def begin(self) -> None:
-        """Start the executor in the background: the first job will come soon."""
-        self._executor.begin()
+    def begin(self, lint: int = 0) -> None:
+        """Start the executor in the background: jobs will come soon, and first at least `lint` lint jobs."""
+        self._executor.begin(lint)
 
     def has(self, key: str) -> bool:
         """Whether the cache has this key."""

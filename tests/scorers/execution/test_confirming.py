@@ -39,7 +39,7 @@ class Scripted:
         self.lost: set[str] = set()
         self.reason = ""
 
-    def begin(self) -> None:
+    def begin(self, lint: int = 0) -> None:
         """Nothing to start."""
 
     def run(self, batch: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Verdict]:

@@ -45,7 +45,7 @@ class Scripted:
     def __enter__(self) -> Scripted:
         return self
 
-    def begin(self) -> None:
+    def begin(self, lint: int = 0) -> None:
         """Nothing to start."""
 
     def close(self) -> None:
