@@ -6,6 +6,8 @@ of the machine does not count.
 
 `python tests/bench/scale.py ray --address A` measures a batch's way to one node of a cluster and back.
 `python tests/bench/scale.py cache` measures the cache of verdicts.
+`python tests/bench/scale.py overhead --data FOLDER --address A` grades the programs of a folder on this machine, with
+and without a cluster of one node, by turns. `tests/bench/variations.py` makes such a folder.
 """
 
 from __future__ import annotations
@@ -13,7 +15,11 @@ from __future__ import annotations
 import argparse
 import heapq
 import itertools
+import json
 import pickle
+import resource
+import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -188,10 +194,38 @@ def ray_(options: argparse.Namespace) -> None:
     ray.shutdown()
 
 
+def overhead(options: argparse.Namespace) -> None:
+    """Print the times of whole commands, on this machine alone and through a cluster of one node."""
+    source = options.data / "predictions.json"
+    programs = sum(len(record["predictions"]) for record in json.loads(source.read_text(encoding="utf-8")))
+    times: dict[str, list[float]] = {"local": [], "ray": []}
+    cpu: dict[str, list[float]] = {"local": [], "ray": []}
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "predictions.json"
+        target.write_bytes(source.read_bytes())
+        words = [sys.executable, "-m", "grader", str(target), "--data", str(options.data / "tasks.jsonl")]
+        words += ["--protocol", "v1", "--no-cache", "-q", "--sandbox", options.sandbox]
+        more: dict[str, list[str]] = {"local": [], "ray": ["--executor", "ray", "--ray-address", options.address]}
+        for _ in range(options.rounds):
+            for name, walls in times.items():
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                start = time.perf_counter()
+                subprocess.run([*words, *more[name]], check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+                walls.append(time.perf_counter() - start)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                cpu[name].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    print(f"{programs} programs, {options.rounds} runs each, by turns; median seconds")
+    for name, walls in times.items():
+        said = f"{statistics.median(walls):7.2f} s  (from {min(walls):.2f} to {max(walls):.2f})"
+        print(f"{name:6} {said}  {statistics.median(cpu[name]):6.2f} s of CPU in the command itself, and its children")
+    ratio = statistics.median(times["ray"]) / statistics.median(times["local"])
+    print(f"the cluster takes {100 * (ratio - 1):+.1f} % more time")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["driver", "cache", "ray"])
+    parser.add_argument("what", choices=["driver", "cache", "ray", "overhead"])
     parser.add_argument("--nodes", type=int, nargs="+", default=[1, 3, 10, 30, 100])
     parser.add_argument("--workers", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=0.03, help="that a job takes in a sandbox")
@@ -200,8 +234,11 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=100_000, help="jobs of a simulated run, at most")
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--address", default="auto")
+    parser.add_argument("--data", type=Path, help="of `overhead`: a folder with tasks.jsonl and predictions.json")
+    parser.add_argument("--sandbox", default="docker")
+    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    {"driver": driver, "cache": cache, "ray": ray_}[options.what](options)
+    {"driver": driver, "cache": cache, "ray": ray_, "overhead": overhead}[options.what](options)
 
 
 if __name__ == "__main__":
