@@ -89,7 +89,9 @@ class Linter:
 
         Without this, each collection would look at everything that pylint has loaded, for milliseconds a program.
         """
-        # They would keep the trees of some forty programs alive, which would be skipped, too, and so never be freed.
+        # The caches and pylint's checkers would keep the trees of the last programs alive. The collector would skip
+        # these, too, and so never free them.
+        self.messages("")
         for clear in self.caches:
             clear()
         gc.collect()
@@ -99,9 +101,11 @@ class Linter:
 def _caches_of_nodes() -> Iterator[Callable[[], None]]:
     """Yield what clears each cache of pylint and astroid whose keys are nodes of programs."""
     from astroid import nodes
+    from astroid.inference_tip import clear_inference_tip_cache
     from astroid.interpreter import objectmodel
     from pylint.checkers import utils
 
+    yield clear_inference_tip_cache
     astroids = (nodes.LocalsDictNodeNG, nodes.ClassDef, objectmodel.ObjectModel)
     for owner in (utils, *(base for kind in astroids for base in kind.__mro__)):
         for value in vars(owner).values():
