@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click.shell_completion import CompletionItem
-from click_default_group import DefaultGroup
+from click_default_group import DefaultCommandFormatter, DefaultGroup
 
 from grader import resources
 from grader.commands import export, flakes, history, infer, leaderboard, look, machine, results
@@ -71,6 +71,11 @@ HELP = f"{__name__}.help"
 
 class _Words(cast("type[click.Group]", DefaultGroup)):  # type: ignore[misc]  # it has no types
     """A group whose first argument is a subcommand or a prediction file; both are completed."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the default command first, under its plain name: a mark would be taken for a part of it."""
+        first = cast("click.HelpFormatter", DefaultCommandFormatter(self, formatter, mark=""))
+        click.Group.format_commands(self, ctx, first)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete commands; if none matches, complete files."""

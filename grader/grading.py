@@ -247,6 +247,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
     )
     return Report(
         benchmark=opened.benchmark.id,
+        benchmark_name=opened.benchmark.name,
         scorer=opened.benchmark.scoring,
         split=opened.split,
         protocol=opened.protocol,
@@ -337,6 +338,7 @@ def _scored_again(report: Report | None, scored: Scored, declared: Benchmark, sp
     made: dict[str, Any] = {"facts": scored.facts} if scored.facts is not msgspec.UNSET else {}
     return msgspec.structs.replace(
         report,
+        benchmark_name=declared.name,
         scorer=declared.scoring,
         metrics=scored.metrics,
         samples=scored.samples,

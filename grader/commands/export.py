@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from grader.results import ReadingName
 
 
-@click.command("export")
+@click.command("export", short_help="Export results to other tools.")
 @click.argument("target", type=click.Choice(list(TARGETS)), metavar="TARGET")
 @click.argument("run", type=NAMED_FILE, metavar="[NAME=]RESULTS")
 @click.option("-o", "--output", "folder", type=click.Path(path_type=Path, file_okay=False), default=Path(),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
-@click.command("flakes")
+@click.command("flakes", short_help="Show verdicts that changed when samples were graded again.")
 @click.option(
     "-o", "--output", type=options.FILE, metavar="FILE", help="Also write every check as JSON here, or to `-`."
 )
@@ -25,13 +25,14 @@ def flakes_command(output: str | None) -> None:
     """
     from grader.selftest import ledger
 
+    output_files.check_places([] if output is None else [output], [])
     checks = list(ledger.read())
     for line in _lines(checks) if output != "-" else ():
         click.echo(line)
     if output is not None:
         import msgspec
 
-        output_files.put(output, msgspec.json.format(msgspec.json.encode(checks)) + b"\n")
+        output_files.put_all([(output, msgspec.json.format(msgspec.json.encode(checks)) + b"\n")], quiet=False)
 
 
 def _lines(checks: list[Check]) -> list[str]:
@@ -61,4 +62,6 @@ def _lines(checks: list[Check]) -> list[str]:
 
 
 def _rate(found: Rate) -> str:
-    return f"{found.flips} of {found.checked} verdicts changed: at most {100 * found.bound:.2g} % do (95 % confidence)"
+    from grader.reports.selftested import bound_in_words
+
+    return f"{found.flips} of {found.checked} verdicts changed, so at most {bound_in_words(found.bound)}"

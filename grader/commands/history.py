@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from grader.results import ReadingName, Report
 
 
-@click.command("history")
+@click.command("history", short_help="Show a metric over the checkpoints of a training run.")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="FOLDER")
 @click.option("-b", "--benchmark", metavar="ID", help="The benchmark, if the folder has results of several.")
 @click.option("--metric", metavar="METRIC", default="", help="The metric; default: the benchmark's first one.")

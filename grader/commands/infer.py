@@ -29,7 +29,7 @@ _BATCH_BYTES = 200_000_000
 """The size limit of one file at batch services."""
 
 
-@click.command("infer", epilog=EXIT_CODES)
+@click.command("infer", short_help="Ask a model for predictions.", epilog=EXIT_CODES)
 @options.place_options
 @infer_options.model_options
 @infer_options.sampling_options

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from grader.results import ReadingName
 
 
-@click.command("leaderboard")
+@click.command("leaderboard", short_help="Rank runs of one or several benchmarks.")
 @click.argument("runs", type=NAMED_FILE, nargs=-1, required=True, metavar="[NAME=]RESULTS...")
 @options.reading_option
 @click.option("-o", "--output", "outputs", type=options.FILE, multiple=True, metavar="FILE",

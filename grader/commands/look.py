@@ -31,7 +31,7 @@ def list_command(names: tuple[str, ...]) -> None:
     click.echo(f"\nScorers, for `scoring` in your own benchmark.toml: {', '.join(registry.names())}")
 
 
-@click.command("show")
+@click.command("show", short_help="Show a task, or the settings of a benchmark.")
 @click.argument("benchmark", metavar="[ID|DIR]", required=False)
 @click.argument("qid", metavar="[QID]", required=False)
 @click.option("--split", metavar="S", help="Split of the benchmark.")
@@ -99,7 +99,7 @@ def _table() -> dict[str, Any]:
     return found | ({"data": Path(found["data"])} if "data" in found else {})
 
 
-@click.command("check")
+@click.command("check", short_help="Check prediction files without grading them.")
 @click.argument("predictions", type=options.FILE, metavar="PREDICTIONS...", nargs=-1, required=True)
 @options.benchmark_options
 def check_command(predictions: tuple[str, ...], **given: Any) -> None:

@@ -16,7 +16,7 @@ _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubbl
                         show_default=True, help="Where untrusted code would run.")  # fmt: skip
 
 
-@click.command("fetch")
+@click.command("fetch", short_help="Download the data of a benchmark.")
 @click.argument("benchmark", metavar="ID|DIR")
 @click.option("--split", metavar="S", help="Split of the benchmark.")
 @click.option("--protocol", metavar="P", help="Version of the official scorer: some versions have their own data set.")
@@ -44,7 +44,7 @@ def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> No
     click.echo(path)
 
 
-@click.command("doctor")
+@click.command("doctor", short_help="Show which sandbox this machine has.")
 @_SANDBOX
 def doctor_command(sandbox: str) -> int:
     """Report which sandbox would run untrusted code on this machine, and how to install what is missing."""
@@ -56,7 +56,7 @@ def doctor_command(sandbox: str) -> int:
     return 0 if examination.usable else 3
 
 
-@click.group("image")
+@click.group("image", short_help="Build or remove the sandbox image.")
 def image_group() -> None:
     """Build or remove the sandbox image, in which untrusted code runs."""
 
@@ -93,7 +93,7 @@ def image_clean(everything: bool) -> None:
     click.echo(f"{len(removed)} removed")
 
 
-@click.command("cache")
+@click.command("cache", short_help="Show or clear cached verdicts and judge replies.")
 @click.option("--clear", is_flag=False, flag_value="all", type=click.Choice(["verdicts", "judge", "all"]),
               help="Clear the program verdicts, the judge replies, or both (the default of --clear).")  # fmt: skip
 def cache_command(clear: str | None) -> None:
@@ -104,13 +104,13 @@ def cache_command(clear: str | None) -> None:
     place = verdict_cache.default_path()
     verdicts = verdict_cache.VerdictCache(place)
     if clear in {"verdicts", "all"}:
-        click.echo(f"{verdicts.clear()} verdicts forgotten")
+        click.echo(f"{verdicts.clear()} verdicts deleted")
     elif clear is None:
         click.echo(f"{place}: {verdicts.size()} verdicts, {_megabytes(place)}")
     verdicts.close()
     with replies.ReplyCache() as kept:
         if clear in {"judge", "all"}:
-            click.echo(f"{kept.clear()} judge replies forgotten")
+            click.echo(f"{kept.clear()} judge replies deleted")
         elif clear is None:
             click.echo(f"{kept.path}: {kept.size()} judge replies, {_megabytes(kept.path)}")
 
@@ -120,7 +120,7 @@ def _megabytes(path: Path) -> str:
     return f"{size / 1e6:.1f} MB"
 
 
-@click.command("completion")
+@click.command("completion", short_help="Print the completion script for a shell.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion_command(shell: str) -> None:
     """Print the completion script for SHELL; use it with: eval "$(grade completion bash)"."""

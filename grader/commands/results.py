@@ -32,7 +32,7 @@ _data_options = (
 )  # fmt: skip
 
 
-@click.command("compare")
+@click.command("compare", short_help="Compare two runs of a benchmark, item by item.")
 @click.argument("before", type=NAMED_FILE, metavar="[A=]A_RESULTS")
 @click.argument("after", type=NAMED_FILE, metavar="[B=]B_RESULTS")
 @options.reading_option
@@ -71,7 +71,7 @@ def compare_command(
     output_files.put_all(zip(outputs, contents, strict=True), quiet=quiet)
 
 
-@click.command("report")
+@click.command("report", short_help="Write reports of earlier runs, without grading again.")
 @click.argument("runs", type=NAMED_FILE, nargs=-1, required=True, metavar="[NAME=]RESULTS...")
 @click.option("-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
               help="The report to write: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable. Several RESULTS: "

@@ -55,7 +55,7 @@ GRAVEST = (3, 1, 4, 0)
 """Exit codes, the most severe first."""
 
 
-@click.command("run", epilog=EXIT_CODES)
+@click.command("run", short_help="Grade PREDICTIONS; `run` can be left out.", epilog=EXIT_CODES)
 @click.argument("predictions", type=options.FILE, metavar="PREDICTIONS...", nargs=-1, required=True)
 @options.benchmark_options
 @options.sandbox_options

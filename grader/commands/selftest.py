@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EXIT_CODES = "Exit codes: 0 this machine grades correctly; 1 it misgrades; 2 bad input; 3 no sandbox."
 
 
-@click.command("selftest", epilog=EXIT_CODES)
+@click.command("selftest", short_help="Check that this machine grades correctly.", epilog=EXIT_CODES)
 @options.selftest_options
 @click.option("--repeat", type=click.IntRange(1, 100), default=1, show_default=True, metavar="N",
               help="Grade everything N times; report a verdict that changes as a problem.")  # fmt: skip
@@ -37,6 +37,7 @@ def selftest_command(
     from grader.selftest.run import selftest
 
     asked = _asked(benchmarks, given)
+    output_files.check_places([] if output is None else [output], [given["data"]])
     with watcher(quiet=quiet) as observer:
         outcome = selftest(asked, observer, repeats=repeat, under_load=under_load)
     if not quiet:
@@ -45,7 +46,7 @@ def selftest_command(
     if output is not None:
         import msgspec
 
-        output_files.put(output, msgspec.json.format(msgspec.json.encode(outcome)) + b"\n")
+        output_files.put_all([(output, msgspec.json.format(msgspec.json.encode(outcome)) + b"\n")], quiet=quiet)
     return 0 if outcome.passed else 1
 
 

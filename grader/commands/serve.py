@@ -18,7 +18,7 @@ EXTRA = (
 )
 
 
-@click.command("serve")
+@click.command("serve", short_help="Grade samples that are sent over HTTP.")
 @options.place_options
 @options.pool_options
 @options.judge_options

@@ -12,6 +12,7 @@ from grader.decisions.comparison import Comparison, Flip, RunName, compare
 from grader.decisions.many import holm
 from grader.errors import UsageError
 from grader.results import Metric, ReadingName, Report
+from grader.scorers import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
 
     schema: int = 1
     benchmark: str
+    title: str
+    """The benchmark's display name."""
     split: str
     protocol: str
     metric: str
@@ -131,6 +134,7 @@ def history(
     scored = [at for at, value in enumerate(values) if value is not None]
     return History(
         benchmark=first.benchmark,
+        title=declarations.name_of(first),
         split=first.split,
         protocol=first.protocol,
         metric=name,

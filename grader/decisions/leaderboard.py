@@ -173,7 +173,7 @@ def _board(members: list[Run], reading: ReadingName, reason: str) -> Board:
     first = reports[0]
     return Board(
         benchmark=first.benchmark,
-        title=declarations.name_of(first.benchmark),
+        title=declarations.name_of(first),
         split=first.split,
         protocol=first.protocol,
         part=first.part,

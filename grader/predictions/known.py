@@ -20,6 +20,8 @@ _SUGGESTIONS = 5
 """Number of unknown qids that get a "did you mean"; each is compared with up to `_CANDIDATES` known ones."""
 _CANDIDATES = 2000
 
+_RIGHT = "Are the benchmark (-b), the split (--split) and the data (--data) right?"
+
 
 class QidCheck(msgspec.Struct, frozen=True, kw_only=True):
     """The unknown and the missing qids of a file."""
@@ -41,19 +43,24 @@ def check_against(file: PredictionFile, known: Collection[str]) -> QidCheck:
 
 
 def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> list[str]:
-    """Return one line for each unknown qid, with the most similar known one; a single line if all are unknown."""
+    """Return one line for each unknown qid, with the most similar known one; a single line if all are unknown.
+
+    If most are unknown, the last line asks whether the benchmark, the split and the data are right.
+    """
     where = {record.qid: record.where for record in file.records}
     if check.unknown and len(check.unknown) == len(file.records):
         both = f"the file has {names(check.unknown)}, the benchmark {names(known)}"
-        hint = "another benchmark (-b), split (--split) or data set (--data)?"
-        return [f"{where[check.unknown[0]]}: $.qid: no qid of the file is a {unit} of the benchmark: {both}; {hint}"]
+        return [f"{where[check.unknown[0]]}: $.qid: no qid of the file is a {unit} of the benchmark: {both}. {_RIGHT}"]
     lines = []
     for number, qid in enumerate(check.unknown[:MOST]):
         near = _nearest(qid, known) if number < _SUGGESTIONS else None
         hint = f"; did you mean {quoted(near)}?" if near else ""
         lines.append(f"{where[qid]}: $.qid: the benchmark has no {unit} {quoted(qid)}{hint}")
     hidden = len(check.unknown) - MOST
-    return [*lines, f"... and {hidden:,} more unknown qids"] if hidden > 0 else lines
+    lines += [f"... and {hidden:,} more unknown qids"] if hidden > 0 else []
+    if 2 * len(check.unknown) > len(file.records):
+        lines.append(f"{len(check.unknown):,} of {len(file.records):,} qids are unknown. {_RIGHT}")
+    return lines
 
 
 def missing_problem(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> str:

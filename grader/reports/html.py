@@ -42,7 +42,7 @@ def render(report: Report, material: Material) -> bytes:
         styles=("style",),
         scripts=_SCRIPTS,
         report=report,
-        name=declarations.name_of(report.benchmark),
+        name=declarations.name_of(report),
         facts=_facts(report, material),
         titles=[part for part in (report.model, report.provenance.predictions) if part],
         source=report.provenance.predictions or "a results file",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.predictions.record import counted
+
 if TYPE_CHECKING:
     from grader.results import CanaryProvenance, FlakeProvenance, Report, SelftestProvenance
 
@@ -41,8 +43,14 @@ def flakes_in_words(flakes: FlakeProvenance) -> str:
     """Return a sentence about the ledger's rate, without its full stop."""
     return (
         f"{flakes.flips} of {flakes.checked} verdicts changed when samples were graded again on the same machine, "
-        f"so at most {100 * flakes.bound:.2g} % do (95 % confidence)"
+        f"so at most {bound_in_words(flakes.bound)}"
     )
+
+
+def bound_in_words(share: float) -> str:
+    """Return an upper bound of the share of verdicts that change, with two digits."""
+    percent = 100 * share
+    return f"{100 if percent >= 99.5 else f'{percent:.2g}'} % of verdicts change (95 % confidence)"
 
 
 def canaries_in_words(canaries: CanaryProvenance) -> str:
@@ -62,14 +70,15 @@ def in_words(tested: SelftestProvenance, now: datetime | None = None) -> str:
     """Return a sentence about a self-test; with `now`, for a run that has just ended, it says how long ago it was."""
     when = f"on {tested.at[:16].replace('T', ' ')} UTC" if now is None else f"{_ago(tested.at, now)} ago"
     where = "on the machine that graded" if now is None else "on this machine"
-    of = "" if tested.same_data else f" of {tested.data}, not of the data that was graded"
+    of = "" if tested.same_data else f", tested with {tested.data}, not with the data of this run"
     counts = ", ".join(f"{n} of {all_} {_COUNTED[kind]}" for kind, (n, all_) in tested.counts.items()
                        if kind in _COUNTED)  # fmt: skip
     if tested.passed:
         return f"Self-tested {when} {where}: {counts}{of}."
+    problems = counted(tested.problems, "problem")
     return (
-        f"The self-test {when} {where} FAILED with {tested.problems} problems ({counts}{of}): do not trust these "
-        "values before `grade selftest` passes."
+        f"The self-test {when} {where} FAILED with {problems} ({counts}{of}): do not trust these values before "
+        "`grade selftest` passes."
     )
 
 

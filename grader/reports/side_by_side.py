@@ -33,7 +33,7 @@ def render(runs: Sequence[Side]) -> bytes:
         "sides.html.j2",
         styles=("style", "many", "sides"),
         scripts=_SCRIPTS,
-        name=declarations.name_of(first.benchmark),
+        name=declarations.name_of(first),
         names=list(zip("ABCDEFGH", names, strict=False)),
         facts=[f"split {first.split}", f"protocol {first.protocol}"],
         rows=[

@@ -205,6 +205,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     schema: int = SCHEMA
     benchmark: str
+    benchmark_name: str = ""
+    """The benchmark's display name; empty in files of earlier versions."""
     scorer: str = ""
     """The scorer's name, `scoring` in benchmark.toml."""
     split: str

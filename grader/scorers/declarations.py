@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import resources
-from grader.errors import GradeError, InputError, UsageError
+from grader.errors import InputError, UsageError
 from grader.scorers import registry
 
 if TYPE_CHECKING:
     from grader.benchmark import Benchmark
+    from grader.results import Report
 
 FILE = "benchmark.toml"
 
@@ -34,8 +35,8 @@ def bundled() -> list[Benchmark]:
 
 def load(reference: str) -> Benchmark:
     """Load a benchmark by id, or from a folder or its benchmark.toml; raises UsageError, InputError."""
-    is_bundled = reference in names()
-    folder = resources.folder("benchmarks") / reference if is_bundled else _folder(reference)
+    comes_with_grade = is_bundled(reference)
+    folder = resources.folder("benchmarks") / reference if comes_with_grade else _folder(reference)
     path = folder / FILE
     try:
         text = path.read_bytes()
@@ -47,15 +48,19 @@ def load(reference: str) -> Benchmark:
         raise InputError([f"{path}: {error}"]) from error
     if problem := scorer.check_declaration(declared):
         raise InputError([f"{path}: {problem}"])
-    return msgspec.structs.replace(declared, folder=str(folder.resolve()), bundled=is_bundled)
+    return msgspec.structs.replace(declared, folder=str(folder.resolve()), bundled=comes_with_grade)
 
 
-def name_of(reference: str) -> str:
-    """Return a benchmark's display name, or the reference itself if its declaration cannot be loaded."""
-    try:
-        return load(reference).name
-    except GradeError:
-        return reference
+def name_of(report: Report) -> str:
+    """Return the display name of a report's benchmark; its id, if an earlier version did not write the name."""
+    if report.benchmark_name:
+        return report.benchmark_name
+    return load(report.benchmark).name if is_bundled(report.benchmark) else report.benchmark
+
+
+def is_bundled(name: str) -> bool:
+    """Whether this is the id of a bundled benchmark: one with a published scorer."""
+    return name in names()
 
 
 def _folder(reference: str) -> Path:

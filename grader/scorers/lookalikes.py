@@ -1,4 +1,7 @@
-"""Hint which benchmark the data and predictions look like, for users who forgot `-b`. It only changes messages."""
+"""Hint which benchmark the data and predictions look like, for users with a wrong `-b` or `--data`.
+
+It only changes messages.
+"""
 
 from __future__ import annotations
 
@@ -53,24 +56,37 @@ def _hint(
     bundled: list[Benchmark],
     columns_of: Callable[[Path], Iterable[str]],
 ) -> str:
-    """Return a question that suggests other benchmarks; empty if none fits."""
+    """Return a question that suggests other benchmarks, or other data; empty if no other benchmark fits."""
     others = [one for one in bundled if one.id != declared.id]
     columns = _columns(data, [declared, *others], columns_of)
     ids = [record.qid for record in file.records[:_MOST_IDS]]
     by_data = [one.id for one in others if _has_columns(one, columns)]
     by_ids = [one.id for one in others if _fits(one, ids)]
-    if (columns and _has_columns(declared, columns)) or (not by_data and _fits(declared, ids)):
+    # A benchmark of the user's own declares no pattern, so its ids cannot show that it is the wrong one.
+    could_be = not declared.id_pattern or _fits(declared, ids)
+    if columns and _has_columns(declared, columns):
         return ""
-    both = [name for name in by_data if name in by_ids]
-    if both:
-        return _question(f"The data and the predictions look like those of {' or '.join(both)}", both)
     if by_data:
-        return _question(f"The data looks like that of {' or '.join(by_data)}", by_data)
-    return _question(f"The predictions look like those of {' or '.join(by_ids)}", by_ids) if by_ids else ""
+        return _about_data(declared, by_data, by_ids, could_be=could_be)
+    if could_be or not by_ids:
+        return ""
+    return f"The predictions look like those of {' or '.join(by_ids)}: did you mean {_options(by_ids)}?"
 
 
-def _question(what: str, names: list[str]) -> str:
-    return f"{what}: did you mean {' or '.join(f'-b {name}' for name in names)}?"
+def _about_data(declared: Benchmark, by_data: list[str], by_ids: list[str], *, could_be: bool) -> str:
+    """Return a question about data of other benchmarks. `could_be`: the ids could be those of the declared one."""
+    both = [name for name in by_data if name in by_ids]
+    named = both or by_data
+    data = f"The data looks like that of {' or '.join(named)}"
+    if both and not could_be:
+        return f"The data and the predictions look like those of {' or '.join(both)}: did you mean {_options(both)}?"
+    if declared.id_pattern and could_be and not both:
+        return f"{data}, but the predictions look like those of {declared.id}: is --data right?"
+    return f"{data}: did you mean {_options(named)}, or another --data?"
+
+
+def _options(names: list[str]) -> str:
+    return " or ".join(f"-b {name}" for name in names)
 
 
 def _columns(data: Path | None, benchmarks: list[Benchmark], columns_of: Callable[[Path], Iterable[str]]) -> set[str]:

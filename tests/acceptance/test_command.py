@@ -18,6 +18,14 @@ def test_help_names_every_command_and_the_exit_codes():
         assert word in said.stdout
 
 
+def test_the_list_of_commands_fits_on_a_narrow_terminal_and_cuts_no_description(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    said = grade("--help").stdout
+    commands = said.partition("\nCommands:\n")[2].partition("\n\n")[0].splitlines()
+    assert commands[0].split(maxsplit=1) == ["run", "Grade PREDICTIONS; `run` can be left out."]
+    assert [line for line in commands if not re.fullmatch(r"  [a-z]+ +[A-Z].*[^.]\.", line)] == []
+
+
 def test_without_words_it_shows_the_help_and_calls_it_no_error():
     said = grade()
     assert said.returncode == 2

@@ -8,6 +8,8 @@ of the machine does not count.
 `python tests/bench/scale.py cache` measures the cache of verdicts.
 `python tests/bench/scale.py overhead --data FOLDER --address A` grades the programs of a folder on this machine, with
 and without a cluster of one node, by turns. `tests/bench/variations.py` makes such a folder.
+`python tests/bench/scale.py run` grades distinct programs of HumanEval-V's sample on this machine, or with
+`--address A` on a cluster (`local`: one that it starts), and measures the driver's CPU time.
 """
 
 from __future__ import annotations
@@ -29,14 +31,17 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT)]
 
+from grader import grading
 from grader.executors import dispatch, node
 from grader.executors.dispatch import Dispatcher, NodeHandle
 from grader.executors.messages import Exchanged, Parcel, pack
 from grader.observer import Silent
+from grader.options import Options
 from grader.sandbox import verdict_cache
 from grader.sandbox.interface import Job, Limits
 from grader.sandbox.tickets import Verdict
 from grader.sandbox.verdict_cache import VerdictCache
+from tests.bench.variations import variations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -222,10 +227,38 @@ def overhead(options: argparse.Namespace) -> None:
     print(f"the cluster takes {100 * (ratio - 1):+.1f} % more time")
 
 
+SAMPLE = ROOT / "benchmarks/humaneval-v/sample"
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the driver's CPU time for a whole run, with the start of the sandboxes here or on the nodes."""
+    records = json.loads((SAMPLE / "predictions.json").read_text(encoding="utf-8"))
+    place: dict[str, Any] = {}
+    if options.address != "auto":
+        import ray
+
+        # The time of the import and of the connection does not count.
+        environment = {"env_vars": {"PYTHONPATH": str(ROOT)}}
+        ray.init(address=options.address, log_to_driver=False, runtime_env=environment)
+        place = {"executor": "ray"}
+    with tempfile.TemporaryDirectory() as folder:
+        # The first run loads the modules, and its time does not count.
+        for count, where in ((1, {}), (options.programs // len(records), place)):
+            made = [{"qid": r["qid"], "predictions": variations(r["predictions"][:1], count)} for r in records]
+            path = Path(folder) / "predictions.json"
+            path.write_text(json.dumps(made), encoding="utf-8")
+            asked = Options(data=SAMPLE / "tasks.jsonl", sandbox="bubblewrap", cache=False, **where)
+            wall, cpu = time.perf_counter(), time.process_time()
+            graded = grading.grade(path, asked, Silent())
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    number = len(graded.report.samples)
+    print(f"{number} programs: {wall:.1f} s, {cpu:.2f} s of the driver's CPU, {1000 * cpu / number:.1f} ms a program")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["driver", "cache", "ray", "overhead"])
+    parser.add_argument("what", choices=["driver", "cache", "ray", "overhead", "run"])
     parser.add_argument("--nodes", type=int, nargs="+", default=[1, 3, 10, 30, 100])
     parser.add_argument("--workers", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=0.03, help="that a job takes in a sandbox")
@@ -233,12 +266,14 @@ def main() -> None:
     parser.add_argument("--length", type=float, default=10, help="seconds that a simulated run lasts, at best")
     parser.add_argument("--most", type=int, default=100_000, help="jobs of a simulated run, at most")
     parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--address", default="auto")
+    parser.add_argument("--address", default="auto", help="of the cluster; `run` uses this machine without it")
     parser.add_argument("--data", type=Path, help="of `overhead`: a folder with tasks.jsonl and predictions.json")
-    parser.add_argument("--sandbox", default="docker")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sandbox", default="docker", help="of `overhead`")
+    parser.add_argument("--rounds", type=int, default=3, help="of `overhead`")
+    parser.add_argument("--programs", type=int, default=80, help="of `run`")
     options = parser.parse_args()
-    {"driver": driver, "cache": cache, "ray": ray_, "overhead": overhead}[options.what](options)
+    each = {"driver": driver, "cache": cache, "ray": ray_, "overhead": overhead, "run": run}
+    each[options.what](options)
 
 
 if __name__ == "__main__":

@@ -34,9 +34,9 @@ def test_the_cache_lists_verdicts_and_judge_replies(kept: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("option", "said", "left"),
     [
-        ("--clear=judge", "2 judge replies forgotten\n", 0),
-        ("--clear=verdicts", "0 verdicts forgotten\n", 2),
-        ("--clear", "0 verdicts forgotten\n2 judge replies forgotten\n", 0),
+        ("--clear=judge", "2 judge replies deleted\n", 0),
+        ("--clear=verdicts", "0 verdicts deleted\n", 2),
+        ("--clear", "0 verdicts deleted\n2 judge replies deleted\n", 0),
     ],
 )
 def test_the_cache_forgets_what_is_named(

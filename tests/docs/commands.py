@@ -31,7 +31,9 @@ DATA = {
 }
 """Benchmark -> data of its bundled sample."""
 SERVER = "http://localhost:8000/v1"
-_BLOCK = re.compile(r"^```(?:console|bash)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LANGUAGES = {"", "console", "bash"}
+"""The languages of blocks with commands; the others are matched so that their ends are not taken for beginnings."""
 _COMMAND = re.compile(r"^(?:\$ )?(grade(?: .*)?)$", re.MULTILINE)
 
 
@@ -58,7 +60,8 @@ class Command(NamedTuple):
 
 def commands_of(path: Path) -> list[Command]:
     """Return the commands in the blocks of a document; a line that ends in a backslash goes on."""
-    blocks = (block.replace("\\\n", " ") for block in _BLOCK.findall(path.read_text(encoding="utf-8")))
+    found = _BLOCK.findall(path.read_text(encoding="utf-8"))
+    blocks = (block.replace("\\\n", " ") for language, block in found if language in _LANGUAGES)
     document = str(path.relative_to(ROOT))
     return [Command(document, line) for block in blocks for line in _COMMAND.findall(block)]
 

@@ -431,6 +431,7 @@ def test_unknown_qids_get_the_nearest_known_one() -> None:
         'preds.json:4: $.qid: the benchmark has no question "0241"; did you mean "241"?',
         'preds.json:5: $.qid: the benchmark has no question "999"',
         'preds.json:6: $.qid: the benchmark has no question "zzz"',
+        "5 of 6 qids are unknown. Are the benchmark (-b), the split (--split) and the data (--data) right?",
     ]
     assert missing_problem(file, check, known) == (
         'preds.json: $: 4 of 5 tasks without a prediction: "q1", "q3", "question_17", "241"; '
@@ -444,15 +445,16 @@ def test_a_file_for_another_benchmark_gets_one_line() -> None:
     assert unknown_problems(file, check_against(file, known), known) == [
         "preds.json:1: $.qid: no qid of the file is a task of the benchmark: "
         'the file has "0", "1", "2", "3", "4", "5", "6", "7" and 192 more, '
-        'the benchmark "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7" and 2 more; '
-        "another benchmark (-b), split (--split) or data set (--data)?"
+        'the benchmark "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7" and 2 more. '
+        "Are the benchmark (-b), the split (--split) and the data (--data) right?"
     ]
 
 
 def test_many_unknown_qids_are_not_all_listed() -> None:
     file = read(json.dumps([{"qid": f"x{n}", "predictions": ["A"]} for n in range(1010)]).encode())
     lines = unknown_problems(file, check_against(file, ["x0"]), ["x0"])
-    assert (len(lines), lines[-1]) == (1001, "... and 9 more unknown qids")
+    assert (len(lines), lines[-2]) == (1002, "... and 9 more unknown qids")
+    assert lines[-1].startswith("1,009 of 1,010 qids are unknown.")
 
 
 # Properties

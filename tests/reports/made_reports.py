@@ -100,6 +100,7 @@ def hostile_report(text: str) -> Report:
     ]
     return Report(
         benchmark=text,
+        benchmark_name=text,
         scorer="mr_score",
         split=text,
         protocol=text,

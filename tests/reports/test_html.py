@@ -61,6 +61,19 @@ def _only_item(data: bytes) -> dict[str, Any]:
     return _Page(data).packed("chunk-0")[0]
 
 
+def test_a_benchmark_of_ones_own_has_its_name_and_no_published_scorer() -> None:
+    page = html.render(_report([_sample()], benchmark="floorplans", benchmark_name="Floor plans"), Material())
+    assert "<title>Floor plans · s · grade</title>" in page.decode()
+    assert "<h1>Floor plans</h1>" in page.decode()
+    index = _Page(page).packed("index")
+    assert index["name"] == "Floor plans"
+    assert "Official is the verdict of the rules that the benchmark's protocol names;" in index["lead"]
+    assert index["aboutOfficial"].endswith("This benchmark has no published scorer.")
+    bundled = _Page(html.render(_report([_sample()], benchmark="vstar", scorer="multiple_choice"), Material()))
+    assert bundled.packed("index")["name"] == "V*Bench"
+    assert "Official is the verdict of the published scorer, bug for bug;" in bundled.packed("index")["lead"]
+
+
 def test_the_policy_lets_in_nothing_but_the_pages_own_script_and_style() -> None:
     page = _Page(html.render(_report([_sample()]), Material()))
     policy = next(a["content"] for tag, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")

@@ -1,4 +1,4 @@
-"""Whoever forgets `-b` is told which benchmark the files look like, and nothing is graded on that."""
+"""A wrong `-b` or `--data` is answered with the benchmark that the files look like, and nothing is graded on that."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.data.load import column_names
-from grader.errors import GradeError, InputError
+from grader.errors import InputError
 from grader.predictions.read import read_predictions
 from grader.scorers import declarations
 from grader.scorers.lookalikes import hinting
@@ -25,19 +25,23 @@ DATA = {
 }
 
 
-def said(root: Path, declared: str, own: str, *, data: bool, error: GradeError | None = None) -> str:
+def said(declared: str, predictions: Path, data: Path | None) -> str:
     """What an error becomes where the files are those of another benchmark than the declared one."""
-    sample = root / "benchmarks" / own / "sample"
-    file = read_predictions(sample / "predictions.json")
-    raised = InputError(["wrong"]) if error is None else error
+    file = read_predictions(predictions)
     with (
-        pytest.raises(type(raised)) as caught,
-        hinting(
-            declarations.load(declared), file, sample / DATA[own] if data else None, declarations.bundled, column_names
-        ),
+        pytest.raises(InputError) as caught,
+        hinting(declarations.load(declared), file, data, declarations.bundled, column_names),
     ):
-        raise raised
+        raise InputError(["wrong"])
     return str(caught.value)
+
+
+def predictions_of(root: Path, name: str) -> Path:
+    return root / "benchmarks" / name / "sample" / "predictions.json"
+
+
+def data_of(root: Path, name: str) -> Path:
+    return root / "benchmarks" / name / "sample" / DATA[name]
 
 
 @pytest.mark.parametrize("own", sorted(DATA))
@@ -45,29 +49,61 @@ def said(root: Path, declared: str, own: str, *, data: bool, error: GradeError |
 def test_data_and_predictions_name_the_benchmark_that_was_meant_and_never_the_one_that_was_given(
     root: Path, declared: str, own: str
 ) -> None:
-    text = said(root, declared, own, data=True)
+    text = said(declared, predictions_of(root, own), data_of(root, own))
     if declared == own:
         assert text == "wrong"
+    elif (declared, own) == ("mmbench", "vstar"):  # the ids of V*'s questions could be those of MMBench's
+        assert text == "wrong\nThe data looks like that of vstar: did you mean -b vstar, or another --data?"
     else:
         wanted = f"The data and the predictions look like those of {own}: did you mean -b {own}?"
         assert text == f"wrong\n{wanted}"
 
 
+@pytest.mark.parametrize(
+    ("declared", "data", "hint"),
+    [
+        (
+            "vstar",
+            "humaneval-v",
+            "The data looks like that of humaneval-v, but the predictions look like those of vstar: is --data right?",
+        ),
+        ("vstar", "mmbench", "The data looks like that of mmbench: did you mean -b mmbench, or another --data?"),
+        (
+            "mr-ben",
+            "vstar",
+            "The data looks like that of vstar, but the predictions look like those of mr-ben: is --data right?",
+        ),
+    ],
+)
+def test_where_only_the_data_is_wrong_the_benchmark_is_not_doubted(
+    root: Path, declared: str, data: str, hint: str
+) -> None:
+    assert said(declared, predictions_of(root, declared), data_of(root, data)) == f"wrong\n{hint}"
+
+
+def test_a_benchmark_of_ones_own_is_not_doubted_because_of_its_ids(root: Path, tmp_path: Path) -> None:
+    declaration = (root / "benchmarks" / "vstar" / "benchmark.toml").read_text()
+    lines = [line for line in declaration.splitlines() if not line.startswith("id_pattern")]
+    (tmp_path / "benchmark.toml").write_text("\n".join(lines).replace('id = "vstar"', 'id = "mine"', 1))
+    table = tmp_path / "table.csv"
+    table.write_text("number,words\n1,x\n")
+    own = str(tmp_path)
+    assert said(own, predictions_of(root, "vstar"), table) == "wrong"
+    assert said(own, predictions_of(root, "mmbench"), data_of(root, "mmbench")) == (
+        "wrong\nThe data looks like that of mmbench: did you mean -b mmbench, or another --data?"
+    )
+
+
 def test_predictions_alone_name_every_benchmark_whose_ids_they_could_have(root: Path) -> None:
-    text = said(root, "humaneval-v", "vstar", data=False)
+    text = said("humaneval-v", predictions_of(root, "vstar"), None)
     assert text == ("wrong\nThe predictions look like those of mmbench or vstar: did you mean -b mmbench or -b vstar?")
-    assert said(root, "humaneval-v", "humaneval-v", data=False) == "wrong"
+    assert said("humaneval-v", predictions_of(root, "humaneval-v"), None) == "wrong"
 
 
 def test_ids_that_are_nobodys_are_no_hint(root: Path, tmp_path: Path) -> None:
     path = tmp_path / "predictions.json"
     path.write_text(json.dumps([{"qid": "Zebra!", "predictions": ["x"]}]))
-    with (
-        pytest.raises(InputError) as caught,
-        hinting(declarations.load("vstar"), read_predictions(path), None, declarations.bundled, column_names),
-    ):
-        raise InputError(["wrong"])
-    assert caught.value.problems == ["wrong"]
+    assert said("vstar", path, None) == "wrong"
 
 
 @pytest.mark.parametrize("name", declarations.names())

@@ -134,10 +134,12 @@ def test_every_report_shows_it(grade, tmp_path):
     assert [row["careful_answer"] for row in table] == ["2", "6", "2.4"]
     assert "Official and careful differ on 2 of 3 samples" in (tmp_path / "report.md").read_text()
     assert 'tests="3"' in (tmp_path / "report.xml").read_text()
-    page = (tmp_path / "report.html").read_text()
-    assert "Sums" in page
+    assert "<h1>Sums</h1>" in (tmp_path / "report.html").read_text()
     again = grade("report", "after_results.json", "-b", "sums", "-o", "later.html")
     assert "The report does not show all" not in again.stderr
+    (tmp_path / "sums").rename(tmp_path / "elsewhere")
+    grade("leaderboard", "after_results.json", "-o", "leaderboard.html")
+    assert ">Sums: accuracy</h2>" in (tmp_path / "leaderboard.html").read_text()
 
 
 def test_it_is_listed_shown_and_checked(grade):

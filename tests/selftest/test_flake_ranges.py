@@ -126,7 +126,7 @@ def test_reports_show_the_range_beside_the_metric() -> None:
     found = flake_ranges.with_ranges(report([[True, False]] * 50, flakes=flakes))
     (said,) = selftested.notes(found)
     assert "0 of 300 verdicts changed when samples were graded again on the same machine" in said
-    assert "at most 1 % do" in said
+    assert "so at most 1 % of verdicts change (95 % confidence)" in said
     low, high = the(found).with_flakes  # type: ignore[misc]
     assert f"pass@1 (careful) {low:.1f} to {high:.1f}" in said
     assert f"{low:.1f} to {high:.1f}" in table.render(found, width=120)

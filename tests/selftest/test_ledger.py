@@ -90,8 +90,8 @@ def test_the_command_shows_rates_tasks_and_flakes(capfd: pytest.CaptureFixture[s
     ledger.add(check({"q1": 299, "q2": 1}, flake("q2")))
     assert run(["flakes"]) == 0
     said = capfd.readouterr().out.splitlines()
-    assert said[0] == "humaneval-v: 1 of 300 verdicts changed: at most 1.6 % do (95 % confidence)"
-    assert said[1] == "  q2: 1 of 1 verdicts changed: at most 1e+02 % do (95 % confidence)"
+    assert said[0] == "humaneval-v: 1 of 300 verdicts changed, so at most 1.6 % of verdicts change (95 % confidence)"
+    assert said[1] == "  q2: 1 of 1 verdicts changed, so at most 100 % of verdicts change (95 % confidence)"
     assert said[2] == (
         "2026-11-22 00:10 q2 #0 careful: passed -> timeout; program p; "
         "docker (Python 3.12.4) then bubblewrap (Python 3.12.4); load 1.5; second opinion"
@@ -135,3 +135,10 @@ def test_what_differs_is_a_flake_and_what_was_lost_is_not_counted() -> None:
     assert only.program == ledger.program_hash(texts["q1"][4])
     assert "2 samples were graded again" in second_opinion.in_words(found)
     assert "1 changed (q1 #4 careful failed -> passed)" in second_opinion.in_words(found)
+
+
+def test_the_command_refuses_an_output_that_it_cannot_write(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["flakes", "-o", str(tmp_path / "none" / "flakes.json")]) == 2
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert said.err.endswith(f"the folder {tmp_path / 'none'} does not exist; create it first.\n")

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from grader.errors import InfrastructureError
+from grader.reports.selftested import in_words
 from grader.results import Provenance, Report, SelftestProvenance
 from grader.scorers import declarations
 from grader.selftest import machine, receipts, required
@@ -174,3 +175,30 @@ def test_a_machine_that_was_never_tested_is_refused_before_anything_runs() -> No
         required.check_before(declared, "v2")
     receipts.keep(receipt(machine=msgspec.structs.replace(HERE, sandbox="not known before the run")))
     required.check_before(declared, "v2")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (
+            {"passed": True, "same_data": True},
+            "Self-tested on 2026-11-22 00:10 UTC on the machine that graded: 8 of 8 references pass.",
+        ),
+        (
+            {"passed": True},
+            "Self-tested on 2026-11-22 00:10 UTC on the machine that graded: 8 of 8 references pass, tested with "
+            "tasks.jsonl, not with the data of this run.",
+        ),
+        (
+            {"passed": False, "problems": 1},
+            "The self-test on 2026-11-22 00:10 UTC on the machine that graded FAILED with 1 problem (8 of 8 references "
+            "pass, tested with tasks.jsonl, not with the data of this run): do not trust these values before "
+            "`grade selftest` passes.",
+        ),
+    ],
+)
+def test_reports_say_what_was_tested_and_with_which_data(fields: dict[str, Any], said: str) -> None:
+    tested = SelftestProvenance(
+        at="2026-11-22T00:10:05+00:00", counts={"reference": (8, 8)}, data="tasks.jsonl", **fields
+    )
+    assert in_words(tested) == said

@@ -115,6 +115,15 @@ def test_the_command_writes_json_and_a_later_run_names_the_self_test(tmp_path: P
     assert named.counts["wording"][0] == named.counts["wording"][1] > 100
 
 
+def test_an_output_that_cannot_be_written_is_refused_before_anything_is_graded(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found = tmp_path / "none" / "selftest.json"
+    assert run(["selftest", "-b", "vstar", "-o", str(found)]) == 2
+    said = capfd.readouterr().err
+    assert said == f"error: -o {found}: the folder {found.parent} does not exist; create it first.\n"
+
+
 def test_a_gate_that_requires_a_self_test_is_not_decided_without_one(tmp_path: Path, capfd) -> None:  # type: ignore[no-untyped-def]
     predictions = tmp_path / "p.json"
     predictions.write_bytes((VSTAR / "predictions.json").read_bytes())

@@ -79,7 +79,7 @@ def _result(report: Report, metric: Metric, run: str) -> dict[str, Any]:
     base, _, k = metric.name.partition("@")
     return {
         "evaluation_result_id": f"{run}/{metric.name}/{metric.reading}{group}",
-        "evaluation_name": f"{declarations.name_of(report.benchmark)}{group}",
+        "evaluation_name": f"{declarations.name_of(report)}{group}",
         "source_data": _data(report),
         "metric_config": {
             "evaluation_description": f"{metric.name}, {metric.reading} reading, protocol {report.protocol}",
@@ -151,7 +151,7 @@ def _sample(
     }
     return {
         "schema_version": SCHEMA,
-        "evaluation_name": declarations.name_of(report.benchmark),
+        "evaluation_name": declarations.name_of(report),
         "sample_id": f"{sample.qid}#{sample.sample}",
         "sample_hash": hashlib.sha256(text.encode()).hexdigest(),
         "interaction_type": "single_turn",

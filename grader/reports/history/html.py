@@ -11,7 +11,6 @@ from grader.reports.history import texts
 from grader.reports.web import page
 from grader.reports.web.scale import Scale
 from grader.results import READINGS, ReadingName
-from grader.scorers import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +76,7 @@ def make(made: History) -> bytes:
         "history.html.j2",
         styles=("style", "many"),
         scripts=("core", "theme", "static"),
-        title=declarations.name_of(made.benchmark),
+        title=made.title,
         metric=made.metric.replace("_", " "),
         facts=[f"split {made.split}", f"protocol {made.protocol}", f"{len(made.checkpoints)} checkpoints"]
         + ([made.group] if made.group else []),

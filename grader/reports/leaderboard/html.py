@@ -10,7 +10,7 @@ from grader.decisions.many import letters
 from grader.predictions.record import counted
 from grader.reports.comparison.texts import p_value
 from grader.reports.leaderboard import texts
-from grader.reports.web import page
+from grader.reports.web import page, readings
 from grader.reports.web.scale import Scale
 from grader.results import READINGS, ReadingName
 
@@ -108,6 +108,7 @@ def make(made: Leaderboard) -> bytes:
             ", ".join(dict.fromkeys(board.title for board in made.boards)),
             f"ordered by the {made.reading} reading",
         ],
+        lead=readings.lead(board.benchmark for board in made.boards),
         blocks=blocks,
         overview=_overview(made) if len(made.boards) > 1 else None,
         readings=READINGS,

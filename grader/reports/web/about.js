@@ -46,7 +46,7 @@ function about() {
     deep.map(([name, thing]) => el('details', { open: true }, el('summary', {}, safe(human(name))), value(thing))),
     index.notes.length ? el('section', {}, el('h2', { text: 'Notes' }), el('ul', { class: 'notes' }, index.notes.map((note) => el('li', {}, noted(note))))) : null,
     lost(), el('section', {}, el('h2', { text: 'The two readings' }), el('dl', { class: 'facts' },
-      el('div', {}, el('dt', { text: 'official' }), el('dd', { text: 'The verdict of the benchmark’s published scorer, bug for bug, under the protocol named above. Compare this number with a leaderboard.' })),
+      el('div', {}, el('dt', { text: 'official' }), el('dd', { text: index.aboutOfficial })),
       el('div', {}, el('dt', { text: 'careful' }), el('dd', { text: 'The verdict of an attentive person on the same output. It never guesses: no answer and ambiguous are outcomes. Use this number to gate a checkpoint.' })),
       el('div', {}, el('dt', { text: 'unscored' }), el('dd', { text: 'No verdict, because of a missing judge, a failing server, or failed infrastructure. Such samples are never counted as wrong, and always reported.' }))))];
 }

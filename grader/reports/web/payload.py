@@ -10,12 +10,13 @@ from grader.reports import selftested
 from grader.reports.provenance import made_with
 from grader.reports.table import OTHER_PYTHON, is_marked
 from grader.reports.unscored import in_words
-from grader.reports.web import images
+from grader.reports.web import images, readings
 from grader.reports.web.figures import breakdown
 from grader.reports.web.items import BLURB, Lines, Page, blurb, question, sample_of
 from grader.reports.web.packing import AIM, CHUNK, Numbers, Payload, finite, pack, thumbnails_of
 from grader.reports.web.texts import Texts
 from grader.results import READINGS, Reading, SampleResult
+from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -74,6 +75,9 @@ def _head(report: Report, material: Material) -> dict[str, object]:
     summary = scorer_of(report).summary(report)
     return {
         "benchmark": report.benchmark,
+        "name": declarations.name_of(report),
+        "lead": readings.lead([report.benchmark]),
+        "aboutOfficial": readings.official(report.benchmark),
         "model": report.model or "",
         "file": report.provenance.predictions,
         "glossary": dict(scorer_of(report).glossary),

@@ -28,4 +28,4 @@ function read(unpacked) {
 
 const VIEWS = { summary, differences, items: () => (state.item ? one() : list()), about };
 const tabNumbers = () => ({ differences: all.filter(differs).length, items: items.length });
-const titles = () => [named(index.model), named(index.file), index.benchmark];
+const titles = () => [named(index.model), named(index.file), named(index.name)];

@@ -10,11 +10,13 @@ import msgspec
 
 from grader.decisions.comparison import Comparison, RunName, compare, item_values
 from grader.reports.provenance import made_with
+from grader.reports.web import readings
 from grader.reports.web.figures import breakdown
 from grader.reports.web.items import Lines, Page, blurb, question, sample_of
 from grader.reports.web.packing import AIM, CHUNK, Numbers, Payload, finite, pack, thumbnails_of
 from grader.reports.web.texts import Texts
 from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation
+from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -108,6 +110,8 @@ def _head(runs: _Runs) -> dict[str, object]:
     report = runs.sides[0].report
     return {
         "benchmark": report.benchmark,
+        "name": declarations.name_of(report),
+        "lead": readings.lead([report.benchmark]),
         "split": report.split,
         "protocol": report.protocol,
         "unit": runs.shared.unit,

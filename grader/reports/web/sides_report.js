@@ -26,4 +26,4 @@ function about() {
 
 const VIEWS = { summary, items: () => (state.item ? one() : list()), about };
 const tabNumbers = () => ({ items: items.length });
-const titles = () => [...index.runs.map((run) => named(run.name)), index.benchmark];
+const titles = () => [...index.runs.map((run) => named(run.name)), named(index.name)];

@@ -48,7 +48,7 @@ function runsTable() {
     el('td', { class: 'plot' }, interval(row, scale)), READINGS.map((name) => el('td', { class: 'num' }, figure(row[name]))), el('td', { class: 'num' }, difference(row)),
     el('td', { class: 'num', text: count((row.careful || row.official)?.n ?? 0) })));
   return el('section', { 'aria-labelledby': 'h-runs' }, el('div', { class: 'heading' }, el('h2', { id: 'h-runs', text: `Runs: ${human(index.metric)}` }), legend()),
-    el('p', { class: 'lead', text: 'In percent, with 95 % intervals. Official is the verdict of the published scorer, bug for bug; careful is the verdict of an attentive person.' }),
+    el('p', { class: 'lead', text: index.lead }),
     table('Runs in both readings', [column('Run'), el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), zoomedAxis(scale)), column('Official', 'num'), column('Careful', 'num'),
       column('careful − official', 'num'), column('n', 'num')], body, 'figures'));
 }

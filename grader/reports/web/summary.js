@@ -15,7 +15,7 @@ function overall() {
   const scale = scaleOf(rows);
   return el('section', { 'aria-labelledby': 'h-figures' }, el('div', { class: 'heading' },
     el('h2', { id: 'h-figures', text: 'Metrics' }), legend()),
-  el('p', { class: 'lead', text: 'In percent, with 95 % intervals. Official is the verdict of the published scorer, bug for bug; careful is the verdict of an attentive person.' }),
+  el('p', { class: 'lead', text: index.lead }),
   table('Metrics in both readings', metricHead('Metric', scale), metricRows(rows, scale, (row) => el('span', { title: meaning(row.name), class: meaning(row.name) ? 'explained' : null }, human(row.name))), 'figures'),
   index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored (${index.why_unscored}). All metrics exclude them; "between" shows the worst case (all of them wrong) and the best case (all correct). `,
     el('a', { href: fresh({ tab: 'items', careful: 'unscored' }), text: 'Show them' })) : null);

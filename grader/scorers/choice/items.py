@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from grader.data.rows import Row, Rows
+    from grader.observer import Observer
     from grader.scorers.choice.declaration import ChoiceBenchmark
 
 _MARKED = re.compile(r"\(([A-Z])\)\s*")
 _WITHHELD = frozenset(("nan", "none", "null", "n/a", "na", "-", "?", "unknown", "hidden"))
 """Values of the answer column in copies of a test split whose answers are withheld."""
+
+LARGE = 4 << 20
+"""Number of characters from which on the progress of reading is shown: less takes only seconds."""
 
 
 class Item(Task, frozen=True, kw_only=True):
@@ -214,22 +218,52 @@ class Reply(msgspec.Struct, kw_only=True):
     """The readings that needed the judge."""
 
 
-def read_replies(items: Iterable[Item], predictions: Mapping[str, list[str]], version: str) -> list[Reply]:
+def read_replies(
+    items: Iterable[Item], predictions: Mapping[str, list[str]], version: str, observer: Observer
+) -> list[Reply]:
     """Read every reply both ways. Equal replies to equal options are read only once."""
     from grader.scorers.choice.careful.read import read_choice
 
     official = official_reader(version)
+    progress = _Progress(predictions, observer)
     known: dict[tuple[object, ...], tuple[ChoiceReading, ChoiceReading]] = {}
     replies = []
     for item in items:
         shape = tuple(item.options.items())
         for number, text in enumerate(predictions[item.id]):
             key = (text, shape, item.text)
+            progress.begin(item.id, text)
             if key not in known:
                 known[key] = official(text, item.options), read_choice(text, item.options, item.text)
             first, second = known[key]
             replies.append(Reply(item=item, sample=number, text=text, official=first, careful=second))
+            progress.end(text)
     return replies
+
+
+class _Progress:
+    """Shows how many megabytes of replies are read, if they are many: reading one takes up to a second."""
+
+    def __init__(self, predictions: Mapping[str, list[str]], observer: Observer) -> None:
+        self._observer = observer
+        self._done = 0
+        total = sum(len(text) for texts in predictions.values() for text in texts)
+        self._is_shown = total >= LARGE
+        if self._is_shown:
+            observer.phase("reading answers (MB)", total >> 20)
+
+    def begin(self, qid: str, text: str) -> None:
+        """Announce a reply that takes long by itself."""
+        if len(text) >= LARGE:
+            self._observer.message(
+                f"Reading an answer of {len(text) >> 20} MB (question {qid}): this takes up to a second per MB."
+            )
+
+    def end(self, text: str) -> None:
+        """Count a reply that was read."""
+        before, self._done = self._done, self._done + len(text)
+        if self._is_shown:
+            self._observer.advance((self._done >> 20) - (before >> 20))
 
 
 def sample_of(reply: Reply) -> SampleResult:

@@ -92,7 +92,7 @@ def assemble(prediction: str, signature_text: str, rules: Rules) -> Program:
 
 
 def _plain(prediction: str, signature: str) -> Program:
-    """Use the code block as written; no code is lost."""
+    """Use the signature with an empty body, then the code block as written; no code is lost."""
     completion = _with_signature(extract_plain(prediction, read_signature(signature).stubs), signature)
     return Program(completion=completion, head=f"{signature}{NOTHING}\n\n{completion}\n\n", recovered=None, lost="")
 

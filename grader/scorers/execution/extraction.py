@@ -8,7 +8,8 @@ import warnings
 from typing import Literal
 
 Rules = Literal["humaneval-v-v1", "humaneval-v-v2", "plain"]
-"""How a program is built from a prediction: as a version of HumanEval-V's evaluator does, or the block as written."""
+"""How a program is built from a prediction: as a version of HumanEval-V's evaluator does, or (`plain`) the signature
+with an empty body and the block as written."""
 FENCE, PYTHON_FENCE, SPACED_FENCE = "```", "```python", "``` python"
 NOTHING = "    pass"
 MAX_SOURCE = 200_000

@@ -359,8 +359,8 @@ def test_header_and_title_name_the_model_and_the_file(watch: Callable[..., Watch
     path.write_bytes(html.render(msgspec.structs.replace(report, model="tiny-1", provenance=provenance), material))
     page = watch(path).open()
     assert page.locator(".meta span").all_inner_texts()[:2] == ["model tiny-1", "mine.json"]
-    assert page.title() == "Summary · tiny-1 · mine.json · humaneval-v · grade"
-    assert "<title>tiny-1 · mine.json · humaneval-v · test · grade</title>" in path.read_text()
+    assert page.title() == "Summary · tiny-1 · mine.json · HumanEval-V · grade"
+    assert "<title>tiny-1 · mine.json · HumanEval-V · test · grade</title>" in path.read_text()
 
 
 def test_the_list_says_which_test_failed(watch: Callable[..., Watched], tmp_path: Path) -> None:

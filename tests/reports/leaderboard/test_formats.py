@@ -33,7 +33,7 @@ MADE = board(
 
 
 def named(name: str) -> Leaderboard:
-    runs = [questions(150, protocol=name), questions(100, protocol=name)]
+    runs = [msgspec.structs.replace(questions(count, protocol=name), benchmark_name=name) for count in (150, 100)]
     return leaderboard([(RunName(name=name, results=name), runs[0]), (RunName(name=f"{name}2"), runs[1])])
 
 
@@ -45,6 +45,19 @@ def test_the_terminal_shows_ranks_both_readings_letters_and_the_method() -> None
     assert re.search(r"3 +last +45\.0 b +45\.0 c ", text)
     assert "P values are corrected for 3 comparisons (Holm, level 5 %)." in text
     assert "Letters: corrected for 6 comparisons." in text
+
+
+def test_a_benchmark_of_ones_own_has_its_name_and_no_published_scorer() -> None:
+    of_vstar = html.make(board(a=questions(150), b=questions(100))).decode()
+    assert "Official is the verdict of the published scorer, bug for bug;" in of_vstar
+    own = {
+        name: msgspec.structs.replace(questions(count), benchmark="floorplans", benchmark_name="Floor plans")
+        for name, count in (("a", 150), ("b", 100))
+    }
+    page = html.make(board(**own)).decode()
+    assert ">Floor plans: accuracy</h2>" in page
+    assert "floorplans" not in page
+    assert "Official is the verdict of the rules that the benchmark&#39;s protocol names;" in page
 
 
 def test_csv_has_unrounded_values_by_run_metric_group_and_reading() -> None:

@@ -8,9 +8,11 @@ import pytest
 
 from grader.data.rows import Rows
 from grader.errors import UsageError
+from grader.observer import Silent
 from grader.scorers import declarations
 from grader.scorers.choice.facts import SampleFacts
 from grader.scorers.choice.items import (
+    LARGE,
     absent,
     cell,
     items_from,
@@ -85,7 +87,7 @@ def test_every_protocol_has_a_reader_and_other_names_are_refused() -> None:
 
 def test_a_reply_has_both_readings_and_says_which_is_right() -> None:
     made = items({"index": 1, "question": "Which?", "A": "cat", "B": "dog", "answer": "B"})
-    replies = read_replies(made, {"1": ["The answer is a dog", "dog?", "cat or dog"]}, "vlmevalkit-2026-06")
+    replies = read_replies(made, {"1": ["The answer is a dog", "dog?", "cat or dog"]}, "vlmevalkit-2026-06", Silent())
     samples = [sample_of(reply) for reply in replies]
     got = [(s.sample, s.official.outcome, s.official.answer, s.careful.outcome, s.careful.answer) for s in samples]
     assert got == [
@@ -94,6 +96,39 @@ def test_a_reply_has_both_readings_and_says_which_is_right() -> None:
         (2, "no_answer", None, "ambiguous", None),
     ]
     assert [facts_of(s) for s in samples] == [SampleFacts(gold="B")] * 3
+
+
+class Steps(Silent):
+    """An observer that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+
+    def phase(self, name: str, total: int | None) -> None:
+        self.told.append((name, total))
+
+    def advance(self, steps: int = 1, *, passed: int = 0) -> None:
+        del passed
+        self.told.append(steps)
+
+    def message(self, text: str) -> None:
+        self.told.append(text)
+
+
+def test_the_progress_of_large_replies_is_shown_and_the_largest_are_announced() -> None:
+    made = items({"index": 1, "question": "Which?", "A": "cat", "B": "dog", "answer": "B"})
+    steps = Steps()
+    read_replies(made, {"1": ["B", " " * LARGE, " " * (LARGE // 2)]}, "vlmevalkit-2026-06", steps)
+    assert steps.told == [
+        ("reading answers (MB)", 6),
+        0,
+        "Reading an answer of 4 MB (question 1): this takes up to a second per MB.",
+        4,
+        2,
+    ]
+    small = Steps()
+    read_replies(made, {"1": ["B"]}, "vlmevalkit-2026-06", small)
+    assert small.told == []
 
 
 def test_a_reply_that_is_not_there_is_no_answer_in_both_readings() -> None:

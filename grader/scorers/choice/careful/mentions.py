@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import re
+from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -141,10 +143,9 @@ def _covered(label: Mention, covers: list[tuple[int, int, str]]) -> bool:
 
 def _labels(page: Page, options: Options) -> list[Mention]:
     found = []
-    matches = list(_LABEL.finditer(page.shown))
-    if len(matches) > _MOST:
-        matches = matches[:100] + matches[100 - _MOST :]
-    for m in matches:
+    matches = _LABEL.finditer(page.shown)
+    # All matches of a reply of many megabytes would be gigabytes.
+    for m in [*islice(matches, 100), *deque(matches, _MOST - 100)]:
         mention = _label(m, page, options)
         if mention is not None:
             found.append(mention)
@@ -202,7 +203,7 @@ def _own_text_follows(letter: str, end: int, page: Page, options: Options) -> bo
     if found is None:
         return False
     # "A dog" opens a sentence with an article; "A blue" cannot, and inside a sentence an article is lower-case.
-    opens = not page.shown[page.sentence(end - 1, end)[0] : end - 1].strip(" \"'*(-")
+    opens = page.only_before(page.sentence(end - 1, end)[0], end - 1, " \"'*(-")
     return found[0] == letter or not opens or options.takes_no_article(found[0])
 
 
@@ -350,10 +351,12 @@ def _heading_before(page: Page, at: int) -> str:
 
 def _is_announced(one: Group, page: Page, heading: str) -> bool:
     """Whether a label is alone on its line, below a line such as "I will choose:"; doubts in that line are ignored."""
-    alone = page.shown[slice(*page.line(one.start, one.stop))].strip(" \t*\"'([{<)]}>.!")
-    label = page.shown[one.start : one.stop].strip(" \t*\"'([{<)]}>.!")
     choosing = say.STRONG_BEFORE.search(heading) and not say.DENIED_BEFORE.search(heading)
-    return bool(choosing) and one.members[0].kind == "label" and alone == label
+    if not choosing or one.members[0].kind != "label":
+        return False
+    first, last = page.line(one.start, one.stop)
+    marks = " \t*\"'([{<)]}>.!"
+    return page.only_before(first, one.start, marks) and page.only_after(one.stop, last, marks)
 
 
 def _role(one: Group, left: str, right: str) -> Role:
@@ -381,10 +384,11 @@ def _role_by_left(one: Group, left: str, right: str) -> Role:
 def _judge_by_place(one: Group, page: Page, first: int) -> None:
     """Take a label or text for a statement if it is alone on its line, or at the very start before a delimiter."""
     line_start, line_end = page.line(one.start, one.stop)
-    if not page.low[one.stop : line_end].strip(" .*)!\"'") and not page.low[line_end:].strip():
+    if line_end >= page.end and page.only_after(one.stop, line_end, " .*)!\"'"):
         line_start = max(line_start, page.sentence(one.start, one.stop)[0])
-    before, after = page.shown[line_start : one.start], page.shown[one.stop : line_end]
-    if len(before) < 60 and len(after) < 60 and _LINE_BEFORE.fullmatch(before) and _LINE_AFTER.fullmatch(after):
+    is_short = one.start - line_start < 60 and line_end - one.stop < 60
+    before, after = (page.shown[line_start : one.start], page.shown[one.stop : line_end]) if is_short else ("", "")
+    if is_short and _LINE_BEFORE.fullmatch(before) and _LINE_AFTER.fullmatch(after):
         announced = page.low[max(0, line_start - _REACH) : line_start].removesuffix("\n")
         one.role = "listed" if _OPTIONS_FOLLOW.search(announced) else "own_line"
     elif one.start <= first + 3 and not page.shown[first : one.start].strip("\"'([{<*- "):

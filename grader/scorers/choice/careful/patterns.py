@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,9 @@ class Pattern:
     def _compiled(self) -> re.Pattern[str]:
         return re.compile(self.source, self.flags)
 
-    def search(self, text: str, start: int = 0) -> re.Match[str] | None:
-        """Find the first match from `start` on."""
-        return self._compiled.search(text, start)
+    def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
+        """Find the first match within [start, end)."""
+        return self._compiled.search(text, start, end)
 
     def match(self, text: str, start: int = 0) -> re.Match[str] | None:
         """Find a match at `start`."""

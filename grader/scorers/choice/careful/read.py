@@ -55,14 +55,21 @@ def _read_cleaned(text: str, options: Options, depth: int) -> ChoiceReading:
     """Read a reply without its reasoning: containers first, then the words around them."""
     containers = find_wrapped(text) if depth < 2 else []
     inner = [(c, _read_inner(text, c, options, depth)) for c in containers]
-    for container in containers:
-        text = text[: container.start] + " " * (container.end - container.start) + text[container.end :]
-    shown = without_markup(text)
+    shown = without_markup(_without(text, containers))
     if not containers and (shown != text or depth):
         bare = read_bare(shown, options)
         if bare is not None:
             return bare
     return read_page(Page(shown), options, inner)
+
+
+def _without(text: str, containers: list[Wrapped]) -> str:
+    """Blank the containers, which are in order and do not overlap."""
+    pieces, done = [], 0
+    for one in containers:
+        pieces += [text[done : one.start], " " * (one.end - one.start)]
+        done = one.end
+    return "".join([*pieces, text[done:]])
 
 
 def _read_inner(text: str, container: Wrapped, options: Options, depth: int) -> ChoiceReading:

@@ -22,6 +22,7 @@ _SHORT = 400
 _FAR = 400
 _ITEM = Pattern(r"(?:^|\s)\d{1,2}[.)]\s*[\"'(]*$")
 """The number of a list item."""
+_WORD = Pattern(r"[^\W_]")
 
 
 def read_page(page: Page, options: Options, inner: list[tuple[Wrapped, ChoiceReading]]) -> ChoiceReading:
@@ -86,8 +87,9 @@ def _lists_on(earlier: list[Group], one: Group, page: Page) -> bool:
     before = next((g for g in reversed(earlier[-8:]) if _is_label(g)), None)
     if before is None or one.role != "own_line" or page.low[before.stop : one.start].count("\n") != 1:
         return False
-    line = page.shown[page.line(before.start, before.stop)[0] : before.start]
-    return _is_label(one) and not line.strip(" \t-*([") and max(before.letters) < min(one.letters)
+    if not _is_label(one) or max(before.letters) >= min(one.letters):
+        return False
+    return page.only_before(page.line(before.start, before.stop)[0], before.start, " \t-*([")
 
 
 def _stands(line: Group, lines: list[Group], page: Page) -> bool:
@@ -96,15 +98,16 @@ def _stands(line: Group, lines: list[Group], page: Page) -> bool:
     if line is last or line.letters == last.letters or any(m.stop > m.end for m in line.members):
         return False
     opens = line is lines[0] and not page.low[: line.start].strip(" \n\t\"'*(") and line.role == "own_line"
-    close = not re.sub(r"[\W_]+", "", page.low[line.stop : last.start])
+    close = _WORD.search(page.low, line.stop, last.start) is None
     return last.final and (close or (opens and len({k for g in lines for k in g.letters}) == 2))
 
 
 def _heads(one: Group, page: Page) -> bool:
     """Whether the group is a label with a delimiter that opens a sentence ("A. The car ... B. The car ...")."""
     first = one.members[0]
-    opens = not page.shown[page.sentence(first.start, first.end)[0] : first.start].strip(" \t-*(")
-    return first.kind == "label" and opens and page.shown[first.end : first.end + 1] in (".", ")", ":") and not one.echo
+    if first.kind != "label" or one.echo or page.shown[first.end : first.end + 1] not in (".", ")", ":"):
+        return False
+    return page.only_before(page.sentence(first.start, first.end)[0], first.start, " \t-*(")
 
 
 def _settle(said: list[Group], groups: list[Group], page: Page, options: Options) -> ChoiceReading:
@@ -168,14 +171,15 @@ def _problem_within(one: Group, options: Options) -> tuple[str, str] | None:
 
 def _replaced(earlier: Group, last: Group, page: Page) -> bool:
     """Whether `last` replaces `earlier`; otherwise both are answers."""
-    between = page.low[earlier.stop : last.start]
     if not earlier.letters:
         return True
     if len(earlier.letters) > 1 and last.final:
         return True
-    if say.RECONSIDERED.search(between[:300]) or say.RECONSIDERED.search(between[-2000:]):
+    start, end = earlier.stop, last.start
+    before, after = page.low[start : min(end, start + 300)], page.low[max(start, end - 2000) : end]
+    if say.RECONSIDERED.search(before) or say.RECONSIDERED.search(after):
         return True
-    gap = len(re.sub(r"[\W_]+", "", between[:1000]))
+    gap = len(re.sub(r"[\W_]+", "", page.low[start : min(end, start + 1000)]))
     if gap < _NEAR or earlier.role == "leading":
         return False
     return (last.final and not earlier.final) or gap >= _FAR // 2
@@ -273,9 +277,10 @@ def _is_an_option(groups: list[Group], page: Page, options: Options) -> bool:
 
 def _only_label(groups: list[Group], page: Page, options: Options) -> ChoiceReading | None:
     """Read a short reply by the only letter that it names; `ambiguous` if it names several."""
-    labels = [g for g in groups if _is_label(g) and g.role != "denied" and not _loose(g)]
+    is_short = len(page.low.strip()) <= _SHORT and not page.breaks_off
+    labels = [g for g in groups if is_short and _is_label(g) and g.role != "denied" and not _loose(g)]
     labels = [g for g in labels if g.letters & set(options.letters) and not _asked(g, page)]
-    if not labels or len(page.low.strip()) > _SHORT or page.breaks_off:
+    if not labels:
         return None
     span = (labels[0].start, labels[-1].stop)
     letters = frozenset().union(*(g.letters for g in labels))

@@ -171,6 +171,7 @@ class Page:
     def __init__(self, shown: str) -> None:
         self.shown = shown
         self.low = shown.lower()
+        self._line = (0, -1)
         self.ends: list[int] = []
         """Positions right after each sentence boundary, ascending."""
         if len(shown) > 1:
@@ -186,6 +187,11 @@ class Page:
         )
 
     @cached_property
+    def end(self) -> int:
+        """The end of the text without the white space after it."""
+        return len(self.shown.rstrip())
+
+    @cached_property
     def breaks_off(self) -> bool:
         """Whether the text is more than a sentence long and ends inside a sentence: it was probably truncated."""
         body = self.shown.strip()
@@ -195,5 +201,32 @@ class Page:
 
     def line(self, start: int, end: int) -> tuple[int, int]:
         """Return the [start, end) of the line or lines that contain [start, end), without the newline."""
-        stop = self.shown.find("\n", end)
-        return self.shown.rfind("\n", 0, start) + 1, stop if stop >= 0 else len(self.shown)
+        first, last = self._line
+        if first <= start and end <= last:
+            return self._line
+        first, stop = self.shown.rfind("\n", 0, start) + 1, self.shown.find("\n", end)
+        last = stop if stop >= 0 else len(self.shown)
+        # The next mention is often on the same line, and a line can be megabytes long.
+        if self.shown.find("\n", start, end) < 0:
+            self._line = first, last
+        return first, last
+
+    def only_before(self, start: int, at: int, marks: str) -> bool:
+        """Whether [start, at) has no other characters than these. It reads from `at` back, only as far as needed."""
+        size = 64
+        while start < at:
+            cut = max(start, at - size)
+            if self.shown[cut:at].strip(marks):
+                return False
+            at, size = cut, 8 * size
+        return True
+
+    def only_after(self, at: int, end: int, marks: str) -> bool:
+        """Whether [at, end) has no other characters than these. It reads from `at` on, only as far as needed."""
+        size = 64
+        while at < end:
+            cut = min(end, at + size)
+            if self.shown[at:cut].strip(marks):
+                return False
+            at, size = cut, 8 * size
+        return True

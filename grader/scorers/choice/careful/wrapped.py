@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import NamedTuple
 
 from grader.scorers.choice.careful.patterns import Pattern
@@ -39,7 +40,7 @@ def find_wrapped(text: str) -> list[Wrapped]:
     if "<" in text or "[" in text:
         found += _tags(text)
     if ":" in text and ("{" in text or '"' in text):
-        for m in list(_FIELD.finditer(text))[-_MOST:]:
+        for m in deque(_FIELD.finditer(text), _MOST):
             found.append(_field(m, text))
     found.sort(key=lambda w: (w.start, -w.end))
     return _outermost(found)
@@ -64,11 +65,11 @@ def _outermost(found: list[Wrapped]) -> list[Wrapped]:
 
 def _boxes(text: str) -> list[Wrapped]:
     found = []
-    for m in list(_BOX.finditer(text))[-_MOST:]:
+    for m in deque(_BOX.finditer(text), _MOST):
         end = _closing_brace(text, m.end())
         if end is not None:
             found.append(Wrapped("boxed", m.start(), end + 1, (m.end(), end)))
-    for m in list(_BOX_SIMPLE.finditer(text))[-_MOST:]:
+    for m in deque(_BOX_SIMPLE.finditer(text), _MOST):
         found.append(Wrapped("boxed", m.start(), m.end(), m.span(1 if m[1] is not None else 2)))
     return found
 
