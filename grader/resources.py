@@ -24,6 +24,11 @@ def folder(name: str) -> Path:
     raise FileNotFoundError(f"this installation of grade has no {name} folder; install it again")
 
 
+def bundled_benchmarks() -> list[str]:
+    """Return the ids of the benchmarks in this installation. Each has a published scorer."""
+    return sorted(path.parent.name for path in folder("benchmarks").glob("*/benchmark.toml"))
+
+
 @cache
 def version() -> str:
     """Return the version: the repository's tag when it was installed; "unknown" if grade is not installed."""

@@ -25,7 +25,7 @@ class _Head(msgspec.Struct):
 
 def names() -> list[str]:
     """Return the ids of the bundled benchmarks."""
-    return sorted(path.parent.name for path in resources.folder("benchmarks").glob(f"*/{FILE}"))
+    return resources.bundled_benchmarks()
 
 
 def bundled() -> list[Benchmark]:

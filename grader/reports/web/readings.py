@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.scorers import declarations
+from grader import resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,7 +15,7 @@ _OWN = "of the rules that the benchmark's protocol names"
 
 def lead(benchmarks: Iterable[str]) -> str:
     """Return the sentences above a table of metrics of these benchmarks, given by id."""
-    official = _PUBLISHED if all(map(declarations.is_bundled, benchmarks)) else _OWN
+    official = _PUBLISHED if set(benchmarks) <= set(resources.bundled_benchmarks()) else _OWN
     return (
         f"In percent, with 95 % intervals. Official is the verdict {official}; careful is the verdict of an attentive "
         "person."
@@ -24,7 +24,7 @@ def lead(benchmarks: Iterable[str]) -> str:
 
 def official(benchmark: str) -> str:
     """Return the explanation of the official reading of a benchmark, given by id."""
-    if declarations.is_bundled(benchmark):
+    if benchmark in resources.bundled_benchmarks():
         return (
             "The verdict of the benchmark's published scorer, bug for bug, under the protocol named above. Compare "
             "this number with a leaderboard."
