@@ -70,8 +70,13 @@ linter.warm()
 each(json.load(sys.stdin), lambda sources: [linter.messages(source) for source in sources])
 """
 FRESH = """
-import io
+import importlib, io, pkgutil
+import pylint.checkers
 from pylint import lint
+
+# Imported, as every pylint does first; what a pylint knows of programs it keeps elsewhere.
+for module in pkgutil.iter_modules(pylint.checkers.__path__, "pylint.checkers."):
+    importlib.import_module(module.name)
 
 def run(source):
     path = os.path.join(sys.argv[2], "program.py")
