@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import json
 import os
@@ -21,12 +22,43 @@ def grade(*words: object, cwd: Path | None = None, stdin: str | None = None) -> 
     arguments = [*map(str, words)]
     if not _as_when_launched(dict(os.environ)):
         return in_a_new_interpreter(*arguments, cwd=cwd, stdin=stdin)
-    with tempfile.TemporaryDirectory(prefix="grade-test-") as place:
-        folder = Path(place)
-        (folder / "stdin").write_text(stdin or "", encoding="utf-8")
-        code = _launched(arguments, str(cwd or Path.cwd()), folder)
-        output, errors = ((folder / name).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
-    return subprocess.CompletedProcess(arguments, code, output, errors)
+    return Started(*arguments, cwd=cwd, stdin=stdin).wait()
+
+
+class Started:
+    """A run of `grade` in a fork of the launcher, which starts no other one before it has been waited for."""
+
+    def __init__(self, *words: object, cwd: Path | None = None, stdin: str | None = None) -> None:
+        self._arguments = [*map(str, words)]
+        self._place = tempfile.TemporaryDirectory(prefix="grade-test-")
+        self._folder = Path(self._place.name)
+        (self._folder / "stdin").write_text(stdin or "", encoding="utf-8")
+        job = {"arguments": self._arguments, "cwd": str(cwd or Path.cwd()), "environment": dict(os.environ)}
+        launcher = _launcher()
+        assert launcher.stdin is not None
+        launcher.stdin.write(json.dumps(job | {"streams": self._place.name}) + "\n")
+        launcher.stdin.flush()
+        self._pid = _number()
+
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        try:
+            os.kill(self._pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to it, unless it has ended."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, number)
+
+    def wait(self) -> subprocess.CompletedProcess[str]:
+        """Wait for its end."""
+        code = _number()
+        with self._place:
+            output, errors = ((self._folder / name).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
+        return subprocess.CompletedProcess(self._arguments, code, output, errors)
 
 
 def in_a_new_interpreter(
@@ -44,16 +76,13 @@ def in_a_new_interpreter(
     )
 
 
-def _launched(arguments: list[str], cwd: str, folder: Path) -> int:
+def _number() -> int:
+    """Return the next number that the launcher says: of each run its process, and later its exit code."""
     launcher = _launcher()
-    assert launcher.stdin is not None
     assert launcher.stdout is not None
-    job = {"arguments": arguments, "cwd": cwd, "environment": dict(os.environ), "streams": str(folder)}
-    launcher.stdin.write(json.dumps(job) + "\n")
-    launcher.stdin.flush()
-    code = launcher.stdout.readline()
-    assert code, f"the launcher has ended; see why: {sys.executable} -P {LAUNCHER}"
-    return int(code)
+    said = launcher.stdout.readline()
+    assert said, f"the launcher has ended; see why: {sys.executable} -P {LAUNCHER}"
+    return int(said)
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """Forks a process for each run of `grade`, with the modules loaded that most runs need; a script of its own.
 
-A job is a line of JSON on standard input, its exit code a line on standard output. The fork has run nothing of `grade`
-yet: its words, folder, environment and streams are those of the job.
+A job is a line of JSON on standard input; its process and then its exit code are lines on standard output. The fork has
+run nothing of `grade` yet: its words, folder, environment and streams are those of the job.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def become(job: dict[str, object]) -> None:
 def main() -> None:
     """Fork for each job, one after the other, until there are no more."""
     load()
-    jobs, codes = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    jobs, said = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1):
         os.dup2(nothing, number)
@@ -61,9 +61,9 @@ def main() -> None:
             finally:
                 traceback.print_exc()
                 os._exit(1)
+        print(pid, file=said, flush=True)
         _, status = os.waitpid(pid, 0)
-        codes.write(f"{os.waitstatus_to_exitcode(status)}\n")
-        codes.flush()
+        print(os.waitstatus_to_exitcode(status), file=said, flush=True)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import pytest
 
 from tests.acceptance.command import grade
 
+BUBBLEWRAP = ["--sandbox", "bubblewrap", "--workers", "1", "--no-cache"]
+
 pytestmark = pytest.mark.bubblewrap
 
 OWN = """
@@ -50,7 +52,19 @@ def outcomes(path, reading):
 
 def test_the_humaneval_sample_gives_the_figures_worked_out_by_hand(sample):
     path, folder = sample("humaneval")
-    words = ("-b", "humaneval", "--data", folder / "tasks.jsonl", "-k", "1,2", "--sandbox", "bubblewrap", "--no-cache")
+    words = (
+        "-b",
+        "humaneval",
+        "--data",
+        folder / "tasks.jsonl",
+        "-k",
+        "1,2",
+        "--sandbox",
+        "bubblewrap",
+        "--workers",
+        "1",
+        "--no-cache",
+    )
     done = grade(path, *words)
     assert done.returncode == 0, done.stderr
     expected = json.loads((folder / "expected.json").read_text())
@@ -70,7 +84,18 @@ def test_humaneval_reads_its_tasks_written_like_those_of_humaneval_v(sample, tmp
             tests = f"{row['test']}\n\ncheck({row['entry_point']})\n"
             ours = {"qid": row["task_id"], "function_signature": row["prompt"], "test_script": tests}
             file.write(json.dumps(ours) + "\n")
-    done = grade(path, "-b", "humaneval", "--data", tmp_path / "ours.jsonl", "--sandbox", "bubblewrap", "--no-cache")
+    done = grade(
+        path,
+        "-b",
+        "humaneval",
+        "--data",
+        tmp_path / "ours.jsonl",
+        "--sandbox",
+        "bubblewrap",
+        "--workers",
+        "1",
+        "--no-cache",
+    )
     assert done.returncode == 0, done.stderr
     expected = json.loads((folder / "expected.json").read_text())
     assert outcomes(path, "official") == expected["outcomes"]["official"]
@@ -81,7 +106,7 @@ def test_a_run_with_missing_tasks_is_scored_again(sample):
     records = json.loads(path.read_text())
     path.write_text(json.dumps(records[1:]))
     words = (path, "-b", "humaneval", "--data", folder / "tasks.jsonl", "--missing", "wrong")
-    assert grade(*words, "--sandbox", "bubblewrap", "--no-cache").returncode == 0
+    assert grade(*words, *BUBBLEWRAP).returncode == 0
     again = grade(*words, "--score-only")
     assert again.returncode == 0, again.stderr
     path.write_text(json.dumps(records[:1]))
@@ -100,7 +125,7 @@ def own(tmp_path):
 
 
 def test_a_benchmark_of_ones_own_needs_a_toml_file_and_data(own, tmp_path):
-    done = grade(tmp_path / "p.json", "-b", own, "--sandbox", "bubblewrap", "--no-cache", "-k", "1,2")
+    done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP, "-k", "1,2")
     assert done.returncode == 0, done.stderr
     assert outcomes(tmp_path / "p.json", "careful") == {
         "twice": ["passed", "failed"],

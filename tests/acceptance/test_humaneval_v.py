@@ -10,6 +10,8 @@ import pytest
 from tests.acceptance.command import grade
 from tests.conftest import BACKENDS
 
+BUBBLEWRAP = ["--sandbox", "bubblewrap", "--workers", "1"]
+
 
 def _outcomes(results: dict, reading: str) -> dict[str, list[str]]:
     table: dict[str, list[str]] = {}
@@ -28,6 +30,8 @@ class TestSample:
         words = ["--data", folder / "tasks.jsonl", "-k", "1,3", "--sandbox", backend, "--no-cache"]
         # Less memory than by default: on a busy machine a program's two seconds end before it has filled a gigabyte.
         words += ["--memory", "256m"]
+        # Half of the usual time: what ends needs a hundredth of it. To start another sandbox costs more than it saves.
+        words += ["--timeout", "1", "--workers", "1"]
 
         def run(shared):
             process = grade(shutil.copy(path, shared), *words)
@@ -100,9 +104,7 @@ class TestRun:
     def test_standard_input_is_graded_and_the_report_goes_to_standard_output(self, tmp_path):
         tasks = self._task(tmp_path)
         text = json.dumps([{"qid": "q1", "predictions": ["```python\ndef solution(x):\n    return x * 2\n```"]}])
-        process = grade(
-            "-", "--data", tasks, "--id", "q1", "--sandbox", "bubblewrap", "-o", "-", "-q", stdin=text, cwd=tmp_path
-        )
+        process = grade("-", "--data", tasks, "--id", "q1", *BUBBLEWRAP, "-o", "-", "-q", stdin=text, cwd=tmp_path)
         assert (process.returncode, process.stderr) == (0, "")
         report = json.loads(process.stdout)
         assert [m["value"] for m in report["metrics"] if m["name"] == "pass@1"] == [100, 100]
@@ -120,7 +122,7 @@ class TestRun:
     def test_a_missing_task_counts_as_not_passed_where_that_is_asked_for(self, tmp_path):
         tasks = self._task(tmp_path)
         path = self._predictions(tmp_path, q1="```python\ndef solution(x):\n    return 4\n```")
-        process = grade(path, "--data", tasks, "--sandbox", "bubblewrap", "--missing", "wrong")
+        process = grade(path, "--data", tasks, *BUBBLEWRAP, "--missing", "wrong")
         assert process.returncode == 0, process.stderr
         results = json.loads((tmp_path / "p_results.json").read_text())
         assert [m["value"] for m in results["metrics"] if m["name"] == "pass@1"] == [50, 50]
@@ -134,7 +136,7 @@ class TestRun:
 
     def test_score_only_refuses_predictions_that_changed(self, tmp_path):
         tasks = self._task(tmp_path)
-        words = ["--data", tasks, "--sandbox", "bubblewrap", "--no-cache"]
+        words = ["--data", tasks, *BUBBLEWRAP, "--no-cache"]
         path = self._predictions(tmp_path, q1="```python\ndef solution(x):\n    return 4\n```", q2="nothing")
         assert grade(path, *words).returncode == 0
         self._predictions(tmp_path, q1="other", q2="nothing")
@@ -146,7 +148,7 @@ class TestRun:
     def test_an_interrupted_run_resumes_from_the_cache(self, tmp_path):
         tasks = self._task(tmp_path)
         path = self._predictions(tmp_path, q1="```python\ndef solution(x):\n    return 4\n```", q2="nothing")
-        words = [path, "--data", tasks, "--sandbox", "bubblewrap"]
+        words = [path, "--data", tasks, *BUBBLEWRAP]
         first, second = grade(*words), grade(*words)
         assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
         sandbox = json.loads((tmp_path / "p_results.json").read_text())["provenance"]["sandbox"]
@@ -171,6 +173,6 @@ def test_nothing_runs_beside_its_tests_before_everything_is_confirmed(tmp_path):
     tasks.write_text(json.dumps(row) + "\n")
     code = "FOUR = 4\ndef solution(x):\n    return FOUR"
     texts = {"q1": [f"```python\n{code}\n```", "```python\ndef solution(x):\n    return 4\n```"]}
-    report = grader.grade(texts, data=tasks, sandbox="bubblewrap", cache=False, observer=Phases())
+    report = grader.grade(texts, data=tasks, sandbox="bubblewrap", workers=1, cache=False, observer=Phases())
     assert [sample.careful.outcome for sample in report.samples] == ["passed", "passed"]
     assert Phases.names == ["linting", "recording calls", "answering", "judging", "running official tests"]

@@ -6,8 +6,6 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from openpyxl import Workbook
@@ -64,13 +62,6 @@ def commands_of(path: Path) -> list[Command]:
     blocks = (block.replace("\\\n", " ") for language, block in found if language in _LANGUAGES)
     document = str(path.relative_to(ROOT))
     return [Command(document, line) for block in blocks for line in _COMMAND.findall(block)]
-
-
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run `grade` there."""
-    return subprocess.run(
-        [sys.executable, "-m", "grader", *words], cwd=folder, capture_output=True, text=True, timeout=300, check=False
-    )
 
 
 def sample_of(benchmark: str) -> Path:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.acceptance.command import grade
 from tests.conftest import ROOT, Once
-from tests.docs.commands import DATA, DOCUMENTS, SERVER, Command, commands_of, copy, run, sample_of, write_predictions
+from tests.docs.commands import DATA, DOCUMENTS, SERVER, Command, commands_of, copy, sample_of, write_predictions
 from tests.models.server import ModelServer, say
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def earlier(once: Once) -> Path:
 
     def fill(folder: Path) -> None:
         write_predictions(folder / "answers.json", "vstar")
-        made = run(folder, "answers.json", "-b", "vstar", "--data", str(sample_of("vstar") / DATA["vstar"]))
+        made = grade("answers.json", "-b", "vstar", "--data", sample_of("vstar") / DATA["vstar"], cwd=folder)
         assert made.returncode == 0, made.stderr
 
     return once("earlier-results", fill) / "answers_results.json"
@@ -74,7 +75,7 @@ def test_the_documents_have_commands() -> None:
 @pytest.mark.parametrize("command", HERE, ids=lambda c: f"{c.document}: {c.line}")
 def test_a_command_runs(command: Command, tmp_path: Path, server: ModelServer, earlier: Path) -> None:
     words = prepared(command, tmp_path, earlier)
-    done = run(tmp_path, *(word.replace(SERVER, server.url) for word in words))
+    done = grade(*(word.replace(SERVER, server.url) for word in words), cwd=tmp_path)
     allowed = {0, 1, 3, 4} if GATES & set(words) else {0}
     assert done.returncode in allowed, done.stderr
     assert "Traceback" not in done.stderr
@@ -112,7 +113,7 @@ def prepared(command: Command, folder: Path, earlier: Path) -> list[str]:
         elif at == 0 and path.suffix in {".json", ".jsonl", ".xlsx"} and not path.exists():
             write_predictions(path, command.benchmark, command.samples)
     if "--score-only" in words:
-        made = run(folder, words[0], *of_the_hub(command.benchmark))
+        made = grade(words[0], *of_the_hub(command.benchmark), cwd=folder)
         assert made.returncode == 0, made.stderr
     loads = words[:1] and ("." in words[0] or words[0] in DATA_COMMANDS)
     return [*words, *of_the_hub(command.benchmark)] if loads and "--data" not in words else words
@@ -127,7 +128,7 @@ def write_replies(path: Path, command: Command, folder: Path) -> None:
     """Answer the requests of a batch file as a batch service does."""
     at = command.words.index("--from-batch")
     asking = [*command.words[:at], "--batch-file", "requests.jsonl", *of_the_hub(command.benchmark)]
-    made = run(folder, *asking)
+    made = grade(*asking, cwd=folder)
     assert made.returncode == 0, made.stderr
     requests = [json.loads(line) for line in (folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()]
     body = json.loads(say("A").body)

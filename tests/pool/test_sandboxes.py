@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SAMPLE = Path(__file__).parents[2] / "benchmarks" / "humaneval-v" / "sample"
-OPTIONS: dict[str, Any] = {"benchmark": "humaneval-v", "data": SAMPLE / "tasks.jsonl", "workers": 1, "cache": False}
+OPTIONS: dict[str, Any] = {
+    "benchmark": "humaneval-v",
+    "data": SAMPLE / "tasks.jsonl",
+    "workers": 1,
+    "timeout": 1,
+    "cache": False,
+}
 
 
 def samples(each: int, tasks: int = 3) -> list[tuple[str, str]]:

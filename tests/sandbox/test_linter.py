@@ -95,8 +95,13 @@ for round in range(3):
 json.dump(kept, sys.stdout)
 """
 FRESH = """
-import io
+import importlib, io, pkgutil
+import pylint.checkers
 from pylint import lint
+
+# Imported, as every pylint does first; what a pylint knows of programs it keeps elsewhere.
+for module in pkgutil.iter_modules(pylint.checkers.__path__, "pylint.checkers."):
+    importlib.import_module(module.name)
 
 def run(source):
     path = os.path.join(sys.argv[2], "program.py")

@@ -6,7 +6,7 @@ pairs of those that make expressions backtrack most. A reader that takes quadrat
 50 ms for 30,000. The most expensive honest texts name an option in every third character: up to half a second, because
 at most 1,500 of them are looked at. So a budget of 1.5 s of CPU time lies between the two, on a busy machine too.
 
-Most texts are read at a fifth of their length only: a reader whose time there, grown with the square of the length,
+Most texts are read at a tenth of their length only: a reader whose time there, grown with the square of the length,
 stays within the budget need not show it. The others, and the slowest three in any case, are read at their full length.
 """
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 LENGTH = 30_000
 BUDGET = 1.5
 """Seconds of CPU time for `LENGTH` characters."""
-SHORTER = 5
+SHORTER = 10
 
 COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
 ODD = {"A": "1", "B": "A dog. is", "C": "(A) the", "D": "红色"}

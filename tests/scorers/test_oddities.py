@@ -22,8 +22,8 @@ DATA = {"vstar": "questions.jsonl", "mmbench": "questions.tsv", "mr-ben": "data"
 RATE_LIMIT = "Error code: 429 - {'error': {'message': 'Rate limit reached for model', 'code': 'rate_limit_exceeded'}}"
 
 
-def _run(folder: Path, benchmark: str, change: dict[int, dict[str, Any]], **options: Any) -> tuple[Report, Report]:
-    """Grade a bundled sample as it is, and with some of its records changed."""
+def _run(folder: Path, benchmark: str, change: dict[int, dict[str, Any]], **options: Any) -> Report:
+    """Grade a bundled sample with some of its records changed."""
     shutil.copytree(BENCHMARKS / benchmark / "sample", folder / "sample")
     path = folder / "sample" / "predictions.json"
     # MMBench's official scorer would ask the judge about a failure as well, and no reply to that was recorded.
@@ -34,19 +34,18 @@ def _run(folder: Path, benchmark: str, change: dict[int, dict[str, Any]], **opti
         judge_replies=replies if replies.exists() else None,
         **options,
     )
-    before = grade(path, given, Silent()).report
     records = json.loads(path.read_text(encoding="utf-8"))
     for at, fields in change.items():
         records[at] |= fields
     path.write_text(json.dumps(records), encoding="utf-8")
-    return before, grade(path, given, Silent()).report
+    return grade(path, given, Silent()).report
 
 
 @pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
 def test_a_failing_servers_text_is_unscored_in_careful_and_stays_what_it_was_in_official(
     tmp_path: Path, benchmark: str
 ) -> None:
-    _, report = _run(tmp_path, benchmark, {0: {"predictions": [RATE_LIMIT]}})
+    report = _run(tmp_path, benchmark, {0: {"predictions": [RATE_LIMIT]}})
     (sample,) = [s for s in report.samples if s.careful.rule == "server_failure"]
     assert sample.careful.outcome is Outcome.UNSCORED
     assert sample.careful.detail.startswith("the model's server failed (rate limit): Error code: 429")
@@ -68,7 +67,7 @@ def test_a_failing_servers_text_is_unscored_in_careful_and_stays_what_it_was_in_
 @pytest.mark.usefixtures("own_cache")
 def test_a_failing_servers_text_is_no_failed_program(tmp_path: Path) -> None:
     change = {0: {"predictions": ["[LMMS_EVAL_BUDGET_EXCEEDED]"]}}
-    _, report = _run(tmp_path, "humaneval-v", change, ids=("q1",), k=(1,), sandbox="bubblewrap")
+    report = _run(tmp_path, "humaneval-v", change, ids=("q1",), k=(1,), sandbox="bubblewrap", workers=1)
     (sample,) = report.samples
     assert (sample.careful.outcome, sample.careful.rule) == (Outcome.UNSCORED, "server_failure")
     assert sample.official.outcome is not Outcome.UNSCORED
@@ -80,7 +79,7 @@ def test_a_failing_servers_text_is_no_failed_program(tmp_path: Path) -> None:
 
 def test_an_empty_prediction_with_an_error_beside_it_is_a_failure_and_one_without_is_none(tmp_path: Path) -> None:
     change = {0: {"predictions": [""], "error": "Request timed out."}, 1: {"predictions": [""]}}
-    _, report = _run(tmp_path, "vstar", change)
+    report = _run(tmp_path, "vstar", change)
     first, second = report.samples[:2]
     assert (first.careful.outcome, second.careful.outcome) == (Outcome.UNSCORED, Outcome.NO_ANSWER)
     assert first.careful.detail == "the model's server failed (timeout): Request timed out."
@@ -118,7 +117,7 @@ def test_answers_that_were_cut_off_are_flagged_and_counted(tmp_path: Path) -> No
         1: {"predictions": ["<think>The shirt is"]},
         2: {"predictions": ["<think>The shirt is red.</think> B"], "finish_reason": "stop"},
     }
-    before, report = _run(tmp_path, "vstar", change)
+    before, report = (_run(tmp_path / name, "vstar", changed) for name, changed in (("as it is", {}), ("cut", change)))
     assert [sample.flags for sample in report.samples[:2]] == [["truncated"], ["truncated"]]
     assert [sample.flags for sample in report.samples[2:]] == [sample.flags for sample in before.samples[2:]]
     number = sum(sample.flags == ["truncated"] for sample in report.samples)
@@ -127,5 +126,5 @@ def test_answers_that_were_cut_off_are_flagged_and_counted(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
 def test_the_samples_of_the_benchmarks_have_no_failures(tmp_path: Path, benchmark: str) -> None:
-    before, _ = _run(tmp_path, benchmark, {})
-    assert not any(sample.careful.rule == "server_failure" for sample in before.samples)
+    report = _run(tmp_path, benchmark, {})
+    assert not any(sample.careful.rule == "server_failure" for sample in report.samples)

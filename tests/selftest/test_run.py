@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import SelftestProvenance
+from grader.scorers.execution import probes
 from grader.selftest import ledger, mending, second_opinion
 from grader.selftest.busy import busy
 from grader.selftest.run import selftest
@@ -41,6 +43,8 @@ def tasks(path: Path, tests: dict[str, str]) -> Path:
     return path
 
 
+# One worker: to start a sandbox costs more than the few programs of a task.
+QUICK: dict[str, Any] = {"sandbox": "bubblewrap", "timeout": 1, "workers": 1}
 FLAKY = "import os\n\ndef test():\n    solution([[1]])\n    assert os.urandom(1)[0] % 2\n\ntest()\n"
 
 
@@ -48,7 +52,7 @@ FLAKY = "import os\n\ndef test():\n    solution([[1]])\n    assert os.urandom(1)
 @pytest.mark.xdist_group("bubblewrap")
 def test_a_real_sandbox_grades_right_and_weak_tests_are_named(tmp_path: Path) -> None:
     data = tasks(tmp_path / "tasks.jsonl", {"q1": "", "q3": "def test():\n    pass\n\ntest()\n"})
-    outcome = selftest([Options(sandbox="bubblewrap", data=data)], Silent())
+    outcome = selftest([Options(data=data, **QUICK)], Silent())
     (tested,) = outcome.tested
     assert [problem.what for problem in tested.problems] == []
     assert outcome.passed
@@ -60,17 +64,22 @@ def test_a_real_sandbox_grades_right_and_weak_tests_are_named(tmp_path: Path) ->
 
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
-def test_tests_that_toss_a_coin_are_noticed_by_repeating(tmp_path: Path) -> None:
+def test_tests_that_toss_a_coin_are_noticed_by_repeating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = tasks(tmp_path / "tasks.jsonl", {"q1": FLAKY})
-    (tested,) = selftest([Options(sandbox="bubblewrap", data=data, timeout=0.5)], Silent(), repeats=2).tested
+    # A dozen programs: that none of their verdicts changes is one case in thousands.
+    monkeypatch.setattr(probes, "MUTANTS", 2)
+    monkeypatch.setattr(probes, "HOSTILE", {"ends its process": probes.HOSTILE["ends its process"]})
+    (tested,) = selftest([Options(data=data, **QUICK)], Silent(), repeats=2).tested
     assert mending.FLAKE in {problem.mend for problem in tested.problems}
 
 
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
-def test_a_sandbox_with_too_little_memory_is_noticed(tmp_path: Path) -> None:
+def test_a_sandbox_with_too_little_memory_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = tasks(tmp_path / "tasks.jsonl", {"q1": ""})
-    (tested,) = selftest([Options(sandbox="bubblewrap", data=data, memory=150 << 20)], Silent()).tested
+    monkeypatch.setattr(probes, "MUTANTS", 1)
+    monkeypatch.setattr(probes, "HOSTILE", {})
+    (tested,) = selftest([Options(data=data, memory=150 << 20, **QUICK)], Silent()).tested
     # Only of the program that needs memory: on a machine with much load others may be late.
     hungry = [problem for problem in tested.problems if "using 200 MB" in problem.what]
     assert {problem.mend for problem in hungry} == {mending.MEMORY}, [problem.what for problem in tested.problems]
@@ -87,7 +96,7 @@ def test_a_second_opinion_is_kept_in_the_ledger_and_changes_no_verdict(
     right = f"```python\n{row['ground_truth_solution']}```"
     predictions = tmp_path / "p.json"
     predictions.write_text(json.dumps([{"qid": "q3", "predictions": ["no code", right]}]))
-    options = Options(sandbox="bubblewrap", data=data, cache=False)
+    options = Options(data=data, cache=False, **QUICK)
     graded = grade(predictions, options, Silent())
     before = [(sample.official.outcome, sample.careful.outcome) for sample in graded.report.samples]
     check = second_opinion.ask(graded, options, Silent(), percent=1)

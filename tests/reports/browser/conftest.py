@@ -21,14 +21,22 @@ if TYPE_CHECKING:
     from tests.conftest import Once
 
 
+FLAGS = [
+    # Without its own sandbox, which does not start as root; what it opens is ours.
+    "--no-sandbox",
+    # A process for every site and a second drawing process are a fifth of the CPU time.
+    *("--disable-site-isolation-trials", "--disable-features=IsolateOrigins,ProactivelySwapBrowsingInstance"),
+    *("--disable-gpu", "--disable-software-rasterizer"),
+]
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The machine's Chromium."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as tool:
-        # Without its own sandbox, which does not start as root; what it opens is ours.
-        opened = tool.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        opened = tool.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield opened
         opened.close()
 
@@ -41,11 +49,28 @@ def settled(page: Page, condition: str) -> None:
         page.wait_for_timeout(15)
 
 
+OF_COLOURS = ("color-contrast", "link-in-text-block")
+"""axe's rules about colours."""
+
+
+def violations(page: Page, theme: str) -> list[str]:
+    """Return what axe finds on a page: in the light theme by all of its rules, in the dark one by those about colours.
+
+    The document is the same in both themes.
+    """
+    from axe_playwright_python.sync_playwright import Axe
+
+    only = {"runOnly": {"type": "rule", "values": OF_COLOURS}} if theme == "dark" else {}
+    answer = Axe().run(page, options={"resultTypes": ["violations"], **only}).response
+    assert len(answer["passes"]) > (0 if only else 15)
+    return [f"{theme} {page.url}: {rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in answer["violations"]]
+
+
 class Watched:
     """A page, and everything it did that a report must never do."""
 
     def __init__(self, page: Page, path: Path) -> None:
-        self.page, self.path = page, path
+        self.page, self.path, self._opened = page, path, 0
         self.requests: list[str] = []
         self.dialogs: list[str] = []
         self.complaints: list[str] = []
@@ -56,8 +81,9 @@ class Watched:
 
     def open(self, view: str = "") -> Page:
         """Open the file anew at a view, as from a link."""
-        self.page.goto("about:blank")
-        self.page.goto(f"{self.path.as_uri()}#{view}")
+        # With another query it is another document: else only the view would change.
+        self._opened += 1
+        self.page.goto(f"{self.path.as_uri()}?{self._opened}#{view}")
         self.page.wait_for_selector("#panel[data-ready]")
         return self.page
 
@@ -65,9 +91,11 @@ class Watched:
         """Assert that it asked for nothing but its own file and images, and that nothing complained."""
         own = self.path.as_uri()
         strange = [
-            url for url in self.requests if url.partition("#")[0] != own and not url.startswith("data:image/webp")
+            url
+            for url in self.requests
+            if url.split("?")[0].split("#")[0] != own and not url.startswith("data:image/webp")
         ]
-        assert [url for url in strange if url != "about:blank"] == []
+        assert strange == []
         assert self.dialogs == []
         assert self.complaints == []
 

@@ -17,7 +17,7 @@ from grader.scorers.means import each_task, metric_rows
 from grader.task import Task
 from tests.decisions.test_leaderboard import board, questions
 from tests.made_runs import report, sample, tasks
-from tests.reports.browser.conftest import settled
+from tests.reports.browser.conftest import settled, violations
 from tests.reports.browser.test_hostile import HOSTILE
 
 if TYPE_CHECKING:
@@ -149,35 +149,35 @@ def test_what_is_not_alike_in_how_runs_were_made_is_marked(page: Callable[..., P
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_nothing_that_runs_hold_can_act(page: Callable[..., Page], text: str) -> None:
+def test_nothing_that_runs_hold_can_act(watch: Callable[..., Watched], tmp_path: Path, text: str) -> None:
     plain = text.replace("{", "{{").replace("}", "}}")
+    path = tmp_path / "sides.html"
+    path.write_bytes(side_by_side.render([side(text, run(A), plain), side("new", run(B), plain)]))
+    watched = watch(path)
     for view in ("tab=summary", "tab=items", "tab=items&item=q1", "tab=about"):
-        opened = page(side(text, run(A), plain), side("new", run(B), plain), view=view)
+        opened = watched.open(view)
         assert opened.evaluate("window.pwned") is None
         assert opened.locator("iframe, form[action], link, base").count() == 0
     # The watched page fails the test for every request, dialog and complaint.
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_overflows_and_axe_finds_nothing(
-    page: Callable[..., Page], watch: Callable[..., Watched], tmp_path: Path, width: int
-) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    sides = [side("a-rather-long-name-of-a-checkpoint_0001", run(A)), side("new", run(B))]
-    ranked = tmp_path / "board.html"
+def test_nothing_overflows_and_axe_finds_nothing(watch: Callable[..., Watched], tmp_path: Path, width: int) -> None:
+    sides, ranked = tmp_path / "sides.html", tmp_path / "board.html"
+    names = ("a-rather-long-name-of-a-checkpoint_0001", "new")
+    sides.write_bytes(side_by_side.render([side(name, run(made)) for name, made in zip(names, (A, B), strict=True)]))
     ranked.write_bytes(leaderboard_page.make(board(best=questions(150), middle=questions(142), last=questions(90))))
-    size = {"width": width, "height": 800}
     found = []
     for theme in ("light", "dark"):
-        views = ("", "tab=items", "tab=items&item=q1")
-        pages = [page(*sides, view=view, viewport=size, color_scheme=theme) for view in views]
-        still = watch(ranked, viewport=size, color_scheme=theme).page
-        still.goto(ranked.as_uri())
-        for opened in (*pages, still):
+        settings = {"viewport": {"width": width, "height": 800}, "color_scheme": theme}
+        watched, still = watch(sides, **settings), watch(ranked, **settings).page
+        for view in ("", "tab=items", "tab=items&item=q1"):
+            opened = watched.open(view)
             assert opened.evaluate("document.documentElement.scrollWidth") <= width
-            rules = Axe().run(opened).response["violations"]
-            found += [f"{theme} {rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in rules]
+            found += violations(opened, theme)
+        still.goto(ranked.as_uri())
+        assert still.evaluate("document.documentElement.scrollWidth") <= width
+        found += violations(still, theme)
     assert found == []
 
 
