@@ -44,10 +44,10 @@ test-python: ## Run the tests on another Python, in an environment of its own (P
 	@$(MAKE) test VENV=.venv-$(notdir $(PYTHON))
 
 test-cluster: $(VENV)/.dev sandbox ## Run the tests of --executor ray: a real cluster of three nodes on this machine (a minute or two)
-	$(BIN)/pytest -m cluster
+	$(BIN)/pytest tests/executors -m cluster
 
 attack: $(VENV)/.dev sandbox ## Run the containment suite: some 240 programs, most of them hostile, in every sandbox (about ten minutes; ONLY=words for a part)
-	$(BIN)/pytest -n $(ATTACKERS) --dist loadgroup -m hostile $(if $(ONLY),-k "$(ONLY)")
+	$(BIN)/pytest tests/sandbox -n $(ATTACKERS) --dist loadgroup -m hostile $(if $(ONLY),-k "$(ONLY)")
 
 lint: $(VENV)/.dev ## Check types and style
 	$(BIN)/ruff check .

@@ -18,6 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 THOROUGH = bool(os.environ.get("GRADE_TEST_THOROUGH"))
 """Whether tests try all their generated cases, or a quarter of them."""
 
+FOLDERS = {"hostile": ROOT / "tests/sandbox", "cluster": ROOT / "tests/executors"}
+"""Mark -> the folder that its target of the Makefile collects: to collect all tests takes each worker ten seconds."""
+
 
 def cases(number: int) -> int:
     """Return how many made-up cases a test tries that has this many at its most thorough."""
@@ -63,6 +66,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Split each group of tests that run one after the other by file, so that no worker is left with all of it."""
     for item in items:
+        for mark, folder in FOLDERS.items():
+            if item.get_closest_marker(mark) and not item.path.is_relative_to(folder):
+                raise pytest.UsageError(
+                    f"{item.nodeid} is marked {mark}, but is not in {folder}, where make looks for it"
+                )
         if item.get_closest_marker("xdist_group"):
             # xdist joins the names of all marks.
             item.add_marker(pytest.mark.xdist_group(item.path.stem))

@@ -129,7 +129,7 @@ def test_same_verdicts_under_load(place: Arena) -> None:
     busy = [sys.executable, "-c", "while True: pass"]
     loops = [subprocess.Popen(busy, start_new_session=True) for _ in range(8)]
     try:
-        samples = place.grade("load", tasks, records, "--timeout", "1", "--no-cache", "--workers", "2")
+        samples = place.grade("load", tasks, records, "--timeout", "0.5", "--no-cache", "--workers", "2")
     finally:
         for loop in loops:
             loop.kill()
@@ -144,7 +144,7 @@ def test_same_verdicts_under_load(place: Arena) -> None:
 def test_memory_of_strangers_is_nobodys(place: Arena) -> None:
     """Shared memory that comes and goes elsewhere on the machine does not count against an honest program."""
     tasks = [{"qid": "honest", "function_signature": SIGNATURE, "test_script": TESTS}]
-    records = [{"qid": "honest", "predictions": [fenced(_WORKING.replace("0.2", "0.5"))]}]
+    records = [{"qid": "honest", "predictions": [fenced(_WORKING.replace("0.1", "0.5"))]}]
     command = [*place.write("strangers", tasks, records), "--timeout", "4", "--memory", "64m", "--no-cache"]
     with machine_memory():
         process = place.start(command)
@@ -163,8 +163,8 @@ import time
 
 
 def solution(x):
-    # Two calls, in two processes' worth of limits, together well below one second of CPU time.
-    end = time.process_time() + 0.2
+    # Two calls, in two processes' worth of limits, together well below half a second of CPU time.
+    end = time.process_time() + 0.1
     while time.process_time() < end:
         pass
     return {3: 7392, 5: 1187}[x]
@@ -183,7 +183,7 @@ def work(seconds):
 
 
 def solution(x):
-    thread = threading.Thread(target=work, args=(0.3,))
+    thread = threading.Thread(target=work, args=(0.15,))
     thread.start()
     thread.join()
     return {3: 7392, 5: 1187}[x]
