@@ -4,6 +4,8 @@ BIN := $(VENV)/bin
 WORKERS ?= 4
 # Hostile programs mostly sit out their limits: more of them at a time keep two cores busy.
 ATTACKERS ?= 5
+# Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.
+unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .PHONY: help demo docs picture test test-python test-cluster attack lint package bench soak example image clean sandbox
 
