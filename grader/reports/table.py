@@ -47,11 +47,12 @@ def render(report: Report, *, width: int = 100, colour: bool = False, now: datet
 
 def _table(report: Report) -> object:
     from rich import box
+    from rich.padding import Padding
     from rich.table import Table
 
     title = clean(f"{report.benchmark} · {report.split} · {report.protocol}")
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("metric")
+    table.add_column("metric", overflow="fold")
     for reading in READINGS:
         mark = f" {OTHER_PYTHON}" if reading == "official" and is_marked(report) else ""
         table.add_column(reading + mark, justify="right")
@@ -65,7 +66,8 @@ def _table(report: Report) -> object:
     for official, careful in pairs:
         one = careful or official
         assert one is not None
-        name = one.name if one.group is None else f"  {one.name}, {_group(one.group, short)}"
+        # A long name that is broken keeps the indentation on every line.
+        name = one.name if one.group is None else Padding(f"{one.name}, {_group(one.group, short)}", (0, 0, 0, 2))
         style = None if is_same(official, careful) else "bold"
         ranges = (_interval(one), *([_with_flakes(one)] if flaky else []))
         table.add_row(name, _figure(official), _figure(careful), *ranges, str(one.n), style=style)

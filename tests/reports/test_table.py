@@ -36,3 +36,13 @@ def test_the_groups_of_mr_ben_are_those_of_the_mr_score() -> None:
     grouped = [words[0] for words in lines if len(words) > 1 and words[1].startswith("subject=")]
     assert grouped
     assert set(grouped) == {"mr_score,"}
+
+
+def test_a_broken_group_row_is_indented_on_every_line() -> None:
+    label = "structuralized imagetext understanding of documents"
+    made = report([], metrics=[*figures("accuracy", 40.0, 10), *figures("accuracy", 30.0, 5, f"category={label}")])
+    rows = render(made, width=70).splitlines()
+    start = next(at for at, row in enumerate(rows) if "accuracy, " in row)
+    broken = [row.partition("30.0")[0] for row in rows[start:-1]]
+    assert all(row.startswith("    ") for row in broken if row.strip())
+    assert "".join("".join(broken).split()) == f"accuracy, category={label}".replace(" ", "")

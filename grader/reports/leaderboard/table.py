@@ -11,12 +11,19 @@ from grader.reports.text import clean
 from grader.results import READINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from grader.decisions.leaderboard import Board, Leaderboard, Ranking
 
 MOST_COLUMNS = 6
 """A field with more categories than this is only shown in files."""
+NAME_ROOM = 16
+"""Number of characters that names keep on a narrow terminal."""
+WORD_ROOM, HEAD_ROOM = 14, 24
+"""Maximum number of characters of a word in a heading that is not broken, and of a line of a heading."""
+
+Columns = list[tuple[str, list[str]]]
+"""Columns with their headings."""
 
 
 def render(made: Leaderboard, *, width: int = 100, colour: bool = False) -> str:
@@ -26,7 +33,8 @@ def render(made: Leaderboard, *, width: int = 100, colour: bool = False) -> str:
     text = io.StringIO()
     console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
     if len(made.boards) > 1:
-        console.print(_overview(made))
+        for overview in _overviews(made, width):
+            console.print(overview)
     for board in made.boards:
         console.print(_board(board, made))
         lines = [texts.method(made, board.ranking(board.metric, made.reading)), *texts.notes(board)]
@@ -38,31 +46,48 @@ def render(made: Leaderboard, *, width: int = 100, colour: bool = False) -> str:
     return text.getvalue()
 
 
-def _table(title: str, left: list[str], right: list[str]) -> Any:
+def _table(title: str, left: Columns, right: Columns) -> Any:
+    """Return a table with columns of text at the left, and of values at the right.
+
+    On a narrow terminal headings and names are broken, but values never, and a name always keeps some room.
+    """
     from rich import box
     from rich.table import Table
 
     table = Table(title=clean(title), box=box.SIMPLE_HEAD, title_justify="left")
-    for name in left:
-        table.add_column(clean(name), overflow="fold")
-    for name in right:
-        table.add_column(clean(name), justify="right", no_wrap=True)
-    return table
-
-
-def _overview(made: Leaderboard) -> Any:
-    """Return a table with a row per model, and a column per benchmark and reading."""
-    heads = [f"{board.title}, {reading}" for board in made.boards for reading in READINGS]
-    table = _table("Models by benchmarks", ["model"], heads)
-    models = made.models()
-    columns = [
-        _column(board.ranking(board.metric, reading), [board.place(model) for model in models])
-        for board in made.boards
-        for reading in READINGS
-    ]
-    for row in zip(map(clean, models), *columns, strict=True):
+    for name, cells in left:
+        least = min(NAME_ROOM, max(map(len, cells), default=0))
+        table.add_column(clean(name), overflow="fold", min_width=least)
+    for name, cells in right:
+        head = "\n".join(map(clean, name.split("\n")))
+        table.add_column(head, justify="right", overflow="fold", min_width=_room(name, cells), max_width=HEAD_ROOM)
+    for row in zip(*(cells for _, cells in (*left, *right)), strict=True):
         table.add_row(*row)
     return table
+
+
+def _room(name: str, cells: list[str]) -> int:
+    """Return the width of a column of values: neither a value nor a word of its heading is broken, if possible."""
+    return max(*map(len, cells), *(min(len(word), WORD_ROOM) for word in name.split()), 0)
+
+
+def _overviews(made: Leaderboard, width: int) -> Iterator[Any]:
+    """Yield tables with a row per model, and a column per benchmark and reading: as many benchmarks as fit."""
+    models = made.models()
+    columns: Columns = []
+    left = width - NAME_ROOM - 4
+    for board in made.boards:
+        places = [board.place(model) for model in models]
+        both = [
+            (f"{board.title}\n{reading}", _column(board.ranking(board.metric, reading), places)) for reading in READINGS
+        ]
+        needed = sum(_room(name, cells) + 3 for name, cells in both)
+        if columns and needed > left:
+            yield _table("Models by benchmarks", [("model", list(map(clean, models)))], columns)
+            columns, left = [], width - NAME_ROOM - 4
+        columns += both
+        left -= needed
+    yield _table("Models by benchmarks", [("model", list(map(clean, models)))], columns)
 
 
 def _column(ranking: Ranking | None, places: Sequence[int | None]) -> list[str]:
@@ -78,33 +103,30 @@ def _column(ranking: Ranking | None, places: Sequence[int | None]) -> list[str]:
 
 
 def _board(board: Board, made: Leaderboard) -> Any:
-    heads = ["official", "careful", f"95 % interval ({made.reading})", "n", *board.metrics[1:]]
-    table = _table(f"{texts.heading(board)}: {board.metric}", ["rank", "model"], heads)
+    title = f"{texts.heading(board)}: {board.metric}"
     order = board.ranking(board.metric, made.reading)
     if order is None:
-        return table
-    rankings = [board.ranking(board.metric, reading) for reading in READINGS]
-    others = [board.ranking(name, made.reading) for name in board.metrics[1:]]
-    columns = [
-        [texts.rank(ranks) for ranks in order.ranks],
-        [clean(run.short) for run in board.runs],
-        *(_column(one, range(len(board.runs))) for one in rankings),
-        [texts.interval(value) for value in order.values],
-        ["" if value is None else str(value.n) for value in order.values],
-        *(_column(one, range(len(board.runs))) for one in others),
-    ]
-    for row in zip(*columns, strict=True):
-        table.add_row(*row)
-    return table
+        return _table(title, [("rank", []), ("model", [])], [])
+    everyone = range(len(board.runs))
+    readings = [(reading, _column(board.ranking(board.metric, reading), everyone)) for reading in READINGS]
+    others = [(name, _column(board.ranking(name, made.reading), everyone)) for name in board.metrics[1:]]
+    intervals = [texts.interval(value) for value in order.values]
+    numbers = ["" if value is None else str(value.n) for value in order.values]
+    return _table(
+        title,
+        [("rank", [texts.rank(ranks) for ranks in order.ranks]), ("model", [clean(run.short) for run in board.runs])],
+        [*readings, (f"95 % interval ({made.reading})", intervals), ("n", numbers), *others],
+    )
 
 
 def _categories(board: Board, made: Leaderboard, field: str, groups: list[str]) -> list[Any]:
     if len(groups) > MOST_COLUMNS:
         return [f"{len(groups)} categories of {clean(field)}: only shown in files (-o FILE.html, .md, .csv, .json)."]
-    table = _table(f"{board.metric} by {field} ({made.reading})", ["model"], [texts.label(group) for group in groups])
     rankings = [board.ranking(board.metric, made.reading, group) for group in groups]
-    columns = [_column(one, range(len(board.runs))) for one in rankings]
-    for row in zip([clean(run.short) for run in board.runs], *columns, strict=True):
-        table.add_row(*row)
+    columns = [
+        (texts.label(group), _column(one, range(len(board.runs)))) for group, one in zip(groups, rankings, strict=True)
+    ]
+    title = f"{board.metric} by {field} ({made.reading})"
+    table = _table(title, [("model", [clean(run.short) for run in board.runs])], columns)
     number = next((one.comparisons for one in rankings if one), 0)
     return [table, f"Letters: corrected for {counted(number, 'comparison')}."] if number else [table]

@@ -47,6 +47,16 @@ def test_the_terminal_shows_ranks_both_readings_letters_and_the_method() -> None
     assert "Letters: corrected for 6 comparisons." in text
 
 
+def test_a_narrow_terminal_breaks_headings_and_names_but_no_value() -> None:
+    runs = {f"a model with a long name {n}": questions(150 - n, benchmark=f"benchmark-{n}") for n in range(4)}
+    lines = table.render(board(**runs), width=80).partition("benchmark-0 · ")[0].splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    text = " ".join(lines)
+    assert re.findall(r"\d+\.\d", text) == ["75.0", "75.0", "74.5", "74.5", "74.0", "74.0", "73.5", "73.5"]
+    assert text.count("official") == text.count("careful") == 4
+    assert text.count("a model with a") == 8
+
+
 def test_a_benchmark_of_ones_own_has_its_name_and_no_published_scorer() -> None:
     of_vstar = html.make(board(a=questions(150), b=questions(100))).decode()
     assert "Official is the verdict of the published scorer, bug for bug;" in of_vstar
