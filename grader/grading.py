@@ -141,7 +141,7 @@ def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None
     counts = sorted({len(texts) for texts in opened.predictions.values()})
     samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
     units = counted(len(file.records), declared.unit)
-    summary = f"{file.name}: {units} of {declared.id} ({file.format}), {samples} each"
+    summary = f"{file.name}: {units} of {declared.id}, {samples} each (format: {file.format})"
     return [summary, *file.warnings, *opened.notes]
 
 

@@ -113,8 +113,12 @@ def _show_batch(written: Written, path: Path) -> None:
 def _show_dry_run(look: DryRun, asked: InferOptions) -> None:
     if look.first is not None:
         emit(json.dumps(look.first, ensure_ascii=False, indent=1).encode("utf-8", errors="replace") + b"\n")
-    before = f" ({look.before} more already have a reply)" if look.before else ""
-    say(f"{look.requests} requests to {asked.model.name}{before}. The first one is above; its images are abbreviated.")
+    more = " more" if look.requests else ""
+    before = f" ({look.before}{more} already have a reply)" if look.before else ""
+    first = " The first one is above; its images are abbreviated." if look.first is not None else ""
+    say(f"{counted(look.requests, 'request')} to {asked.model.name}{before}.{first}")
+    if not look.requests:
+        return
     images = f", {look.image_tokens:,} of them for images" if look.image_tokens else ""
     say(f"About {look.prompt_tokens:,} prompt tokens{images}: a rough estimate, servers count differently.")
     if look.most_completion_tokens is not None:

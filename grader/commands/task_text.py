@@ -76,8 +76,8 @@ def show(options: Options, qid: str) -> list[tuple[str, str]]:
     declared, tasks = load_tasks(options)
     if qid not in tasks:
         near = difflib.get_close_matches(qid, tasks, n=3)
-        hint = f"; did you mean {', '.join(near)}?" if near else ""
-        raise UsageError(f"{declared.id} has no {declared.unit} {qid!r}{hint}")
+        hint = f"Did you mean {', '.join(near)}?" if near else f"`grade show {options.benchmark}` lists the ids."
+        raise UsageError(f"{declared.id} has no {declared.unit} {qid!r}. {hint}")
     return [
         (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
         for name, value in tasks[qid].row.items()

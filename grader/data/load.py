@@ -219,6 +219,7 @@ def _loaded(place: Split, split: str, revision: str) -> datasets.Dataset:
         mirror = "" if answered else " HTTPS_PROXY names a proxy, HF_ENDPOINT a mirror of the hub."
         raise DataUnavailableError(
             f"The data set {place.hub} could not be loaded from the hub ({reason}).\n"
-            f"Without a network, give a local copy: --data FILE (.jsonl, .parquet, or a folder written by `datasets`)."
+            f"Without a network, grade and infer with a local copy: --data FILE (.jsonl, .parquet, or a folder written "
+            f"by `datasets`)."
             f"{mirror}"
         ) from error

@@ -15,6 +15,7 @@ from grader.results import READINGS, is_same
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from grader.results import Metric, Report, SampleResult
@@ -128,7 +129,8 @@ def _differences(report: Report) -> list[str]:
     if not different:
         return [] if not total else [f"Official and careful agree on all {total} samples."]
     lines = [f"Official and careful differ on {len(different)} of {total} samples:"]
-    lines += [_difference(sample) for sample in different[:SHOWN_DIFFERENCES]]
+    glossary = scorer_of(report).glossary
+    lines += [_difference(sample, glossary) for sample in different[:SHOWN_DIFFERENCES]]
     if len(different) > SHOWN_DIFFERENCES:
         counts = Counter((s.official.outcome, s.careful.outcome) for s in different)
         kinds = ", ".join(f"{n} {a} -> {b}" for (a, b), n in counts.most_common())
@@ -136,19 +138,28 @@ def _differences(report: Report) -> list[str]:
     return lines
 
 
-def _difference(sample: SampleResult) -> str:
+def _difference(sample: SampleResult, glossary: Mapping[str, str]) -> str:
     official, careful = (
         f"{reading.answer} ({reading.outcome})" if reading.answer else str(reading.outcome)
         for reading in (sample.official, sample.careful)
     )
-    why = clean(sample.careful.detail or _rules(sample))[:160]
+    why = clean(sample.careful.detail or _rules(sample, glossary))[:160]
     return f"  {clean(sample.qid)} #{sample.sample}: {official} -> {careful}{f'  ({why})' if why else ''}"
 
 
-def _rules(sample: SampleResult) -> str:
-    """Return the rules of both readings, if they differ."""
-    rules = [r.rule for r in (sample.official, sample.careful) if isinstance(r.rule, str)]
-    return " -> ".join(rules) if len(set(rules)) > 1 else ""
+def _rules(sample: SampleResult, glossary: Mapping[str, str]) -> str:
+    """Explain the rules of both readings, if they differ."""
+    pairs = [(name, getattr(sample, name).rule) for name in READINGS]
+    rules = {name: rule for name, rule in pairs if isinstance(rule, str)}
+    if len(set(rules.values())) < 2:
+        return ""
+    return "; ".join(f"{name}: {_in_a_sentence(glossary.get(rule, rule))}" for name, rule in rules.items())
+
+
+def _in_a_sentence(text: str) -> str:
+    """Return a sentence as a part of another one: without its full stop, its first word in lower case."""
+    first, _, rest = text.removesuffix(".").partition(" ")
+    return f"{first[:1].lower() + first[1:] if first[1:].islower() else first} {rest}".strip()
 
 
 def _unscored(report: Report) -> list[str]:

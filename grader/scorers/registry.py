@@ -44,7 +44,10 @@ def scorer(name: str) -> AnyScorer:
         return _load(name, _others()[name])
     near = difflib.get_close_matches(name, names(), 1, cutoff=0.4)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise UsageError(f"scoring = {name!r}: unknown scorer; the scorers are {', '.join(names())}.{hint}")
+    raise UsageError(
+        f"scoring = {name!r}: unknown scorer; the scorers are {', '.join(names())}.{hint} A scorer of your own is "
+        "found when its package is installed beside grade (docs/own-scorer.md)."
+    )
 
 
 def scorer_of(report: Report) -> AnyScorer:

@@ -234,6 +234,14 @@ def test_a_dry_run_sends_and_writes_nothing_and_shows_the_first_request(tmp_path
     assert "prompt tokens" in said.stderr
 
 
+def test_a_dry_run_without_anything_to_send_shows_no_request(tmp_path: Path) -> None:
+    with ModelServer.playing(say("A")) as server:
+        assert infer(server).returncode == 0
+        said = infer(server, "--dry-run")
+    assert (said.returncode, said.stdout) == (0, "")
+    assert said.stderr == "0 requests to m (10 already have a reply).\n"
+
+
 def test_a_batch_file_and_its_replies_make_the_same_prediction_file(tmp_path: Path) -> None:
     with ModelServer.playing(say("A")) as server:
         assert infer(server, output="online.json").returncode == 0

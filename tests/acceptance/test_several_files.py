@@ -119,7 +119,10 @@ def test_nothing_is_graded_while_one_file_is_wrong_and_every_problem_is_said(fil
     [
         (["first.json", "-"], "Standard input (-) cannot be graded together with other files"),
         (["first.json", "./first.json"], "would write the same"),
-        (["first.json", "second.json", "-o", "all.html"], "grade report RESULTS -o FILE.html"),
+        (
+            ["first.json", "second.json", "-o", "all.html"],
+            "`grade report A_results.json B_results.json -o FILE.html` writes a page that shows them side by side",
+        ),
         (["first.json", "second.json", "-o", "second.json"], "reads or writes that file itself"),
     ],
 )

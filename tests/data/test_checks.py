@@ -163,7 +163,7 @@ def test_tests_that_do_not_parse_are_the_datas_fault_and_all_named_by_grade_and_
 def test_an_odd_escape_in_a_test_is_no_fault_and_no_warning(tmp_path: Path) -> None:
     given = tasks(tmp_path / "t.jsonl", 'assert solution("\\d") is 1')
     assert check(predictions(tmp_path, "q0"), Options(data=given))[0].endswith(
-        ": 1 task of humaneval-v (grade), 1 sample each"
+        ": 1 task of humaneval-v, 1 sample each (format: grade)"
     )
 
 

@@ -327,7 +327,8 @@ def test_a_hub_that_cannot_be_reached_is_an_error_that_names_the_file_to_pass_in
     assert first.startswith("The data set HumanEval-V/HumanEval-V-Benchmark could not be loaded from the hub (")
     assert (
         last
-        == "Without a network, give a local copy: --data FILE (.jsonl, .parquet, or a folder written by `datasets`)."
+        == "Without a network, grade and infer with a local copy: --data FILE (.jsonl, .parquet, or a folder written "
+        "by `datasets`)."
     )
 
 

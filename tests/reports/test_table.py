@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from grader.reports.table import render
 from tests.made_runs import figures, of_sample, report
+from tests.reports.made_reports import read, sample
 
 
 def test_a_submission_has_nothing_that_the_readings_could_agree_on() -> None:
@@ -46,3 +47,14 @@ def test_a_broken_group_row_is_indented_on_every_line() -> None:
     broken = [row.partition("30.0")[0] for row in rows[start:-1]]
     assert all(row.startswith("    ") for row in broken if row.strip())
     assert "".join("".join(broken).split()) == f"accuracy, category={label}".replace(" ", "")
+
+
+def test_a_difference_is_explained_by_what_the_rules_mean() -> None:
+    first = read("no_answer", rule="none_matched")
+    made = report([sample("q1", first, read("correct", "B", rule="own_line"))])
+    assert (
+        "  q1 #0: no_answer -> B (correct)  "
+        "(official: no rule found an answer; careful: the letter or text is on a line by itself)"
+    ) in render(made, width=140).splitlines()
+    same = report([sample("q1", first, read("correct", "B", rule="none_matched"))])
+    assert "  q1 #0: no_answer -> B (correct)" in render(same).splitlines()

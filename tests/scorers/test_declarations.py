@@ -69,7 +69,8 @@ def test_humaneval_v_has_both_official_protocols() -> None:
         (
             MINIMAL.replace('"multiple_choice"', '"circle"'),
             "benchmark.toml: scoring = 'circle': unknown scorer; the scorers are execution, multiple_choice, "
-            "circular, mr_score. Did you mean 'circular'?",
+            "circular, mr_score. Did you mean 'circular'? A scorer of your own is found when its package is installed "
+            "beside grade (docs/own-scorer.md).",
         ),
         (MINIMAL.replace('scoring = "multiple_choice"', ""), "benchmark.toml: Object missing required field `scoring`"),
         ('subjects = []\n' + MINIMAL, "benchmark.toml: Object contains unknown field `subjects`"),

@@ -28,7 +28,10 @@ def test_an_unknown_name_is_refused_with_those_there_are_and_the_nearest(name: s
     with pytest.raises(UsageError) as caught:
         registry.scorer(name)
     known = ", ".join(registry.names())
-    assert str(caught.value) == f"scoring = {name!r}: unknown scorer; the scorers are {known}. Did you mean {near!r}?"
+    assert str(caught.value) == (
+        f"scoring = {name!r}: unknown scorer; the scorers are {known}. Did you mean {near!r}? A scorer of your own is "
+        "found when its package is installed beside grade (docs/own-scorer.md)."
+    )
 
 
 def test_a_name_that_is_near_to_none_has_no_suggestion() -> None:

@@ -45,5 +45,8 @@ class Format(Protocol):
 
 def format_of(name: str) -> Format:
     """Return the format for a file's name. Raises UsageError for an unknown extension."""
-    more = "; `grade report RESULTS -o FILE.html` writes a page for each file" if name.lower().endswith(".html") else ""
+    side_by_side = (
+        "; `grade report A_results.json B_results.json -o FILE.html` writes a page that shows them side by side"
+    )
+    more = side_by_side if name.lower().endswith(".html") else ""
     return load(name, FORMATS, "the report of several files is written as {formats}" + more + ".")

@@ -85,7 +85,8 @@ def _paths(place: Path, subjects: list[str]) -> list[Path]:
         return [place]
     if not place.is_dir():
         some = ", ".join(f"{name}.json" for name in subjects[:2])
-        raise UsageError(f"--data {place}: no such folder (expected one with {some}, ...).")
+        what = "this is a file" if place.exists() else "there is no such folder"
+        raise UsageError(f"--data {place}: {what}; expected a folder with {some}, ... (or one of these files).")
     paths = [place / f"{name}.json" for name in subjects if (place / f"{name}.json").is_file()]
     if not paths:
         raise UsageError(f"--data {place}: contains none of {', '.join(f'{name}.json' for name in subjects)}.")

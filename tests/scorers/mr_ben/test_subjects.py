@@ -87,9 +87,11 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_place_without_subjects_is_said_to_be(tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text("{}")
     for place, error, words in (
         (tmp_path, UsageError, "contains none of biology.json, math.json, "),
-        (tmp_path / "gone", UsageError, "no such folder (expected one with biology.json, math.json, ...)"),
+        (tmp_path / "gone", UsageError, "there is no such folder; expected a folder with biology.json, math.json, ..."),
+        (tmp_path / "other.json", UsageError, "this is a file; expected a folder with biology.json, math.json, ..."),
         (
             None,
             DataUnavailableError,
