@@ -65,7 +65,7 @@ GRAVEST = (3, 1, 4, 0)
 @click.option("--allow-part", is_flag=True, help="Allow gates on a part of the tasks (--limit, --id).")
 @click.option("--require-selftest", is_flag=True,
               help="Refuse to decide gates (exit 3) unless `grade selftest` has passed on this machine.")  # fmt: skip
-@click.option("--second-opinion", type=click.FloatRange(0, 100), is_flag=False, flag_value=1.0, metavar="PERCENT",
+@click.option("--second-opinion", type=click.FloatRange(0, 100), is_flag=False, flag_value=1.0, metavar="[PERCENT]",
               help="Grade PERCENT of the samples again in fresh sandboxes (default 1; at least 20 samples, and every "
               "timeout). No verdict is replaced; `grade flakes` shows the differences.")  # fmt: skip
 @options.output_option

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.docs.commands import commands_of
 
 PACKAGE = Path(__file__).parent / "plugin"
 DECLARATION = """
@@ -170,3 +173,22 @@ def test_data_that_its_scorer_refuses_is_an_error_with_its_place(grade, tmp_path
     path.write_text(path.read_text().replace("2.5", "much"))
     refused = grade("after.json", "-b", "sums", code=2)
     assert "questions.csv:4: no number in column answer" in refused.stderr
+
+
+def test_the_example_of_the_documents_works_as_written(site, tmp_path, root):
+    shown = re.findall(
+        r"^`(sums[\w./]*)`:\n\n```\w+\n(.*?)^```", (root / "docs/own-scorer.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert [name for name, _ in shown] == ["sums/benchmark.toml", "sums/questions.jsonl", "sums.json"]
+    (tmp_path / "sums").mkdir()
+    for name, content in shown:
+        (tmp_path / name).write_text(content)
+    commands = [command.words for command in commands_of(root / "docs/own-scorer.md") if "-b sums" in command.line]
+    environment = {**os.environ, "PYTHONPATH": site, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    values = []
+    for words in commands:
+        command = [sys.executable, "-m", "grader", *words]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        values.append([metric(tmp_path / "sums_results.json", name) for name in ("official", "careful")])
+    assert values == [[0, 100], [0, 0]]
