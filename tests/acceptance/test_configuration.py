@@ -205,7 +205,7 @@ def test_show_prints_a_task_and_names_those_near_a_wrong_id(project):
     assert "label: " in said.stdout
     wrong = grade("show", "vstar", qid + "x", "--data", data)
     assert wrong.returncode == 2
-    assert f"did you mean {qid}" in wrong.stderr
+    assert f"Did you mean {qid}?" in wrong.stderr
 
 
 def test_show_takes_benchmark_and_data_from_the_table_as_check_does(project):

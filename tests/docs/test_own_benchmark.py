@@ -11,8 +11,9 @@ import msgspec
 import pytest
 
 from grader.scorers import declarations
+from tests.acceptance.command import grade
 from tests.conftest import ROOT
-from tests.docs.commands import commands_of, run
+from tests.docs.commands import commands_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 def test_the_commands_of_the_page_run_in_order(folder: Path) -> None:
     assert len(COMMANDS) == 3
     for command in COMMANDS:
-        done = run(folder, *command.words)
+        done = grade(*command.words, cwd=folder)
         assert done.returncode == 0, done.stderr
     choice, code = (json.loads((folder / f"{name}_results.json").read_bytes()) for name in ("answers", "programs"))
     values = {(m["name"], m["reading"]): m["value"] for m in (*choice["metrics"], *code["metrics"]) if not m["group"]}
