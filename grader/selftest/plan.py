@@ -56,7 +56,12 @@ def make(options: Options, declared: Benchmark, tasks: Mapping[str, Task]) -> Pl
 def sample_data(declared: Benchmark) -> Path | None:
     """Return the data of a benchmark's built-in sample; None if it has no sample."""
     folder = Path(declared.folder) / "sample"
-    found = [path for path in sorted(folder.glob("*")) if path.stem not in BESIDE_DATA and path.name[0] != "."]
+    found = [
+        path
+        for path in sorted(folder.glob("*"))
+        # A user may have graded the sample where it is.
+        if path.stem not in BESIDE_DATA and path.name[0] != "." and not path.stem.endswith(("_results", "_executed"))
+    ]
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
         raise InputError([f"{folder}: several files could be the data: {names}. Name it with --data."])

@@ -7,17 +7,21 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from grader.cli import run
+from grader.errors import InputError
 from grader.files.results_file import read_report
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import SelftestProvenance
+from grader.scorers import declarations
 from grader.scorers.execution import probes
 from grader.selftest import ledger, mending, second_opinion
 from grader.selftest.busy import busy
+from grader.selftest.plan import sample_data
 from grader.selftest.run import selftest
 from tests.conftest import ROOT
 
@@ -163,6 +167,17 @@ def test_a_machine_that_misgrades_ends_with_1_and_later_runs_say_so(
     assert run(given) == 0
     assert "FAILED with" in capfd.readouterr().err
     assert run([*given, "--require-selftest", "--fail-under", "accuracy=10"]) == 3
+
+
+def test_results_beside_the_sample_are_not_taken_for_its_data(tmp_path: Path) -> None:
+    (tmp_path / "sample").mkdir()
+    for name in ("tasks.jsonl", "predictions.json", "predictions_results.json", "predictions_executed.json"):
+        (tmp_path / "sample" / name).write_text("")
+    declared = msgspec.structs.replace(declarations.load("humaneval-v"), folder=str(tmp_path))
+    assert sample_data(declared) == tmp_path / "sample" / "tasks.jsonl"
+    (tmp_path / "sample" / "more.jsonl").write_text("")
+    with pytest.raises(InputError, match=r"several files could be the data: more\.jsonl, tasks\.jsonl"):
+        sample_data(declared)
 
 
 def test_data_without_answers_is_bad_input(tmp_path: Path) -> None:
