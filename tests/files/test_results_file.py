@@ -15,6 +15,7 @@ from grader.decisions.gate import judge as decide
 from grader.errors import InputError
 from grader.files.results_file import encode_report, read_report
 from grader.results import UnscoredCounts
+from grader.scorers import declarations
 from grader.scorers.registry import scorer, scorer_of
 from tests.acceptance.command import grade
 from tests.made_runs import SAMPLES, choice, of_sample, report, sample
@@ -167,7 +168,8 @@ def test_grade_report_shows_a_run_of_schema_1(benchmark: str, extension: str, tm
     results = shutil.copy(SCHEMA_1 / f"{benchmark}_results.json", tmp_path / "p_results.json")
     done = grade("report", results, "-o", tmp_path / f"report{extension}", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    shown = old(benchmark).samples[0].qid if extension in {".csv", ".xml"} else benchmark
+    names = {".md": benchmark, ".html": declarations.load(benchmark).name}
+    shown = names.get(extension, old(benchmark).samples[0].qid)
     assert shown in (tmp_path / f"report{extension}").read_text()
 
 

@@ -16,7 +16,7 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import Outcome, Report
-from grader.sandbox import bubblewrap, packages
+from grader.sandbox import bubblewrap, interpreters, packages
 from grader.scorers.execution import phases
 from grader.selftest import mending, verdict
 from grader.selftest.run import grade as grade_probes
@@ -147,6 +147,7 @@ def test_where_one_sandbox_misjudges_its_programs_run_again_elsewhere(
 
     def start(self: bubblewrap.Bubblewrap, index: int, *, lint: bool = False) -> bubblewrap.ProcessSupervisor:
         monkeypatch.setattr(resources, "folder", broken_folder if index == 0 else sound_folder)
+        self._code = packages.prepare_code(interpreters.own())
         return sound(self, index, lint=lint)
 
     monkeypatch.setattr(bubblewrap.Bubblewrap, "start", start)
