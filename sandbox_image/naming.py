@@ -17,6 +17,7 @@ NAN = (
 )
 INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit(?!es)|(?<![a-z])(is|all|non)?finite|1e[34]\d\d|1e\d{4}"
 COMPLEX = r"complex(?!it)|cmath\.|\dj(?![a-z])"
+HALF = r"float16|\bhalf\b|\bf2\b"
 NAT = rf"(?<![a-z])(is)?nat(?![a-z])|{NAN}"
 DECIMAL = r"decimal\(|\bdecimal\.\w|\bfrom decimal\b|\bimport decimal as\b"
 # "mask" alone may be the name of a variable.

@@ -99,6 +99,11 @@ class Numbers:
             "__class__": property(lambda _: kind),
             "__reduce_ex__": lambda a, _protocol: (kind, (plain(a),)),
         }
+        if kind is not float:
+            # NumPy would convert a large number of Python to the smaller type, in which it is an infinity.
+            members["__eq__"] = lambda a, b: operator.eq(*_widened(a, b))
+            members["__ne__"] = lambda a, b: operator.ne(*_widened(a, b))
+            members["__hash__"] = kind.__hash__
         # NumPy examines only the first base.
         made = type(kind.__name__, (kind, Remembering), members)
         made.__module__ = kind.__module__
@@ -178,6 +183,12 @@ def plain_type(value: Any) -> type[Any]:
     kind = type(value)
     guards = getattr(kind, "crosses_as_array", False) is True or getattr(kind, "crosses_as_number", False) is True
     return kind.__base__ if guards and kind.__base__ is not None else kind
+
+
+def _widened(mine: Any, other: Any) -> tuple[Any, Any]:
+    """Return both numbers as ordinary ones; the first as one of Python if the second is."""
+    a, b = plain(mine), plain(other)
+    return (float(a), b) if type(b) in {int, float} else (a, b)
 
 
 def _exchanged(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import array
 import cmath
+import contextlib
 import decimal
 import math
 import re
@@ -21,6 +22,7 @@ import itemwise
 import naming
 import nonfinite
 import noticing
+from instances import MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,9 +101,13 @@ class Guard:
 
     def load(self, message: str | bytes) -> dict[str, Any]:
         """Decode a message of the candidate; record whether its numbers and texts must be checked one by one."""
-        text = message if isinstance(message, str) else message.decode("ascii", "replace")
+        try:
+            # `json.loads` would also accept bytes in UTF-16, in which the next line would not find a number.
+            text = message if isinstance(message, str) else message.decode("ascii")
+        except UnicodeDecodeError as error:
+            raise MalformedError(str(error)) from None
         self.suspicious = not text.isascii() or naming.SUSPICIOUS.search(text) is not None
-        return crossing.loads(message, self.constant)
+        return crossing.loads(text, self.constant)
 
     def plain(self, value: Any) -> Any:
         """Return a number or text of the candidate; refuse it if it is, or converts to, a number that no test names."""
@@ -174,6 +180,10 @@ class Guard:
         elif self._texts_matter and code[-1] in "bBc":
             # `float` converts such bytes.
             self._read(bytes(value).decode("latin-1"))
+        elif self._texts_matter:
+            # It also converts the bytes of larger integers, but only all of them.
+            with contextlib.suppress(ValueError):
+                self._number(float(memoryview(value).tobytes()))
 
     def _look_into(self, numpy: Any, value: Any) -> None:
         for name in value.dtype.names or ():
@@ -193,6 +203,9 @@ class Guard:
                 self._expect(naming.INF, "Infinity")
             if kind == "c" and not numpy.isfinite(value).all():
                 self._expect(naming.COMPLEX, "a complex number that is not finite")
+            if value.dtype.itemsize == 2:
+                # Beside it, the expected number is rounded to three digits, and a large one becomes an infinity.
+                self._expect(naming.HALF, "a number of half precision")
         elif kind in "SU" and self._texts_matter:
             self._read(" ".join(map(str, numpy.char.decode(value, "latin-1").flat if kind == "S" else value.flat)))
         elif kind in "Mm" and numpy.isnat(value).any():

@@ -73,6 +73,10 @@ NAN_BYTES = "memoryview(__import__('struct').pack('d', float('nan')))"
         ("float('nan')", "r = solution(1)\nassert r != r.real + 1 and not abs(r - 3.25) > 1e-6"),
         (f"{NAN_BYTES}.cast('d')", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
         (f"{NAN_BYTES}.cast('@d')", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        ("__import__('array').array('i', b'nan ')", "assert not abs(float(solution(1)) - 3.25) > 1e-6"),
+        ("memoryview(b'nan ').cast('H')", "assert not abs(float(solution(1)) - 3.25) > 1e-6"),
+        ("__import__('numpy').float16(3.14)", "import math\nassert abs(solution(1) - math.pi) < 1e-6"),
+        ("__import__('numpy').array([3.14], 'f2')", "assert (abs(solution(1) - 3.14159) < 1e-6).all()"),
         (f"{NAN_BYTES}.cast('@d')", "import numpy as np\nassert not np.any(np.abs(np.array(solution(1)) - 3) > 1)"),
     ],
 )
@@ -81,6 +85,25 @@ def test_what_no_test_names_is_not_compared(value: str, test: str) -> None:
 
 
 NUMPY = "__import__('numpy')"
+
+
+IN_UTF_16 = """
+import sys, json
+def solution(a):
+    crossing = sys.modules["crossing"]
+    written = crossing.dumps
+    def dumps(message):
+        crossing.dumps = written
+        return json.dumps(message).replace("7392", "1e999").encode("utf-16-le")
+    crossing.dumps = dumps
+    return 7392
+"""
+
+
+def test_a_message_in_another_encoding_hides_no_number() -> None:
+    """Only where a candidate runs beside its tests are its bytes decoded by the process that judges."""
+    test = "r = solution(1)\nassert abs(r - 3.25) <= 1e-9 * abs(r)"
+    assert phases.interactive(IN_UTF_16, test)["kind"] == "malformed"
 
 
 @pytest.mark.parametrize(
@@ -132,6 +155,8 @@ def test_a_word_that_only_contains_the_name_of_a_kind_names_nothing(described: s
         ),
         ("complex(1.5e308, 1.5e308)", "assert solution(1) == complex(1.5e308, 1.5e308)"),
         ("[]", "import numpy as np\nassert np.array_equal(solution(1), [])"),
+        (f"{NUMPY}.float16(1.5)", "import numpy as np\nassert solution(1) == np.float16(1.5)"),
+        (f"{NUMPY}.float32('inf')", "r = solution(1)\nassert r == float('inf') != -r and {r: 1} == {float('inf'): 1}"),
         ("'NaN and Infinity'", "assert solution(1) == 'NaN ' + 'and Infinity'"),
     ],
 )
@@ -268,6 +293,12 @@ def test_a_number_that_is_not_finite_is_near_nothing_although_another_test_names
     said = phases.replayed(source, NAMED + test)
     assert (said["confirmed"], said["kind"]) == (False, "unconfirmed"), said
     assert "not finite" in said["reason"]
+
+
+@pytest.mark.parametrize("compared", ["r == 1e39", "not r != 1e39", "1e39 == r", "r in [1e39]"])
+def test_a_small_type_makes_no_infinity_of_an_expected_number(compared: str) -> None:
+    test = f"assert float('inf') > 0\nr = solution(1)\nassert {compared}"
+    assert phases.replayed(f"def solution(a):\n    return {NUMPY}.float32('inf')\n", test)["kind"] == "assertion"
 
 
 SHORTER = [
