@@ -22,6 +22,7 @@ import itemwise
 import naming
 import nonfinite
 import noticing
+import standing_in
 from instances import MalformedError
 
 TYPE_CHECKING = False
@@ -63,6 +64,9 @@ class Guard:
         """The comparisons item by item."""
         self._lists_matter = bool(naming.NUMPY.search(self._text)) and not naming.EMPTY.search(self._text)
         self._texts_matter = bool(naming.CONVERTING.search(self._text))
+        self._called = set(re.findall(r"\.\s*(\w+)\s*\(", text))
+        """The names of methods that the tests call."""
+        self._types_came = False
         self.suspicious = False
         """Whether the last message may have numbers, or texts of numbers, that must be checked one by one."""
 
@@ -107,6 +111,8 @@ class Guard:
         except UnicodeDecodeError as error:
             raise MalformedError(str(error)) from None
         self.suspicious = not text.isascii() or naming.SUSPICIOUS.search(text) is not None
+        # A type may be sent before the object that holds it. An escape can hide anything.
+        self._types_came = self._types_came or '"type"' in text or "\\u" in text
         return crossing.loads(text, self.constant)
 
     def plain(self, value: Any) -> Any:
@@ -134,7 +140,15 @@ class Guard:
             self._expect(naming.INF, "the text of a number that is not finite")
 
     def examine(self, objects: list[Any]) -> None:
-        """Refuse values that no test names in the objects of an answer: in arrays, NumPy scalars and empty lists."""
+        """Refuse values that no test names in the objects of an answer: in arrays, NumPy scalars and empty lists.
+
+        Also refuse an object with a type as a method: `bool` would be a method `count` that always returns 1.
+        """
+        if self._types_came:
+            for value in objects:
+                names = [key for key, item in standing_in.parts_by_name(value).items() if isinstance(item, type)]
+                if not self._called.isdisjoint(names):
+                    self.refuse("the tests call a method that is a type in what the candidate returned")
         if not _WITHOUT_NUMPY.isdisjoint(map(type, objects)):
             for value in objects:
                 if type(value) in _WITHOUT_NUMPY:

@@ -198,6 +198,39 @@ def test_what_stands_for_a_mapping_or_an_object_is_data(node: str) -> None:
     assert (found["confirmed"], found["kind"]) == (False, "malformed")
 
 
+COUNTED = """
+from collections import namedtuple
+Three = namedtuple("Three", "count b c")
+def solution(a): return Three(bool, 7, 8)
+"""
+HOLDING = "from types import SimpleNamespace\nclass Own: pass\ndef solution(a):\n    r = {}\n    {}\n    return r\n"
+LOOPED = "for key, value in solution(1).items():\n    assert {'a': 7392}[key] == value"
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        (COUNTED, "R = solution(1)\nassert len(R) == 3\nfor a in (1, 2, 3):\n    assert R.count(a) == 1"),
+        (HOLDING.format("SimpleNamespace()", "r.items = list"), LOOPED),
+        (HOLDING.format("Own()", "r.items = list"), LOOPED),
+        (HOLDING.format("Own()", "r.seen = int, bool; r.find = bool"), "assert solution(1).find('7392')"),
+    ],
+)
+def test_a_type_is_no_method(source: str, test: str) -> None:
+    assert "a method that is a type" in phases.replayed(source, test)["reason"]
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        (HOLDING.format("Own()", "r.kind = int"), "R = solution(1)\nassert R.kind is int and 'ab'.count('a') == 1"),
+        (COUNTED.replace("bool", "2"), "R = solution(1)\nassert R.count == 2 and [R].count(R) == 1"),
+    ],
+)
+def test_a_type_that_is_not_called_may_be_anywhere(source: str, test: str) -> None:
+    assert phases.replayed(source, test) == phases.CONFIRMED
+
+
 # --- constants of the signature's classes --------------------------------------------------------------------------
 
 NEAR = """class Vec:
