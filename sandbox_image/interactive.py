@@ -93,7 +93,9 @@ class _Tests:
         proxy = lambda name: Proxy(name, None, self._called)  # noqa: E731
         lending.lend(namespace, names, hello, decoder, self._replies.makers, proxy)
         self._named = {id(value): name for name, value in namespace.items() if type(value) is Proxy}
-        executing.refuse_foreign_code(self._broken.note, self._spec, tests.code, namespace, classes)
+        executing.refuse_foreign_code(
+            self._broken.note, self._spec, tests.code, namespace, classes, self._guard.computed
+        )
         exec(tests.code, namespace)
         self._guard.items.finish()
 

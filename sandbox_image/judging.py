@@ -130,7 +130,9 @@ class _Tests:
         replay.names |= lent
         namespace |= lent
         self._guard.items.bind(namespace)
-        executing.refuse_foreign_code(self._broken.note, self._spec, self._tests, namespace, classes)
+        executing.refuse_foreign_code(
+            self._broken.note, self._spec, self._tests, namespace, classes, self._guard.computed
+        )
         exec(self._tests, namespace)
         self._guard.items.finish()
         return replay

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _WITHOUT_NUMPY = {decimal.Decimal, array.array, bytearray, memoryview}
 """Classes with numbers, or that are converted to one, besides those of JSON and NumPy."""
 
+MAX_PARTS = 100_000
+"""How many parts of a value that a text has computed are checked."""
+
 
 def refuse_empty_comparisons(
     note: Callable[[BaseException], BaseException], text: str, tests: str | None = None
@@ -162,6 +165,28 @@ class Guard:
         for value in objects:
             if isinstance(value, (numpy.ndarray, numpy.generic)):
                 self._look_into(numpy, value)
+
+    def computed(self, value: Any) -> Any:
+        """Check a value that a text of the candidate has computed as if it were an answer; return it for the tests.
+
+        A number in a container is refused if no test names it, but it does not remember that it came from a candidate.
+        """
+        parts: list[Any]
+        parts, seen = [value], set()
+        for part in parts:
+            if id(part) in seen or len(parts) > MAX_PARTS:
+                continue
+            seen.add(id(part))
+            self.plain(part)
+            if isinstance(part, (list, tuple, set, frozenset)):
+                parts += part
+            elif isinstance(part, dict):
+                parts += (*part, *part.values())
+        self.examine(parts)
+        self.items.came(parts, value)
+        if type(value).__module__ == "numpy" and hasattr(value, "dtype"):
+            return self(value)
+        return self.plain(value)
 
     def changed(self, value: Any, *, came: bool) -> None:
         """Check an object that the candidate has changed. `came`: the candidate had sent the object itself.
