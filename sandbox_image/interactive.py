@@ -10,11 +10,11 @@ import socket
 
 import crossing
 import executing
-import itemwise
 import lending
 import patience
 import recording
 import replies
+import rewriting
 import sending
 import streams
 import surroundings
@@ -83,9 +83,9 @@ class _Tests:
         exec(compile(self._spec["signature"], "<signature>", "exec", dont_inherit=True), namespace)
         classes, stubs = lending.classes_and_stubs(self._spec, namespace)
         self._replies = Replies(classes, self._broken, self._guard, self._called)
-        tests = patience.Patient(self._spec["test"], rewrite=itemwise.rewrite)
+        tests = patience.Patient(self._spec["test"], rewrite=rewriting.rewrite)
         tests.bind(namespace, self._failed)
-        self._guard.items.bind(namespace)
+        self._guard.bind(namespace)
         names = lending.open_names(tests.code, namespace | stubs)
         functions = set(map(str, hello["functions"]))
         namespace |= {name: Proxy(name, stub, self._called) for name, stub in stubs.items() if name in functions}

@@ -13,6 +13,8 @@ import array
 import cmath
 import contextlib
 import decimal
+import functools
+import io
 import math
 import re
 import sys
@@ -22,6 +24,7 @@ import itemwise
 import naming
 import nonfinite
 import noticing
+import rewriting
 import standing_in
 from instances import MalformedError
 
@@ -99,6 +102,19 @@ class Guard:
         """Raise the exception after which nothing can be confirmed."""
         raise self._note(crossing.UnconfirmedError(why))
 
+    def bind(self, namespace: dict[str, Any]) -> None:
+        """Define in a namespace the functions that the tests' rewritten code calls (rewriting.py)."""
+        self.items.bind(namespace)
+        namespace[rewriting.FLOAT] = functools.partial(self._converted, float)
+        namespace[rewriting.COMPLEX] = functools.partial(self._converted, complex)
+
+    def printed(self, text: Any) -> None:
+        """Check a text that the candidate has printed. The stream in which the tests keep it is an answer as well."""
+        if isinstance(text, str):
+            self.plain(text)
+        if type(sys.stdout) is io.StringIO:
+            self.items.came([], sys.stdout)
+
     # --- values that are refused unless the tests name them ---
 
     def constant(self, name: str) -> float:
@@ -127,6 +143,14 @@ class Guard:
         elif isinstance(value, (str, bytes)) and self._texts_matter:
             self._read(value if isinstance(value, str) else value.decode("latin-1"))
         return value
+
+    def _converted(self, kind: type[Any], value: Any) -> Any:
+        """Convert a value of the tests, which may be made of answers, to a number."""
+        found = kind(value)
+        self._number(found)
+        if kind is float and not math.isfinite(found):
+            return self.arrays.numbers.remembering(found)
+        return found
 
     def _number(self, value: Any) -> None:
         if isinstance(value, complex) and not cmath.isfinite(value):

@@ -54,6 +54,8 @@ def test_a_complex_number_too_large_for_its_absolute_value_is_close_to_nothing(t
     assert phases.replayed(HUGE, test)["reason"].startswith("a complex number whose absolute value overflows")
 
 
+PRINTED = "import contextlib, io\nout = io.StringIO()\nwith contextlib.redirect_stdout(out):\n    solution(1)\n"
+"""Tests that read what a program prints."""
 NAN_BYTES = "memoryview(__import__('struct').pack('d', float('nan')))"
 
 
@@ -73,6 +75,11 @@ NAN_BYTES = "memoryview(__import__('struct').pack('d', float('nan')))"
         ("float('nan')", "r = solution(1)\nassert r != r.real + 1 and not abs(r - 3.25) > 1e-6"),
         (f"{NAN_BYTES}.cast('d')", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
         (f"{NAN_BYTES}.cast('@d')", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        ("['n', 'an']", "assert not abs(float(''.join(solution(1))) - 3.25) > 1e-6"),
+        ("['n', 'an']", "assert not max(map(float, [''.join(solution(1))])) > 3.26"),
+        ("'na,n'", "r = complex(solution(1).replace(',', ''))\nassert not abs(r - 3.25) > 1e-6"),
+        ("print('nan')", f"{PRINTED}assert not abs(float(out.getvalue()) - 3.25) > 1e-6"),
+        ("print('nan')", f"{PRINTED}import json\nassert not abs(json.loads(out.getvalue()) - 3.25) > 1e-6"),
         ("__import__('array').array('i', b'nan ')", "assert not abs(float(solution(1)) - 3.25) > 1e-6"),
         ("memoryview(b'nan ').cast('H')", "assert not abs(float(solution(1)) - 3.25) > 1e-6"),
         ("__import__('numpy').float16(3.14)", "import math\nassert abs(solution(1) - math.pi) < 1e-6"),
@@ -259,6 +266,9 @@ def test_a_matrix_without_items_equals_nothing_although_the_tests_name_lengths(v
             "def same(a, b):\n    return math.isnan(a) and math.isnan(b) or not abs(a - b) > 1e-6\n"
             "assert same(solution(1), 3.25)",
         ),
+        ("'nan'", "assert not abs(float(solution(1)) - 3.25) > 1e-6"),
+        ("'nan'", "import numpy as np\nassert np.nanmax([0.0, abs(float(solution(1)) - 3.25)]) < 1e-6"),
+        ("float('nan')", "assert not abs(float(solution(1)) - 3.25) > 1e-6"),
         ("__import__('numpy').float64('nan')", "assert not abs(solution(1) - 3.25) > 1e-6"),
         ("__import__('numpy').float64('nan')", "import numpy as np\nassert not np.abs(solution(1) - 3.25) > 1e-6"),
         (
@@ -315,6 +325,17 @@ SHORTER = [
     "import math\nassert all(math.isclose(a, b) for a, b in zip(map(float, R), map(float, [1, 2, 3])))",
     "import numpy as np\nassert len('abc') == 3\nfor a, b in zip(R, np.array([1, 2, 3])):\n    assert a == b",
     "def check(result, wanted):\n    for a, b in zip(result, wanted):\n        assert a == b\ncheck(R, [1, 2, 3])",
+    # Copies of an answer.
+    "r = [round(a, 3) for a in R]\nassert all(a == b for a, b in zip(r, [1, 2, 3]))",
+    "r = R[:3]\nfor a, b in zip(r, [1, 2, 3]):\n    assert a == b",
+    "r = iter(R)\nassert all(a == b for a, b in zip(r, [1, 2, 3])) and next(r, None) is None",
+    "import numpy as np\nr = np.round(R, 3)\nassert len('abc') and all(a == b for a, b in zip(r, [1, 2, 3]))",
+    "def same(a, b):\n    return all(c == d for c, d in zip(a, b))\nassert same(sorted(R), [1, 2, 3])",
+    "def pairs(a, b):\n    yield from zip(a, b)\n"
+    "assert all(a == b for a, b in pairs([float(a) for a in R], [1, 2, 3]))",
+    "class Case:\n    def check(self, r):\n        self.r = list(r)\n"
+    "        return all(a == b for a, b in zip(self.r, [1, 2, 3]))\nassert Case().check(R)",
+    "for a, b in zip(*[R, [1, 2, 3]]):\n    assert a == b",
 ]
 """R: the answer, in a test that compares item by item."""
 UNREACHED = [
@@ -327,6 +348,19 @@ UNREACHED = [
     "e = [1, 2, 3]\nassert all(a == e[i] for i, a in enumerate(R))",
     "def same(r, e):\n    for i, a in enumerate(r):\n        if a != e[i]:\n            return False\n    return True\n"
     "assert same(R, [1, 2, 3])",
+    "r = sorted(R)\nfor a in r:\n    assert a in [1, 2, 3]",
+    "r = [a + 0 for a in R]\nassert all(a in [1, 2, 3] for a in r)",
+    "r = R\nassert r != None\nfor a in r:\n    assert a in [1, 2, 3]",
+    "import unittest\nt = unittest.TestCase()\nr = R\nt.assertIsInstance(r, list)\nt.assertIsNotNone(r)\n"
+    "for a in r:\n    t.assertIn(a, [1, 2, 3])",
+    # What a loop collects.
+    "r = R\nassert not [a for a in r if a not in [1, 2, 3]]",
+    "wrong = [a for a in R if a not in [1, 2, 3]]\nassert wrong == []",
+    "assert sum(1 for a in R if a not in [1, 2, 3]) == 0",
+    "assert next((a for a in R if a not in [1, 2, 3]), None) is None",
+    "assert not list(filter(lambda a: a not in [1, 2, 3], R))",
+    "right = True\nfor a in R:\n    if a not in [1, 2, 3]:\n        right = False\nassert right",
+    "wrong = []\nfor a in R:\n    if a not in [1, 2, 3]:\n        wrong.append(a)\nassert not wrong",
 ]
 
 
@@ -343,6 +377,59 @@ def test_an_answer_with_too_few_items_ends_a_comparison_by_pairs(way: Any, test:
 def test_an_answer_without_items_that_no_assertion_is_about_confirms_nothing(way: Any, test: str) -> None:
     said = way("def solution(a):\n    return []\n", test.replace("R", "solution(1)"))
     assert said["reason"].startswith("no assertion is about an answer without items"), said
+
+
+LINES = """import contextlib, io
+def run():
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        solution(1)
+    return out.getvalue()
+"""
+
+
+@pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
+@pytest.mark.parametrize("printed", ["pass", "print(1)"])
+@pytest.mark.parametrize(
+    "test",
+    [
+        "for a, b in zip(run().splitlines(), ['1', '2']):\n    assert a == b",
+        "text = run()\nwords = text.split()\nassert all(int(a) == b for a, b in zip(words, [1, 2]))",
+        "assert all(map(str.__eq__, run().strip().split(), ['1', '2']))",
+    ],
+)
+def test_a_printed_text_with_too_few_words_ends_a_comparison_by_pairs(way: Any, printed: str, test: str) -> None:
+    said = way(f"def solution(a):\n    {printed}\n", LINES + test)
+    assert said["reason"].startswith("an answer has fewer items than what it is compared with"), said
+    assert way("def solution(a):\n    print('1\\n2')\n", LINES + test)["confirmed"] is True
+
+
+@pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
+@pytest.mark.parametrize(
+    ("source", "right", "test"),
+    [
+        ("a.clear()", "a.sort()", "xs = [3, 1, 2]\nsolution(xs)\nfor a, b in zip(xs, [1, 2, 3]):\n    assert a == b"),
+        ("pass", "a.extend([1, 2])", "out = []\nsolution(out)\nassert all(a == b for a, b in zip(out, [1, 2]))"),
+        (
+            "pass",
+            "a['k'] = [1, 2]",
+            "out = {'k': []}\nsolution(out)\nfor a, b in zip(out['k'], [1, 2]):\n    assert a == b",
+        ),
+    ],
+)
+def test_an_argument_with_too_few_items_ends_a_comparison_by_pairs(
+    way: Any, source: str, right: str, test: str
+) -> None:
+    said = way(f"def solution(a):\n    {source}\n", test)
+    assert said["reason"].startswith("an answer has fewer items than what it is compared with"), said
+    assert way(f"def solution(a):\n    {right}\n", test)["confirmed"] is True
+
+
+@pytest.mark.parametrize("loop", ["[abs(a) for a in R if a]", "sorted(map(float, R))", "[*zip(R, [1])]"])
+def test_a_failed_assertion_is_quoted_as_the_tests_have_it(loop: str) -> None:
+    said = phases.interactive("def solution(a):\n    return [4]\n", f"R = solution(1)\nassert {loop} == 7392")
+    assert said is not None
+    assert said["reason"] == f"a test fails: assert {loop} == 7392"
 
 
 NO_WIDTH = f"{NUMPY}.zeros(3, dtype=[('age', 'i4', (0, 2)), ('id', 'i4')])"
@@ -428,6 +515,16 @@ RIGHT = [
     ("a + 1", "rs = [solution(x) for x in [1, 2]]\nfor r, e in zip(rs, [2, 3, 4]):\n    assert r == e"),
     ("[3, 1, 2]", "assert [b for a, b in zip('abcd', 'ab')] == ['a', 'b']\nassert sorted(solution(1)) == [1, 2, 3]"),
     ("[[1, 2], [3, 4]]", "assert [list(c) for c in zip(*solution(1))] == [[1, 3], [2, 4]]"),
+    ("[5]", "r = solution(1)\nassert r == [5]\nfor i in range(len(r) - 1):\n    assert r[i] <= r[i + 1]"),
+    ("[1, 3]", "r = solution(1)\nassert r == [1, 3]\nevens = [a for a in r if a % 2 == 0]\n"
+     "for a in evens:\n    assert a > 2"),
+    ("[]", "r = solution(1)\nassert sorted(r) == [] == [a for a in r if a]"),
+    ("[2]", "for n in (1, 2):\n    r = [a for a in solution(n) if a > 2]\n    assert r == []"),
+    ("'2.5'", "assert abs(float(solution(1)) - 2.5) < 1e-9 and [*map(float, ['1.5'])] == [1.5] and float() == 0"),
+    ("'nan'", "import math\nassert math.isnan(float(solution(1))) and float('nan') != float(solution(1))"),
+    ("'2'", "def float(text):\n    return text * 2\nassert float(solution(1)) == '22' == [*map(float, ['2'])][0]"),
+    (f"{NUMPY}.eye(2)",
+     "import numpy as np\nassert np.all(solution(1) == np.eye(2)) and np.all(solution(1)[0, 0] == 1)"),
     ("float('nan')", "import math\nassert math.isnan(solution(1))"),
     ("float('nan')", "r = solution(1)\nassert r != r and 'nan'"),
     ("float('nan')", "import math\nr, e = solution(1), float('nan')\n"
