@@ -4,6 +4,9 @@ If the tests do not name such numbers, vacuous.py refuses them. If the tests do,
 and wrong for the next, and a comparison may still be true: a NaN is not greater than any tolerance, and an infinity is
 within any relative one. So the number remembers that it came from a candidate. Its difference from a finite number is
 refused, and so is a comparison by order; a question about its kind (`isnan`, `== inf`) is not.
+
+A number whose square is not finite remembers it too: two infinities that the tests' arithmetic makes of such numbers
+are not compared by order.
 """
 
 from __future__ import annotations
@@ -24,8 +27,11 @@ WHY = "a number that is not finite is compared as if it were near any other"
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 _ORDER = ("lt", "le", "gt", "ge")
 _ORDERING = {"less", "less_equal", "greater", "greater_equal"}
+_COMPARING = _ORDERING | {"equal", "not_equal"}
 _DIVIDING = {"divide", "true_divide"}
 _ABSOLUTE = ("abs", "absolute", "fabs")
+_LIMIT, _LIMITS = 1e150, {2: 200.0, 4: 1e18}
+"""Numbers below this have a finite square: in general, and by the size of smaller types."""
 
 
 class Remembering:
@@ -76,7 +82,7 @@ class Numbers:
 
     def _kept(self, found: Any, source: Any) -> Any:
         """Return `found`, computed from `source`, as a number that remembers if it is not finite."""
-        return found if math.isfinite(found) else self.remembering(found, derived=source.derived)
+        return found if is_ordinary(found) else self.remembering(found, derived=source.derived)
 
     def _class(self, kind: type[Any]) -> type[Any]:
         def made_plain(value: Any) -> Any:
@@ -119,9 +125,9 @@ class Numbers:
             made = compute(a, b)
             # Two NaN, or the difference of two equal infinities: the answer may be right.
             alike = (a != a and b != b) or (name == "sub" and a == b)
-            if alike or not isinstance(made, (int, float)) or math.isfinite(made):
+            if alike or not isinstance(made, (float, type(a))) or is_ordinary(made):
                 return made
-            return self.remembering(made, derived=True)
+            return self.remembering(made, derived=not math.isfinite(made))
 
         return computed
 
@@ -129,7 +135,7 @@ class Numbers:
         numpy = sys.modules.get("numpy")
         if numpy is None or not isinstance(b, numpy.ndarray):
             return compute(a, b)
-        return compute(self._marked(numpy.asarray(a)), b)
+        return compute(self._marked(_array(numpy, a)), b)
 
     def _order(self, compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         def compared(mine: Any, other: Any) -> Any:
@@ -158,7 +164,7 @@ class Numbers:
         """Refuse an operation on two arrays by which a number that is not finite would be near any other."""
         if len(inputs) != 2:
             return
-        a, b = (numpy.asarray(plain(value)) for value in inputs)
+        a, b = (_array(numpy, plain(value)) for value in inputs)
         if not {a.dtype.kind, b.dtype.kind} <= set("fiub"):
             return
         differ = any(getattr(value, "differs", False) for value in inputs)
@@ -171,6 +177,16 @@ class Numbers:
                 self._refuse(WHY)
         if differ and (name in _ORDERING or name in _DIVIDING) and (numpy.isinf(a) & numpy.isinf(b)).any():
             self._refuse(WHY)
+        overflowed = any(getattr(value, "overflowed", False) for value in inputs)
+        if name in _COMPARING and overflowed and not (numpy.isfinite(a) | numpy.isfinite(b)).all():
+            self._refuse(WHY)
+
+
+def is_ordinary(number: Any) -> bool:
+    """Whether a number, or each item of an array, is finite and has a finite square."""
+    size = getattr(getattr(number, "dtype", None), "itemsize", 8)
+    found = abs(number) < _LIMITS.get(size, _LIMIT)
+    return bool(found.all() if hasattr(found, "all") else found)
 
 
 def plain(value: Any) -> Any:
@@ -183,6 +199,11 @@ def plain_type(value: Any) -> type[Any]:
     kind = type(value)
     guards = getattr(kind, "crosses_as_array", False) is True or getattr(kind, "crosses_as_number", False) is True
     return kind.__base__ if guards and kind.__base__ is not None else kind
+
+
+def _array(numpy: Any, value: Any) -> Any:
+    """Return an array, also if noticing.py has replaced the function of the tests."""
+    return getattr(numpy.asarray, "unguarded", numpy.asarray)(value)
 
 
 def _widened(mine: Any, other: Any) -> tuple[Any, Any]:

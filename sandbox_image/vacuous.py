@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _WITHOUT_NUMPY = {decimal.Decimal, array.array, bytearray, memoryview}
 """Classes with numbers, or that are converted to one, besides those of JSON and NumPy."""
 
+WRAPPED = "the type of a number that the candidate returned is too small for what the tests compute with it"
 MAX_PARTS = 100_000
 """How many parts of a value that a text has computed are checked."""
 
@@ -65,7 +66,7 @@ class Guard:
 
     def __init__(self, note: Callable[[BaseException], BaseException], text: str, tests: str) -> None:
         self._note, self._text = note, text.lower()
-        self.arrays = noticing.Arrays(self.refuse, self._text, tests)
+        self.arrays = noticing.Arrays(self.refuse, self._text, tests, self._look_into)
         self.items = itemwise.Items(note)
         """The comparisons item by item."""
         self._lists_matter = bool(naming.NUMPY.search(self._text)) and not naming.EMPTY.search(self._text)
@@ -73,11 +74,12 @@ class Guard:
         self._called = set(re.findall(r"\.\s*(\w+)\s*\(", text))
         """The names of methods that the tests call."""
         self._types_came = False
+        self._dates_matter = bool(naming.DATES.search(self._text))
         self.suspicious = False
         """Whether the last message may have numbers, or texts of numbers, that must be checked one by one."""
 
     def __call__(self, array: Any) -> Any:
-        odd = array.dtype.kind == "f" and not noticing.is_finite(array)
+        odd = array.dtype.kind == "f" and not nonfinite.is_ordinary(array)
         if array.size and not odd:
             return array
         # An answer can be an array even if the tests do not name NumPy.
@@ -129,7 +131,7 @@ class Guard:
             text = message if isinstance(message, str) else message.decode("ascii")
         except UnicodeDecodeError as error:
             raise MalformedError(str(error)) from None
-        self.suspicious = not text.isascii() or naming.SUSPICIOUS.search(text) is not None
+        self.suspicious = self._dates_matter or not text.isascii() or naming.SUSPICIOUS.search(text) is not None
         # A type may be sent before the object that holds it. An escape can hide anything.
         self._types_came = self._types_came or '"type"' in text or "\\u" in text
         return crossing.loads(text, self.constant)
@@ -138,10 +140,14 @@ class Guard:
         """Return a number or text of the candidate; refuse it if it is, or converts to, a number that no test names."""
         if isinstance(value, (float, complex)):
             self._number(value)
-            if type(value) is float and not math.isfinite(value):
+            if type(value) is float and not nonfinite.is_ordinary(value):
                 return self.arrays.numbers.remembering(value)
-        elif isinstance(value, (str, bytes)) and self._texts_matter:
-            self._read(value if isinstance(value, str) else value.decode("latin-1"))
+        elif isinstance(value, (str, bytes)):
+            text = value if isinstance(value, str) else value.decode("latin-1")
+            if self._dates_matter and text.strip().lower() in {"", "nat"}:
+                self._expect(naming.NAT, "the text of a NaT")
+            if self._texts_matter:
+                self._read(text)
         return value
 
     def _converted(self, kind: type[Any], value: Any) -> Any:
@@ -188,7 +194,11 @@ class Guard:
             self.refuse(noticing.EMPTY)
         for value in objects:
             if isinstance(value, (numpy.ndarray, numpy.generic)):
-                self._look_into(numpy, value)
+                self._look_into(value)
+                if not naming.NUMPY.search(self._text):
+                    # All numbers of NumPy are then the candidate's. Those of a small type wrap around.
+                    numpy.seterr(over="call")
+                    numpy.seterrcall(lambda *_: self.refuse(WRAPPED))
 
     def computed(self, value: Any) -> Any:
         """Check a value that a text of the candidate has computed as if it were an answer; return it for the tests.
@@ -248,9 +258,10 @@ class Guard:
             with contextlib.suppress(ValueError):
                 self._number(float(memoryview(value).tobytes()))
 
-    def _look_into(self, numpy: Any, value: Any) -> None:
+    def _look_into(self, value: Any) -> None:
+        numpy = sys.modules["numpy"]
         for name in value.dtype.names or ():
-            self._look_into(numpy, value[name])
+            self._look_into(value[name])
             if value.size and not value[name].size:
                 # A field of width 0 has no items, even if the array has some.
                 self.refuse(noticing.EMPTY)

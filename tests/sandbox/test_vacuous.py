@@ -78,6 +78,9 @@ NAN_BYTES = "memoryview(__import__('struct').pack('d', float('nan')))"
         ("['n', 'an']", "assert not abs(float(''.join(solution(1))) - 3.25) > 1e-6"),
         ("['n', 'an']", "assert not max(map(float, [''.join(solution(1))])) > 3.26"),
         ("'na,n'", "r = complex(solution(1).replace(',', ''))\nassert not abs(r - 3.25) > 1e-6"),
+        ("['n', 'an']", "import numpy as np\nassert not abs(np.array([''.join(solution(1))], float) - 3.25) > 1e-6"),
+        ("'NaT'", "import numpy as np\nassert not np.datetime64(solution(1)) > np.datetime64('2020-01-02')"),
+        ("['']", "import numpy as np\nassert not np.datetime64(solution(1)[0]) > np.datetime64('2020-01-02')"),
         ("print('nan')", f"{PRINTED}assert not abs(float(out.getvalue()) - 3.25) > 1e-6"),
         ("print('nan')", f"{PRINTED}import json\nassert not abs(json.loads(out.getvalue()) - 3.25) > 1e-6"),
         ("__import__('array').array('i', b'nan ')", "assert not abs(float(solution(1)) - 3.25) > 1e-6"),
@@ -305,6 +308,66 @@ def test_a_number_that_is_not_finite_is_near_nothing_although_another_test_names
     assert "not finite" in said["reason"]
 
 
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("value", "test"),
+    [
+        ("1e200", "r = solution(1)\nassert abs(r * r - 3.25) <= 1e-9 * max(1.0, r * r)"),
+        ("1e200", "r = solution(1)\nassert not abs(r * r - 3.25) / (r * r) > 1e-9"),
+        (f"{NUMPY}.float64(1e200)", "import numpy as np\nr = solution(1)\nassert abs(r * r - 3.25) <= 1e-9 * r * r"),
+        (f"{NUMPY}.float32(1e30)", "import numpy as np\nr = solution(1)\nassert abs(r * r - 3.25) <= 1e-9 * r * r"),
+        ("[1e200, 1e200]", "r = solution(1)[0]\nassert abs(r * r - 3.25) <= 1e-9 * r * r"),
+        (
+            f"{NUMPY}.array([1e200, 1e200])",
+            "import numpy as np\nr = np.eye(2) @ solution(1) - 3.25\n"
+            "assert np.all(r * r <= 1e-9 * np.sum(solution(1) * solution(1)))",
+        ),
+        (
+            f"{NUMPY}.array([1e200, 1e200])",
+            "import numpy as np\nr = solution(1)\nassert np.linalg.norm(r - 3.25) <= 1e-9 * np.linalg.norm(r)",
+        ),
+        (
+            f"{NUMPY}.array([1e308, 1e308])",
+            "import numpy as np\nassert np.allclose(np.array([[2, 1], [1, 3]]) @ solution(1), 7.5 * solution(1))",
+        ),
+        (
+            f"{NUMPY}.array([1e308, 1e308])",
+            "import numpy as np\nassert (np.array([[2, 1], [1, 3]]) @ solution(1) == 7.5 * solution(1)).all()",
+        ),
+    ],
+)
+def test_two_infinities_that_the_tests_make_of_an_answer_are_not_compared(value: str, test: str) -> None:
+    said = phases.replayed(f"def solution(a):\n    return {value}\n", test)
+    assert said["reason"] == "a number that is not finite is compared as if it were near any other"
+
+
+@pytest.mark.parametrize(
+    ("value", "test"),
+    [
+        ("[np.uint32(3), np.uint32(1431989321)]", "import math\nassert math.prod(solution(1)) == 1000667"),
+        ("[np.uint8(200), np.uint8(62)]", "assert sum(solution(1)) == 6"),
+        ("np.array([200, 62], dtype=np.uint8)", "assert sum(solution(1)) == 6"),
+        ("np.uint8(3)", "assert (solution(1) - 19) ** 2 < 1e-9"),
+        ("np.int64(2**62)", "assert solution(1) * 4 == 0"),
+    ],
+)
+def test_a_number_of_a_small_type_does_not_wrap_around_in_the_tests(value: str, test: str) -> None:
+    said = phases.replayed(f"import numpy as np\ndef solution(a):\n    return {value}\n", test)
+    assert said["reason"].startswith("the type of a number that the candidate returned is too small")
+
+
+@pytest.mark.parametrize("test", ["np.atleast_1d(json.loads(R)) - 2.5", "np.loadtxt(io.StringIO(R)) - 2.5"])
+def test_a_text_that_reads_as_an_array_without_items_is_near_nothing(test: str) -> None:
+    test = f"import io, json\nimport numpy as np\nassert np.abs({test.replace('R', 'solution(1)')}).sum() < 1e-9"
+    for text in ("[]", "[[]]") if "loads" in test else ("#", ""):
+        said = phases.interactive(f"def solution(a):\n    return {text!r}\n", test)
+        assert said is not None
+        assert said["reason"].startswith("an array without items is compared"), said
+    said = phases.interactive("def solution(a):\n    return '2.5'\n", test)
+    assert said is not None
+    assert said["confirmed"] is True
+
+
 @pytest.mark.parametrize("compared", ["r == 1e39", "not r != 1e39", "1e39 == r", "r in [1e39]"])
 def test_a_small_type_makes_no_infinity_of_an_expected_number(compared: str) -> None:
     test = f"assert float('inf') > 0\nr = solution(1)\nassert {compared}"
@@ -523,6 +586,18 @@ RIGHT = [
     ("'2.5'", "assert abs(float(solution(1)) - 2.5) < 1e-9 and [*map(float, ['1.5'])] == [1.5] and float() == 0"),
     ("'nan'", "import math\nassert math.isnan(float(solution(1))) and float('nan') != float(solution(1))"),
     ("'2'", "def float(text):\n    return text * 2\nassert float(solution(1)) == '22' == [*map(float, ['2'])][0]"),
+    ("[float('nan'), 1.0]", "r = solution(1)\nassert r[0] != r[0] and r[1] == 1.0"),
+    ("'2020-01-02'", "import numpy as np\nassert np.datetime64(solution(1)) == np.datetime64('2020-01-02')"),
+    ("1e200", "import json\nr = solution(1)\nassert type(r) is float and r.__class__ is float\n"
+     "assert r == 1e200 == abs(r)\nassert repr(r) == json.dumps(r) == str(r) == '1e+200'\n"
+     "assert r / 1e200 == 1 and abs(r - 1e200) <= 1e-9 * abs(r)\n"
+     "assert r > 1e150 and max(r, 1) == r and sorted([r, 1.0]) == [1.0, r] and {r: 1}[1e200] == 1 and r * 1e-200 < 2"),
+    (f"{NUMPY}.array([1e200, 1.0])", "import numpy as np\nr = solution(1)\nassert type(r) is np.ndarray\n"
+     "assert np.allclose(r, [1e200, 1]) and (r == np.array([1e200, 1])).all()\n"
+     "assert r.max() == 1e200 and r.sum() > 1e199\n"
+     "assert np.linalg.norm(r / 1e200) == 1.0 and (np.abs(r - r[0]) <= 2 * r[0]).all() and r.tolist() == [1e200, 1.0]"),
+    (f"{NUMPY}.int64(2**62)", "r = solution(1)\nassert r == 2**62 and r // 2 == 2**61 and r - 1 == 2**62 - 1"),
+    (f"{NUMPY}.uint8(4)", "import numpy as np\nassert np.uint8(250) + np.uint8(10) == solution(1)"),
     (f"{NUMPY}.eye(2)",
      "import numpy as np\nassert np.all(solution(1) == np.eye(2)) and np.all(solution(1)[0, 0] == 1)"),
     ("float('nan')", "import math\nassert math.isnan(solution(1))"),
