@@ -368,6 +368,15 @@ def test_a_text_that_reads_as_an_array_without_items_is_near_nothing(test: str) 
     assert said["confirmed"] is True
 
 
+@pytest.mark.parametrize("compare", ["allclose", "allequal"])
+def test_a_masked_item_is_not_equal_to_one_that_is_not(compare: str) -> None:
+    test = f"import numpy as np\ne = np.ma.masked_less([-1.0, 2.0], 0)\nassert np.ma.{compare}(solution(1), e)"
+    said = phases.replayed(f"def solution(a):\n    return {NUMPY}.ma.masked_all(2)\n", test)
+    assert said["reason"] == "a masked item is compared with one that is not masked"
+    right = f"def solution(a):\n    return {NUMPY}.ma.masked_less([-5.0, 2.0], 0)\n"
+    assert phases.replayed(right, test) == CONFIRMED
+
+
 @pytest.mark.parametrize("compared", ["r == 1e39", "not r != 1e39", "1e39 == r", "r in [1e39]"])
 def test_a_small_type_makes_no_infinity_of_an_expected_number(compared: str) -> None:
     test = f"assert float('inf') > 0\nr = solution(1)\nassert {compared}"
