@@ -39,6 +39,8 @@ _PAIRING = (*sorted(_DIFFERING), "divide", "true_divide", "maximum", "minimum", 
 _MAKING = (
     "array", "asarray", "asanyarray", "ravel", "concatenate", "atleast_1d", "atleast_2d", "loadtxt", "genfromtxt",
 )  # fmt: skip
+_REDUCING_METHODS = ("dot", "mean", "prod", "std", "sum", "var")
+_REDUCING = (*_REDUCING_METHODS, "inner", "vdot")
 _SEQUENCES = (
     list, tuple, range, collections.deque, array.array, bytearray, memoryview, collections.UserList,
     collections.UserDict, collections.UserString, collections.ChainMap,
@@ -88,8 +90,9 @@ class Arrays:
             if f"ma.{name}(" in self._text:
                 # Masked items are equal to anything.
                 setattr(numpy.ma, name, self.checked(getattr(numpy.ma, name)))
-        if "norm(" in self._text:
-            numpy.linalg.norm = self._remembering_norm(numpy, numpy.linalg.norm)
+        numpy.linalg.norm = self._reducing(numpy.linalg.norm)
+        for name in _REDUCING:
+            setattr(numpy, name, self._reducing(getattr(numpy, name)))
 
     def could_notice(self, value: Any) -> bool:
         """Whether `marked` would change this value."""
@@ -125,20 +128,22 @@ class Arrays:
         made.unguarded = make  # type: ignore[attr-defined]
         return made
 
-    def _remembering_norm(self, numpy: Any, norm: Callable[..., Any]) -> Callable[..., Any]:
-        norm = _unguarded(norm)
+    def _reducing(self, reduce: Callable[..., Any]) -> Callable[..., Any]:
+        reduce = _unguarded(reduce)
 
-        @functools.wraps(norm)
-        def remembering(x: Any, *args: Any, **kwargs: Any) -> Any:
-            found = norm(x, *args, **kwargs)
-            if not getattr(type(x), "crosses_as_array", False) or not isinstance(found, numpy.floating):
-                return found
-            if nonfinite.is_ordinary(found):
-                return found
-            return self.numbers.remembering(found, derived=not is_finite(found) and _overflowed((x,)))
+        @functools.wraps(reduce)
+        def reduced(*args: Any, **kwargs: Any) -> Any:
+            return self.reduced(reduce(*args, **kwargs), args)
 
-        remembering.unguarded = norm  # type: ignore[attr-defined]
-        return remembering
+        reduced.unguarded = reduce  # type: ignore[attr-defined]
+        return reduced
+
+    def reduced(self, found: Any, given: tuple[Any, ...]) -> Any:
+        """Return a number computed from arrays as one that remembers, if it may have become infinite."""
+        arrays = [value for value in given if getattr(type(value), "crosses_as_array", False)]
+        if not arrays or not isinstance(found, sys.modules["numpy"].floating) or nonfinite.is_ordinary(found):
+            return found
+        return self.numbers.remembering(found, derived=not is_finite(found) and _overflowed((*arrays,)))
 
     def checked(self, compare: Callable[..., Any], *, near: bool = False) -> Callable[..., Any]:
         """Return a comparison of two values that refuses values for which it would be true of anything.
@@ -234,9 +239,18 @@ def _noticing_class(numpy: Any, base: type[Any], arrays: Arrays) -> type[Any]:
                 made.differs, made.overflowed = differs, overflowed
             return made
 
+    for name in _REDUCING_METHODS:
+        setattr(Noticing, name, _reducing_method(getattr(base, name), arrays))
     # `repr` writes this name in front of the items.
     Noticing.__name__ = "array" if base is numpy.ndarray else base.__name__
     return Noticing
+
+
+def _reducing_method(reduce: Callable[..., Any], arrays: Arrays) -> Callable[..., Any]:
+    def reduced(array: Any, *args: Any, **kwargs: Any) -> Any:
+        return arrays.reduced(reduce(array, *args, **kwargs), (array, *args))
+
+    return reduced
 
 
 def _overflowed(inputs: tuple[Any, ...]) -> bool:

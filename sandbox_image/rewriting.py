@@ -165,13 +165,32 @@ class _Comparisons(ast.NodeTransformer):
             return _call(node, MADE, ast.Constant(0), _constant(names), node)
         return node
 
-    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+    def visit_List(self, node: "Any") -> ast.expr:
         self.generic_visit(node)
-        # `r = np.round(answer)`
-        names = _length_of(node.value)
-        if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute) and names:
-            node.value = _call(node, MADE, ast.Constant(0), _constant(names), node.value)
-        return node
+        names = _length_of(node)
+        if not isinstance(node.ctx, ast.Load) or not names:
+            return node  # type: ignore[no-any-return]
+        # `[*answer]`
+        if len(node.elts) == 1:
+            return self._copied(node, functools.partial(setattr, node.elts[0], "value"), node.elts[0].value)
+        return _call(node, MADE, ast.Constant(0), _constant(names), node)
+
+    visit_Tuple = visit_List  # noqa: N815 - as ast names them
+
+    def visit_Assign(self, node: ast.Assign) -> "Any":
+        self.generic_visit(node)
+        names = _constant(_length_of(node.value))
+        called = node.value
+        while isinstance(called, ast.Subscript):
+            called = called.value
+        # `r = np.round(answer)`, `r = json.loads(answer)["items"]`
+        if isinstance(called, ast.Call) and isinstance(called.func, ast.Attribute):
+            node.value = _call(node, MADE, ast.Constant(0), names, node.value)
+        rest = [part.value for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Starred)]
+        # `first, *rest = answer`
+        loaded = [ast.copy_location(ast.Name(_id(part), ast.Load()), node) for part in rest if _id(part)]
+        made = [_call(node, MADE, ast.Constant(0), names, name) for name in loaded]
+        return [node, *(ast.copy_location(ast.Expr(call), node) for call in made)]
 
     def visit_For(self, node: ast.For) -> ast.stmt:
         decides = any(map(_may_decide, ast.walk(node)))
@@ -264,6 +283,12 @@ def _length_of(node: ast.AST) -> "tuple[str, ...]":
         return _length_of(node.value)
     if isinstance(node, ast.BinOp):
         return _length_of(node.left) + _length_of(node.right)
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return tuple(itertools.chain(*(_length_of(part) for part in node.elts if isinstance(part, ast.Starred))))
+    if isinstance(node, ast.IfExp):
+        return _length_of(node.body) + _length_of(node.orelse)
+    if isinstance(node, ast.BoolOp):
+        return tuple(itertools.chain(*map(_length_of, node.values)))
     if isinstance(node, _COMPREHENSIONS):
         return _length_of(node.generators[0].iter)
     if isinstance(node, ast.Call):

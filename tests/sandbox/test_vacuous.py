@@ -326,6 +326,21 @@ def test_a_number_that_is_not_finite_is_near_nothing_although_another_test_names
             f"{NUMPY}.array([1e200, 1e200])",
             "import numpy as np\nr = solution(1)\nassert np.linalg.norm(r - 3.25) <= 1e-9 * np.linalg.norm(r)",
         ),
+        ("1e200", "import math\nr = solution(1)\nassert abs(math.sqrt(r * r) - 3.25) <= 1e-9 * math.sqrt(r * r)"),
+        ("[1e308, 1e308]", "r = sum(solution(1)) - sum(solution(1))\nassert not abs(r - 3.25) > 1e-6"),
+        (
+            "[1e200, 1e200]",
+            "import numpy as np\nr = np.array(solution(1))\nassert np.mean((r - 3.25) ** 2) <= 1e-9 * np.mean(r ** 2)",
+        ),
+        (
+            "[1e200, 1e200]",
+            "import numpy as np\nr = np.array(solution(1))\nassert abs(np.dot(r, r) - 3.25) <= 1e-9 * r.dot(r)",
+        ),
+        (
+            "[1e200, 1e200]",
+            "import numpy as np\nr = np.array(solution(1))\n"
+            "assert np.sqrt(np.sum((r - 3.25) ** 2)) <= 1e-9 * np.sqrt((r ** 2).sum())",
+        ),
         (
             f"{NUMPY}.array([1e308, 1e308])",
             "import numpy as np\nassert np.allclose(np.array([[2, 1], [1, 3]]) @ solution(1), 7.5 * solution(1))",
@@ -408,6 +423,9 @@ SHORTER = [
     "class Case:\n    def check(self, r):\n        self.r = list(r)\n"
     "        return all(a == b for a, b in zip(self.r, [1, 2, 3]))\nassert Case().check(R)",
     "for a, b in zip(*[R, [1, 2, 3]]):\n    assert a == b",
+    "r = [*R]\nassert all(a == b for a, b in zip(r, [1, 2, 3]))",
+    "_, *rest = [1, *R]\nassert all(a == b for a, b in zip(rest, [1, 2, 3]))",
+    "r = R if len('abc') else []\nassert all(a == b for a, b in zip(sorted(r or []), [1, 2, 3]))",
 ]
 """R: the answer, in a test that compares item by item."""
 UNREACHED = [
