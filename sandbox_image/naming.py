@@ -25,8 +25,6 @@ MASKED = r"(?<![a-z])masked|\b(no|get)mask|\.(mask\b|filled\(|compressed\()|\b(n
 EMPTY = re.compile(r"\[\]|(?<!\w)\(\)|\{\}|\blen\b|\bsize\b|empty|not solution|zeros\(\(?0")
 """How tests name values without items."""
 NUMPY = re.compile(r"\b(np|numpy|pd|pandas)\b")
-DATES = re.compile(r"(datetime|timedelta)64\(|timestamp\(|to_datetime\(")
-"""How tests name conversions of a text to a date of NumPy or pandas."""
 CONVERTING = re.compile(
     r"float|complex|double|decimal|json|eval|loads|fromstring|astype|dtype|genfromtxt|loadtxt|array\("
 )

@@ -118,8 +118,9 @@ class Arrays:
                 return array
             if array.dtype.kind == "c" and overflows(sys.modules["numpy"], array):
                 self.refuse(OVERFLOW)
-            if array.dtype.kind == "f" and not is_finite(array):
-                # The tests may have made it of texts.
+            # The tests may have made it of texts. NumPy itself fills masked arrays with infinities.
+            of_tests = sys._getframe(1).f_code.co_filename == "<tests>"
+            if of_tests and array.dtype.kind == "f" and not is_finite(array):
                 self._expect_named(array)
             if self.numbers.came and nonfinite.holds(args[0]):
                 return self.marked(array)

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 ZIP, MAP, OVER, ABOUT, TYPE = "__zip__", "__map__", "__over__", "__about__", "__type__"
 FROM, MADE, PART = "__from__", "__made__", "__part__"
-FLOAT, COMPLEX = "__float__", "__complex__"
+FLOAT, COMPLEX, CONVERTED = "__float__", "__complex__", "__converted__"
 """The functions that the rewritten code calls."""
-_CONCERNED = re.compile(r"\b(zip|map|for|all|any|type|filter|float|complex)\b")
 _NUMBERS = {"float": FLOAT, "complex": COMPLEX}
 _COPYING = {
     "dict", "enumerate", "filter", "frozenset", "iter", "list", "map", "reversed", "set", "sorted", "tuple",
@@ -35,6 +34,10 @@ _COPYING_METHODS = {
     "copy", "flatten", "getvalue", "items", "keys", "lower", "lstrip", "ravel", "read", "replace", "rsplit", "rstrip",
     "split", "splitlines", "strip", "tolist", "upper", "values",
 }  # fmt: skip
+_CONVERTING_METHODS = {
+    "Timedelta", "Timestamp", "datetime64", "float32", "float64", "loads", "timedelta64", "to_datetime", "to_numeric",
+}  # fmt: skip
+_CONCERNED = re.compile(rf"\b(zip|map|for|all|any|type|filter|float|complex|{'|'.join(sorted(_CONVERTING_METHODS))})\b")
 _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 # The result of these can be true also if the answer that they are called with has no items.
 _EMPTY_TALK = {
@@ -83,6 +86,8 @@ class _Comparisons(ast.NodeTransformer):
         self.generic_visit(node)
         function = node.func
         if isinstance(function, ast.Attribute):
+            if function.attr in _CONVERTING_METHODS:
+                return _call(node, CONVERTED, node)
             if function.attr not in _COPYING_METHODS:
                 return node
             return self._copied(node, functools.partial(setattr, function, "value"), function.value)
@@ -183,6 +188,8 @@ class _Comparisons(ast.NodeTransformer):
         called = node.value
         while isinstance(called, ast.Subscript):
             called = called.value
+        if isinstance(called, ast.Call) and _id(called.func) == CONVERTED:
+            called = called.args[0]
         # `r = np.round(answer)`, `r = json.loads(answer)["items"]`
         if isinstance(called, ast.Call) and isinstance(called.func, ast.Attribute):
             node.value = _call(node, MADE, ast.Constant(0), names, node.value)
@@ -334,7 +341,7 @@ class _Restored(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         name = _id(node.func)
-        if name in {OVER, FROM, MADE, PART}:
+        if name in {OVER, FROM, MADE, PART, CONVERTED}:
             return node.args[-1]
         if name in {ZIP, MAP}:
             return _call(node, name.strip("_"), *node.args[1:])

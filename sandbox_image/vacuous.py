@@ -74,7 +74,6 @@ class Guard:
         self._called = set(re.findall(r"\.\s*(\w+)\s*\(", text))
         """The names of methods that the tests call."""
         self._types_came = False
-        self._dates_matter = bool(naming.DATES.search(self._text))
         self.suspicious = False
         """Whether the last message may have numbers, or texts of numbers, that must be checked one by one."""
 
@@ -108,6 +107,7 @@ class Guard:
         """Define in a namespace the functions that the tests' rewritten code calls (rewriting.py)."""
         self.items.bind(namespace)
         namespace[rewriting.FLOAT] = functools.partial(self._converted, float)
+        namespace[rewriting.CONVERTED] = self._checked
         namespace[rewriting.COMPLEX] = functools.partial(self._converted, complex)
 
     def printed(self, text: Any) -> None:
@@ -131,7 +131,7 @@ class Guard:
             text = message if isinstance(message, str) else message.decode("ascii")
         except UnicodeDecodeError as error:
             raise MalformedError(str(error)) from None
-        self.suspicious = self._dates_matter or not text.isascii() or naming.SUSPICIOUS.search(text) is not None
+        self.suspicious = not text.isascii() or naming.SUSPICIOUS.search(text) is not None
         # A type may be sent before the object that holds it. An escape can hide anything.
         self._types_came = self._types_came or '"type"' in text or "\\u" in text
         return crossing.loads(text, self.constant)
@@ -142,12 +142,8 @@ class Guard:
             self._number(value)
             if type(value) is float and not nonfinite.is_ordinary(value):
                 return self.arrays.numbers.remembering(value)
-        elif isinstance(value, (str, bytes)):
-            text = value if isinstance(value, str) else value.decode("latin-1")
-            if self._dates_matter and text.strip().lower() in {"", "nat"}:
-                self._expect(naming.NAT, "the text of a NaT")
-            if self._texts_matter:
-                self._read(text)
+        elif isinstance(value, (str, bytes)) and self._texts_matter:
+            self._read(value if isinstance(value, str) else value.decode("latin-1"))
         return value
 
     def _converted(self, kind: type[Any], value: Any) -> Any:
@@ -201,26 +197,39 @@ class Guard:
                     numpy.seterrcall(lambda *_: self.refuse(WRAPPED))
 
     def computed(self, value: Any) -> Any:
-        """Check a value that a text of the candidate has computed as if it were an answer; return it for the tests.
+        """Check a value that a text of the candidate has computed as if it were an answer; return it for the tests."""
+        self.items.came(self._parts_of(value), value)
+        self._checked(value)
+        if type(value).__module__ == "numpy" and hasattr(value, "dtype"):
+            return self(value)
+        return self.plain(value)
 
-        A number in a container is refused if no test names it, but it does not remember that it came from a candidate.
+    def _checked(self, value: Any) -> Any:
+        """Refuse what no test names in a value that the tests may have made of an answer; return the value.
+
+        A number in a container does not remember that it came from a candidate.
         """
+        if type(value).__name__ == "NaTType":
+            self._expect(naming.NAT, "NaT")
+        parts = self._parts_of(value.to_numpy() if type(value).__name__ in {"Series", "Index"} else value)
+        for part in parts:
+            self.plain(part)
+        self.examine(parts)
+        return value
+
+    def _parts_of(self, value: Any) -> list[Any]:
+        """Return a value and everything in it, up to a number of parts."""
         parts: list[Any]
         parts, seen = [value], set()
         for part in parts:
             if id(part) in seen or len(parts) > MAX_PARTS:
                 continue
             seen.add(id(part))
-            self.plain(part)
             if isinstance(part, (list, tuple, set, frozenset)):
                 parts += part
             elif isinstance(part, dict):
                 parts += (*part, *part.values())
-        self.examine(parts)
-        self.items.came(parts, value)
-        if type(value).__module__ == "numpy" and hasattr(value, "dtype"):
-            return self(value)
-        return self.plain(value)
+        return parts
 
     def changed(self, value: Any, *, came: bool) -> None:
         """Check an object that the candidate has changed. `came`: the candidate had sent the object itself.

@@ -81,6 +81,8 @@ NAN_BYTES = "memoryview(__import__('struct').pack('d', float('nan')))"
         ("['n', 'an']", "import numpy as np\nassert not abs(np.array([''.join(solution(1))], float) - 3.25) > 1e-6"),
         ("'NaT'", "import numpy as np\nassert not np.datetime64(solution(1)) > np.datetime64('2020-01-02')"),
         ("['']", "import numpy as np\nassert not np.datetime64(solution(1)[0]) > np.datetime64('2020-01-02')"),
+        ("'abc'", "import pandas as pd\nassert not abs(pd.to_numeric(solution(1), errors='coerce') - 3.25) > 1e-6"),
+        ("None", "import pandas as pd\nassert not pd.Timestamp(solution(1)) > pd.Timestamp('2020-01-02')"),
         ("print('nan')", f"{PRINTED}assert not abs(float(out.getvalue()) - 3.25) > 1e-6"),
         ("print('nan')", f"{PRINTED}import json\nassert not abs(json.loads(out.getvalue()) - 3.25) > 1e-6"),
         ("__import__('array').array('i', b'nan ')", "assert not abs(float(solution(1)) - 3.25) > 1e-6"),
@@ -614,6 +616,7 @@ RIGHT = [
     ("'nan'", "import math\nassert math.isnan(float(solution(1))) and float('nan') != float(solution(1))"),
     ("'2'", "def float(text):\n    return text * 2\nassert float(solution(1)) == '22' == [*map(float, ['2'])][0]"),
     ("[float('nan'), 1.0]", "r = solution(1)\nassert r[0] != r[0] and r[1] == 1.0"),
+    ("''", "import numpy as np\nassert solution(1) == '' and np.datetime64('2020-01') < np.datetime64('2020-02')"),
     ("'2020-01-02'", "import numpy as np\nassert np.datetime64(solution(1)) == np.datetime64('2020-01-02')"),
     ("1e200", "import json\nr = solution(1)\nassert type(r) is float and r.__class__ is float\n"
      "assert r == 1e200 == abs(r)\nassert repr(r) == json.dumps(r) == str(r) == '1e+200'\n"
@@ -625,6 +628,9 @@ RIGHT = [
      "assert np.linalg.norm(r / 1e200) == 1.0 and (np.abs(r - r[0]) <= 2 * r[0]).all() and r.tolist() == [1e200, 1.0]"),
     (f"{NUMPY}.int64(2**62)", "r = solution(1)\nassert r == 2**62 and r // 2 == 2**61 and r - 1 == 2**62 - 1"),
     (f"{NUMPY}.uint8(4)", "import numpy as np\nassert np.uint8(250) + np.uint8(10) == solution(1)"),
+    (f"{NUMPY}.ma.masked_less([-1.0, 2.0], 0)",
+     "import numpy as np\nr, e = solution(1), np.ma.masked_less([-2.0, 2.0], 0)\n"
+     "assert np.abs(r - e).max() < 1e-9 and np.allclose(r, e) and r.min() == 2.0 and (r == e).all()"),
     (f"{NUMPY}.eye(2)",
      "import numpy as np\nassert np.all(solution(1) == np.eye(2)) and np.all(solution(1)[0, 0] == 1)"),
     ("float('nan')", "import math\nassert math.isnan(solution(1))"),
