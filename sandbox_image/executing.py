@@ -61,17 +61,19 @@ def refuse_foreign_code(
     code: "CodeType",
     namespace: "dict[str, Any]",
     classes: "dict[str, type[Any]]",
+    computed: "Callable[[Any], Any]",
 ) -> None:
     """Restrict, in this process from now on, the texts that tests execute.
 
     `note` gets the reason why nothing can be confirmed, and returns the exception. `spec` has the texts of the tests
     and the signature; `code` is that of the tests, which will run in `namespace`. `classes`: those of the signature.
+    `computed` checks what a text has computed, and returns the value that the tests get.
     """
     text = f"{spec['signature']}\n{spec['test']}"
     if not re.search(r"\b(eval|exec)\b", text):
         return
     namespace[_OWN] = True
-    restriction = _Restriction(note, text, code, classes)
+    restriction = _Restriction(note, text, code, classes, computed)
     builtins.eval = restriction.replaced(builtins.eval)
     builtins.exec = restriction.replaced(builtins.exec)
 
@@ -113,8 +115,9 @@ class _Restriction:
         text: str,
         code: "CodeType",
         classes: "dict[str, type[Any]]",
+        computed: "Callable[[Any], Any]",
     ) -> None:
-        self._note, self._classes = note, tuple(classes.values())
+        self._note, self._classes, self._computed = note, tuple(classes.values()), computed
         self._open_locals = _LOCALS.search(text) is not None
         parts = list(_parts(code))
         self._variables = {name for part in parts for name in (*part.co_varnames, *part.co_cellvars)} | {
@@ -136,17 +139,29 @@ class _Restriction:
             spaces = namespace, local
             if namespace is None:
                 spaces = frame.f_globals, frame.f_locals if local is None else local
-            if frame.f_code.co_filename in _TESTS and not self._is_of_tests(source):
-                code = source
-                if not isinstance(source, types.CodeType):
-                    text = source.lstrip(" \t") if isinstance(source, str) and name == "eval" else source
-                    code = compile(text, "<string>", name, dont_inherit=True)
-                names = _Names(frame, namespace, local, open_locals=self._open_locals)
-                self.check(code, names, stores=name == "exec")
-            return execute(source, *spaces, **more)
+            if frame.f_code.co_filename not in _TESTS or self._is_of_tests(source):
+                return execute(source, *spaces, **more)
+            code = source
+            if not isinstance(source, types.CodeType):
+                text = source.lstrip(" \t") if isinstance(source, str) and name == "eval" else source
+                code = compile(text, "<string>", name, dont_inherit=True)
+            names = _Names(frame, namespace, local, open_locals=self._open_locals)
+            self.check(code, names, stores=name == "exec")
+            result = execute(source, *spaces, **more)
+            self._check_stored(code, spaces[0] if spaces[1] is None else spaces[1])
+            return self._computed(result)
 
         name = checked.__name__ = checked.__qualname__ = execute.__name__
         return checked
+
+    def _check_stored(self, code: "CodeType", space: "Any") -> None:
+        """Check the values of the names that a text has defined."""
+        for name in {name for name, how in codes.names(code) if how in _STORING}:
+            if name in space:
+                value = space[name]
+                checked = self._computed(value)
+                if checked is not value:
+                    space[name] = checked
 
     def _is_of_tests(self, source: "Any") -> bool:
         """Whether this text object is a constant of the tests. An equal text may be a candidate's answer."""
@@ -170,6 +185,10 @@ class _Restriction:
         steps = {dis.opname[number] for part in parts for _, number, _ in codes.instructions(part)}
         if "LOAD_BUILD_CLASS" in steps:
             self._refuse("names a class of its own")
+        if any(part.co_consts.count(("*",)) for part in parts):
+            self._refuse("names whatever a module has")
+        for name in sorted({name for part in parts for name in _matched(part)} - _ATTRIBUTES):
+            self._refuse(f"names {name!r}")
         if not stores and steps & _CHANGING:
             self._refuse("names what it changes")
         if stores and not names.is_closed:
@@ -221,6 +240,15 @@ def _parts(code: "Any") -> "Iterator[CodeType]":
         yield code
         for constant in code.co_consts:
             yield from _parts(constant)
+
+
+def _matched(code: "CodeType") -> "Iterator[str]":
+    """Yield the attributes in patterns like `case Exception(__traceback__=found)`: their names are in a constant."""
+    before = 0, 0
+    for _, number, argument in codes.instructions(code):
+        if dis.opname[number] == "MATCH_CLASS":
+            yield from code.co_consts[before[1]] if dis.opname[before[0]].startswith("LOAD_CONST") else ("?",)
+        before = number, argument
 
 
 def _texts(constants: "Any") -> "Iterator[str | bytes]":

@@ -10,11 +10,11 @@ import socket
 
 import crossing
 import executing
-import itemwise
 import lending
 import patience
 import recording
 import replies
+import rewriting
 import sending
 import streams
 import surroundings
@@ -83,9 +83,9 @@ class _Tests:
         exec(compile(self._spec["signature"], "<signature>", "exec", dont_inherit=True), namespace)
         classes, stubs = lending.classes_and_stubs(self._spec, namespace)
         self._replies = Replies(classes, self._broken, self._guard, self._called)
-        tests = patience.Patient(self._spec["test"], rewrite=itemwise.rewrite)
+        tests = patience.Patient(self._spec["test"], rewrite=rewriting.rewrite)
         tests.bind(namespace, self._failed)
-        self._guard.items.bind(namespace)
+        self._guard.bind(namespace)
         names = lending.open_names(tests.code, namespace | stubs)
         functions = set(map(str, hello["functions"]))
         namespace |= {name: Proxy(name, stub, self._called) for name, stub in stubs.items() if name in functions}
@@ -93,7 +93,9 @@ class _Tests:
         proxy = lambda name: Proxy(name, None, self._called)  # noqa: E731
         lending.lend(namespace, names, hello, decoder, self._replies.makers, proxy)
         self._named = {id(value): name for name, value in namespace.items() if type(value) is Proxy}
-        executing.refuse_foreign_code(self._broken.note, self._spec, tests.code, namespace, classes)
+        executing.refuse_foreign_code(
+            self._broken.note, self._spec, tests.code, namespace, classes, self._guard.computed
+        )
         exec(tests.code, namespace)
         self._guard.items.finish()
 

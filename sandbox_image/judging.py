@@ -13,11 +13,11 @@ import socket
 import confine
 import crossing
 import executing
-import itemwise
 import lending
 import patience
 import recording
 import replies
+import rewriting
 import streams
 import vacuous
 import wire
@@ -95,7 +95,7 @@ class _Tests:
         self._spec = spec
         self._broken = replies.Broken()
         self._signature = compile(spec["signature"], "<signature>", "exec")
-        self._tests = patience.compile_strict(spec["test"], itemwise.rewrite)
+        self._tests = patience.compile_strict(spec["test"], rewriting.rewrite)
         self._calls = [json.loads(call) for call in spec["calls"]]
 
     def verdict(self, hello: str | None, answers: list[str]) -> tuple[str, str]:
@@ -129,8 +129,10 @@ class _Tests:
         replay.used += lending.lend(lent, self._spec["names"], hello, decoder, makers, proxy)
         replay.names |= lent
         namespace |= lent
-        self._guard.items.bind(namespace)
-        executing.refuse_foreign_code(self._broken.note, self._spec, self._tests, namespace, classes)
+        self._guard.bind(namespace)
+        executing.refuse_foreign_code(
+            self._broken.note, self._spec, self._tests, namespace, classes, self._guard.computed
+        )
         exec(self._tests, namespace)
         self._guard.items.finish()
         return replay

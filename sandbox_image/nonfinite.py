@@ -4,6 +4,9 @@ If the tests do not name such numbers, vacuous.py refuses them. If the tests do,
 and wrong for the next, and a comparison may still be true: a NaN is not greater than any tolerance, and an infinity is
 within any relative one. So the number remembers that it came from a candidate. Its difference from a finite number is
 refused, and so is a comparison by order; a question about its kind (`isnan`, `== inf`) is not.
+
+A number whose square is not finite remembers it too: two infinities that the tests' arithmetic makes of such numbers
+are not compared by order.
 """
 
 from __future__ import annotations
@@ -24,8 +27,12 @@ WHY = "a number that is not finite is compared as if it were near any other"
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 _ORDER = ("lt", "le", "gt", "ge")
 _ORDERING = {"less", "less_equal", "greater", "greater_equal"}
+_COMPARING = _ORDERING | {"equal", "not_equal"}
 _DIVIDING = {"divide", "true_divide"}
-_ABSOLUTE = ("abs", "absolute", "fabs")
+_KEEPING = {"math": ("fabs", "sqrt"), "numpy": ("abs", "absolute", "fabs", "sqrt", "square")}
+"""Module -> functions of one number whose result remembers, too."""
+_LIMIT, _LIMITS = 1e150, {2: 200.0, 4: 1e18}
+"""Numbers below this have a finite square: in general, and by the size of smaller types."""
 
 
 class Remembering:
@@ -33,7 +40,8 @@ class Remembering:
 
     __slots__ = ()
     crosses_as_number = True
-    derived: bool
+    derived = False
+    """Whether the tests have computed it."""
     plain: Callable[[], Any]
 
 
@@ -57,26 +65,25 @@ class Numbers:
             self._classes[kind] = self._class(kind)
         if not self.came:
             self.came = True
-            self._keep_absolute(math, "fabs")
-            if "numpy" in sys.modules:
-                for name in _ABSOLUTE:
-                    self._keep_absolute(sys.modules["numpy"], name)
+            for module, names in _KEEPING.items():
+                for name in names if module in sys.modules else ():
+                    self._keep(sys.modules[module], name)
         made = self._classes[kind](value)
         made.derived = derived
         return made
 
-    def _keep_absolute(self, module: Any, name: str) -> None:
+    def _keep(self, module: Any, name: str) -> None:
         original = getattr(module, name)
 
-        def absolute(value: Any, *args: Any, **kwargs: Any) -> Any:
+        def keeping(value: Any, *args: Any, **kwargs: Any) -> Any:
             found = original(plain(value), *args, **kwargs)
             return self._kept(found, value) if isinstance(value, Remembering) else found
 
-        setattr(module, name, absolute)
+        setattr(module, name, keeping)
 
     def _kept(self, found: Any, source: Any) -> Any:
         """Return `found`, computed from `source`, as a number that remembers if it is not finite."""
-        return found if math.isfinite(found) else self.remembering(found, derived=source.derived)
+        return found if is_ordinary(found) else self.remembering(found, derived=source.derived)
 
     def _class(self, kind: type[Any]) -> type[Any]:
         def made_plain(value: Any) -> Any:
@@ -99,6 +106,11 @@ class Numbers:
             "__class__": property(lambda _: kind),
             "__reduce_ex__": lambda a, _protocol: (kind, (plain(a),)),
         }
+        if kind is not float:
+            # NumPy would convert a large number of Python to the smaller type, in which it is an infinity.
+            members["__eq__"] = lambda a, b: operator.eq(*_widened(a, b))
+            members["__ne__"] = lambda a, b: operator.ne(*_widened(a, b))
+            members["__hash__"] = kind.__hash__
         # NumPy examines only the first base.
         made = type(kind.__name__, (kind, Remembering), members)
         made.__module__ = kind.__module__
@@ -114,9 +126,11 @@ class Numbers:
             made = compute(a, b)
             # Two NaN, or the difference of two equal infinities: the answer may be right.
             alike = (a != a and b != b) or (name == "sub" and a == b)
-            if alike or not isinstance(made, (int, float)) or math.isfinite(made):
+            # Two infinities that the tests' arithmetic has made are not right.
+            alike = alike and not (mine.derived and getattr(other, "derived", False))
+            if alike or not isinstance(made, (float, type(a))) or is_ordinary(made):
                 return made
-            return self.remembering(made, derived=True)
+            return self.remembering(made, derived=not math.isfinite(made))
 
         return computed
 
@@ -124,7 +138,7 @@ class Numbers:
         numpy = sys.modules.get("numpy")
         if numpy is None or not isinstance(b, numpy.ndarray):
             return compute(a, b)
-        return compute(self._marked(numpy.asarray(a)), b)
+        return compute(self._marked(_array(numpy, a)), b)
 
     def _order(self, compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         def compared(mine: Any, other: Any) -> Any:
@@ -153,7 +167,7 @@ class Numbers:
         """Refuse an operation on two arrays by which a number that is not finite would be near any other."""
         if len(inputs) != 2:
             return
-        a, b = (numpy.asarray(plain(value)) for value in inputs)
+        a, b = (_array(numpy, plain(value)) for value in inputs)
         if not {a.dtype.kind, b.dtype.kind} <= set("fiub"):
             return
         differ = any(getattr(value, "differs", False) for value in inputs)
@@ -166,6 +180,16 @@ class Numbers:
                 self._refuse(WHY)
         if differ and (name in _ORDERING or name in _DIVIDING) and (numpy.isinf(a) & numpy.isinf(b)).any():
             self._refuse(WHY)
+        overflowed = any(getattr(value, "overflowed", False) for value in inputs)
+        if name in _COMPARING and overflowed and not (numpy.isfinite(a) | numpy.isfinite(b)).all():
+            self._refuse(WHY)
+
+
+def is_ordinary(number: Any) -> bool:
+    """Whether a number, or each item of an array, is finite and has a finite square."""
+    size = getattr(getattr(number, "dtype", None), "itemsize", 8)
+    found = abs(number) < _LIMITS.get(size, _LIMIT)
+    return bool(found.all() if hasattr(found, "all") else found)
 
 
 def plain(value: Any) -> Any:
@@ -178,6 +202,17 @@ def plain_type(value: Any) -> type[Any]:
     kind = type(value)
     guards = getattr(kind, "crosses_as_array", False) is True or getattr(kind, "crosses_as_number", False) is True
     return kind.__base__ if guards and kind.__base__ is not None else kind
+
+
+def _array(numpy: Any, value: Any) -> Any:
+    """Return an array, also if noticing.py has replaced the function of the tests."""
+    return getattr(numpy.asarray, "unguarded", numpy.asarray)(value)
+
+
+def _widened(mine: Any, other: Any) -> tuple[Any, Any]:
+    """Return both numbers as ordinary ones; the first as one of Python if the second is."""
+    a, b = plain(mine), plain(other)
+    return (float(a), b) if type(b) in {int, float} else (a, b)
 
 
 def _exchanged(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

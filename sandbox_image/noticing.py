@@ -35,8 +35,12 @@ _COMPARISONS = {
 # A difference is usually compared next.
 _DIFFERING = _COMPARISONS | {"subtract"}
 _PAIRING = (*sorted(_DIFFERING), "divide", "true_divide", "maximum", "minimum", "hypot")
-# Only these convert a list without items to an array.
-_MAKING = ("array", "asarray", "asanyarray", "ravel", "concatenate")
+# Only these convert a list or a text without items to an array.
+_MAKING = (
+    "array", "asarray", "asanyarray", "ravel", "concatenate", "atleast_1d", "atleast_2d", "loadtxt", "genfromtxt",
+)  # fmt: skip
+_REDUCING_METHODS = ("dot", "mean", "prod", "std", "sum", "var")
+_REDUCING = (*_REDUCING_METHODS, "inner", "vdot")
 _SEQUENCES = (
     list, tuple, range, collections.deque, array.array, bytearray, memoryview, collections.UserList,
     collections.UserDict, collections.UserString, collections.ChainMap,
@@ -48,10 +52,13 @@ class Arrays:
     """Creates such arrays, and replaces what compares arrays or creates them. It changes NumPy in this process.
 
     `refuse(why)` raises an exception. `text`: the tests and the signature, in lower case. `tests`: the tests.
+    `expect_named(array)` refuses numbers that are not finite, if the tests do not name such numbers.
     """
 
-    def __init__(self, refuse: Callable[[str], NoReturn], text: str, tests: str) -> None:
-        self.refuse, self._text = refuse, text
+    def __init__(
+        self, refuse: Callable[[str], NoReturn], text: str, tests: str, expect_named: Callable[[Any], None]
+    ) -> None:
+        self.refuse, self._text, self._expect_named = refuse, text, expect_named
         self.numbers = nonfinite.Numbers(refuse, self.marked, tests)
         """The numbers that are not finite."""
         self._marks: dict[type[Any], type[Any]] = {}
@@ -79,6 +86,13 @@ class Arrays:
                 setattr(numpy, name, self.checked(getattr(numpy, name)))
         for name in _MAKING:
             setattr(numpy, name, self._marking(getattr(numpy, name)))
+        for name in ("allclose", "allequal"):
+            if f"ma.{name}(" in self._text:
+                # Masked items are equal to anything.
+                setattr(numpy.ma, name, self.checked(getattr(numpy.ma, name)))
+        numpy.linalg.norm = self._reducing(numpy.linalg.norm)
+        for name in _REDUCING:
+            setattr(numpy, name, self._reducing(getattr(numpy, name)))
 
     def could_notice(self, value: Any) -> bool:
         """Whether `marked` would change this value."""
@@ -100,16 +114,37 @@ class Arrays:
         @functools.wraps(make)
         def made(*args: Any, **kwargs: Any) -> Any:
             array = make(*args, **kwargs)
-            if self.trusting:
+            if self.trusting or not hasattr(array, "dtype"):
                 return array
             if array.dtype.kind == "c" and overflows(sys.modules["numpy"], array):
                 self.refuse(OVERFLOW)
+            # The tests may have made it of texts. NumPy itself fills masked arrays with infinities.
+            of_tests = sys._getframe(1).f_code.co_filename == "<tests>"
+            if of_tests and array.dtype.kind == "f" and not is_finite(array):
+                self._expect_named(array)
             if self.numbers.came and nonfinite.holds(args[0]):
                 return self.marked(array)
             return self.mark(array)
 
         made.unguarded = make  # type: ignore[attr-defined]
         return made
+
+    def _reducing(self, reduce: Callable[..., Any]) -> Callable[..., Any]:
+        reduce = _unguarded(reduce)
+
+        @functools.wraps(reduce)
+        def reduced(*args: Any, **kwargs: Any) -> Any:
+            return self.reduced(reduce(*args, **kwargs), args)
+
+        reduced.unguarded = reduce  # type: ignore[attr-defined]
+        return reduced
+
+    def reduced(self, found: Any, given: tuple[Any, ...]) -> Any:
+        """Return a number computed from arrays as one that remembers, if it may have become infinite."""
+        arrays = [value for value in given if getattr(type(value), "crosses_as_array", False)]
+        if not arrays or not isinstance(found, sys.modules["numpy"].floating) or nonfinite.is_ordinary(found):
+            return found
+        return self.numbers.remembering(found, derived=not is_finite(found) and _overflowed((*arrays,)))
 
     def checked(self, compare: Callable[..., Any], *, near: bool = False) -> Callable[..., Any]:
         """Return a comparison of two values that refuses values for which it would be true of anything.
@@ -140,6 +175,8 @@ class Arrays:
         """Refuse two values if a comparison of them may be true whatever the values are."""
         if overflows(numpy, a) or overflows(numpy, b):
             self.refuse(OVERFLOW)
+        if getattr(a, "overflowed", False) or getattr(b, "overflowed", False):
+            self.refuse(nonfinite.WHY)
         if numpy is not None:
             if (_size(numpy, a) == 0) != (_size(numpy, b) == 0):
                 self.refuse(EMPTY)
@@ -166,6 +203,8 @@ def _noticing_class(numpy: Any, base: type[Any], arrays: Arrays) -> type[Any]:
         crosses_as_array = True
         differs = False
         """Whether it is a difference, or was computed from one."""
+        overflowed = False
+        """Whether the tests' arithmetic made items that are not finite of finite ones."""
 
         @property  # type: ignore[misc]
         def __class__(self) -> Any:
@@ -190,15 +229,34 @@ def _noticing_class(numpy: Any, base: type[Any], arrays: Arrays) -> type[Any]:
             if max(sizes) == 0 and ufunc.__name__ in _DIFFERING:
                 return made
             differs = ufunc.__name__ == "subtract" or any(getattr(value, "differs", False) for value in inputs)
-            odd = isinstance(made, numpy.ndarray) and made.dtype.kind == "f" and not is_finite(made)
+            odd = (
+                getattr(made, "dtype", None) is not None and made.dtype.kind == "f" and not nonfinite.is_ordinary(made)
+            )
+            overflowed = odd and not is_finite(made) and _overflowed(inputs)
+            if odd and not isinstance(made, numpy.ndarray):
+                return arrays.numbers.remembering(made, derived=overflowed or differs)
             made = arrays.marked(made) if odd else arrays.mark(made)
-            if differs and getattr(made, "crosses_as_array", False):
-                made.differs = True
+            if getattr(made, "crosses_as_array", False):
+                made.differs, made.overflowed = differs, overflowed
             return made
 
+    for name in _REDUCING_METHODS:
+        setattr(Noticing, name, _reducing_method(getattr(base, name), arrays))
     # `repr` writes this name in front of the items.
     Noticing.__name__ = "array" if base is numpy.ndarray else base.__name__
     return Noticing
+
+
+def _reducing_method(reduce: Callable[..., Any], arrays: Arrays) -> Callable[..., Any]:
+    def reduced(array: Any, *args: Any, **kwargs: Any) -> Any:
+        return arrays.reduced(reduce(array, *args, **kwargs), (array, *args))
+
+    return reduced
+
+
+def _overflowed(inputs: tuple[Any, ...]) -> bool:
+    """Whether a result that is not finite comes from finite numbers, or from such a result."""
+    return any(getattr(value, "overflowed", False) for value in inputs) or all(map(is_finite, map(_bare, inputs)))
 
 
 def _bare(value: Any) -> Any:

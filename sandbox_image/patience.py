@@ -8,6 +8,8 @@ import ast
 import re
 import sys
 
+import rewriting
+
 # No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the tests.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class Patient:
 
 def _text(node: ast.stmt, error: BaseException | None) -> str:
     """Return a text for people that tells what failed."""
-    text = ast.unparse(node)
+    text = ast.unparse(rewriting.restored(node))
     return text if error is None or isinstance(error, AssertionError) else f"{text} ({type(error).__name__}: {error})"
 
 
@@ -138,7 +140,8 @@ def _apart(node: ast.stmt) -> list[ast.stmt]:
 
 def _exhaustive(test: ast.expr) -> ast.expr:
     """Return `all(...)` in a form that reads all items, because all must be true."""
-    if isinstance(test, ast.Call) and _name(test.func) == "all" and len(test.args) == 1 and not test.keywords:
+    # `np.all` has read all items of its argument, which may also be a single value.
+    if isinstance(test, ast.Call) and getattr(test.func, "id", "") == "all" and len(test.args) == 1:
         return _at(test, ast.Call(_at(test, ast.Name(_EVERY, ast.Load())), test.args, []))
     return test
 

@@ -69,12 +69,16 @@ class Replies:
             how = "e" if "e" in reply else "v"
             result = decoder.value(reply[how])
             self._guard.items.came(decoder.built, result)
+            self._guard.printed(reply.get("p"))
             for tag, number, node in reply["m"]:
                 heap = {"t": self.ours, "a": self.theirs}[tag]
                 heap.check_change(number, node)
                 decoder.fill(heap.objects[number], node)
                 heap.look(number)
                 self._guard.changed(heap.objects[number], came=heap is self.theirs)
+                self._guard.items.came([heap.objects[number]], None)
+            # Arguments for the candidate to fill are answers as well.
+            self._guard.items.came([value for value in self.ours.objects if _is_empty(value)], None)
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             raise MalformedError(str(error)[:200]) from None
         return how, result
@@ -83,6 +87,10 @@ class Replies:
         """Release objects that the tests no longer use: all received ones, and these of their own."""
         self.theirs.forget_all()
         self.ours.forget(numbers)
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, (list, dict, set)) and not value
 
 
 def delivered(how: str, result: Any) -> Any:

@@ -219,26 +219,34 @@ class Encoder:
         return not isinstance(value, (BaseException, *_ITERATORS))
 
     def iterator(self, value: Any) -> list[Any]:
-        """Return all items of an iterator; only the first ones if it is endless, and its exception if it fails."""
+        """Return all items of an iterator; only the first ones if it is endless, and its exception if it fails.
+
+        Also what a generator returns after its last item.
+        """
         items: list[Any]
         end: Exception | None
-        items, end = [], None
+        items, end, returned = [], None, None
         generator = type(value) is types.GeneratorType
         if type(value) is itertools.groupby:
             # A group is no longer valid when the next one is requested.
             value = ((key, iter(list(group))) for key, group in value)
         limit = time.process_time() + MAX_ITERATOR_SECONDS
         try:
-            for item in value:
-                items.append(item)
+            iterator = iter(value)
+            while True:
+                items.append(next(iterator))
                 if len(items) > MAX_ITERATOR_ITEMS or (len(items) > ENDLESS_ITEMS and time.process_time() > limit):
                     del items[ENDLESS_ITEMS:]
                     return ["begun", self.atoms(items), None]
+        except StopIteration as error:
+            returned = error.value
         except Exception as error:
             end = error
         if end is not None:
             return ["begun", self.atoms(items), self.atom(end)]
-        return ["generator" if generator else "iterator", self.atoms(items)]
+        if generator:
+            return ["generator", self.atoms(items), self.atom(returned)]
+        return ["iterator", self.atoms(items)]
 
     def _instance(self, value: Any, name: str) -> list[Any]:
         if isinstance(value, enum.Flag):

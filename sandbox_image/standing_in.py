@@ -10,7 +10,7 @@ import collections
 
 import degrading
 from crossing import UnconfirmedError
-from instances import MalformedError
+from instances import MalformedError, attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -208,6 +208,16 @@ def record(name: Any, fields: Any, values: Iterable[Any]) -> Any:
     if not (isinstance(fields, list) and all(isinstance(field, str) for field in fields)):
         raise MalformedError("a named tuple without names")
     return collections.namedtuple(_name(name), fields, rename=True)._make(values)  # type: ignore[attr-defined]
+
+
+def parts_by_name(value: Any) -> Mapping[Any, Any]:
+    """Return the attributes of an object that was built from data; nothing for a value of another kind."""
+    if isinstance(value, Tree):
+        held: Mapping[Any, Any] = object.__getattribute__(value, _HELD)
+        return held
+    if isinstance(value, tuple):
+        return dict(zip(getattr(value, "_fields", ()), value, strict=False))
+    return attributes(value)
 
 
 def mapping(value: Any) -> Any:

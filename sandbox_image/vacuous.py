@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import array
 import cmath
+import contextlib
 import decimal
+import functools
+import io
 import math
 import re
 import sys
@@ -21,6 +24,9 @@ import itemwise
 import naming
 import nonfinite
 import noticing
+import rewriting
+import standing_in
+from instances import MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +35,10 @@ if TYPE_CHECKING:
 
 _WITHOUT_NUMPY = {decimal.Decimal, array.array, bytearray, memoryview}
 """Classes with numbers, or that are converted to one, besides those of JSON and NumPy."""
+
+WRAPPED = "the type of a number that the candidate returned is too small for what the tests compute with it"
+MAX_PARTS = 100_000
+"""How many parts of a value that a text has computed are checked."""
 
 
 def refuse_empty_comparisons(
@@ -56,16 +66,19 @@ class Guard:
 
     def __init__(self, note: Callable[[BaseException], BaseException], text: str, tests: str) -> None:
         self._note, self._text = note, text.lower()
-        self.arrays = noticing.Arrays(self.refuse, self._text, tests)
+        self.arrays = noticing.Arrays(self.refuse, self._text, tests, self._look_into)
         self.items = itemwise.Items(note)
         """The comparisons item by item."""
         self._lists_matter = bool(naming.NUMPY.search(self._text)) and not naming.EMPTY.search(self._text)
         self._texts_matter = bool(naming.CONVERTING.search(self._text))
+        self._called = set(re.findall(r"\.\s*(\w+)\s*\(", text))
+        """The names of methods that the tests call."""
+        self._types_came = False
         self.suspicious = False
         """Whether the last message may have numbers, or texts of numbers, that must be checked one by one."""
 
     def __call__(self, array: Any) -> Any:
-        odd = array.dtype.kind == "f" and not noticing.is_finite(array)
+        odd = array.dtype.kind == "f" and not nonfinite.is_ordinary(array)
         if array.size and not odd:
             return array
         # An answer can be an array even if the tests do not name NumPy.
@@ -90,6 +103,20 @@ class Guard:
         """Raise the exception after which nothing can be confirmed."""
         raise self._note(crossing.UnconfirmedError(why))
 
+    def bind(self, namespace: dict[str, Any]) -> None:
+        """Define in a namespace the functions that the tests' rewritten code calls (rewriting.py)."""
+        self.items.bind(namespace)
+        namespace[rewriting.FLOAT] = functools.partial(self._converted, float)
+        namespace[rewriting.CONVERTED] = self._checked
+        namespace[rewriting.COMPLEX] = functools.partial(self._converted, complex)
+
+    def printed(self, text: Any) -> None:
+        """Check a text that the candidate has printed. The stream in which the tests keep it is an answer as well."""
+        if isinstance(text, str):
+            self.plain(text)
+        if type(sys.stdout) is io.StringIO:
+            self.items.came([], sys.stdout)
+
     # --- values that are refused unless the tests name them ---
 
     def constant(self, name: str) -> float:
@@ -99,19 +126,33 @@ class Guard:
 
     def load(self, message: str | bytes) -> dict[str, Any]:
         """Decode a message of the candidate; record whether its numbers and texts must be checked one by one."""
-        text = message if isinstance(message, str) else message.decode("ascii", "replace")
+        try:
+            # `json.loads` would also accept bytes in UTF-16, in which the next line would not find a number.
+            text = message if isinstance(message, str) else message.decode("ascii")
+        except UnicodeDecodeError as error:
+            raise MalformedError(str(error)) from None
         self.suspicious = not text.isascii() or naming.SUSPICIOUS.search(text) is not None
-        return crossing.loads(message, self.constant)
+        # A type may be sent before the object that holds it. An escape can hide anything.
+        self._types_came = self._types_came or '"type"' in text or "\\u" in text
+        return crossing.loads(text, self.constant)
 
     def plain(self, value: Any) -> Any:
         """Return a number or text of the candidate; refuse it if it is, or converts to, a number that no test names."""
         if isinstance(value, (float, complex)):
             self._number(value)
-            if type(value) is float and not math.isfinite(value):
+            if type(value) is float and not nonfinite.is_ordinary(value):
                 return self.arrays.numbers.remembering(value)
         elif isinstance(value, (str, bytes)) and self._texts_matter:
             self._read(value if isinstance(value, str) else value.decode("latin-1"))
         return value
+
+    def _converted(self, kind: type[Any], value: Any) -> Any:
+        """Convert a value of the tests, which may be made of answers, to a number."""
+        found = kind(value)
+        self._number(found)
+        if kind is float and not math.isfinite(found):
+            return self.arrays.numbers.remembering(found)
+        return found
 
     def _number(self, value: Any) -> None:
         if isinstance(value, complex) and not cmath.isfinite(value):
@@ -128,7 +169,15 @@ class Guard:
             self._expect(naming.INF, "the text of a number that is not finite")
 
     def examine(self, objects: list[Any]) -> None:
-        """Refuse values that no test names in the objects of an answer: in arrays, NumPy scalars and empty lists."""
+        """Refuse values that no test names in the objects of an answer: in arrays, NumPy scalars and empty lists.
+
+        Also refuse an object with a type as a method: `bool` would be a method `count` that always returns 1.
+        """
+        if self._types_came:
+            for value in objects:
+                names = [key for key, item in standing_in.parts_by_name(value).items() if isinstance(item, type)]
+                if not self._called.isdisjoint(names):
+                    self.refuse("the tests call a method that is a type in what the candidate returned")
         if not _WITHOUT_NUMPY.isdisjoint(map(type, objects)):
             for value in objects:
                 if type(value) in _WITHOUT_NUMPY:
@@ -141,7 +190,46 @@ class Guard:
             self.refuse(noticing.EMPTY)
         for value in objects:
             if isinstance(value, (numpy.ndarray, numpy.generic)):
-                self._look_into(numpy, value)
+                self._look_into(value)
+                if not naming.NUMPY.search(self._text):
+                    # All numbers of NumPy are then the candidate's. Those of a small type wrap around.
+                    numpy.seterr(over="call")
+                    numpy.seterrcall(lambda *_: self.refuse(WRAPPED))
+
+    def computed(self, value: Any) -> Any:
+        """Check a value that a text of the candidate has computed as if it were an answer; return it for the tests."""
+        self.items.came(self._parts_of(value), value)
+        self._checked(value)
+        if type(value).__module__ == "numpy" and hasattr(value, "dtype"):
+            return self(value)
+        return self.plain(value)
+
+    def _checked(self, value: Any) -> Any:
+        """Refuse what no test names in a value that the tests may have made of an answer; return the value.
+
+        A number in a container does not remember that it came from a candidate.
+        """
+        if type(value).__name__ == "NaTType":
+            self._expect(naming.NAT, "NaT")
+        parts = self._parts_of(value.to_numpy() if type(value).__name__ in {"Series", "Index"} else value)
+        for part in parts:
+            self.plain(part)
+        self.examine(parts)
+        return value
+
+    def _parts_of(self, value: Any) -> list[Any]:
+        """Return a value and everything in it, up to a number of parts."""
+        parts: list[Any]
+        parts, seen = [value], set()
+        for part in parts:
+            if id(part) in seen or len(parts) > MAX_PARTS:
+                continue
+            seen.add(id(part))
+            if isinstance(part, (list, tuple, set, frozenset)):
+                parts += part
+            elif isinstance(part, dict):
+                parts += (*part, *part.values())
+        return parts
 
     def changed(self, value: Any, *, came: bool) -> None:
         """Check an object that the candidate has changed. `came`: the candidate had sent the object itself.
@@ -174,10 +262,15 @@ class Guard:
         elif self._texts_matter and code[-1] in "bBc":
             # `float` converts such bytes.
             self._read(bytes(value).decode("latin-1"))
+        elif self._texts_matter:
+            # It also converts the bytes of larger integers, but only all of them.
+            with contextlib.suppress(ValueError):
+                self._number(float(memoryview(value).tobytes()))
 
-    def _look_into(self, numpy: Any, value: Any) -> None:
+    def _look_into(self, value: Any) -> None:
+        numpy = sys.modules["numpy"]
         for name in value.dtype.names or ():
-            self._look_into(numpy, value[name])
+            self._look_into(value[name])
             if value.size and not value[name].size:
                 # A field of width 0 has no items, even if the array has some.
                 self.refuse(noticing.EMPTY)
@@ -193,6 +286,9 @@ class Guard:
                 self._expect(naming.INF, "Infinity")
             if kind == "c" and not numpy.isfinite(value).all():
                 self._expect(naming.COMPLEX, "a complex number that is not finite")
+            if value.dtype.itemsize == 2:
+                # Beside it, the expected number is rounded to three digits, and a large one becomes an infinity.
+                self._expect(naming.HALF, "a number of half precision")
         elif kind in "SU" and self._texts_matter:
             self._read(" ".join(map(str, numpy.char.decode(value, "latin-1").flat if kind == "S" else value.flat)))
         elif kind in "Mm" and numpy.isnat(value).any():

@@ -17,7 +17,7 @@ import pathlib
 import random
 import re
 import types
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import inside
 import numpy as np
@@ -27,6 +27,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import cases
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 crossing = inside.load("crossing")
 receiving = inside.load("receiving")
@@ -299,6 +302,18 @@ def test_views_ranges_and_slices_cross_as_what_they_are() -> None:
     assert [type(item) for item in received] == [type(item) for item in value]
     assert [list(item) for item in received[:4]] == [["a"], [1], [("a", 1)], [1, 4, 7]]
     assert received[4] == slice(None, 2)
+
+
+def test_a_generator_crosses_with_what_it_returns() -> None:
+    def counting() -> Generator[int, None, list[int]]:
+        yield 1
+        return [8]
+
+    received = cross(counting())
+    assert next(received) == 1
+    with pytest.raises(StopIteration) as ended:
+        next(received)
+    assert ended.value.value == [8]
 
 
 def test_iterators_cross_as_iterators_of_what_was_left_of_them() -> None:

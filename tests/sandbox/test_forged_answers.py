@@ -198,6 +198,39 @@ def test_what_stands_for_a_mapping_or_an_object_is_data(node: str) -> None:
     assert (found["confirmed"], found["kind"]) == (False, "malformed")
 
 
+COUNTED = """
+from collections import namedtuple
+Three = namedtuple("Three", "count b c")
+def solution(a): return Three(bool, 7, 8)
+"""
+HOLDING = "from types import SimpleNamespace\nclass Own: pass\ndef solution(a):\n    r = {}\n    {}\n    return r\n"
+LOOPED = "for key, value in solution(1).items():\n    assert {'a': 7392}[key] == value"
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        (COUNTED, "R = solution(1)\nassert len(R) == 3\nfor a in (1, 2, 3):\n    assert R.count(a) == 1"),
+        (HOLDING.format("SimpleNamespace()", "r.items = list"), LOOPED),
+        (HOLDING.format("Own()", "r.items = list"), LOOPED),
+        (HOLDING.format("Own()", "r.seen = int, bool; r.find = bool"), "assert solution(1).find('7392')"),
+    ],
+)
+def test_a_type_is_no_method(source: str, test: str) -> None:
+    assert "a method that is a type" in phases.replayed(source, test)["reason"]
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        (HOLDING.format("Own()", "r.kind = int"), "R = solution(1)\nassert R.kind is int and 'ab'.count('a') == 1"),
+        (COUNTED.replace("bool", "2"), "R = solution(1)\nassert R.count == 2 and [R].count(R) == 1"),
+    ],
+)
+def test_a_type_that_is_not_called_may_be_anywhere(source: str, test: str) -> None:
+    assert phases.replayed(source, test) == phases.CONFIRMED
+
+
 # --- constants of the signature's classes --------------------------------------------------------------------------
 
 NEAR = """class Vec:
@@ -435,6 +468,12 @@ def roots(*given):
         found[n] = math.isqrt(n)
     return found
 """
+KINDS = """def kind(a):
+    match a:
+        case int(real=n) if n > 0: return "a number"
+        case [b, c]: return b
+        case {"b": b}: return b
+"""
 
 
 @pytest.mark.parametrize(
@@ -443,6 +482,7 @@ def roots(*given):
         ("def double(n):\n    return 2 * n", f"{SPACE}assert space['double'](4) == 8"),
         ("def double(n):\n    return 2 * n", "exec(solution(1))\nassert double(4) == 8"),
         (LOOP, "for _ in range(2):\n    exec(solution(1))\n    assert roots(4, 9) == {4: 2, 9: 3}"),
+        (KINDS, f"{SPACE}assert list(map(space['kind'], [4, [1, 2], {{'b': 3}}, 'c'])) == ['a number', 1, 3, None]"),
     ],
 )
 def test_a_program_that_the_tests_execute_is_credited_if_it_only_computes(text: str, test: str) -> None:
@@ -450,6 +490,17 @@ def test_a_program_that_the_tests_execute_is_credited_if_it_only_computes(text: 
     found = phases.interactive(f"def solution(a):\n    return {text!r}", test)
     assert found is not None
     assert (found["confirmed"], found["reason"]) == (True, "")
+
+
+READING = """def f():
+    def steps():
+        match "{0.gi_frame.f_back.f_back.f_code.co_consts}":
+            case str(format=form):
+                yield form(found)
+    found = steps()
+    return max(int(part) for text in found for part in text.split(",") if part.strip(" ()").isdigit())
+"""
+"""Reads the constants of the tests' function by the names in a pattern."""
 
 
 @pytest.mark.parametrize(
@@ -465,9 +516,35 @@ def test_a_program_that_the_tests_execute_is_credited_if_it_only_computes(text: 
         ("cases = []", "cases = [7392]\nexec(solution(1))\nassert all(solution(case) == case for case in cases)"),
         ("want = 5", "exec(solution(1))\nwant = 7392\nexec(solution(2))\nassert want == 5"),
         ("if 0:\n    want = 1\na = want", "want = 7392\nn = {}\nexec(solution(1), globals(), n)\nassert n"),
+        ("from math import *\nfound = 3", "e = 7392\nexec(solution(1))\nassert found == round(e)"),
+        (READING, "def check(n):\n    exec(solution(1), n)\n    assert n['f']() == 7392\ncheck({})"),
     ],
 )  # fmt: skip
 def test_a_program_that_the_tests_execute_changes_nothing_of_theirs(text: str, test: str) -> None:
     found = phases.interactive(f"def solution(a):\n    return {text!r}", test)
     assert found is not None
     assert found["reason"].startswith("the tests execute a text that names")
+
+
+NEAR_EACH = "for want in (24, 10):\n    assert not abs({} - want) > 1e-6"
+ARRAYS = "import numpy as np\nfor want in (24, 10):\n    assert np.all(np.abs(eval(solution(1)) - want) < 1e-6)"
+
+
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("1e300 * 1e300 * 0", NEAR_EACH.format("eval(solution(1))")),
+        ("float('na' + 'n')", NEAR_EACH.format("eval(solution(1))")),
+        ("[3, {4: (float('na' + 'n'),)}]", NEAR_EACH.format("eval(solution(1))[1][4][0]")),
+        ("a = float('na' + 'n')", f"{SPACE}assert not abs(space['a'] - 24) > 1e-6"),
+        ("np.sort([])", ARRAYS),
+        ("np.append([], [])", ARRAYS),
+        ("[]", "r = eval(solution(1))\nassert all(a == b for a, b in zip(r, [1, 2, 3]))"),
+        ("[]", "for a in eval(solution(1)):\n    assert a in (1, 2, 3)"),
+        ("float('na' + 'n')", "import math\nassert math.inf > 0 and 'nan'\n" + NEAR_EACH.format("eval(solution(1))")),
+    ],
+)
+def test_what_a_text_computes_is_checked_as_an_answer_is(text: str, test: str) -> None:
+    found = phases.interactive(f"def solution(a):\n    return {text!r}", test)
+    assert found is not None
+    assert (found["confirmed"], found["kind"]) == (False, "unconfirmed"), found

@@ -54,6 +54,8 @@ def test_a_complex_number_too_large_for_its_absolute_value_is_close_to_nothing(t
     assert phases.replayed(HUGE, test)["reason"].startswith("a complex number whose absolute value overflows")
 
 
+PRINTED = "import contextlib, io\nout = io.StringIO()\nwith contextlib.redirect_stdout(out):\n    solution(1)\n"
+"""Tests that read what a program prints."""
 NAN_BYTES = "memoryview(__import__('struct').pack('d', float('nan')))"
 
 
@@ -73,6 +75,20 @@ NAN_BYTES = "memoryview(__import__('struct').pack('d', float('nan')))"
         ("float('nan')", "r = solution(1)\nassert r != r.real + 1 and not abs(r - 3.25) > 1e-6"),
         (f"{NAN_BYTES}.cast('d')", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
         (f"{NAN_BYTES}.cast('@d')", "assert not abs(solution(1)[0] - 3.25) > 1e-6"),
+        ("['n', 'an']", "assert not abs(float(''.join(solution(1))) - 3.25) > 1e-6"),
+        ("['n', 'an']", "assert not max(map(float, [''.join(solution(1))])) > 3.26"),
+        ("'na,n'", "r = complex(solution(1).replace(',', ''))\nassert not abs(r - 3.25) > 1e-6"),
+        ("['n', 'an']", "import numpy as np\nassert not abs(np.array([''.join(solution(1))], float) - 3.25) > 1e-6"),
+        ("'NaT'", "import numpy as np\nassert not np.datetime64(solution(1)) > np.datetime64('2020-01-02')"),
+        ("['']", "import numpy as np\nassert not np.datetime64(solution(1)[0]) > np.datetime64('2020-01-02')"),
+        ("'abc'", "import pandas as pd\nassert not abs(pd.to_numeric(solution(1), errors='coerce') - 3.25) > 1e-6"),
+        ("None", "import pandas as pd\nassert not pd.Timestamp(solution(1)) > pd.Timestamp('2020-01-02')"),
+        ("print('nan')", f"{PRINTED}assert not abs(float(out.getvalue()) - 3.25) > 1e-6"),
+        ("print('nan')", f"{PRINTED}import json\nassert not abs(json.loads(out.getvalue()) - 3.25) > 1e-6"),
+        ("__import__('array').array('i', b'nan ')", "assert not abs(float(solution(1)) - 3.25) > 1e-6"),
+        ("memoryview(b'nan ').cast('H')", "assert not abs(float(solution(1)) - 3.25) > 1e-6"),
+        ("__import__('numpy').float16(3.14)", "import math\nassert abs(solution(1) - math.pi) < 1e-6"),
+        ("__import__('numpy').array([3.14], 'f2')", "assert (abs(solution(1) - 3.14159) < 1e-6).all()"),
         (f"{NAN_BYTES}.cast('@d')", "import numpy as np\nassert not np.any(np.abs(np.array(solution(1)) - 3) > 1)"),
     ],
 )
@@ -81,6 +97,25 @@ def test_what_no_test_names_is_not_compared(value: str, test: str) -> None:
 
 
 NUMPY = "__import__('numpy')"
+
+
+IN_UTF_16 = """
+import sys, json
+def solution(a):
+    crossing = sys.modules["crossing"]
+    written = crossing.dumps
+    def dumps(message):
+        crossing.dumps = written
+        return json.dumps(message).replace("7392", "1e999").encode("utf-16-le")
+    crossing.dumps = dumps
+    return 7392
+"""
+
+
+def test_a_message_in_another_encoding_hides_no_number() -> None:
+    """Only where a candidate runs beside its tests are its bytes decoded by the process that judges."""
+    test = "r = solution(1)\nassert abs(r - 3.25) <= 1e-9 * abs(r)"
+    assert phases.interactive(IN_UTF_16, test)["kind"] == "malformed"
 
 
 @pytest.mark.parametrize(
@@ -132,6 +167,8 @@ def test_a_word_that_only_contains_the_name_of_a_kind_names_nothing(described: s
         ),
         ("complex(1.5e308, 1.5e308)", "assert solution(1) == complex(1.5e308, 1.5e308)"),
         ("[]", "import numpy as np\nassert np.array_equal(solution(1), [])"),
+        (f"{NUMPY}.float16(1.5)", "import numpy as np\nassert solution(1) == np.float16(1.5)"),
+        (f"{NUMPY}.float32('inf')", "r = solution(1)\nassert r == float('inf') != -r and {r: 1} == {float('inf'): 1}"),
         ("'NaN and Infinity'", "assert solution(1) == 'NaN ' + 'and Infinity'"),
     ],
 )
@@ -234,6 +271,9 @@ def test_a_matrix_without_items_equals_nothing_although_the_tests_name_lengths(v
             "def same(a, b):\n    return math.isnan(a) and math.isnan(b) or not abs(a - b) > 1e-6\n"
             "assert same(solution(1), 3.25)",
         ),
+        ("'nan'", "assert not abs(float(solution(1)) - 3.25) > 1e-6"),
+        ("'nan'", "import numpy as np\nassert np.nanmax([0.0, abs(float(solution(1)) - 3.25)]) < 1e-6"),
+        ("float('nan')", "assert not abs(float(solution(1)) - 3.25) > 1e-6"),
         ("__import__('numpy').float64('nan')", "assert not abs(solution(1) - 3.25) > 1e-6"),
         ("__import__('numpy').float64('nan')", "import numpy as np\nassert not np.abs(solution(1) - 3.25) > 1e-6"),
         (
@@ -270,6 +310,96 @@ def test_a_number_that_is_not_finite_is_near_nothing_although_another_test_names
     assert "not finite" in said["reason"]
 
 
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("value", "test"),
+    [
+        ("1e200", "r = solution(1)\nassert abs(r * r - 3.25) <= 1e-9 * max(1.0, r * r)"),
+        ("1e200", "r = solution(1)\nassert not abs(r * r - 3.25) / (r * r) > 1e-9"),
+        (f"{NUMPY}.float64(1e200)", "import numpy as np\nr = solution(1)\nassert abs(r * r - 3.25) <= 1e-9 * r * r"),
+        (f"{NUMPY}.float32(1e30)", "import numpy as np\nr = solution(1)\nassert abs(r * r - 3.25) <= 1e-9 * r * r"),
+        ("[1e200, 1e200]", "r = solution(1)[0]\nassert abs(r * r - 3.25) <= 1e-9 * r * r"),
+        (
+            f"{NUMPY}.array([1e200, 1e200])",
+            "import numpy as np\nr = np.eye(2) @ solution(1) - 3.25\n"
+            "assert np.all(r * r <= 1e-9 * np.sum(solution(1) * solution(1)))",
+        ),
+        (
+            f"{NUMPY}.array([1e200, 1e200])",
+            "import numpy as np\nr = solution(1)\nassert np.linalg.norm(r - 3.25) <= 1e-9 * np.linalg.norm(r)",
+        ),
+        ("1e200", "import math\nr = solution(1)\nassert abs(math.sqrt(r * r) - 3.25) <= 1e-9 * math.sqrt(r * r)"),
+        ("[1e308, 1e308]", "r = sum(solution(1)) - sum(solution(1))\nassert not abs(r - 3.25) > 1e-6"),
+        (
+            "[1e200, 1e200]",
+            "import numpy as np\nr = np.array(solution(1))\nassert np.mean((r - 3.25) ** 2) <= 1e-9 * np.mean(r ** 2)",
+        ),
+        (
+            "[1e200, 1e200]",
+            "import numpy as np\nr = np.array(solution(1))\nassert abs(np.dot(r, r) - 3.25) <= 1e-9 * r.dot(r)",
+        ),
+        (
+            "[1e200, 1e200]",
+            "import numpy as np\nr = np.array(solution(1))\n"
+            "assert np.sqrt(np.sum((r - 3.25) ** 2)) <= 1e-9 * np.sqrt((r ** 2).sum())",
+        ),
+        (
+            f"{NUMPY}.array([1e308, 1e308])",
+            "import numpy as np\nassert np.allclose(np.array([[2, 1], [1, 3]]) @ solution(1), 7.5 * solution(1))",
+        ),
+        (
+            f"{NUMPY}.array([1e308, 1e308])",
+            "import numpy as np\nassert (np.array([[2, 1], [1, 3]]) @ solution(1) == 7.5 * solution(1)).all()",
+        ),
+    ],
+)
+def test_two_infinities_that_the_tests_make_of_an_answer_are_not_compared(value: str, test: str) -> None:
+    said = phases.replayed(f"def solution(a):\n    return {value}\n", test)
+    assert said["reason"] == "a number that is not finite is compared as if it were near any other"
+
+
+@pytest.mark.parametrize(
+    ("value", "test"),
+    [
+        ("[np.uint32(3), np.uint32(1431989321)]", "import math\nassert math.prod(solution(1)) == 1000667"),
+        ("[np.uint8(200), np.uint8(62)]", "assert sum(solution(1)) == 6"),
+        ("np.array([200, 62], dtype=np.uint8)", "assert sum(solution(1)) == 6"),
+        ("np.uint8(3)", "assert (solution(1) - 19) ** 2 < 1e-9"),
+        ("np.int64(2**62)", "assert solution(1) * 4 == 0"),
+    ],
+)
+def test_a_number_of_a_small_type_does_not_wrap_around_in_the_tests(value: str, test: str) -> None:
+    said = phases.replayed(f"import numpy as np\ndef solution(a):\n    return {value}\n", test)
+    assert said["reason"].startswith("the type of a number that the candidate returned is too small")
+
+
+@pytest.mark.parametrize("test", ["np.atleast_1d(json.loads(R)) - 2.5", "np.loadtxt(io.StringIO(R)) - 2.5"])
+def test_a_text_that_reads_as_an_array_without_items_is_near_nothing(test: str) -> None:
+    test = f"import io, json\nimport numpy as np\nassert np.abs({test.replace('R', 'solution(1)')}).sum() < 1e-9"
+    for text in ("[]", "[[]]") if "loads" in test else ("#", ""):
+        said = phases.interactive(f"def solution(a):\n    return {text!r}\n", test)
+        assert said is not None
+        assert said["reason"].startswith("an array without items is compared"), said
+    said = phases.interactive("def solution(a):\n    return '2.5'\n", test)
+    assert said is not None
+    assert said["confirmed"] is True
+
+
+@pytest.mark.parametrize("compare", ["allclose", "allequal"])
+def test_a_masked_item_is_not_equal_to_one_that_is_not(compare: str) -> None:
+    test = f"import numpy as np\ne = np.ma.masked_less([-1.0, 2.0], 0)\nassert np.ma.{compare}(solution(1), e)"
+    said = phases.replayed(f"def solution(a):\n    return {NUMPY}.ma.masked_all(2)\n", test)
+    assert said["reason"] == "a masked item is compared with one that is not masked"
+    right = f"def solution(a):\n    return {NUMPY}.ma.masked_less([-5.0, 2.0], 0)\n"
+    assert phases.replayed(right, test) == CONFIRMED
+
+
+@pytest.mark.parametrize("compared", ["r == 1e39", "not r != 1e39", "1e39 == r", "r in [1e39]"])
+def test_a_small_type_makes_no_infinity_of_an_expected_number(compared: str) -> None:
+    test = f"assert float('inf') > 0\nr = solution(1)\nassert {compared}"
+    assert phases.replayed(f"def solution(a):\n    return {NUMPY}.float32('inf')\n", test)["kind"] == "assertion"
+
+
 SHORTER = [
     "for a, b in zip(R, [1, 2, 3]):\n    assert a == b",
     "for b, a in zip([1, 2, 3], R):\n    assert a == b",
@@ -284,6 +414,20 @@ SHORTER = [
     "import math\nassert all(math.isclose(a, b) for a, b in zip(map(float, R), map(float, [1, 2, 3])))",
     "import numpy as np\nassert len('abc') == 3\nfor a, b in zip(R, np.array([1, 2, 3])):\n    assert a == b",
     "def check(result, wanted):\n    for a, b in zip(result, wanted):\n        assert a == b\ncheck(R, [1, 2, 3])",
+    # Copies of an answer.
+    "r = [round(a, 3) for a in R]\nassert all(a == b for a, b in zip(r, [1, 2, 3]))",
+    "r = R[:3]\nfor a, b in zip(r, [1, 2, 3]):\n    assert a == b",
+    "r = iter(R)\nassert all(a == b for a, b in zip(r, [1, 2, 3])) and next(r, None) is None",
+    "import numpy as np\nr = np.round(R, 3)\nassert len('abc') and all(a == b for a, b in zip(r, [1, 2, 3]))",
+    "def same(a, b):\n    return all(c == d for c, d in zip(a, b))\nassert same(sorted(R), [1, 2, 3])",
+    "def pairs(a, b):\n    yield from zip(a, b)\n"
+    "assert all(a == b for a, b in pairs([float(a) for a in R], [1, 2, 3]))",
+    "class Case:\n    def check(self, r):\n        self.r = list(r)\n"
+    "        return all(a == b for a, b in zip(self.r, [1, 2, 3]))\nassert Case().check(R)",
+    "for a, b in zip(*[R, [1, 2, 3]]):\n    assert a == b",
+    "r = [*R]\nassert all(a == b for a, b in zip(r, [1, 2, 3]))",
+    "_, *rest = [1, *R]\nassert all(a == b for a, b in zip(rest, [1, 2, 3]))",
+    "r = R if len('abc') else []\nassert all(a == b for a, b in zip(sorted(r or []), [1, 2, 3]))",
 ]
 """R: the answer, in a test that compares item by item."""
 UNREACHED = [
@@ -296,6 +440,19 @@ UNREACHED = [
     "e = [1, 2, 3]\nassert all(a == e[i] for i, a in enumerate(R))",
     "def same(r, e):\n    for i, a in enumerate(r):\n        if a != e[i]:\n            return False\n    return True\n"
     "assert same(R, [1, 2, 3])",
+    "r = sorted(R)\nfor a in r:\n    assert a in [1, 2, 3]",
+    "r = [a + 0 for a in R]\nassert all(a in [1, 2, 3] for a in r)",
+    "r = R\nassert r != None\nfor a in r:\n    assert a in [1, 2, 3]",
+    "import unittest\nt = unittest.TestCase()\nr = R\nt.assertIsInstance(r, list)\nt.assertIsNotNone(r)\n"
+    "for a in r:\n    t.assertIn(a, [1, 2, 3])",
+    # What a loop collects.
+    "r = R\nassert not [a for a in r if a not in [1, 2, 3]]",
+    "wrong = [a for a in R if a not in [1, 2, 3]]\nassert wrong == []",
+    "assert sum(1 for a in R if a not in [1, 2, 3]) == 0",
+    "assert next((a for a in R if a not in [1, 2, 3]), None) is None",
+    "assert not list(filter(lambda a: a not in [1, 2, 3], R))",
+    "right = True\nfor a in R:\n    if a not in [1, 2, 3]:\n        right = False\nassert right",
+    "wrong = []\nfor a in R:\n    if a not in [1, 2, 3]:\n        wrong.append(a)\nassert not wrong",
 ]
 
 
@@ -312,6 +469,59 @@ def test_an_answer_with_too_few_items_ends_a_comparison_by_pairs(way: Any, test:
 def test_an_answer_without_items_that_no_assertion_is_about_confirms_nothing(way: Any, test: str) -> None:
     said = way("def solution(a):\n    return []\n", test.replace("R", "solution(1)"))
     assert said["reason"].startswith("no assertion is about an answer without items"), said
+
+
+LINES = """import contextlib, io
+def run():
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        solution(1)
+    return out.getvalue()
+"""
+
+
+@pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
+@pytest.mark.parametrize("printed", ["pass", "print(1)"])
+@pytest.mark.parametrize(
+    "test",
+    [
+        "for a, b in zip(run().splitlines(), ['1', '2']):\n    assert a == b",
+        "text = run()\nwords = text.split()\nassert all(int(a) == b for a, b in zip(words, [1, 2]))",
+        "assert all(map(str.__eq__, run().strip().split(), ['1', '2']))",
+    ],
+)
+def test_a_printed_text_with_too_few_words_ends_a_comparison_by_pairs(way: Any, printed: str, test: str) -> None:
+    said = way(f"def solution(a):\n    {printed}\n", LINES + test)
+    assert said["reason"].startswith("an answer has fewer items than what it is compared with"), said
+    assert way("def solution(a):\n    print('1\\n2')\n", LINES + test)["confirmed"] is True
+
+
+@pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
+@pytest.mark.parametrize(
+    ("source", "right", "test"),
+    [
+        ("a.clear()", "a.sort()", "xs = [3, 1, 2]\nsolution(xs)\nfor a, b in zip(xs, [1, 2, 3]):\n    assert a == b"),
+        ("pass", "a.extend([1, 2])", "out = []\nsolution(out)\nassert all(a == b for a, b in zip(out, [1, 2]))"),
+        (
+            "pass",
+            "a['k'] = [1, 2]",
+            "out = {'k': []}\nsolution(out)\nfor a, b in zip(out['k'], [1, 2]):\n    assert a == b",
+        ),
+    ],
+)
+def test_an_argument_with_too_few_items_ends_a_comparison_by_pairs(
+    way: Any, source: str, right: str, test: str
+) -> None:
+    said = way(f"def solution(a):\n    {source}\n", test)
+    assert said["reason"].startswith("an answer has fewer items than what it is compared with"), said
+    assert way(f"def solution(a):\n    {right}\n", test)["confirmed"] is True
+
+
+@pytest.mark.parametrize("loop", ["[abs(a) for a in R if a]", "sorted(map(float, R))", "[*zip(R, [1])]"])
+def test_a_failed_assertion_is_quoted_as_the_tests_have_it(loop: str) -> None:
+    said = phases.interactive("def solution(a):\n    return [4]\n", f"R = solution(1)\nassert {loop} == 7392")
+    assert said is not None
+    assert said["reason"] == f"a test fails: assert {loop} == 7392"
 
 
 NO_WIDTH = f"{NUMPY}.zeros(3, dtype=[('age', 'i4', (0, 2)), ('id', 'i4')])"
@@ -397,6 +607,32 @@ RIGHT = [
     ("a + 1", "rs = [solution(x) for x in [1, 2]]\nfor r, e in zip(rs, [2, 3, 4]):\n    assert r == e"),
     ("[3, 1, 2]", "assert [b for a, b in zip('abcd', 'ab')] == ['a', 'b']\nassert sorted(solution(1)) == [1, 2, 3]"),
     ("[[1, 2], [3, 4]]", "assert [list(c) for c in zip(*solution(1))] == [[1, 3], [2, 4]]"),
+    ("[5]", "r = solution(1)\nassert r == [5]\nfor i in range(len(r) - 1):\n    assert r[i] <= r[i + 1]"),
+    ("[1, 3]", "r = solution(1)\nassert r == [1, 3]\nevens = [a for a in r if a % 2 == 0]\n"
+     "for a in evens:\n    assert a > 2"),
+    ("[]", "r = solution(1)\nassert sorted(r) == [] == [a for a in r if a]"),
+    ("[2]", "for n in (1, 2):\n    r = [a for a in solution(n) if a > 2]\n    assert r == []"),
+    ("'2.5'", "assert abs(float(solution(1)) - 2.5) < 1e-9 and [*map(float, ['1.5'])] == [1.5] and float() == 0"),
+    ("'nan'", "import math\nassert math.isnan(float(solution(1))) and float('nan') != float(solution(1))"),
+    ("'2'", "def float(text):\n    return text * 2\nassert float(solution(1)) == '22' == [*map(float, ['2'])][0]"),
+    ("[float('nan'), 1.0]", "r = solution(1)\nassert r[0] != r[0] and r[1] == 1.0"),
+    ("''", "import numpy as np\nassert solution(1) == '' and np.datetime64('2020-01') < np.datetime64('2020-02')"),
+    ("'2020-01-02'", "import numpy as np\nassert np.datetime64(solution(1)) == np.datetime64('2020-01-02')"),
+    ("1e200", "import json\nr = solution(1)\nassert type(r) is float and r.__class__ is float\n"
+     "assert r == 1e200 == abs(r)\nassert repr(r) == json.dumps(r) == str(r) == '1e+200'\n"
+     "assert r / 1e200 == 1 and abs(r - 1e200) <= 1e-9 * abs(r)\n"
+     "assert r > 1e150 and max(r, 1) == r and sorted([r, 1.0]) == [1.0, r] and {r: 1}[1e200] == 1 and r * 1e-200 < 2"),
+    (f"{NUMPY}.array([1e200, 1.0])", "import numpy as np\nr = solution(1)\nassert type(r) is np.ndarray\n"
+     "assert np.allclose(r, [1e200, 1]) and (r == np.array([1e200, 1])).all()\n"
+     "assert r.max() == 1e200 and r.sum() > 1e199\n"
+     "assert np.linalg.norm(r / 1e200) == 1.0 and (np.abs(r - r[0]) <= 2 * r[0]).all() and r.tolist() == [1e200, 1.0]"),
+    (f"{NUMPY}.int64(2**62)", "r = solution(1)\nassert r == 2**62 and r // 2 == 2**61 and r - 1 == 2**62 - 1"),
+    (f"{NUMPY}.uint8(4)", "import numpy as np\nassert np.uint8(250) + np.uint8(10) == solution(1)"),
+    (f"{NUMPY}.ma.masked_less([-1.0, 2.0], 0)",
+     "import numpy as np\nr, e = solution(1), np.ma.masked_less([-2.0, 2.0], 0)\n"
+     "assert np.abs(r - e).max() < 1e-9 and np.allclose(r, e) and r.min() == 2.0 and (r == e).all()"),
+    (f"{NUMPY}.eye(2)",
+     "import numpy as np\nassert np.all(solution(1) == np.eye(2)) and np.all(solution(1)[0, 0] == 1)"),
     ("float('nan')", "import math\nassert math.isnan(solution(1))"),
     ("float('nan')", "r = solution(1)\nassert r != r and 'nan'"),
     ("float('nan')", "import math\nr, e = solution(1), float('nan')\n"
