@@ -15,6 +15,7 @@ import sys
 
 import crossing
 import nonfinite
+import opaque
 from standing_in import Proxy
 
 # No `from __future__ import annotations` here: `compile` would pass it on to the tests.
@@ -318,6 +319,8 @@ class Items:
 
 
 def _may_be_empty(value: "Any") -> bool:
+    if opaque.is_object(value):
+        return True
     try:
         return not len(value)
     except (TypeError, ValueError, OverflowError):

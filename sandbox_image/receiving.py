@@ -215,6 +215,8 @@ class Decoder:
             return self.classes[node[1]][node[2]]
         if kind == "flag":
             return _flag(self.classes[node[1]], node[2])
+        if kind == "object":
+            return self.makers.object(node[1], compares=node[2] is True)
         if kind == "error":
             return make_error(self.classes[node[1]], self.values(node[2]), self.pairs(node[3]))
         if kind == "named":

@@ -17,6 +17,7 @@ import types
 
 import arrays
 import degrading
+import opaque
 from crossing import BUILTIN_TYPES, FACTORIES, FOLD, MAX_NODES, type_name
 from instances import UncrossableError, attributes
 
@@ -92,6 +93,7 @@ class Encoder:
     `classes`: type -> name of the signature's classes. `known`: tables id -> atom of the objects that were sent before;
     these must stay alive. `reads`: names of attributes that the tests read; they may be properties. `functions`:
     whether functions are sent as callbacks (the candidate's side); otherwise only known built-in functions are sent.
+    `tested`: type -> name of the classes whose objects are not sent, only a substitute (opaque.py).
     """
 
     def __init__(
@@ -101,8 +103,10 @@ class Encoder:
         *,
         reads: Sequence[str] = (),
         functions: bool = False,
+        tested: Mapping[type[Any], str] | None = None,
     ) -> None:
         self.classes = classes
+        self.tested = tested or {}
         self.known = known
         self.reads, self.functions = reads, functions
         self.nodes: list[Any] = []
@@ -140,7 +144,7 @@ class Encoder:
             found = table.get(id(value))
             if found is not None:
                 return found
-        if isinstance(value, degrading.SCALARS) and kind not in self.classes:
+        if isinstance(value, degrading.SCALARS) and kind not in self.classes and self._tested(kind) is None:
             plain = degrading.scalar(value)
             if plain is not None:
                 return self.atom(plain)
@@ -159,6 +163,9 @@ class Encoder:
         make = _NODES.get(kind)
         if make is not None:
             return make(self, value)
+        tested = self._tested(kind)
+        if tested is not None:
+            return ["object", self.tested[tested], degrading.overrides(kind, object)]
         if kind in self.classes:
             return self._instance(value, self.classes[kind])
         if kind in _TEXTUAL:
@@ -179,10 +186,17 @@ class Encoder:
             node = arrays.node(self, numpy, value)
             if node is not None:
                 return node
+        if opaque.is_object(value) or opaque.is_class(value):
+            # To read its attributes would be to call the candidate.
+            raise UncrossableError(type_name(value))
         node = degrading.node(self, value)
         if node is None:
             raise UncrossableError(type_name(value))
         return node
+
+    def _tested(self, kind: type[Any]) -> type[Any] | None:
+        """Return the class of which the candidate keeps the objects, if this class is or derives from one."""
+        return next((base for base in kind.__mro__ if base in self.tested), None) if self.tested else None
 
     def atoms(self, values: Iterable[Any]) -> list[Any]:
         return [self.atom(value) for value in values]

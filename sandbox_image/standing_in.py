@@ -9,6 +9,7 @@ import builtins
 import collections
 
 import degrading
+import opaque
 from crossing import UnconfirmedError
 from instances import MalformedError
 
@@ -46,6 +47,10 @@ class Makers:
     def note(self, error: BaseException) -> BaseException:
         """Record why nothing can be confirmed; return the error."""
         return error
+
+    def object(self, name: Any, *, compares: bool) -> Any:
+        """Return a substitute for an object of a class that the candidate must write."""
+        raise MalformedError("an object of a class that is none")
 
     def tree(self, name: Any, compares: Any) -> Tree:
         """Return an empty substitute for an object of a class of this name."""
@@ -275,6 +280,8 @@ class Match:
 
 def part(kind: Any, value: Any, key: Any) -> Any:
     """Return an item, an attribute, or an item of an iteration (`item`, `attr`, `nth`) of a value."""
+    if opaque.is_object(value):
+        raise LookupError("a part of an object is known only to the candidate")
     if kind == "attr":
         return getattr(value, key)
     if kind == "nth" and not isinstance(value, (list, tuple, str)):
