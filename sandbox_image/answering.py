@@ -121,7 +121,7 @@ class _Answerer:
         try:
             outcome = {"v": target(*args, **kwargs)}
             self._constructed(call["f"], outcome["v"])
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             outcome = {"e": error}
         self._answers.append(outcome.get("v", FORGOTTEN))
         try:

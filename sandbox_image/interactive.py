@@ -139,7 +139,7 @@ class _Tests:
         if id(proxy) in self._returned and (args or kwargs):
             self.refuse("the tests call a method of an object that the candidate returned")
         try:
-            found = delivered(*self._exchange(proxy, args, kwargs))
+            found = delivered(*self._exchange(proxy, args, kwargs), self._guard)
         except (crossing.UnconfirmedError, MalformedError) as error:
             self._broken.note(error)
             raise

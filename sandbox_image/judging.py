@@ -7,6 +7,7 @@ and only the supervisor ends it.
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 
@@ -139,7 +140,15 @@ class _Tests:
 
 
 def reason_of(error: BaseException, tests: str) -> tuple[str, str]:
-    """Return (reason, kind): why the tests do not confirm a candidate."""
+    """Return (reason, kind): why the tests do not confirm a candidate. An address would differ from run to run."""
+    reason, kind = _reason_of(error, tests)
+    return _ADDRESS.sub("0x...", reason), kind
+
+
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{8,}\b")
+
+
+def _reason_of(error: BaseException, tests: str) -> tuple[str, str]:
     if isinstance(error, crossing.UnconfirmedError):
         return str(error), "unconfirmed"
     if isinstance(error, crossing.EndlessError):

@@ -41,7 +41,7 @@ class Replay:
     ) -> None:
         self.names: dict[str, Any] = {}
         self._calls, self._replies = calls, replies
-        self._broken = broken
+        self._broken, self._guard = broken, guard
         self._replies_taken = Replies(classes, broken, guard, self.called)
         self._surroundings = Surroundings(Divergence)
         self._next = 0
@@ -71,7 +71,7 @@ class Replay:
         if self._broken.error is not None:
             raise self._broken.error
         try:
-            return delivered(*self._answer(proxy, args, kwargs))
+            return delivered(*self._answer(proxy, args, kwargs), self._guard)
         except (UnconfirmedError, MalformedError) as error:
             self._broken.note(error)
             raise

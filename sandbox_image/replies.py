@@ -88,12 +88,12 @@ class Replies:
         self.ours.forget(numbers)
 
 
-def delivered(how: str, result: Any) -> Any:
+def delivered(how: str, result: Any, guard: Guard) -> Any:
     """Return an answer's value, or raise its exception."""
     if how == "v":
         return result
-    if not isinstance(result, Exception):
-        raise crossing.UnconfirmedError("the candidate ended its process")
+    if not (isinstance(result, Exception) or (isinstance(result, SystemExit) and guard.expects_exit())):
+        raise crossing.UnconfirmedError("the candidate's process ended during a call")
     if isinstance(result, (StopIteration, StopAsyncIteration)):
         # A `map` or `zip` in the tests would take it as its normal end, and end early and silently.
         raise crossing.UnconfirmedError("the candidate raised StopIteration")
@@ -114,7 +114,10 @@ class _Makers(standing_in.Makers):
     def __init__(self, broken: Broken, guard: Guard, call_back: CallBack, tested: Mapping[str, Any]) -> None:
         super().__init__()
         self.note, self.array, self.masked = broken.note, guard, guard.masked  # type: ignore[method-assign]
-        self._call_back, self._tested = call_back, tested
+        self._call_back, self._tested, self._guard = call_back, tested, guard
+
+    def said(self, text: str) -> None:
+        self._guard.plain(text)
 
     def object(self, name: Any, *, compares: bool) -> Any:
         return opaque.made(self._tested[name], compares=compares)

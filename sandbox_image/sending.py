@@ -19,7 +19,7 @@ import arrays
 import degrading
 import opaque
 from crossing import BUILTIN_TYPES, FACTORIES, FOLD, MAX_NODES, type_name
-from instances import UncrossableError, attributes
+from instances import UncrossableError, attributes, error_members, library_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,21 +206,35 @@ class Encoder:
         return [self.atom(part) for pair in mapping.items() for part in pair]
 
     def exception(self, error: BaseException) -> list[Any]:
-        """Return an exception as the nearest class that the other side has: one of the signature, or a built-in one.
+        """Return an exception as the nearest class that the other side has.
 
-        An exception class of the candidate keeps its name and its attributes with plain values.
+        This is a class of the signature, of a library, or a built-in one. An exception class of the candidate keeps its
+        name and its attributes with plain values.
         """
+        library: list[str] | None
+        notes, library = self.atoms(getattr(error, "__notes__", ())), None
         for kind in type(error).__mro__:
             if kind in self.classes:
-                return ["error", self.classes[kind], self.atoms(error.args), self.pairs(attributes(error))]
+                return ["error", self.classes[kind], self.atoms(error.args), self.pairs(attributes(error)), notes]
             if getattr(builtins, kind.__name__, None) is kind:
                 break
-        arguments = self.atoms([a for a in error.args if self._is_sendable(a)])
+            if library is None and library_error(kind.__module__, kind.__qualname__) is kind:
+                library = [kind.__module__, kind.__qualname__]
+        arguments = self._arguments(error)
         cause = self.atom(error.__cause__) if isinstance(error.__cause__, Exception) else None
         own = {key: item for key, item in attributes(error).items() if self._is_sendable(item)}
-        if kind is type(error) and cause is None and not own:
+        members = self.pairs(error_members(error))
+        if kind is type(error) and cause is None and not (own or members or notes):
             return ["exception", kind.__name__, arguments]
-        return ["exception", kind.__name__, arguments, type(error).__name__, self.pairs(own), cause]
+        name = type(error).__name__
+        return ["exception", kind.__name__, arguments, name, self.pairs(own), cause, library, members, notes]
+
+    def _arguments(self, error: BaseException) -> list[Any]:
+        group = getattr(builtins, "ExceptionGroup", ())
+        if isinstance(error, group):
+            # A tuple, because a list is filled only after the exception is made.
+            return [self.atom(error.message), self.atom(tuple(error.exceptions))]
+        return self.atoms([a for a in error.args if self._is_sendable(a)])
 
     def _is_sendable(self, value: Any) -> bool:
         """Whether a part of an exception can be sent. The other parts are sent in any case."""

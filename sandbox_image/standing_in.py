@@ -61,11 +61,14 @@ class Makers:
         fill_tree(made, {}, {}, self.note)
         return made
 
-    def error_class(self, name: Any, base: Any) -> type[Exception]:
-        """Return an exception class of this name."""
-        key = name, "error", base
+    def said(self, text: str) -> None:
+        """Check the text of an exception."""
+
+    def error_class(self, name: Any, base: Any, library: type[Exception] | None = None) -> type[Exception]:
+        """Return an exception class of this name; its base is a built-in class, or one of a library."""
+        key = name, "error", base, library
         if key not in self._classes:
-            self._classes[key] = _error_class(name, base)
+            self._classes[key] = _error_class(name, base, library)
         return self._classes[key]
 
     def function(self, node: list[Any]) -> Any:
@@ -88,6 +91,9 @@ class Proxy:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(self, args, kwargs)
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
 
 
 class Tree:
@@ -200,12 +206,12 @@ def fill_namespace(target: Any, held: Mapping[Any, Any]) -> None:
     vars(target).update(held)
 
 
-def _error_class(name: Any, base: Any) -> type[Exception]:
+def _error_class(name: Any, base: Any, library: type[Exception] | None) -> type[Exception]:
     """Return a new exception class."""
     kind = getattr(builtins, base)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         raise MalformedError("an exception that is none")
-    return type(_name(name), (kind,), {})
+    return type(_name(name), (kind if library is None else library,), {})
 
 
 def record(name: Any, fields: Any, values: Iterable[Any]) -> Any:

@@ -86,6 +86,10 @@ class Guard:
             return array
         return self(array.data)
 
+    def expects_exit(self) -> bool:
+        """Whether the tests expect that a program raises SystemExit: they name it, and do not raise it themselves."""
+        return "systemexit" in self._text and not re.search(r"\bexit\(|\bquit\(|raise systemexit|\bmain\(", self._text)
+
     def refuse(self, why: str) -> NoReturn:
         """Raise the exception after which nothing can be confirmed."""
         raise self._note(crossing.UnconfirmedError(why))
