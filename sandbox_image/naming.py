@@ -13,7 +13,7 @@ import re
 NAN = (
     r"(?<![a-z])(is|any|no_?)?nan((?![a-z])|arg|max|mean|med|min|prod|std|sum|var)"
     # Only a NaN differs from itself.
-    r"|(?<![\w.])(?P<one>[a-z_]\w*) != (?P=one)(?![\w.(\[])"
+    r"|(?<![\w.\])])(?P<one>[a-z_]\w*(\[[^\[\]]*\]|\.\w+)*) != (?P=one)(?![\w.(\[])"
 )
 INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit(?!es)|(?<![a-z])(is|all|non)?finite|1e[34]\d\d|1e\d{4}"
 COMPLEX = r"complex(?!it)|cmath\.|\dj(?![a-z])"

@@ -35,8 +35,11 @@ _COMPARISONS = {
 # A difference is usually compared next.
 _DIFFERING = _COMPARISONS | {"subtract"}
 _PAIRING = (*sorted(_DIFFERING), "divide", "true_divide", "maximum", "minimum", "hypot")
-# Only these convert a list without items to an array.
-_MAKING = ("array", "asarray", "asanyarray", "ravel", "concatenate")
+# Only these convert a list, a text or bytes without items to an array.
+_MAKING = (
+    "array", "asarray", "asanyarray", "ravel", "concatenate", "loadtxt", "genfromtxt", "fromstring", "frombuffer",
+    "fromiter",
+)  # fmt: skip
 _SEQUENCES = (
     list, tuple, range, collections.deque, array.array, bytearray, memoryview, collections.UserList,
     collections.UserDict, collections.UserString, collections.ChainMap,

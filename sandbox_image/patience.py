@@ -138,7 +138,13 @@ def _apart(node: ast.stmt) -> list[ast.stmt]:
 
 def _exhaustive(test: ast.expr) -> ast.expr:
     """Return `all(...)` in a form that reads all items, because all must be true."""
-    if isinstance(test, ast.Call) and _name(test.func) == "all" and len(test.args) == 1 and not test.keywords:
+    if (
+        isinstance(test, ast.Call)
+        and isinstance(test.func, ast.Name)
+        and test.func.id == "all"
+        and len(test.args) == 1
+        and not test.keywords
+    ):
         return _at(test, ast.Call(_at(test, ast.Name(_EVERY, ast.Load())), test.args, []))
     return test
 

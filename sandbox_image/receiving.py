@@ -18,7 +18,7 @@ from instances import MalformedError, library_error, make_builtin_error, make_er
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
     from typing import Any
 
     from standing_in import Makers
@@ -267,6 +267,11 @@ def _path(decoder: Decoder, node: list[Any]) -> Any:
     return {"PosixPath": pathlib.PosixPath, "PurePosixPath": pathlib.PurePosixPath}[node[1]](decoder.value(node[2]))
 
 
+def _generator(items: list[Any], returned: Any) -> Generator[Any, None, Any]:
+    yield from items
+    return returned
+
+
 def _begun(items: list[Any], end: Any, told: Callable[[BaseException], object]) -> Iterator[Any]:
     yield from items
     if isinstance(end, Exception):
@@ -286,7 +291,7 @@ _PLAIN: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "tuple": lambda d, n: tuple(d.values(n[1])),
     "frozenset": lambda d, n: frozenset(d.values(n[1])),
     "iterator": lambda d, n: iter(d.values(n[1])),
-    "generator": lambda d, n: (x for x in d.values(n[1])),
+    "generator": lambda d, n: _generator(d.values(n[1]), d.value(n[2]) if len(n) > 2 else None),
     "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2]), d.makers.note),
     "view": _view,
     "range": lambda d, n: range(*map(operator.index, d.values(n[1]))),

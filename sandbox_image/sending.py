@@ -23,7 +23,7 @@ from instances import UncrossableError, attributes, error_members, library_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
 MAX_ITERATOR_ITEMS, MAX_ITERATOR_SECONDS = 100_000, 0.3
@@ -249,12 +249,15 @@ class Encoder:
     def iterator(self, value: Any) -> list[Any]:
         """Return all items of an iterator; only the first ones if it is endless, and its exception if it fails."""
         items: list[Any]
+        returned: list[Any]
         end: Exception | None
-        items, end = [], None
+        items, returned, end = [], [], None
         generator = type(value) is types.GeneratorType
         if type(value) is itertools.groupby:
             # A group is no longer valid when the next one is requested.
             value = ((key, iter(list(group))) for key, group in value)
+        elif generator:
+            value = _noting(value, returned)
         limit = time.process_time() + MAX_ITERATOR_SECONDS
         try:
             for item in value:
@@ -266,6 +269,8 @@ class Encoder:
             end = error
         if end is not None:
             return ["begun", self.atoms(items), self.atom(end)]
+        if returned and returned[0] is not None:
+            return ["generator", self.atoms(items), self.atom(returned[0])]
         return ["generator" if generator else "iterator", self.atoms(items)]
 
     def _instance(self, value: Any, name: str) -> list[Any]:
@@ -299,6 +304,11 @@ _NODES: dict[type[Any], Callable[[Encoder, Any], list[Any]]] = {
     type(...): lambda e, v: ["ellipsis"],
     type(NotImplemented): lambda e, v: ["notimplemented"],
 }
+
+
+def _noting(generator: Generator[Any, None, Any], returned: list[Any]) -> Iterator[Any]:
+    """Yield the items of a generator; append what it returns at its end."""
+    returned.append((yield from generator))
 
 
 def _plain_zone(zone: datetime.tzinfo | None) -> bool:

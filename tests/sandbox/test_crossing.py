@@ -323,6 +323,17 @@ def test_iterators_cross_as_iterators_of_what_was_left_of_them() -> None:
         assert type(next(cross(endless))) is type(first[0])
 
 
+def test_a_generator_keeps_what_it_returns() -> None:
+    source = "def solution(a):\n    yield 1\n    return a * 2\n"
+    test = (
+        "g = solution(4)\nassert next(g) == 1\ntry:\n    next(g)\n    assert False\nexcept StopIteration as stop:\n    "
+    )
+    assert phases.replayed(source, f"{test}assert stop.value == 8") == phases.CONFIRMED
+    assert not phases.replayed(source, f"{test}assert stop.value == 9")["confirmed"]
+    test = "def outer():\n    r = yield from solution(4)\n    yield r\nassert list(outer()) == [1, 8]"
+    assert phases.replayed(source, test) == phases.CONFIRMED
+
+
 def test_a_default_dictionary_keeps_a_plain_factory_and_loses_any_other() -> None:
     plain, own = cross([collections.defaultdict(int, a=1), collections.defaultdict(lambda: 7, a=1)])
     assert plain["missing"] == 0
