@@ -21,6 +21,8 @@ NAT = rf"(?<![a-z])(is)?nat(?![a-z])|{NAN}"
 DECIMAL = r"decimal\(|\bdecimal\.\w|\bfrom decimal\b|\bimport decimal as\b"
 # "mask" alone may be the name of a variable.
 MASKED = r"(?<![a-z])masked|\b(no|get)mask|\.(mask\b|filled\(|compressed\()|\b(numpy|np)\.ma\b|import ma\b"
+NARROW = r"int(8|16)|float16|\bhalf|byte|short|dtype|astype|[\"'][<>=|]?[iuf][12][\"']"
+"""How tests name numbers of one or two bytes."""
 EMPTY = re.compile(r"\[\]|(?<!\w)\(\)|\{\}|\blen\b|\bsize\b|empty|not solution|zeros\(\(?0")
 """How tests name values without items."""
 NUMPY = re.compile(r"\b(np|numpy)\b")

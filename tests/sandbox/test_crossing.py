@@ -529,6 +529,16 @@ def test_numpy_arrays_cross_with_type_and_shape(array: np.ndarray) -> None:
         received.flat[0] = received.flat[-1]  # what arrives may be worked on
 
 
+def test_a_numpy_array_keeps_its_memory_order() -> None:
+    arrays = [np.asfortranarray(np.ones((2, 3))), np.ones((2, 3)), np.arange(3), np.ones((2, 3, 4)).transpose(1, 0, 2)]
+    found = [(a.flags.c_contiguous, a.flags.f_contiguous) for a in cross(arrays)]
+    assert found == [(False, True), (True, False), (True, True), (True, False)]
+    test = "import numpy as np\nassert solution(np.ones((2, 3))).flags['F_CONTIGUOUS']"
+    source = "import numpy as np\ndef solution(a):\n    return np.{}(a)"
+    assert phases.replayed(source.format("asfortranarray"), test) == phases.CONFIRMED
+    assert not phases.replayed(source.format("ascontiguousarray"), test)["confirmed"]
+
+
 def test_a_numpy_array_that_stands_twice_is_one_array() -> None:
     array = np.zeros(2)
     received = cross([array, array])

@@ -489,3 +489,23 @@ def test_numpy_s_all_is_not_python_s() -> None:
 @pytest.mark.parametrize("test", ["r[0] != r[1]", "r[0] != r[0][0:]", "x.r != r", "r != r[0]", "r[0] != r"])
 def test_only_what_differs_from_itself_names_nan(test: str) -> None:
     assert not inside.load("naming").names_nan(f"assert {test}")
+
+
+NARROW = [
+    ("float16(0)", "assert not abs(solution(1) - 1e6) / (abs(solution(1)) + 1e6) > 1e-6"),
+    ("uint8(3)", "assert (solution(1) - 19) ** 2 < 1e-9"),
+    ("int16(3)", "assert (solution(1) - 259) ** 2 < 1e-9"),
+    ("array(3, dtype='uint8')", "assert (solution(1) - 19) ** 2 < 1e-9"),
+]
+
+
+@pytest.mark.parametrize(("value", "test"), NARROW)
+@pytest.mark.filterwarnings("ignore")
+def test_a_number_of_a_narrow_type_is_refused_unless_the_tests_name_it(value: str, test: str) -> None:
+    source = f"import numpy as np\ndef solution(a):\n    return np.{value}"
+    exec(f"{source}\n{test}", {})
+    assert "which no test names" in phases.replayed(source, test)["reason"]
+    named = "import numpy as np\nr = solution(1)\nassert r.dtype.name in ('float16', 'int16', 'uint8') and r <= 3"
+    assert phases.replayed(source, named) == CONFIRMED
+    wide = source.replace("float16(0)", "float32(1e6)").replace("uint8", "int32").replace("int16", "int64")
+    assert "which no test names" not in phases.replayed(wide, test)["reason"]
