@@ -241,7 +241,7 @@ class Items:
     def came(self, built: "list[Any]", result: "Any") -> None:
         """Record an answer and its parts."""
         for value in (*built, result):
-            if hasattr(value, "__iter__"):
+            if opaque.is_object(value) or hasattr(value, "__iter__"):
                 self._answers[id(value)] = value
                 self._some_are_empty = self._some_are_empty or _may_be_empty(value)
 

@@ -69,8 +69,12 @@ def classes_and_stubs(spec: dict[str, Any], namespace: dict[str, Any]) -> tuple[
 
 
 def stand_ins(stubs: dict[str, Any], call: CallBack, link: Link) -> dict[str, Any]:
-    """Return what the tests get for the functions and classes that the candidate must write, by name."""
-    return {
+    """Return what the tests get for the functions and classes that the candidate must write, by name.
+
+    If there is such a class, this includes built-in functions that ask for the kind of an object.
+    """
+    asks = opaque.questions(link) if any(isinstance(stub, type) for stub in stubs.values()) else {}
+    return asks | {
         name: opaque.class_of(name, stub, link) if isinstance(stub, type) else Proxy(name, stub, call)
         for name, stub in stubs.items()
     }

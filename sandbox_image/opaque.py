@@ -48,7 +48,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "getattr": getattr, "setattr": setattr, "delattr": delattr, "setitem": operator.setitem,
     "delitem": operator.delitem, "len": len, "repr": repr, "format": format, "index": operator.index,
     "iter": _items, "next": next, "round": round, "copy": copy.copy, "deepcopy": copy.deepcopy,
-    "reversed": lambda value: _items(reversed(value)),
+    "reversed": lambda value: _items(reversed(value)), "callable": callable,
 }  # fmt: skip
 """Operator -> the function that carries it out, in the candidate's process."""
 UNARY = frozenset({"bool", "str", "int", "float", "len"})
@@ -75,6 +75,31 @@ def class_of(name: str, stub: type[Any], link: Link) -> type[Any]:
 
     members = {"__slots__": (), "__doc__": stub.__doc__, "__link__": link, "__init_subclass__": classmethod(derive)}
     return _Class(name, (Opaque,), members)
+
+
+def questions(link: Link) -> dict[str, Any]:
+    """Return the built-in functions that ask for the kind of an object: a substitute has all methods, and no base."""
+
+    def is_callable(value: Any, /) -> bool:
+        if not is_object(value):
+            return callable(value)
+        return bool(link.operate(OPERATORS["callable"], (value,), {}))
+
+    def is_instance(value: Any, kinds: Any, /) -> bool:
+        if is_object(value):
+            _known(kinds)
+        return isinstance(value, kinds)
+
+    def is_subclass(value: Any, kinds: Any, /) -> bool:
+        if is_class(value):
+            _known(kinds)
+        return issubclass(value, kinds)
+
+    def _known(kinds: Any) -> None:
+        if not all(map(is_class, kinds if isinstance(kinds, tuple) else [kinds])):
+            link.refuse("the tests ask what else an object of the candidate's is")
+
+    return {"callable": is_callable, "isinstance": is_instance, "issubclass": is_subclass}
 
 
 def is_class(value: Any) -> bool:
@@ -109,6 +134,10 @@ def compared(name: str, left: Any, right: Any, link: Link) -> Any:
     return NotImplemented
 
 
+_METHODS: set[str] = set()
+"""The methods that every substitute has, and a class of the candidate's only if it defines them."""
+
+
 def _reserved(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
@@ -118,6 +147,11 @@ class _Class(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return cls.__link__.operate(cls, args, kwargs)
+
+    def __getattribute__(cls, name: str) -> Any:
+        if name in _METHODS:
+            return cls.__link__.operate(OPERATORS["getattr"], (cls, name), {})
+        return super().__getattribute__(name)
 
     def __getattr__(cls, name: str) -> Any:
         if _reserved(name):
@@ -141,6 +175,10 @@ class Opaque:
         __link__: Link
         __compares__: bool
         __expression__: Any
+
+    def __getattribute__(self, name: str) -> Any:
+        # Python itself looks for such a method in the class: then it is used. The tests ask whether there is one.
+        return _operated("getattr", self, name) if name in _METHODS else super().__getattribute__(name)
 
     def __getattr__(self, name: str) -> Any:
         if _reserved(name):
@@ -228,3 +266,6 @@ for _name in _BINARY:
     setattr(Opaque, f"__r{_name.rstrip('_')}__", _operation(_name, reflected=True))
 for _name in _COMPARISONS:
     setattr(Opaque, _name, _comparison(_name))
+_METHODS |= {
+    name for name in vars(Opaque) if _reserved(name) and not hasattr(object, name) and callable(vars(Opaque)[name])
+} - {"__getattr__", "__copy__", "__deepcopy__"}

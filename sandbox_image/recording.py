@@ -26,7 +26,7 @@ from surroundings import Surroundings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
 MAX_CALLS = 20_000
@@ -74,6 +74,7 @@ class Recording:
             asked = [name for name in names if lending.library(name) is None]
             namespace |= {name: lending.library(name) for name in names if name not in asked}
             namespace |= {name: recorder.named(name) for name in asked}
+            recorder.is_kind = namespace.get("isinstance", builtins.isinstance)
             namespace["isinstance"] = recorder.is_instance
             exec(self._tests.code, namespace)
         except UnrecordableError as error:
@@ -103,6 +104,7 @@ class Recorder:
         """`tested`: the signature's own versions of the classes that the candidate must write (opaque.py)."""
         self.truthy = truthy
         self._tested = tested
+        self.is_kind: Callable[[Any, Any], bool] = builtins.isinstance
         self._read: dict[int, str] = {}
         """Call -> attribute, for calls that read an attribute of an answer."""
         self.refused: str | None = None
@@ -214,7 +216,7 @@ class Recorder:
 
     def is_instance(self, value: Any, kinds: Any) -> bool:
         """Replace `isinstance`."""
-        return self.asked() if type(value) is Placeholder else builtins.isinstance(value, kinds)
+        return self.asked() if type(value) is Placeholder else self.is_kind(value, kinds)
 
     # --- called by substitutes for classes ---
 

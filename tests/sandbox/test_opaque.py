@@ -165,6 +165,24 @@ class Stack:
     assert not confirmed(way(liar, tests, STACK))
 
 
+@pytest.mark.parametrize("way", [phases.replayed, phases.interactive], ids=["replayed", "interactive"])
+@pytest.mark.parametrize("asked", ["callable(Stack())", "hasattr(Stack(), '__len__')", "hasattr(Stack, '__iter__')"])
+def test_no_substitute_claims_a_method_that_the_class_does_not_have(asked: str, way: phases.Way) -> None:
+    assert way(SOLUTION, f"assert {asked}", STACK) == phases.CONFIRMED
+    assert not confirmed(way(NOTHING, f"assert {asked}", STACK))
+
+
+@pytest.mark.parametrize(
+    "asked", ["isinstance(Stack(), Sized)", "issubclass(Stack, Sized)", "not isinstance(Stack(), list)"]
+)
+def test_no_substitute_tells_what_else_it_is(asked: str) -> None:
+    test = f"from collections.abc import Sized\nassert {asked}"
+    assert "refused" in phases.record(phases.task(test, STACK))["truthy"]
+    found = phases.interactive(NOTHING, test, STACK)
+    assert found is not None
+    assert found["reason"] == "the tests ask what else an object of the candidate's is"
+
+
 def test_an_object_that_ends_too_early_is_noticed() -> None:
     tests = "for a, b in zip(Stack([1, 2]), [1, 2]):\n    assert a == b"
     assert phases.replayed(SOLUTION, tests, STACK) == phases.CONFIRMED
