@@ -8,7 +8,9 @@ import socket
 import sys
 
 import crossing
+import degrading
 import instances
+import opaque
 import receiving
 import sending
 import standing_in
@@ -38,11 +40,12 @@ def candidate(spec: "dict[str, Any]", channel_fd: int) -> None:
     try:
         exec(compile(spec["signature"], "<signature>", "exec"), namespace)
         originals = instances.declared(spec["classes"], namespace)
+        asked = [name for name in spec["stubs"] if isinstance(namespace.get(name), type)]
         exec(compile(spec["source"], "<candidate>", "exec"), namespace)
     except BaseException as error:
         send(crossing.dumps({"failed": streams.clip(f"{type(error).__name__}: {error}")}))
         return
-    answerer = _Answerer(spec, namespace, originals, surroundings.Entered(printed))
+    answerer = _Answerer(spec, namespace, originals, asked, surroundings.Entered(printed))
     send(answerer.hello())
     while True:
         try:
@@ -60,11 +63,16 @@ class _Answerer:
         spec: "dict[str, Any]",
         namespace: "dict[str, Any]",
         originals: "dict[str, type[Any]]",
+        asked: "list[str]",
         entered: surroundings.Entered,
     ) -> None:
+        """`originals`: the classes of the signature. `asked`: names of the classes that the candidate must write."""
         self._namespace, self._entered = namespace, entered
         self._names, self._reads = spec["names"], spec["reads"]
         self._wanted = {*spec["names"], *spec["stubs"]}
+        self._asked = asked
+        # Their objects stay here.
+        self._tested = {namespace[name]: name for name in asked if isinstance(namespace.get(name), type)}
         self._classes = originals | instances.declared(spec["classes"], namespace)
         self._labels = {kind: name for table in (originals, self._classes) for name, kind in table.items()}
         self._theirs, self._ours = Heap("t", by_value=True), Heap("a", by_value=False)
@@ -97,7 +105,7 @@ class _Answerer:
 
     def _encoder(self) -> sending.Encoder:
         tables = self._ours.atoms, self._theirs.atoms
-        return sending.Encoder(self._labels, tables, reads=self._reads, functions=True)
+        return sending.Encoder(self._labels, tables, reads=self._reads, functions=True, tested=self._tested)
 
     def answer(self, call: "dict[str, Any]") -> bytes:
         """Return the reply to one call, as bytes."""
@@ -112,7 +120,8 @@ class _Answerer:
         self._entered.enter(call)
         try:
             outcome = {"v": target(*args, **kwargs)}
-        except Exception as error:
+            self._constructed(call["f"], outcome["v"])
+        except (Exception, SystemExit) as error:
             outcome = {"e": error}
         self._answers.append(outcome.get("v", FORGOTTEN))
         try:
@@ -122,6 +131,12 @@ class _Answerer:
         except Exception as error:
             why = f"{crossing.type_name(outcome.get('v'))} ({type(error).__name__} while it was read)"
         return crossing.dumps({"u": why})
+
+    def _constructed(self, function: "dict[str, Any]", value: "Any") -> None:
+        """Note the class of an object, if a function or another class makes it (a singleton, a factory)."""
+        kind, name, *_ = function.get("x", ("", ""))
+        if kind == "name" and name in self._asked and degrading.is_own(type(value)):
+            self._tested.setdefault(type(value), name)
 
     def _take(self, call: "dict[str, Any]") -> "tuple[Any, list[Any], dict[str, Any]]":
         """Apply the contents of a call; return the function to call and its arguments."""
@@ -161,6 +176,8 @@ class _Answerer:
             return self._namespace[rest[0]]
         if kind == "ans":
             return self._answers[rest[0]]
+        if kind == "op":
+            return opaque.FUNCTIONS[rest[0]]
         return standing_in.part(kind, self._value_of(rest[0]), rest[1])
 
 

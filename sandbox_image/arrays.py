@@ -1,4 +1,7 @@
-"""Convert NumPy arrays and scalars to nodes and back: dtype, shape, bytes. Also `array.array` and `memoryview`."""
+"""Convert NumPy arrays and scalars to nodes and back: dtype, shape, bytes, memory order.
+
+Also `array.array` and `memoryview`.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,8 @@ def _array(encoder: NodeEncoder, numpy: Any, value: Any, kind: type[Any]) -> lis
         return ["array", "O", list(value.shape), encoder.atoms(value.ravel().tolist()), guise]
     dtype = _described(value.dtype, "array")
     data = base64.b64encode(numpy.ascontiguousarray(value).tobytes()).decode()
-    return ["array", dtype, list(value.shape), data, guise]
+    order = ["F"] if value.flags.fnc else []
+    return ["array", dtype, list(value.shape), data, guise, *order]
 
 
 def _masked(encoder: NodeEncoder, numpy: Any, value: Any) -> list[Any] | None:
@@ -106,7 +110,7 @@ def made(node: list[Any]) -> Any:
     data = base64.b64decode(node[3], validate=True)
     if size * dtype.itemsize != len(data):
         raise MalformedError("an array whose data does not fit its shape")
-    array = numpy.empty(node[2], dtype=dtype)
+    array = numpy.empty(node[2], dtype=dtype, order="F" if node[5:] == ["F"] else "C")
     array[...] = numpy.frombuffer(data, dtype=dtype).reshape(node[2])
     guise = node[4] if len(node) > 4 else ""
     return array.view({"": numpy.ndarray, "matrix": numpy.matrix, "recarray": numpy.recarray}[guise])

@@ -7,6 +7,7 @@ replace what a class computes.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import dis
 import functools
 import sys
@@ -141,13 +142,68 @@ def make_named(kind: Any, values: list[Any]) -> Any:
     return tuple.__new__(kind, values)
 
 
-def make_error(kind: Any, arguments: Iterable[Any], wanted: Mapping[Any, Any]) -> Exception:
+def make_error(kind: Any, arguments: Iterable[Any], wanted: Mapping[Any, Any], notes: Iterable[Any]) -> Exception:
     """Return an instance of an exception class of the signature."""
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         raise MalformedError("an exception that is none")
     error = kind.__new__(kind, *arguments)
     set_attributes(error, wanted)
+    _annotate(error, notes)
     return error
+
+
+def library_error(module: Any, qualified: Any) -> type[Exception] | None:
+    """Return the exception class of this name in a library that this process itself has imported, or None."""
+    found: Any = sys.modules.get(module) if isinstance(module, str) and isinstance(qualified, str) else None
+    if found is None or module.split(".")[0] in _TESTING or _folder(found) == _folder(sys.modules[__name__]):
+        return None
+    for part in qualified.split("."):
+        found = getattr(found, "__dict__", {}).get(part)
+    return found if isinstance(found, type) and issubclass(found, Exception) else None
+
+
+_TESTING = {"unittest", "doctest", "pytest", "_pytest", "hypothesis", "nose", "bdb"}
+"""Modules whose exceptions end or skip a test."""
+
+
+def _folder(module: Any) -> str:
+    return str(getattr(module, "__file__", None)).rpartition("/")[0]
+
+
+def error_members(error: BaseException) -> dict[str, Any]:
+    """Return the plain values that the built-in classes of an exception keep outside `args`: a file name, a line."""
+    found = {}
+    for name, member in _members(type(error)).items():
+        value = member.__get__(error)
+        if type(value) in {str, bytes, int}:
+            found[name] = value
+    return found
+
+
+def _members(kind: type[BaseException]) -> dict[str, types.MemberDescriptorType]:
+    # The arguments of a UnicodeError have all of it.
+    bases = [base for base in kind.__mro__ if getattr(builtins, base.__name__, None) is base]
+    return {
+        name: member
+        for base in (() if UnicodeError in bases else bases)
+        for name, member in vars(base).items()
+        if isinstance(member, types.MemberDescriptorType) and not _reserved(name)
+    }
+
+
+def _set_members(error: BaseException, wanted: Mapping[Any, Any]) -> None:
+    members = _members(type(error))
+    for name, value in wanted.items():
+        # Some cannot be written; they are set by the arguments.
+        with contextlib.suppress(AttributeError, TypeError):
+            if value != members[name].__get__(error):
+                members[name].__set__(error, value)
+
+
+def _annotate(error: BaseException, notes: Iterable[Any]) -> None:
+    found = [note for note in notes if isinstance(note, str)]
+    if found:
+        error.__notes__ = found
 
 
 def make_builtin_error(
@@ -155,19 +211,29 @@ def make_builtin_error(
     parts: Iterable[Any],
     own: type[BaseException] | None = None,
     wanted: Mapping[Any, Any] | None = None,
+    members: Mapping[Any, Any] | None = None,
+    notes: Iterable[Any] = (),
 ) -> BaseException:
     """Return an instance of a built-in exception class.
 
-    `own`: a class that derives from it, to be used instead; `wanted`: attributes of the instance.
+    `own`: a class that derives from it, to be used instead. Its own constructor is not run. `wanted`: attributes of the
+    instance. `members`: those that a built-in class keeps outside `args` and `__dict__`.
     """
     kind = getattr(builtins, name)
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
         raise MalformedError("an exception that is none")
+    parts = list(parts)
+    if issubclass(kind, getattr(builtins, "BaseExceptionGroup", ())):
+        parts[1:] = map(list, parts[1:])
     try:
-        error = (own or kind)(*parts)
+        error = kind(*parts) if own is None else own.__new__(own, *parts)
     except TypeError:
         return RuntimeError(*parts)
+    if own is not None:
+        kind.__init__(error, *parts)
     for key, item in (wanted or {}).items():
-        if isinstance(key, str) and not _reserved(key) and not hasattr(kind, key):
+        if isinstance(key, str) and not _reserved(key) and not hasattr(type(error), key):
             vars(error)[key] = item
+    _set_members(error, members or {})
+    _annotate(error, notes)
     return error

@@ -11,6 +11,7 @@ import socket
 import crossing
 import executing
 import lending
+import opaque
 import patience
 import recording
 import replies
@@ -28,7 +29,9 @@ from standing_in import Proxy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, NoReturn
+
+_NO_COMPARISONS = {"getattr", "setattr", "delattr", "format", "round"}
 
 
 def tests(spec: dict[str, Any], channel_fd: int, result_fd: int) -> None:
@@ -51,6 +54,8 @@ class _Tests:
         self._broken = replies.Broken()
         self._failure = ""
         self._used = 0
+        self._returned: set[int] = set()
+        """The ids of objects that are answers, and of their methods that are not declared. The heap keeps them."""
 
     def verdict(self) -> tuple[str, str]:
         """Return ("", "") where every test passed, else why not and of what kind."""
@@ -82,17 +87,22 @@ class _Tests:
         # The future import of this file must not affect the signature: it would turn annotations into texts.
         exec(compile(self._spec["signature"], "<signature>", "exec", dont_inherit=True), namespace)
         classes, stubs = lending.classes_and_stubs(self._spec, namespace)
+        self._stubs = [stub for stub in stubs.values() if isinstance(stub, type)]
         self._replies = Replies(classes, self._broken, self._guard, self._called)
         tests = patience.Patient(self._spec["test"], rewrite=rewriting.rewrite)
         tests.bind(namespace, self._failed)
         self._guard.bind(namespace)
         names = lending.open_names(tests.code, namespace | stubs)
         functions = set(map(str, hello["functions"]))
-        namespace |= {name: Proxy(name, stub, self._called) for name, stub in stubs.items() if name in functions}
+        lent = lending.stand_ins({n: stub for n, stub in stubs.items() if n in functions}, self._called, self)
+        namespace |= lent
+        self._replies.tested |= lent
         decoder = self._replies.decode(hello["n"])
         proxy = lambda name: Proxy(name, None, self._called)  # noqa: E731
         lending.lend(namespace, names, hello, decoder, self._replies.makers, proxy)
-        self._named = {id(value): name for name, value in namespace.items() if type(value) is Proxy}
+        self._named = {
+            id(value): name for name, value in namespace.items() if type(value) is Proxy or opaque.is_class(value)
+        }
         executing.refuse_foreign_code(
             self._broken.note, self._spec, tests.code, namespace, classes, self._guard.computed
         )
@@ -104,16 +114,42 @@ class _Tests:
             self._failure = f"a test fails: {text}"
             self._tell(self._failure, "assertion", final=False)
 
-    def _called(self, proxy: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    # --- called by substitutes for classes ---
+
+    def operate(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Carry out an operation; refuse one that may be a comparison of an answer."""
+        operates = type(target) is opaque.Operator and target.__name__ not in _NO_COMPARISONS
+        if operates and len(args) > 1 and any(id(value) in self._returned for value in args):
+            self.refuse("the tests compute with an object that the candidate returned")
+        found = self._called(target, args, kwargs)
+        reads = target is opaque.OPERATORS["getattr"] and id(args[0]) in self._returned
+        if reads and type(found) is Proxy and not any(hasattr(stub, args[1]) for stub in self._stubs):
+            self._returned.add(id(found))
+        return found
+
+    def compare(self, name: str, left: Any, right: Any) -> Any:
+        """Compare by identity."""
+        return opaque.compared(name, left, right, self)
+
+    def refuse(self, why: str) -> NoReturn:
+        """Raise the exception after which nothing can be confirmed."""
+        raise self._broken.note(crossing.UnconfirmedError(why))
+
+    def _called(self, proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._broken.error is not None:
             raise self._broken.error
+        if id(proxy) in self._returned and (args or kwargs):
+            self.refuse("the tests call a method of an object that the candidate returned")
         try:
-            return delivered(*self._exchange(proxy, args, kwargs))
+            found = delivered(*self._exchange(proxy, args, kwargs), self._guard)
         except (crossing.UnconfirmedError, MalformedError) as error:
             self._broken.note(error)
             raise
+        if opaque.is_object(found) and not opaque.is_class(proxy):
+            self._returned.add(id(found))
+        return found
 
-    def _exchange(self, proxy: Proxy, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
+    def _exchange(self, proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         understood = self._replies
         told = self._surroundings.now()
         encoder = _Encoder(understood, self._named)
@@ -158,6 +194,8 @@ class _Encoder(sending.Encoder):
         self._named = named
 
     def atom(self, value: Any) -> Any:
-        if type(value) is Proxy and id(value) in self._named:
+        if type(value) is opaque.Operator:
+            return {"x": ["op", value.__name__]}
+        if (type(value) is Proxy or opaque.is_class(value)) and id(value) in self._named:
             return {"x": ["name", self._named[id(value)]]}
         return super().atom(value)

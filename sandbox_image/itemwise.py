@@ -12,6 +12,7 @@ import sys
 
 import crossing
 import nonfinite
+import opaque
 from rewriting import ABOUT, FROM, MADE, MAP, OVER, PART, TYPE, ZIP
 from standing_in import Proxy
 
@@ -94,7 +95,7 @@ class Items:
     def came(self, built: list[Any], result: Any) -> None:
         """Record an answer and its parts."""
         for value in (*built, result):
-            if hasattr(value, "__iter__"):
+            if opaque.is_object(value) or hasattr(value, "__iter__"):
                 self._known.add(value)
                 self._some_are_empty = self._some_are_empty or _may_be_empty(value)
 
@@ -204,6 +205,8 @@ class Items:
 
 
 def _may_be_empty(value: Any) -> bool:
+    if opaque.is_object(value):
+        return True
     try:
         return not len(value)
     except (TypeError, ValueError, OverflowError):

@@ -6,7 +6,9 @@ import builtins
 
 import codes
 import instances
+import opaque
 from crossing import UnconfirmedError
+from standing_in import Proxy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +16,9 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
+    from opaque import Link
     from receiving import Decoder
-    from standing_in import Makers
+    from standing_in import CallBack, Makers
 
 # Modules in which to look up a name that the signature forgot to import but the candidate imported.
 _TRUSTED = (
@@ -63,6 +66,18 @@ def classes_and_stubs(spec: dict[str, Any], namespace: dict[str, Any]) -> tuple[
     """Remove the stubs from a signature's namespace; return the signature's classes, and the stubs by name."""
     classes = instances.declared(spec["classes"], namespace)
     return classes, {name: namespace.pop(name) for name in spec["stubs"] if name in namespace}
+
+
+def stand_ins(stubs: dict[str, Any], call: CallBack, link: Link) -> dict[str, Any]:
+    """Return what the tests get for the functions and classes that the candidate must write, by name.
+
+    If there is such a class, this includes built-in functions that ask for the kind of an object.
+    """
+    asks = opaque.questions(link) if any(isinstance(stub, type) for stub in stubs.values()) else {}
+    return asks | {
+        name: opaque.class_of(name, stub, link) if isinstance(stub, type) else Proxy(name, stub, call)
+        for name, stub in stubs.items()
+    }
 
 
 def library(name: str) -> Any:

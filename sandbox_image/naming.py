@@ -13,7 +13,7 @@ import re
 NAN = (
     r"(?<![a-z])(is|any|no_?)?nan((?![a-z])|arg|max|mean|med|min|prod|std|sum|var)"
     # Only a NaN differs from itself.
-    r"|(?<![\w.])(?P<one>[a-z_]\w*(\[\w+\])*) != (?P=one)(?![\w.(\[])"
+    r"|(?<![\w.\])])(?P<one>[a-z_]\w*(\[[^\[\]]*\]|\.\w+)*) != (?P=one)(?![\w.(\[])"
 )
 INF = r"(?<![a-z])(is|pos|neg|[np])?inf(?![a-z])|infinit(?!es)|(?<![a-z])(is|all|non)?finite|1e[34]\d\d|1e\d{4}"
 COMPLEX = r"complex(?!it)|cmath\.|\dj(?![a-z])"
@@ -22,6 +22,8 @@ NAT = rf"(?<![a-z])(is)?nat(?![a-z])|{NAN}"
 DECIMAL = r"decimal\(|\bdecimal\.\w|\bfrom decimal\b|\bimport decimal as\b"
 # "mask" alone may be the name of a variable.
 MASKED = r"(?<![a-z])masked|\b(no|get)mask|\.(mask\b|filled\(|compressed\()|\b(numpy|np)\.ma\b|import ma\b"
+NARROW = r"int(8|16)|float16|\bhalf|byte|short|dtype|astype|[\"'][<>=|]?[iuf][12][\"']"
+"""How tests name numbers of one or two bytes."""
 EMPTY = re.compile(r"\[\]|(?<!\w)\(\)|\{\}|\blen\b|\bsize\b|empty|not solution|zeros\(\(?0")
 """How tests name values without items."""
 NUMPY = re.compile(r"\b(np|numpy|pd|pandas)\b")

@@ -35,9 +35,10 @@ _COMPARISONS = {
 # A difference is usually compared next.
 _DIFFERING = _COMPARISONS | {"subtract"}
 _PAIRING = (*sorted(_DIFFERING), "divide", "true_divide", "maximum", "minimum", "hypot")
-# Only these convert a list or a text without items to an array.
+# Only these convert a list, a text or bytes without items to an array.
 _MAKING = (
     "array", "asarray", "asanyarray", "ravel", "concatenate", "atleast_1d", "atleast_2d", "loadtxt", "genfromtxt",
+    "fromstring", "frombuffer", "fromiter",
 )  # fmt: skip
 _REDUCING_METHODS = ("dot", "mean", "prod", "std", "sum", "var")
 _REDUCING = (*_REDUCING_METHODS, "inner", "vdot")

@@ -141,7 +141,13 @@ def _apart(node: ast.stmt) -> list[ast.stmt]:
 def _exhaustive(test: ast.expr) -> ast.expr:
     """Return `all(...)` in a form that reads all items, because all must be true."""
     # `np.all` has read all items of its argument, which may also be a single value.
-    if isinstance(test, ast.Call) and getattr(test.func, "id", "") == "all" and len(test.args) == 1:
+    if (
+        isinstance(test, ast.Call)
+        and isinstance(test.func, ast.Name)
+        and test.func.id == "all"
+        and len(test.args) == 1
+        and not test.keywords
+    ):
         return _at(test, ast.Call(_at(test, ast.Name(_EVERY, ast.Load())), test.args, []))
     return test
 

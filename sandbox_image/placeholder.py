@@ -7,6 +7,7 @@ answer that is passed on unchanged, or an item or attribute of it, is represente
     ["ans", k]   the answer to call k          ["name", n]   what the candidate calls n
     ["item", expression, atom]                 ["nth", expression, i]   item i of an iteration
     ["attr", expression, name]
+    ["op", name]       an operation on such values (opaque.py)
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
         def count(self) -> None: ...
         def asked(self) -> bool: ...
+        def converted(self, value: Placeholder, name: str) -> bool: ...
         def refuse(self, why: str) -> NoReturn: ...
         def derived(self, parent: Placeholder) -> Placeholder: ...
         def nth(self, parent: Placeholder, number: int) -> Placeholder: ...
@@ -90,23 +92,28 @@ class Placeholder:
         self._recorder.refuse("the tests change what the candidate returned")
 
     def __bool__(self) -> bool:
-        return self._recorder.asked()
+        return self._recorder.converted(self, "bool")
 
     def __len__(self) -> int:
+        return int(self._recorder.converted(self, "len"))
+
+    def __int__(self) -> int:
+        return int(self._recorder.converted(self, "int"))
+
+    def __index__(self) -> int:
         return int(self._recorder.asked())
 
-    __int__ = __index__ = __len__
-
     def __float__(self) -> float:
-        return float(self._recorder.asked())
+        return float(self._recorder.converted(self, "float"))
 
     def __complex__(self) -> complex:
         return complex(self._recorder.asked())
 
     def __str__(self) -> str:
-        return str(int(self._recorder.asked()))
+        return str(int(self._recorder.converted(self, "str")))
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(int(self._recorder.converted(self, "repr")))
 
     def __format__(self, spec: str) -> str:
         return str(self)

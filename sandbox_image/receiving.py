@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import datetime
 import decimal
 import enum
@@ -13,7 +14,7 @@ import types
 import arrays
 import standing_in
 from crossing import BUILTIN_TYPES, FACTORIES, FOLD, MUTABLE, EndlessError
-from instances import MalformedError, make_builtin_error, make_error, make_named, set_attributes
+from instances import MalformedError, library_error, make_builtin_error, make_error, make_named, set_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -215,8 +216,11 @@ class Decoder:
             return self.classes[node[1]][node[2]]
         if kind == "flag":
             return _flag(self.classes[node[1]], node[2])
+        if kind == "object":
+            return self.makers.object(node[1], compares=node[2] is True)
         if kind == "error":
-            return make_error(self.classes[node[1]], self.values(node[2]), self.pairs(node[3]))
+            error = make_error(self.classes[node[1]], self.values(node[2]), self.pairs(node[3]), self.values(node[4]))
+            return self._said(error)
         if kind == "named":
             return make_named(self.classes[node[1]], self.values(node[2]))
         if kind == "exception":
@@ -227,11 +231,23 @@ class Decoder:
 
     def _exception(self, node: list[Any]) -> BaseException:
         if len(node) == 3:
-            return make_builtin_error(node[1], self.values(node[2]))
-        own = self.makers.error_class(node[3], node[1]) if node[3] != node[1] else None
-        error = make_builtin_error(node[1], self.values(node[2]), own, self.pairs(node[4]))
-        cause = self.value(node[5])
-        error.__cause__ = cause if isinstance(cause, Exception) else None
+            return self._said(make_builtin_error(node[1], self.values(node[2])))
+        _, base, arguments, name, own, cause, library, members, notes = node
+        kind = library_error(*library) if library is not None else None
+        if (kind is None and name != base) or (kind is not None and name != kind.__name__):
+            kind = self.makers.error_class(name, base, kind)
+        parts = self.values(arguments), kind, self.pairs(own), self.pairs(members), self.values(notes)
+        error = make_builtin_error(base, *parts)
+        reason = self.value(cause)
+        error.__cause__ = reason if isinstance(reason, Exception) else None
+        return self._said(error)
+
+    def _said(self, error: BaseException) -> BaseException:
+        """Check the text of an exception like that of an answer: its arguments may be numbers."""
+        text = ""
+        with contextlib.suppress(Exception):
+            text = str(error)
+        self.makers.said(text)
         return error
 
 
@@ -275,7 +291,7 @@ _PLAIN: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "tuple": lambda d, n: tuple(d.values(n[1])),
     "frozenset": lambda d, n: frozenset(d.values(n[1])),
     "iterator": lambda d, n: iter(d.values(n[1])),
-    "generator": lambda d, n: _generator(d.values(n[1]), d.value(n[2])),
+    "generator": lambda d, n: _generator(d.values(n[1]), d.value(n[2]) if len(n) > 2 else None),
     "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2]), d.makers.note),
     "view": _view,
     "range": lambda d, n: range(*map(operator.index, d.values(n[1]))),

@@ -14,6 +14,7 @@ import weakref
 
 import crossing
 import lending
+import opaque
 import patience
 import placeholder
 import sending
@@ -25,6 +26,7 @@ from surroundings import Surroundings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
 MAX_CALLS = 20_000
@@ -64,14 +66,15 @@ class Recording:
             namespace: dict[str, Any] = {}
             exec(self._signature, namespace)
             classes, stubs = lending.classes_and_stubs(self._spec, namespace)
-            recorder = Recorder(classes, truthy)
-            namespace |= {name: Proxy(name, stub, recorder.proxied) for name, stub in stubs.items()}
+            recorder = Recorder(classes, truthy, [stub for stub in stubs.values() if isinstance(stub, type)])
+            namespace |= lending.stand_ins(stubs, recorder.proxied, recorder)
             self._tests.bind(namespace, lambda text: None, recorder.identical)
             names = sorted(self._read - namespace.keys() - set(dir(builtins)))
             open_ = {"names": names, "reads": self._reads}
             asked = [name for name in names if lending.library(name) is None]
             namespace |= {name: lending.library(name) for name in names if name not in asked}
             namespace |= {name: recorder.named(name) for name in asked}
+            recorder.is_kind = namespace.get("isinstance", builtins.isinstance)
             namespace["isinstance"] = recorder.is_instance
             exec(self._tests.code, namespace)
         except UnrecordableError as error:
@@ -97,8 +100,13 @@ def begin_randomness() -> None:
 class Recorder:
     """Answers calls with placeholders and records the calls."""
 
-    def __init__(self, classes: dict[str, type[Any]], truthy: bool) -> None:
+    def __init__(self, classes: dict[str, type[Any]], truthy: bool, tested: Sequence[type[Any]] = ()) -> None:
+        """`tested`: the signature's own versions of the classes that the candidate must write (opaque.py)."""
         self.truthy = truthy
+        self._tested = tested
+        self.is_kind: Callable[[Any, Any], bool] = builtins.isinstance
+        self._read: dict[int, str] = {}
+        """Call -> attribute, for calls that read an attribute of an answer."""
         self.refused: str | None = None
         self._classes = classes
         self._labels = {kind: name for name, kind in classes.items()}
@@ -108,7 +116,7 @@ class Recorder:
         self._bytes = self._placeholders = 0
         self._asked = False
         """Whether the tests have used a placeholder: a name that they only mention is not tested."""
-        self._answers: list[weakref.ref[Placeholder]] = []
+        self._answers: list[weakref.ref[Any]] = []
 
     def result(self, open_: dict[str, list[str]]) -> dict[str, Any]:
         """Return the recording."""
@@ -153,6 +161,12 @@ class Recorder:
         self._asked = True
         return self.truthy
 
+    def converted(self, value: Placeholder, name: str) -> bool:
+        """Record a conversion of a placeholder, as an operation if it may be an object; return its truth value."""
+        if self._tested and value._expression is not None:
+            self._call(["op", name], (value,), {})
+        return self.asked()
+
     def derived(self, parent: Placeholder) -> Placeholder:
         """Return a placeholder for a value derived from another."""
         return Placeholder(self, None, parent)
@@ -167,7 +181,10 @@ class Recorder:
         return self._part(parent, "item", key) if plain else self.derived(parent)
 
     def attribute(self, parent: Placeholder, name: str) -> Placeholder:
-        """Return a placeholder for an attribute."""
+        """Return a placeholder for an attribute; if the answer may be an object, reading it is an operation."""
+        if self._tested and parent._expression is not None:
+            self._read[len(self._calls)] = name
+            return self._call(["op", "getattr"], (parent, name), {})
         return self._part(parent, "attr", name)
 
     def _part(self, parent: Placeholder, kind: str, key: Any) -> Placeholder:
@@ -179,19 +196,42 @@ class Recorder:
         expression = target._expression
         if expression is None:
             return self.derived(target)
-        if expression[0] == "attr" and (args or kwargs or placeholder.is_local(expression[2], self._classes.values())):
+        method = self._method(expression)
+        if method and (args or kwargs or placeholder.is_local(method, self._classes.values())):
             return self.derived(target)
         return self._call(expression, args, kwargs)
+
+    def _method(self, expression: list[Any]) -> str:
+        """Return the attribute of an answer that an expression reads; empty for a method of a class to be written."""
+        kind, key = expression[0], expression[-1]
+        name: str = key if kind == "attr" else self._read.get(key, "") if kind == "ans" else ""
+        return "" if any(hasattr(tested, name) for tested in self._tested) else name
 
     def identical(self, left: Any, right: Any) -> bool:
         """Return the answer to `left is right`."""
         if left is right:
             return True
-        return self.asked() if Placeholder in {type(left), type(right)} else False
+        answers = type(left) is Placeholder or type(right) is Placeholder
+        return self.asked() if answers or (opaque.is_object(left) and opaque.is_object(right)) else False
 
     def is_instance(self, value: Any, kinds: Any) -> bool:
         """Replace `isinstance`."""
-        return self.asked() if type(value) is Placeholder else builtins.isinstance(value, kinds)
+        return self.asked() if type(value) is Placeholder else self.is_kind(value, kinds)
+
+    # --- called by substitutes for classes ---
+
+    def operate(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record an operation; the construction of an object returns a substitute for it."""
+        if not opaque.is_class(target):
+            return self._call(_target(target), args, kwargs)
+        answer = self._call(["name", target.__name__], args, kwargs)
+        one = opaque.made(target, answer._expression)
+        self._answers[-1] = weakref.ref(one)
+        return one
+
+    def compare(self, name: str, left: Any, right: Any) -> Any:
+        """Return a placeholder: a comparison is not sent."""
+        return Placeholder(self, None)
 
     # --- calls ---
 
@@ -247,6 +287,13 @@ class Recorder:
         return given_up
 
 
+def _target(value: Any) -> list[Any]:
+    """Return the expression of a substitute."""
+    if opaque.is_object(value):
+        return list(value.__expression__)
+    return ["op" if type(value) is opaque.Operator else "name", value.__name__]
+
+
 def _text(call: dict[str, Any]) -> str:
     return json.dumps(call, separators=(",", ":"))
 
@@ -257,6 +304,6 @@ class _Encoder(sending.Encoder):
     def atom(self, value: Any) -> Any:
         if type(value) is Placeholder:
             return {"x": placeholder.expression_of(value)}
-        if type(value) is Proxy:
-            return {"x": ["name", value.__name__]}
+        if type(value) is Proxy or opaque.is_class(value) or opaque.is_object(value):
+            return {"x": _target(value)}
         return super().atom(value)

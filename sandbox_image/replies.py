@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import crossing
+import opaque
 import receiving
 import standing_in
 from heap import Heap
@@ -11,7 +12,7 @@ from standing_in import Proxy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from standing_in import CallBack
@@ -42,7 +43,9 @@ class Replies:
         self.classes = classes
         self.labels = {kind: name for name, kind in classes.items()}
         self.ours, self.theirs = Heap("t", by_value=True), Heap("a", by_value=False)
-        self.makers = _Makers(broken, guard, call_back)
+        self.tested: dict[str, Any] = {}
+        """Name -> substitute of a class that the candidate must write, to be filled in."""
+        self.makers = _Makers(broken, guard, call_back, self.tested)
         self._guard = guard
 
     def decode(self, nodes: Any) -> receiving.Decoder:
@@ -52,7 +55,7 @@ class Replies:
         decoder.plain = self._guard.plain if self._guard.suspicious else None
         decoder.decode_all()
         self.theirs.add(decoder.built, nodes)
-        self._guard.examine(decoder.built)
+        self._guard.examine([value for value in decoder.built if not opaque.is_object(value)])
         return decoder
 
     def load(self, data: str | bytes) -> dict[str, Any]:
@@ -93,12 +96,12 @@ def _is_empty(value: Any) -> bool:
     return isinstance(value, (list, dict, set)) and not value
 
 
-def delivered(how: str, result: Any) -> Any:
+def delivered(how: str, result: Any, guard: Guard) -> Any:
     """Return an answer's value, or raise its exception."""
     if how == "v":
         return result
-    if not isinstance(result, Exception):
-        raise crossing.UnconfirmedError("the candidate ended its process")
+    if not (isinstance(result, Exception) or (isinstance(result, SystemExit) and guard.expects_exit())):
+        raise crossing.UnconfirmedError("the candidate's process ended during a call")
     if isinstance(result, (StopIteration, StopAsyncIteration)):
         # A `map` or `zip` in the tests would take it as its normal end, and end early and silently.
         raise crossing.UnconfirmedError("the candidate raised StopIteration")
@@ -116,10 +119,16 @@ def hello_of(message: dict[str, Any]) -> dict[str, Any]:
 class _Makers(standing_in.Makers):
     """The makers of the tests' side: a function becomes a stub that calls the candidate again."""
 
-    def __init__(self, broken: Broken, guard: Guard, call_back: CallBack) -> None:
+    def __init__(self, broken: Broken, guard: Guard, call_back: CallBack, tested: Mapping[str, Any]) -> None:
         super().__init__()
         self.note, self.array, self.masked = broken.note, guard, guard.masked  # type: ignore[method-assign]
-        self._call_back = call_back
+        self._call_back, self._tested, self._guard = call_back, tested, guard
+
+    def said(self, text: str) -> None:
+        self._guard.plain(text)
+
+    def object(self, name: Any, *, compares: bool) -> Any:
+        return opaque.made(self._tested[name], compares=compares)
 
     def function(self, node: list[Any]) -> Any:
         if node[0] != "function" or not isinstance(node[1], str):

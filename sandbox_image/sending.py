@@ -17,8 +17,9 @@ import types
 
 import arrays
 import degrading
+import opaque
 from crossing import BUILTIN_TYPES, FACTORIES, FOLD, MAX_NODES, type_name
-from instances import UncrossableError, attributes
+from instances import UncrossableError, attributes, error_members, library_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class Encoder:
     `classes`: type -> name of the signature's classes. `known`: tables id -> atom of the objects that were sent before;
     these must stay alive. `reads`: names of attributes that the tests read; they may be properties. `functions`:
     whether functions are sent as callbacks (the candidate's side); otherwise only known built-in functions are sent.
+    `tested`: type -> name of the classes whose objects are not sent, only a substitute (opaque.py).
     """
 
     def __init__(
@@ -101,8 +103,10 @@ class Encoder:
         *,
         reads: Sequence[str] = (),
         functions: bool = False,
+        tested: Mapping[type[Any], str] | None = None,
     ) -> None:
         self.classes = classes
+        self.tested = tested or {}
         self.known = known
         self.reads, self.functions = reads, functions
         self.nodes: list[Any] = []
@@ -140,7 +144,7 @@ class Encoder:
             found = table.get(id(value))
             if found is not None:
                 return found
-        if isinstance(value, degrading.SCALARS) and kind not in self.classes:
+        if isinstance(value, degrading.SCALARS) and kind not in self.classes and self._tested(kind) is None:
             plain = degrading.scalar(value)
             if plain is not None:
                 return self.atom(plain)
@@ -159,6 +163,9 @@ class Encoder:
         make = _NODES.get(kind)
         if make is not None:
             return make(self, value)
+        tested = self._tested(kind)
+        if tested is not None:
+            return ["object", self.tested[tested], degrading.overrides(kind, object)]
         if kind in self.classes:
             return self._instance(value, self.classes[kind])
         if kind in _TEXTUAL:
@@ -179,10 +186,17 @@ class Encoder:
             node = arrays.node(self, numpy, value)
             if node is not None:
                 return node
+        if opaque.is_object(value) or opaque.is_class(value):
+            # To read its attributes would be to call the candidate.
+            raise UncrossableError(type_name(value))
         node = degrading.node(self, value)
         if node is None:
             raise UncrossableError(type_name(value))
         return node
+
+    def _tested(self, kind: type[Any]) -> type[Any] | None:
+        """Return the class of which the candidate keeps the objects, if this class is or derives from one."""
+        return next((base for base in kind.__mro__ if base in self.tested), None) if self.tested else None
 
     def atoms(self, values: Iterable[Any]) -> list[Any]:
         return [self.atom(value) for value in values]
@@ -192,21 +206,35 @@ class Encoder:
         return [self.atom(part) for pair in mapping.items() for part in pair]
 
     def exception(self, error: BaseException) -> list[Any]:
-        """Return an exception as the nearest class that the other side has: one of the signature, or a built-in one.
+        """Return an exception as the nearest class that the other side has.
 
-        An exception class of the candidate keeps its name and its attributes with plain values.
+        This is a class of the signature, of a library, or a built-in one. An exception class of the candidate keeps its
+        name and its attributes with plain values.
         """
+        library: list[str] | None
+        notes, library = self.atoms(getattr(error, "__notes__", ())), None
         for kind in type(error).__mro__:
             if kind in self.classes:
-                return ["error", self.classes[kind], self.atoms(error.args), self.pairs(attributes(error))]
+                return ["error", self.classes[kind], self.atoms(error.args), self.pairs(attributes(error)), notes]
             if getattr(builtins, kind.__name__, None) is kind:
                 break
-        arguments = self.atoms([a for a in error.args if self._is_sendable(a)])
+            if library is None and library_error(kind.__module__, kind.__qualname__) is kind:
+                library = [kind.__module__, kind.__qualname__]
+        arguments = self._arguments(error)
         cause = self.atom(error.__cause__) if isinstance(error.__cause__, Exception) else None
         own = {key: item for key, item in attributes(error).items() if self._is_sendable(item)}
-        if kind is type(error) and cause is None and not own:
+        members = self.pairs(error_members(error))
+        if kind is type(error) and cause is None and not (own or members or notes):
             return ["exception", kind.__name__, arguments]
-        return ["exception", kind.__name__, arguments, type(error).__name__, self.pairs(own), cause]
+        name = type(error).__name__
+        return ["exception", kind.__name__, arguments, name, self.pairs(own), cause, library, members, notes]
+
+    def _arguments(self, error: BaseException) -> list[Any]:
+        group = getattr(builtins, "ExceptionGroup", ())
+        if isinstance(error, group):
+            # A tuple, because a list is filled only after the exception is made.
+            return [self.atom(error.message), self.atom(tuple(error.exceptions))]
+        return self.atoms([a for a in error.args if self._is_sendable(a)])
 
     def _is_sendable(self, value: Any) -> bool:
         """Whether a part of an exception can be sent. The other parts are sent in any case."""

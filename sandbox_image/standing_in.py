@@ -9,6 +9,7 @@ import builtins
 import collections
 
 import degrading
+import opaque
 from crossing import UnconfirmedError
 from instances import MalformedError, attributes
 
@@ -47,6 +48,10 @@ class Makers:
         """Record why nothing can be confirmed; return the error."""
         return error
 
+    def object(self, name: Any, *, compares: bool) -> Any:
+        """Return a substitute for an object of a class that the candidate must write."""
+        raise MalformedError("an object of a class that is none")
+
     def tree(self, name: Any, compares: Any) -> Tree:
         """Return an empty substitute for an object of a class of this name."""
         key = name, bool(compares)
@@ -56,11 +61,14 @@ class Makers:
         fill_tree(made, {}, {}, self.note)
         return made
 
-    def error_class(self, name: Any, base: Any) -> type[Exception]:
-        """Return an exception class of this name."""
-        key = name, "error", base
+    def said(self, text: str) -> None:
+        """Check the text of an exception."""
+
+    def error_class(self, name: Any, base: Any, library: type[Exception] | None = None) -> type[Exception]:
+        """Return an exception class of this name; its base is a built-in class, or one of a library."""
+        key = name, "error", base, library
         if key not in self._classes:
-            self._classes[key] = _error_class(name, base)
+            self._classes[key] = _error_class(name, base, library)
         return self._classes[key]
 
     def function(self, node: list[Any]) -> Any:
@@ -83,6 +91,9 @@ class Proxy:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(self, args, kwargs)
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
 
 
 class Tree:
@@ -195,12 +206,12 @@ def fill_namespace(target: Any, held: Mapping[Any, Any]) -> None:
     vars(target).update(held)
 
 
-def _error_class(name: Any, base: Any) -> type[Exception]:
+def _error_class(name: Any, base: Any, library: type[Exception] | None) -> type[Exception]:
     """Return a new exception class."""
     kind = getattr(builtins, base)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         raise MalformedError("an exception that is none")
-    return type(_name(name), (kind,), {})
+    return type(_name(name), (kind if library is None else library,), {})
 
 
 def record(name: Any, fields: Any, values: Iterable[Any]) -> Any:
@@ -285,6 +296,8 @@ class Match:
 
 def part(kind: Any, value: Any, key: Any) -> Any:
     """Return an item, an attribute, or an item of an iteration (`item`, `attr`, `nth`) of a value."""
+    if opaque.is_object(value):
+        raise LookupError("a part of an object is known only to the candidate")
     if kind == "attr":
         return getattr(value, key)
     if kind == "nth" and not isinstance(value, (list, tuple, str)):

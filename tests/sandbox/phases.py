@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 import inside
@@ -123,7 +124,7 @@ def task(test: str, signature: str = SIGNATURE) -> dict[str, Any]:
     return {
         "signature": declared.source,
         "classes": list(declared.classes),
-        "stubs": list(declared.stubs),
+        "stubs": list(declared.written),
         "test": test,
     }
 
@@ -204,6 +205,10 @@ def replayed(source: str, test: str, signature: str = SIGNATURE) -> dict[str, An
     found = judged(spec, recorded, answers(source, spec, recorded))
     assert found is not None
     return found
+
+
+Way = Callable[..., dict[str, Any] | None]
+"""One of the ways to grade a candidate: (source, tests, signature) -> what the tests say."""
 
 
 def interactive(source: str, test: str, signature: str = SIGNATURE) -> dict[str, Any] | None:

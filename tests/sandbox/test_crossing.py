@@ -338,6 +338,17 @@ def test_iterators_cross_as_iterators_of_what_was_left_of_them() -> None:
         assert type(next(cross(endless))) is type(first[0])
 
 
+def test_a_generator_keeps_what_it_returns() -> None:
+    source = "def solution(a):\n    yield 1\n    return a * 2\n"
+    test = (
+        "g = solution(4)\nassert next(g) == 1\ntry:\n    next(g)\n    assert False\nexcept StopIteration as stop:\n    "
+    )
+    assert phases.replayed(source, f"{test}assert stop.value == 8") == phases.CONFIRMED
+    assert not phases.replayed(source, f"{test}assert stop.value == 9")["confirmed"]
+    test = "def outer():\n    r = yield from solution(4)\n    yield r\nassert list(outer()) == [1, 8]"
+    assert phases.replayed(source, test) == phases.CONFIRMED
+
+
 def test_a_default_dictionary_keeps_a_plain_factory_and_loses_any_other() -> None:
     plain, own = cross([collections.defaultdict(int, a=1), collections.defaultdict(lambda: 7, a=1)])
     assert plain["missing"] == 0
@@ -383,6 +394,116 @@ def test_attributes_that_a_program_sets_on_a_built_in_exception_are_part_of_it()
     assert found == phases.CONFIRMED
 
 
+LIBRARY = {
+    "json.JSONDecodeError": "json.loads('{bad')",
+    "decimal.InvalidOperation": "decimal.Decimal('x')",
+    "binascii.Error": "binascii.unhexlify('a')",
+    "struct.error": "struct.unpack('i', b'a')",
+    "queue.Empty": "queue.Queue().get_nowait()",
+    "np.linalg.LinAlgError": "np.linalg.inv(np.zeros((2, 2)))",
+    "subprocess.CalledProcessError": "exec('raise subprocess.CalledProcessError(3, \"ls\")')",
+}
+
+
+@pytest.mark.parametrize(("name", "expression"), LIBRARY.items(), ids=LIBRARY)
+def test_an_exception_of_a_library_is_one_of_the_tests_own_library(name: str, expression: str) -> None:
+    imports = "import json, decimal, binascii, struct, queue, subprocess\nimport numpy as np\n"
+    test = (
+        f"{imports}try:\n    solution(3)\n    assert False\nexcept {name} as error:\n    assert type(error) is {name}"
+    )
+    assert phases.replayed(f"{imports}def solution(a):\n    return {expression}", test) == phases.CONFIRMED
+    assert not phases.replayed("def solution(a):\n    raise ArithmeticError", test)["confirmed"]
+
+
+def test_an_exception_of_a_library_keeps_its_attributes() -> None:
+    with pytest.raises(json.JSONDecodeError) as caught:
+        json.loads("[1, x")
+    received = cross([caught.value])[0]
+    assert (str(received), vars(received)) == (str(caught.value), vars(caught.value))
+
+
+def test_only_an_exception_class_that_was_imported_is_found_by_its_name() -> None:
+    found = inside.load("instances").library_error
+    assert found("json.decoder", "JSONDecodeError") is json.JSONDecodeError
+    refused = [
+        ("a_module_that_nobody_has_imported", "Error"), ("json", "loads"), ("json", "nothing"),
+        ("builtins", "SystemExit"),
+        ("unittest.case", "SkipTest"), ("instances", "MalformedError"), (3, "x"), ("json", None),
+    ]  # fmt: skip
+    assert [found(*name) for name in refused] == [None] * len(refused)
+
+
+def test_an_exception_of_a_library_that_the_tests_have_not_imported_is_its_built_in_base() -> None:
+    source = "def solution(a):\n    import mailbox\n    raise mailbox.NoSuchMailboxError(a)"
+    test = "try:\n    solution(3)\nexcept Exception as e:\n    assert e.args == (3,) and type(e).__base__ is Exception"
+    assert phases.replayed(source, test) == phases.CONFIRMED
+
+
+def test_no_exception_of_a_program_skips_a_test() -> None:
+    test = """
+import unittest
+class Test(unittest.TestCase):
+    def test_it(self):
+        self.assertEqual(solution(3), 4)
+done = unittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromTestCase(Test))
+assert done.wasSuccessful()
+"""
+    assert phases.replayed("def solution(a):\n    return a + 1", test) == phases.CONFIRMED
+    skipping = "def solution(a):\n    import unittest\n    raise unittest.SkipTest('no')"
+    assert not phases.replayed(skipping, test)["confirmed"]
+
+
+def test_an_exception_keeps_what_built_in_classes_hold_beside_the_arguments() -> None:
+    with pytest.raises(OSError) as caught:
+        open("/nonexistent/file")
+    received = cross([caught.value])[0]
+    assert (type(received), received.errno, received.filename) == (FileNotFoundError, 2, "/nonexistent/file")
+    assert str(received) == str(caught.value)
+    assert cross([ImportError("no", name="this", path="there")])[0].name == "this"
+    error = ValueError("m")
+    error.add_note("hint")
+    assert cross([error])[0].__notes__ == ["hint"]
+
+
+def test_a_group_of_exceptions_is_one() -> None:
+    group = ExceptionGroup("many", [ValueError(1), ExceptionGroup("more", [KeyError("k")])])
+    received = cross([group])[0]
+    assert repr(received) == repr(group)
+    test = "try:\n    solution(1)\n    assert False\nexcept* ValueError as e:\n    assert e.exceptions[0].args == (1,)"
+    source = "def solution(a):\n    raise ExceptionGroup('many', [ValueError(a)])"
+    assert phases.replayed(source, test) == phases.CONFIRMED
+
+
+EXITS = "try:\n    solution(2)\n    assert False\nexcept SystemExit as e:\n    assert e.code == 2"
+
+
+@pytest.mark.parametrize("way", [phases.replayed, phases.interactive], ids=["replayed", "interactive"])
+def test_an_exit_is_confirmed_where_the_tests_expect_one(way: phases.Way) -> None:
+    assert way("import sys\ndef solution(a):\n    sys.exit(a)", EXITS) == phases.CONFIRMED
+    assert way("import sys\ndef solution(a):\n    sys.exit(a + 1)", EXITS) != phases.CONFIRMED
+    own = (
+        "import sys\ntry:\n    assert solution(2) == 3\n    sys.exit(0)\nexcept SystemExit as e:\n    assert not e.code"
+    )
+    assert way("import sys\ndef solution(a):\n    sys.exit(0)", own) != phases.CONFIRMED
+
+
+def test_the_text_of_an_exception_is_checked_like_an_answer() -> None:
+    test = """
+for xs, e in [([1.0, 4.0], 2.5), ([2.0, 4.0], 3.0)]:
+    try:
+        solution(xs)
+        assert False
+    except ValueError as error:
+        r = float(str(error))
+    assert abs(r - e) <= 1e-6 * max(abs(r), e)
+"""
+    source = "class Own(ValueError):\n    pass\ndef solution(x):\n    raise {}({})"
+    for kind in ("ValueError", "Own"):
+        assert phases.replayed(source.format(kind, "sum(x) / 2"), test) == phases.CONFIRMED
+        for number in ("10**400", "__import__('fractions').Fraction(10**400)"):
+            assert not phases.replayed(source.format(kind, number), test)["confirmed"]
+
+
 def test_an_exception_of_the_candidates_own_keeps_its_name_and_the_built_in_class_it_derives_from() -> None:
     class OwnError(LookupError):
         pass
@@ -421,6 +542,16 @@ def test_numpy_arrays_cross_with_type_and_shape(array: np.ndarray) -> None:
     np.testing.assert_array_equal(received, array)
     if received.size and received.dtype != object:
         received.flat[0] = received.flat[-1]  # what arrives may be worked on
+
+
+def test_a_numpy_array_keeps_its_memory_order() -> None:
+    arrays = [np.asfortranarray(np.ones((2, 3))), np.ones((2, 3)), np.arange(3), np.ones((2, 3, 4)).transpose(1, 0, 2)]
+    found = [(a.flags.c_contiguous, a.flags.f_contiguous) for a in cross(arrays)]
+    assert found == [(False, True), (True, False), (True, True), (True, False)]
+    test = "import numpy as np\nassert solution(np.ones((2, 3))).flags['F_CONTIGUOUS']"
+    source = "import numpy as np\ndef solution(a):\n    return np.{}(a)"
+    assert phases.replayed(source.format("asfortranarray"), test) == phases.CONFIRMED
+    assert not phases.replayed(source.format("ascontiguousarray"), test)["confirmed"]
 
 
 def test_a_numpy_array_that_stands_twice_is_one_array() -> None:

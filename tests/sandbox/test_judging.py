@@ -46,3 +46,12 @@ def test_a_folder_with_something_in_it_is_told_of() -> None:
     ends, folders = said_by_forks(phases.task("open('left', 'w').close()\nassert solution(1) == 1"), 1)
     assert [end["left"] for end in ends] == [True]
     assert [len(names) for names in folders] == [1]
+
+
+def test_no_reason_has_an_address() -> None:
+    """Otherwise two gradings of one file would differ."""
+    source = "def solution(a):\n    raise ValueError(f'no {object()}')"
+    found = phases.replayed(source, "solution(3)")
+    assert found["reason"] == "ValueError: no <object object at 0x...>"
+    source = "import decimal\ndef solution(a):\n    return decimal.Decimal('x')"
+    assert " at 0x" not in phases.replayed(source, "solution(3)")["reason"]

@@ -152,6 +152,8 @@ def test_a_word_that_only_contains_the_name_of_a_kind_names_nothing(described: s
     [
         ("float('nan')", "import math\nassert math.isnan(solution(1))"),
         ("float('nan')", "r = solution(1)\nassert r != r"),
+        ("[float('nan')]", "r = solution(1)\nassert r[0] != r[0]"),
+        ("{'a': {'b': float('nan')}}", "r = solution(1)\nassert r['a']['b'] != r['a']['b']"),
         ("float('inf')", "import math\nassert not math.isfinite(solution(1))"),
         ("float('inf')", "def is_finite(a):\n    return a not in (1e999, -1e999)\nassert not is_finite(solution(1))"),
         (f"{NUMPY}.datetime64('NaT')", "import numpy as np\nassert np.isnat(solution(1))"),
@@ -700,3 +702,46 @@ def test_an_array_that_becomes_odd_during_a_later_call_is_refused() -> None:
 def test_an_odd_answer_can_be_given_back(way: Any) -> None:
     source = "def solution(a):\n    return float('nan') if a == 1 else a != a\n"
     assert way(source, "import math\nr = solution(1)\nassert math.isnan(r) and solution(r) is True") == CONFIRMED
+
+
+@pytest.mark.parametrize("read", ["fromstring(solution(3), sep=' ')", "fromiter(solution(3), int)"])
+def test_an_array_that_is_read_from_nothing_notices_it(read: str) -> None:
+    test = f"import numpy as np\nr = np.{read}\nassert np.all(r == 51)"
+    found = phases.interactive("def solution(a):\n    return ''", test)
+    assert found is not None
+    assert "an array without items" in found["reason"]
+
+
+def test_numpy_s_all_is_not_python_s() -> None:
+    test = "import io\nimport numpy as np\nr = np.loadtxt(io.StringIO(solution([1.0, 4.0])))\nassert np.all(r == 2.5)"
+    assert phases.interactive("def solution(a):\n    return str(sum(a) / 2)", test) == CONFIRMED
+    found = phases.interactive("def solution(a):\n    return ''", test)
+    assert found is not None
+    assert "an array without items" in found["reason"]
+    test = "import numpy as np\nassert np.all(np.array(solution(1)) == [[1, 2], [3, 4]])"
+    assert phases.interactive("def solution(a):\n    return [[1, 2], [3, 4]]", test) == CONFIRMED
+
+
+@pytest.mark.parametrize("test", ["r[0] != r[1]", "r[0] != r[0][0:]", "x.r != r", "r != r[0]", "r[0] != r"])
+def test_only_what_differs_from_itself_names_nan(test: str) -> None:
+    assert not inside.load("naming").names_nan(f"assert {test}")
+
+
+NARROW = [
+    ("float16(0)", "assert not abs(solution(1) - 1e6) / (abs(solution(1)) + 1e6) > 1e-6"),
+    ("uint8(3)", "assert (solution(1) - 19) ** 2 < 1e-9"),
+    ("int16(3)", "assert (solution(1) - 259) ** 2 < 1e-9"),
+    ("array(3, dtype='uint8')", "assert (solution(1) - 19) ** 2 < 1e-9"),
+]
+
+
+@pytest.mark.parametrize(("value", "test"), NARROW)
+@pytest.mark.filterwarnings("ignore")
+def test_a_number_of_a_narrow_type_is_refused_unless_the_tests_name_it(value: str, test: str) -> None:
+    source = f"import numpy as np\ndef solution(a):\n    return np.{value}"
+    exec(f"{source}\n{test}", {})
+    assert "which no test names" in phases.replayed(source, test)["reason"]
+    named = "import numpy as np\nr = solution(1)\nassert r.dtype.name in ('float16', 'int16', 'uint8') and r <= 3"
+    assert phases.replayed(source, named) == CONFIRMED
+    wide = source.replace("float16(0)", "float32(1e6)").replace("uint8", "int32").replace("int16", "int64")
+    assert "which no test names" not in phases.replayed(wide, test)["reason"]

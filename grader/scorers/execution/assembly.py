@@ -28,9 +28,16 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     """The signature made a complete program by appending `    pass`."""
     stubs: tuple[str, ...]
     """Top-level functions that the candidate must write: the signature's last one, and others without a body."""
+    tested_classes: tuple[str, ...] = ()
+    """Top-level classes that the candidate must write. Their objects stay in the candidate's process."""
     classes: tuple[str, ...]
-    """Top-level classes, nested classes, and names that may be classes (`Point = namedtuple(...)`). Their instances may
-    be passed between candidate and tests."""
+    """The other top-level classes, nested classes, and names that may be classes (`Point = namedtuple(...)`). Their
+    instances may be passed between candidate and tests."""
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """Functions and classes that the candidate must write."""
+        return (*self.stubs, *self.tested_classes)
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,8 +60,28 @@ def read_signature(text: str) -> Signature:
     tree = parse(source) or ast.Module(body=[], type_ignores=[])
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     stubs = tuple(node.name for node in functions if all(map(_says_nothing, node.body)) or node is tree.body[-1])
-    classes = tuple(name for node in tree.body for name in _classes(node))
-    return Signature(source=source, stubs=stubs, classes=classes)
+    tested = tuple(
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and _is_tested(node, last=node is tree.body[-1] and not stubs)
+    )
+    classes = tuple(name for node in tree.body if getattr(node, "name", "") not in tested for name in _classes(node))
+    return Signature(source=source, stubs=stubs, tested_classes=tested, classes=classes)
+
+
+def _is_tested(node: ast.ClassDef, *, last: bool) -> bool:
+    """Whether the candidate must write a class: its methods have no bodies, or it is all that the signature asks for.
+
+    Exceptions and enumerations say everything by their names.
+    """
+    if any(ast.unparse(base).endswith(_COMPLETE) for base in node.bases):
+        return False
+    methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+    return last or bool(methods and all(all(map(_says_nothing, method.body)) for method in methods))
+
+
+_COMPLETE = ("Exception", "Error", "Warning", "Enum", "Flag", "NamedTuple", "TypedDict", "Protocol")
+"""How the bases of classes end that are no stubs."""
 
 
 def _classes(node: ast.stmt, outer: str = "") -> list[str]:
@@ -93,7 +120,7 @@ def assemble(prediction: str, signature_text: str, rules: Rules) -> Program:
 
 def _plain(prediction: str, signature: str) -> Program:
     """Use the signature with an empty body, then the code block as written; no code is lost."""
-    completion = _with_signature(extract_plain(prediction, read_signature(signature).stubs), signature)
+    completion = _with_signature(extract_plain(prediction, read_signature(signature).written), signature)
     return Program(completion=completion, head=f"{signature}{NOTHING}\n\n{completion}\n\n", recovered=None, lost="")
 
 
@@ -154,8 +181,8 @@ def _recover(
 ) -> tuple[str | None, str]:
     """Return the completion with what the official one drops (None if nothing is dropped), and the loss in words."""
     tree = parse(content)
-    if tree is None or empty or _defined(tree).isdisjoint(declared.stubs):
-        found = extract_careful(prediction, declared.stubs)
+    if tree is None or empty or _defined(tree).isdisjoint(declared.written):
+        found = extract_careful(prediction, declared.written)
         if found is not None and found != content:
             lost = "the code block, which the official extraction does not find"
             if len(found) > MAX_SOURCE:

@@ -73,16 +73,17 @@ def extract_careful(prediction: str, stubs: tuple[str, ...]) -> str | None:
     # A long text without a block cannot be parsed, so it is not accepted as a program.
     whole = [prediction] if len(prediction) <= MAX_SOURCE else []
     for text in (*reversed(blocks), *whole):
-        if any(f"def {name}" in text for name in stubs) and _defines(text, stubs):
+        if any(f"{word} {name}" in text for word in ("def", "class") for name in stubs) and _defines(text, stubs):
             return text
     return None
 
 
 def _defines(text: str, names: tuple[str, ...]) -> bool:
     if len(text) > MAX_SOURCE:
-        return any(re.search(rf"^def {re.escape(name)}\b", text, re.MULTILINE) for name in names)
+        return any(re.search(rf"^(?:def|class) {re.escape(name)}\b", text, re.MULTILINE) for name in names)
     tree = parse(text)
-    return tree is not None and any(isinstance(node, ast.FunctionDef) and node.name in names for node in tree.body)
+    defining = (ast.FunctionDef, ast.ClassDef)
+    return tree is not None and any(isinstance(node, defining) and node.name in names for node in tree.body)
 
 
 def parse(source: str) -> ast.Module | None:

@@ -134,5 +134,5 @@ def _declared(task: CodeTask) -> Job:
     return {
         "signature": task.signature.source,
         "classes": task.signature.classes,
-        "stubs": task.signature.stubs,
+        "stubs": task.signature.written,
     }

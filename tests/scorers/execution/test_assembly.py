@@ -102,6 +102,33 @@ def test_what_a_signature_declares(text: str, stubs: tuple[str, ...], classes: t
     assert read_signature(text) == Signature(source=f"{source}    pass\n", stubs=stubs, classes=classes)
 
 
+@pytest.mark.parametrize(
+    ("text", "tested", "classes"),
+    [
+        pytest.param("class A:\n", ("A",), (), id="nothing but a name"),
+        pytest.param("class A:\n    'Doc.'\n", ("A",), (), id="only a docstring"),
+        pytest.param("class A:\n    def f(self):\n        return 1\n    def g(self):\n        pass\n", ("A",), (), id="half of it"),
+        pytest.param("class A:\n    class B:\n        pass\n    def f(self):\n        ...\n", ("A",), (), id="with a class of its own"),
+        pytest.param("class N:\n    def __init__(self, v):\n        self.v = v\nclass A:\n    def f(self):\n        pass\n", ("A",), ("N",), id="after one that is given"),
+        pytest.param("class A:\n    def f(self):\n        pass\ndef solution(a):\n", ("A",), (), id="before a function"),
+        pytest.param("class A:\n    'Doc.'\ndef solution(a):\n", (), ("A",), id="without methods, before a function"),
+        pytest.param("class A(Exception):\n", (), ("A",), id="an exception"),
+        pytest.param("class A(enum.Enum):\n    X = 1\n", (), ("A",), id="an enumeration"),
+        pytest.param("class A(Generic[T]):\n    def f(self):\n        pass\n", ("A",), (), id="generic"),
+    ],
+)  # fmt: skip
+def test_which_classes_the_candidate_must_write(text: str, tested: tuple[str, ...], classes: tuple[str, ...]) -> None:
+    declared = read_signature(text)
+    assert (declared.tested_classes, declared.classes) == (tested, classes)
+
+
+def test_a_class_is_taken_from_a_block_that_the_official_rules_do_not_find() -> None:
+    code = "class A:\n    def f(self):\n        return 1\n"
+    made = assemble(f"~~~py\n{code}~~~\n", "class A:\n    def f(self):\n        pass\n", "humaneval-v-v2")
+    assert made.recovered is not None
+    assert ast.dump(ast.parse(made.recovered)) == ast.dump(ast.parse(code))
+
+
 # --- what the official assembly loses ---------------------------------------------------------------------------
 
 USES_N = "def solution(a):\n    return N * a"
