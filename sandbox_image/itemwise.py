@@ -51,7 +51,7 @@ class _Known:
         """Record a copy. `sources`: the answers, or the candidate's functions, that it comes from."""
         if id(value) in self.ids:
             return
-        size = len(value) if hasattr(value, "__len__") else 1
+        size = _length(value)
         self._items += size
         self.ids.add(id(value))
         self._copies[id(value)] = value, sources, size
@@ -153,7 +153,8 @@ class Items:
         return [self._copied.pop(copy)] if copy in self._copied else self._named(frame, names)
 
     def _add(self, value: Any, found: list[Any], sources: list[Any]) -> None:
-        if found and hasattr(value, "__iter__"):
+        # An object of a class that the task asks for is an answer itself, and a question about it would be a call.
+        if found and not opaque.is_object(value) and hasattr(value, "__iter__"):
             self._known.add_copy(value, sources)
 
     def _over(self, loop: int, names: tuple[str, ...], iterable: Any) -> Any:
@@ -202,6 +203,14 @@ class Items:
                         self._refuse(SHORT)
                     return
             yield (*items,)
+
+
+def _length(value: Any) -> int:
+    """Return the number of items of a copy; 1 if it has no length, like an array with a single value."""
+    try:
+        return len(value)
+    except (TypeError, ValueError, OverflowError):
+        return 1
 
 
 def _may_be_empty(value: Any) -> bool:

@@ -372,7 +372,8 @@ def test_two_infinities_that_the_tests_make_of_an_answer_are_not_compared(value:
 )
 def test_a_number_of_a_small_type_does_not_wrap_around_in_the_tests(value: str, test: str) -> None:
     said = phases.replayed(f"import numpy as np\ndef solution(a):\n    return {value}\n", test)
-    assert said["reason"].startswith("the type of a number that the candidate returned is too small")
+    small = "the type of a number that the candidate returned is too small"
+    assert said["reason"].startswith((small, "the candidate returned a number of the type uint8, which no test names"))
 
 
 @pytest.mark.parametrize("test", ["np.atleast_1d(json.loads(R)) - 2.5", "np.loadtxt(io.StringIO(R)) - 2.5"])
