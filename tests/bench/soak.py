@@ -3,8 +3,8 @@
     python tests/bench/soak.py --programs 200000
     python tests/bench/soak.py --seconds 600
 
-It prints one line at each step and a summary, and exits 1 where memory grows, a verdict is missing or wrong, or a
-process of the pool is left.
+It prints one line at each step and a summary, also after Ctrl-C, and exits 1 where memory grows, a verdict is missing
+or wrong, or a process of the pool is left.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import itertools
 import json
 import re
+import signal
 import sys
 import threading
 import time
@@ -110,6 +111,10 @@ class Run:
         self.lock = threading.Lock()
         self.done, self.wrong = 0, []
 
+    def end(self) -> None:
+        """Send nothing more; what is on its way is waited for."""
+        self.deadline = 0.0
+
     def send(self) -> None:
         while time.monotonic() < self.deadline:
             with self.lock:
@@ -136,6 +141,7 @@ def soak(programs: int, seconds: float, sandbox: str) -> int:
         for thread in threads:
             thread.start()
         points, due = [], began
+        signal.signal(signal.SIGINT, lambda *_: run.end())
         while any(thread.is_alive() for thread in threads):
             time.sleep(0.2)
             if time.monotonic() >= due:
