@@ -7,8 +7,10 @@ installs nothing. Byte code is written by a Python of the same version, because 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
+import os
 import platform
 import shutil
 import subprocess
@@ -117,6 +119,7 @@ def _install(target: Path, python: tuple[int, int]) -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
     if result.returncode:
         shutil.rmtree(partial, ignore_errors=True)
+        _raise_if_full(result.stderr, target)
         tail = "\n".join(line for line in result.stderr.splitlines() if not line.startswith("WARNING"))[-800:]
         raise InfrastructureError(
             f"The sandbox's packages could not be downloaded from the package index.\n{tail}\n"
@@ -168,7 +171,15 @@ def compile_all(folder: Path, interpreter: Path) -> None:
         "unchecked-hash",
         str(folder),
     ]
-    subprocess.run(words, capture_output=True, check=False)  # noqa: S603 - our own words
+    # Without room for byte code, each start of a sandbox would take seconds longer, for ever.
+    said = subprocess.run(words, capture_output=True, text=True, check=False).stdout  # noqa: S603 - our own words
+    _raise_if_full(said, folder)
+
+
+def _raise_if_full(said: str, path: Path) -> None:
+    """Raise OSError if the output of a command shows that the disk of `path` is full."""
+    if os.strerror(errno.ENOSPC) in said:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 def clean() -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from grader import resources
@@ -85,6 +87,18 @@ def test_the_code_inside_the_sandbox_has_byte_code_for_its_python(cache: Path, o
     assert {path.name for path in folder.glob("*.py")} == names
     assert all(byte_code(path, other).is_file() for path in folder.glob("*.py"))
     assert packages.prepare_code(other) == folder
+
+
+def test_code_without_room_for_its_byte_code_is_not_used(cache: Path, tmp_path: Path, other: Interpreter) -> None:
+    """Otherwise each start of a sandbox would compile it, also when there is room again."""
+    full = tmp_path / "python"
+    full.write_text("#!/bin/sh\necho '*** OSError: [Errno 28] No space left on device'\nexit 1\n")
+    full.chmod(0o755)
+    with pytest.raises(OSError, match="No space left") as raised:
+        packages.prepare_code(msgspec.structs.replace(other, path=full))
+    assert raised.value.errno == errno.ENOSPC
+    folder = packages.prepare_code(other)
+    assert byte_code(folder / "wire.py", other).is_file()
 
 
 def test_byte_code_is_used_as_it_is(cache: Path, other: Interpreter) -> None:
