@@ -118,7 +118,7 @@ def made(kind: Any, expression: Any = None, *, compares: bool = False) -> Any:
     `expression`: its name for a recorder. `compares`: the candidate's class overrides comparison.
     """
     if not is_class(kind):
-        raise TypeError("an object of a class that is none")
+        raise TypeError("not a substitute for a class")
     one = object.__new__(kind)
     object.__setattr__(one, "__expression__", expression)
     object.__setattr__(one, "__compares__", compares)
@@ -143,6 +143,8 @@ def _reserved(name: str) -> bool:
 
 
 class _Class(type):
+    """The class of all substitutes for classes: reading an attribute of one of them is a call of the candidate."""
+
     __link__: Link
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -169,7 +171,7 @@ class Opaque:
     """An object of the candidate's. Its own names are reserved ones, so none of them hides an attribute."""
 
     __slots__ = ("__compares__", "__expression__", "__weakref__")
-    # The guards ask every class for these; to ask this one must not be a call.
+    # The guards read these of every class. Without them here, reading them would be a call of the candidate.
     crosses_as_array = crosses_as_number = False
     if TYPE_CHECKING:
         __link__: Link

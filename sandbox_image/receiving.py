@@ -291,7 +291,7 @@ _PLAIN: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "tuple": lambda d, n: tuple(d.values(n[1])),
     "frozenset": lambda d, n: frozenset(d.values(n[1])),
     "iterator": lambda d, n: iter(d.values(n[1])),
-    "generator": lambda d, n: _generator(d.values(n[1]), d.value(n[2]) if len(n) > 2 else None),
+    "generator": lambda d, n: _generator(d.values(n[1]), d.value(n[2])),
     "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2]), d.makers.note),
     "view": _view,
     "range": lambda d, n: range(*map(operator.index, d.values(n[1]))),

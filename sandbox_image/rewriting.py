@@ -311,7 +311,8 @@ def _length_of(node: ast.AST) -> "tuple[str, ...]":
 def _needed(node: ast.AST) -> "tuple[str, ...]":
     """Return the names by which to find out whether a value came from the candidate.
 
-    None are needed where the value itself is known. Looking up local names takes longer than most statements of tests.
+    It needs no names if the rewritten code has the value itself. To look up local names takes longer than most
+    statements of tests.
     """
     known = isinstance(node, ast.Name) or (isinstance(node, ast.Call) and _id(node.func) in {MADE, PART, FROM})
     return () if known else _length_of(node)

@@ -133,7 +133,7 @@ class Tree:
 
 def _refusing(name: Any, note: Callable[[BaseException], BaseException]) -> Callable[[Any, Any], Any]:
     def refuse(self: Any, other: Any) -> NoReturn:
-        why = f"the tests compare what the candidate returned, a {name}, whose class overrides comparison"
+        why = f"the tests compare an object of {name!r}, whose class overrides comparison"
         raise note(UnconfirmedError(why))
 
     return refuse

@@ -47,7 +47,7 @@ class Supervisor(Protocol):
 
 
 FEW_LINTS = 64
-"""Up to so many programs, one linter lints alone: a second one would use more CPU time to load than it would save."""
+"""One linter alone lints up to this number of programs. A second one would need more CPU time to load than it saves."""
 
 
 class Backend(Protocol):

@@ -116,7 +116,7 @@ LIAR = "class Liar:\n    __eq__ = lambda self, other: True\n    __hash__ = None\
         ("x = 1", "a test fails: assert solution(2) == 3"),  # the signature's own stub answers None
         (
             LIAR + "def solution(a):\n    return Liar()",
-            "the tests compare what the candidate returned, a Liar, whose class overrides comparison",
+            "the tests compare an object of 'Liar', whose class overrides comparison",
         ),
         (
             "class Int(int):\n    __eq__ = lambda self, other: True\ndef solution(a):\n    return Int()",

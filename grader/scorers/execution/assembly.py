@@ -81,7 +81,7 @@ def _is_tested(node: ast.ClassDef, *, last: bool) -> bool:
 
 
 _COMPLETE = ("Exception", "Error", "Warning", "Enum", "Flag", "NamedTuple", "TypedDict", "Protocol")
-"""How the bases of classes end that are no stubs."""
+"""The last parts of the names of base classes. A class with such a base is complete without methods."""
 
 
 def _classes(node: ast.stmt, outer: str = "") -> list[str]:
