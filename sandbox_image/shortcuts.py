@@ -9,6 +9,8 @@ from __future__ import annotations
 import functools
 import re
 
+import astroid_shortcuts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +24,7 @@ USELESS = {
 }  # fmt: skip
 SILENT = {
     "BasicErrorChecker": ("_check_redefinition",),
-    "ImportsChecker": ("_record_import", "check_deprecated_module"),
+    "ImportsChecker": ("_record_import", "check_deprecated_module", "_add_imported_module"),
     "MethodArgsChecker": ("_check_missing_timeout",),
     "StdlibChecker": ("check_deprecated_class_in_call", "check_deprecated_method"),
     "VariablesChecker": ("_loopvar_name", "_check_late_binding_closure"),
@@ -36,10 +38,12 @@ class Shortcuts:
     """The shortcuts of one pylint. `look_at` chooses those for the next source."""
 
     def __init__(self, linter: Any) -> None:
+        from astroid import rebuilder
         from pylint.checkers import exceptions
         from pylint.utils import utils
 
-        self._linter = linter
+        self.plain = False
+        """Whether the source is the same text however it is read from a file."""
         # `Any`, because mypy would not allow to replace a function of a module by one of another type.
         self._utils: Any = utils
         self._tokenize = utils.tokenize_module
@@ -55,17 +59,30 @@ class Shortcuts:
         linter.initialize()
         linter.initialize = _nothing
         _walk_alike(linter, checkers)
-        _transform_quickly()
+        astroid_shortcuts.transform_quickly()
+        _infer_called_once()
+        _hash_constants()
+        self.arrays = astroid_shortcuts.Arrays()
+        self._rebuilder: Any = rebuilder.TreeRebuilder
+        self._position = self._rebuilder._get_position_info
 
     def look_at(self, source: str) -> None:
         """Skip the checks that cannot find anything in this source."""
-        plain = _PLAIN.fullmatch(source) is not None and "coding" not in source
+        plain = self.plain = _PLAIN.fullmatch(source) is not None and "coding" not in source
         # The tokens are used only to find comments with instructions for pylint.
         silent = plain and "pylint" not in source and "\\\n" not in source
         self._utils.tokenize_module = _no_tokens if silent else self._tokenize
+        # astroid splits the head of each function and class into tokens, to find the column of its name. Only the place
+        # of a message depends on it.
+        self._rebuilder._get_position_info = _nothing if silent else self._position
         self._leave_out("UnicodeChecker", ("process_module",), left_out=plain)
         without_globals = plain and "global" not in source and "nonlocal" not in source
         self._leave_out("BasicErrorChecker", GLOBALS, left_out=without_globals)
+        self.arrays.begin()
+
+    def assigns(self) -> None:
+        """Prepare for an assignment of the program to an attribute."""
+        self.arrays.is_kept = False
 
     def _leave_out(self, checker: str, methods: tuple[str, ...], *, left_out: bool) -> None:
         attributes = vars(self._checkers[checker])
@@ -152,63 +169,37 @@ def _visit_call(checker: Any, node: Any) -> None:
         checker._check_reversed(node)
 
 
-def _transform_quickly() -> None:
-    """For each node, test only the transforms whose condition can be true of a node with its name."""
-    from astroid import MANAGER, nodes
-    from astroid.brain import brain_builtin_inference, brain_numpy_utils
+def _infer_called_once() -> None:
+    """Let two checkers that ask what a call calls share the answer."""
+    from astroid import nodes
+    from pylint.checkers import typecheck, utils
 
-    visitor: Any = MANAGER._transform
-    names = _ByName(visitor, nodes.Name, brain_numpy_utils.name_looks_like_numpy_member)
-    attributes = _ByName(visitor, nodes.Attribute, brain_numpy_utils.attribute_looks_like_numpy_member)
-    calls = _ByName(visitor, nodes.Call, brain_builtin_inference._builtin_filter_predicate)
-    every, transform_all = visitor.transforms, visitor._transform
+    module: Any = typecheck
+    infer: Any = utils.safe_infer
 
-    def wanted(node: Any) -> list[Any] | None:
-        """Return the transforms to test; None: all."""
-        kind = node.__class__
-        if kind is nodes.Name:
-            return names.of(node.name)
-        if kind is nodes.Attribute:
-            return attributes.of(node.attrname)
-        if kind is not nodes.Call:
-            return every.get(kind, [])  # type: ignore[no-any-return]
-        called = node.func
-        if isinstance(called, nodes.Attribute):
-            return None if called.attrname == "fromkeys" else calls.of(None)
-        return calls.of(called.name if isinstance(called, nodes.Name) else None)
+    class Known:
+        """Stands for a node whose values are known."""
 
-    def transform(node: Any) -> Any:
-        asked = wanted(node)
-        if asked is not None and not any(predicate is None or predicate(node) for _, predicate in asked):
-            return node
-        return transform_all(node)
+        def __init__(self, values: list[Any]) -> None:
+            self._values = values
 
-    visitor._transform = transform
+        def infer(self, context: Any = None) -> Any:
+            return iter(self._values)
+
+    def safe_infer(node: Any, *context: Any, **how: Any) -> Any:
+        call = node.parent
+        values = utils.infer_all(node) if not context and isinstance(call, nodes.Call) and call.func is node else []
+        # Nothing at all, or an error: the other function tells them apart.
+        return infer.__wrapped__(Known(values), **how) if values else infer(node, *context, **how)
+
+    module.safe_infer = safe_infer
 
 
-class _ByName:
-    """The transforms of one class of nodes, by the name that their condition requires."""
+def _hash_constants() -> None:
+    """Answer at once that a constant can be a key. pylint looks up `__hash__` in the class of the constant."""
+    from astroid import nodes
+    from pylint.checkers import typecheck
 
-    def __init__(self, visitor: Any, kind: type[Any], predicate: Any) -> None:
-        self._all = visitor.transforms[kind]
-        self._named = [_name_in(condition, predicate) for _, condition in self._all]
-        self._by_name: dict[str | None, list[Any]] = {None: self._select(None)}
-
-    def _select(self, name: str | None) -> list[Any]:
-        return [t for t, named in zip(self._all, self._named, strict=True) if named is None or named == name]
-
-    def of(self, name: str | None) -> list[Any]:
-        """Return the transforms that may apply to a node with this name, in their order."""
-        if name not in self._by_name:
-            if name not in self._named:
-                return self._by_name[None]
-            self._by_name[name] = self._select(name)
-        return self._by_name[name]
-
-
-def _name_in(condition: Any, predicate: Any) -> str | None:
-    """Return the name that a condition requires, if it is a partial call of `predicate`."""
-    if not isinstance(condition, functools.partial) or condition.func is not predicate:
-        return None
-    words = [*condition.args, *condition.keywords.values()]
-    return str(words[0])
+    module: Any = typecheck
+    infer = module.is_hashable
+    module.is_hashable = lambda node: type(node) is nodes.Const or infer(node)
