@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 from typing import TypeAlias
 
 import msgspec
@@ -54,6 +55,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the lost code changes the meaning of a name that was kept. Then the program is the text as written."""
 
 
+@functools.lru_cache(maxsize=64)
 def read_signature(text: str) -> Signature:
     """Read a task's `function_signature`."""
     source = _terminated(text) + NOTHING + "\n"
@@ -106,9 +108,11 @@ def assemble(prediction: str, signature_text: str, rules: Rules) -> Program:
         return _plain(prediction, signature)
     block = extract(prediction, rules)
     content = _with_signature(block, signature)
-    completion = official_completion(content)
-    recovered, lost = _recover(prediction, content, completion, read_signature(signature_text), empty=block == NOTHING)
-    rebinds = recovered is not None and _rebinds(content)
+    tree = parse(content)
+    completion = official_completion(content, tree)
+    declared = read_signature(signature_text)
+    recovered, lost = _recover(prediction, content, tree, completion, declared, empty=block == NOTHING)
+    rebinds = recovered is not None and tree is not None and _rebinds(tree)
     return Program(
         completion=completion,
         head=f"{signature}{NOTHING}\n\n{completion}\n\n",
@@ -163,9 +167,8 @@ def _alias(name: ast.alias) -> str:
     return f"{name.name} as {name.asname}" if name.asname else name.name
 
 
-def official_completion(content: str) -> str:
-    """Return the official completion of a code block; a block that does not parse is kept unchanged."""
-    tree = parse(content)
+def official_completion(content: str, tree: ast.Module | None) -> str:
+    """Return the official completion of a code block. It is kept unchanged if it does not parse: `tree` is None."""
     if tree is None:
         return content
     collector = _Collector()
@@ -177,10 +180,9 @@ def official_completion(content: str) -> str:
 
 
 def _recover(
-    prediction: str, content: str, completion: str, declared: Signature, *, empty: bool
+    prediction: str, content: str, tree: ast.Module | None, completion: str, declared: Signature, *, empty: bool
 ) -> tuple[str | None, str]:
     """Return the completion with what the official one drops (None if nothing is dropped), and the loss in words."""
-    tree = parse(content)
     if tree is None or empty or _defined(tree).isdisjoint(declared.written):
         found = extract_careful(prediction, declared.written)
         if found is not None and found != content:
@@ -204,11 +206,8 @@ _HOLDING = (ast.stmt, ast.excepthandler, ast.match_case)
 _KEPT = (*_SHOWN, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.While, ast.With)
 
 
-def _rebinds(content: str) -> bool:
+def _rebinds(tree: ast.Module) -> bool:
     """Whether top-level code that the official assembly drops rebinds a name that is kept."""
-    tree = parse(content)
-    if tree is None:
-        return False
     dropped = {n for node in tree.body if _is_kept(node) and not isinstance(node, _SHOWN) for n in _assigned(node)}
     return not dropped.isdisjoint(_defined(tree))
 
