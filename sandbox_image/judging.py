@@ -46,7 +46,7 @@ def judge(spec: "dict[str, Any]", request_fd: int, result_fd: int) -> None:
         except (wire.ClosedError, OSError):
             return
         if "task" in request:
-            prepared = (recording.Recording if "truthy" in request else _Tests)(request["task"])
+            prepared = (recording.Recording if "record" in request else _Tests)(request["task"])
         pid = confine.fork()
         if pid == 0:
             _run(prepared, request, result_fd, channel)
@@ -81,7 +81,9 @@ def _run(
         os.mkdir(folder)
         os.chdir(folder)
         if isinstance(prepared, recording.Recording):
-            _tell(result_fd, {"recorded": prepared.recorded(truthy=request["truthy"])})
+            kind = request["record"]
+            found = prepared.agreed() if kind == "both" else prepared.recorded(truthy=kind == "truthy")
+            _tell(result_fd, {"recorded": found})
         elif prepared is not None:
             reason, kind = prepared.verdict(request["hello"], request["replies"])
             _tell(result_fd, {"confirmed": not reason, "reason": streams.clip(reason), "kind": kind})

@@ -1,7 +1,8 @@
 """Record the calls of a task's tests: the tests run against placeholders, without any candidate.
 
 They run twice, with truthy and with falsy answers. If both runs make the same calls, every candidate gets these calls.
-Otherwise the grader may know which are right (from a reference solution); if not, no calls are recorded.
+Otherwise the grader may know which are right (from a reference solution); if not, no calls are recorded. Both runs are
+made in one process, which saves a fork. If they differ, each is made again in a process of its own.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ SEED = 20241
 
 
 class Recording:
-    """A task's tests, compiled once, to be recorded in two forks."""
+    """A task's tests, compiled once, to be recorded in one fork or in two."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._spec = spec
@@ -49,6 +50,11 @@ class Recording:
             self._reads = lending.read_attributes(self._tests.code)
         except Exception as error:
             self._broken = error
+
+    def agreed(self) -> dict[str, Any]:
+        """Return the recording if both are the same, else {}. Then the two may have disturbed each other."""
+        found = self.recorded(truthy=True)
+        return found if "refused" not in found and found == self.recorded(truthy=False) else {}
 
     def recorded(self, *, truthy: bool) -> dict[str, Any]:
         """Return {"calls": [texts], "names": [...], "reads": [...]}, or {"refused": why}. Call it in a fork.

@@ -110,9 +110,12 @@ class Supervisor:
 
     def _record(self, job: dict[str, Any]) -> dict[str, Any]:
         """Record the calls of a task's tests twice; see recording.py."""
+        seen = self._run_tests(job, job["record"], {"record": "both"}, {"recorded": dict}, MAX_RECORD)
+        if seen.get("recorded"):
+            return {"recorded": dict.fromkeys(("truthy", "falsy"), seen["recorded"]), "evidence": seen["evidence"]}
         found, used = {}, 0.0
         for name in ("truthy", "falsy"):
-            seen = self._run_tests(job, job["record"], {"truthy": name == "truthy"}, {"recorded": dict}, MAX_RECORD)
+            seen = self._run_tests(job, job["record"], {"record": name}, {"recorded": dict}, MAX_RECORD)
             evidence = seen["evidence"]
             used += evidence["cpu"]
             if evidence["stopped"] is not None:

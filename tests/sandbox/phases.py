@@ -133,7 +133,7 @@ def record(spec: dict[str, Any]) -> dict[str, Any]:
     """Return both recordings of a task's calls."""
     found = {}
     for name in ("truthy", "falsy"):
-        messages, printed = _asked({"task": spec, "truthy": name == "truthy", "cpu": 10})
+        messages, printed = _asked({"task": spec, "record": name, "cpu": 10})
         said = next((message["recorded"] for message in messages if "recorded" in message), None)
         assert said is not None, (messages, printed)
         found[name] = said

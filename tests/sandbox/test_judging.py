@@ -24,7 +24,7 @@ def said_by_forks(spec: dict[str, Any], count: int) -> tuple[list[dict[str, Any]
     folders: list[list[str]] = []
     with os.fdopen(read_end, "rb") as file, ours:
         for _ in range(count):
-            phases.wire.send(ours.send, {"task": spec, "truthy": True, "cpu": 10})
+            phases.wire.send(ours.send, {"task": spec, "record": "truthy", "cpu": 10})
             with contextlib.suppress(phases.wire.ClosedError):
                 while "ended" not in (message := phases.wire.receive(file.read)):
                     pass

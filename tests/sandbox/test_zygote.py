@@ -123,6 +123,25 @@ def test_what_tests_leave_is_gone_before_the_next_ones_run(supervisor: Superviso
             assert (kind, len(names)) == ("list", 1)
 
 
+REMEMBERING = """
+import math
+math.before = getattr(math, "before", 0) + 1
+assert solution(math.before) == 1
+"""
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_the_two_recordings_of_a_task_do_not_disturb_each_other(supervisor: Supervisor) -> None:
+    """They are made in one process only if they are the same there."""
+    task = {"signature": "def solution(a):\n    pass\n", "classes": [], "stubs": ["solution"], "test": REMEMBERING}
+    supervisor.send({"id": 0, "cpu": 8, "wall": 20, "record": task}, 60)
+    recorded = supervisor.receive(60)["record"]["recorded"]
+    for said in recorded.values():
+        (call,) = said["calls"]
+        assert json.loads(call)["v"] == [1]
+
+
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
 def test_tests_that_do_not_end_are_stopped_and_the_next_ones_run(supervisor: Supervisor) -> None:

@@ -160,7 +160,9 @@ class Confirmation:
 
         if not wanted:
             return
-        items = [(self._settler.key(job(item)), item) for item in wanted]
+        # A program that never ends usually has such a loop. It starts first, so that no worker waits for it at the end.
+        ordered = sorted(wanted, key=lambda item: "while" not in item[0].source)
+        items = [(self._settler.key(job(item)), item) for item in ordered]
         lost = self._settler.settle(phase, items, job, take)
         for key, (candidate, _) in items:
             self._answers[candidate] = key

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.scorers.execution.assembly import Signature, assemble, official_completion, read_signature
+from grader.scorers.execution.extraction import parse
 
 SIGNATURE = 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n'
 STUB = 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n    pass'
@@ -39,17 +40,17 @@ def fenced(code: str) -> str:
     ],
 )  # fmt: skip
 def test_the_official_completion(content: str, completion: str) -> None:
-    assert official_completion(content) == completion
+    assert official_completion(content, parse(content)) == completion
 
 
 def test_a_tree_too_deep_to_visit_stays_as_it_is() -> None:
     content = "x = " + "+".join(["1"] * 3000)
-    assert official_completion(content) in {content, ""}
+    assert official_completion(content, parse(content)) in {content, ""}
 
 
 @given(st.text(alphabet="def f():\n import os x=1#'\"`~", max_size=60))
 def test_any_block_has_a_completion(content: str) -> None:
-    assert isinstance(official_completion(content), str)
+    assert isinstance(official_completion(content, parse(content)), str)
 
 
 def test_the_program_is_signature_pass_completion_and_tests() -> None:
