@@ -22,6 +22,7 @@ from grader.scorers.execution.assembly import read_signature
 
 wire = inside.load("wire")
 dialogue = inside.load("dialogue")
+zygote = inside.load("zygote")
 
 SIGNATURE = "def solution(a):\n    pass\n"
 CONFIRMED = {"confirmed": True, "reason": "", "kind": ""}
@@ -33,7 +34,7 @@ sys.path.insert(0, sys.argv[1])
 import gc, json, os, socket
 import confine, zygote
 # Loaded before the forks, as in the sandbox.
-import numpy, numpy.random
+zygote._load(zygote.PRELOAD + (zygote.NUMERIC if sys.argv[3] == "numeric" else ()))
 
 requests = socket.socket(fileno=int(sys.argv[2]))
 gc.collect()
@@ -43,7 +44,7 @@ while True:
     if not folder:
         os._exit(0)
     spec, output, *fds = fds
-    pid = os.fork()
+    pid = confine.fork()
     if pid == 0:
         try:
             os.dup2(output, 1)
@@ -66,11 +67,20 @@ while True:
 
 
 @functools.cache
-def _server() -> socket.socket:
-    """Start a process that has what the sandbox has loaded; to fork it costs a fraction of a fork of pytest."""
+def _server(*, numeric: bool) -> socket.socket:
+    """Start a process that has what the sandbox has loaded; to fork it costs a fraction of a fork of pytest.
+
+    Without NumPy, a fork costs half as much.
+    """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    command = [sys.executable, "-I", "-c", SERVER, inside.FOLDER, str(theirs.fileno())]
-    server = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-I", "-c", SERVER, inside.FOLDER, str(theirs.fileno()), "numeric" if numeric else ""]
+    server = subprocess.Popen(
+        command,
+        pass_fds=[theirs.fileno()],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+    )
     theirs.close()
 
     def stop() -> None:
@@ -89,14 +99,15 @@ class Process:
     folder: str
 
 
-def start(kind: str, spec: dict[str, Any], *fds: int) -> Process:
-    """Start one kind of process, warm as in the sandbox."""
+def start(kind: str, spec: dict[str, Any], *fds: int, numeric: bool | None = None) -> Process:
+    """Start one kind of process, warm as in the sandbox: with NumPy where its text names it, unless `numeric` says."""
     read_end, write_end = os.pipe()
     folder = tempfile.mkdtemp()
     with tempfile.TemporaryFile("w+") as file:
         json.dump([kind, spec], file)
         file.seek(0)
-        socket.send_fds(_server(), [folder.encode()], [file.fileno(), write_end, *fds])
+        server = _server(numeric=zygote.needs_numpy(spec) if numeric is None else numeric)
+        socket.send_fds(server, [folder.encode()], [file.fileno(), write_end, *fds])
     os.close(write_end)
     return Process(output=read_end, folder=folder)
 
@@ -129,32 +140,80 @@ def task(test: str, signature: str = SIGNATURE) -> dict[str, Any]:
     }
 
 
-def record(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return both recordings of a task's calls."""
-    found = {}
-    for name in ("truthy", "falsy"):
-        messages, printed = _asked({"task": spec, "record": name, "cpu": 10})
-        said = next((message["recorded"] for message in messages if "recorded" in message), None)
-        assert said is not None, (messages, printed)
-        found[name] = said
-    return found
+class Judge:
+    """The process that records and judges, of one task after the other, as in the sandbox."""
+
+    def __init__(self, *, numeric: bool) -> None:
+        self._socket, theirs = socket.socketpair()
+        read_end, write_end = os.pipe()
+        self._process = start("judge", {}, theirs.fileno(), write_end, numeric=numeric)
+        theirs.close()
+        os.close(write_end)
+        self._file = os.fdopen(read_end, "rb")
+        # What it prints is for whoever looks for the cause of a failure, and must not fill the pipe.
+        os.set_blocking(self._process.output, False)
+        assert wire.receive(self._file.read) == {"ready": True}
+
+    def ask(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        """Have tests run once, in a fork; return all that is said."""
+        wire.send(self._socket.send, request)
+        messages = [wire.receive(self._file.read)]
+        while "ended" not in messages[-1]:
+            messages.append(wire.receive(self._file.read))
+        return messages
+
+    def printed(self) -> bytes:
+        """Return what has been printed since the last time."""
+        with contextlib.suppress(BlockingIOError):
+            return os.read(self._process.output, 1 << 16)
+        return b""
+
+    def end(self) -> bytes:
+        """Let it end, and remove its folder; return what it printed."""
+        self._socket.close()
+        self._file.close()
+        os.set_blocking(self._process.output, True)
+        return finish(self._process)
+
+
+_judges: dict[bool, Judge] = {}
+
+
+@atexit.register
+def _end_judges() -> None:
+    while _judges:
+        _judges.popitem()[1].end()
 
 
 def _asked(request: dict[str, Any]) -> tuple[list[dict[str, Any]], bytes]:
     """Have tests run once; return all that is said, and what is printed."""
-    ours, theirs = socket.socketpair()
-    read_end, write_end = os.pipe()
-    process = start("judge", {}, theirs.fileno(), write_end)
-    theirs.close()
-    os.close(write_end)
-    wire.send(ours.send, request)
-    with os.fdopen(read_end, "rb") as file:
-        messages: list[dict[str, Any]] = []
-        with contextlib.suppress(wire.ClosedError):
-            while not messages or "ended" not in messages[-1]:
-                messages.append(wire.receive(file.read))
-        ours.close()
-    return messages, finish(process)
+    numeric = zygote.needs_numpy(request["task"] | request)
+    judge = _judges.pop(numeric, None) or Judge(numeric=numeric)
+    try:
+        messages = judge.ask(request)
+    except wire.ClosedError:
+        return [], judge.end()
+    if messages[-1]["left"]:
+        return messages, judge.end()
+    _judges[numeric] = judge
+    return messages, judge.printed()
+
+
+def record(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return both recordings of a task's calls."""
+    return dict(json.loads(_recorded(json.dumps(spec))))
+
+
+@functools.cache
+def _recorded(spec: str) -> str:
+    """Record a task's calls once for all candidates, as a grading does."""
+    found = {}
+    for name in ("truthy", "falsy"):
+        messages, printed = _asked({"task": json.loads(spec), "record": name, "cpu": 10})
+        said = next((message["recorded"] for message in messages if "recorded" in message), None)
+        assert said is not None, (messages, printed)
+        found[name] = said
+    return json.dumps(found)
 
 
 def calls_of(spec: dict[str, Any]) -> dict[str, Any]:
