@@ -7,11 +7,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import brentq, minimize_scalar
-from scipy.special import gammaln
-from scipy.stats import binomtest, norm, permutation_test, skew, ttest_1samp
 
 from grader.decisions.paired import detectable, detectable_in_words, difference, interval, permutation
 
@@ -37,7 +35,9 @@ def statistic(risen: int, fallen: int, n: int, delta: float, correction: float) 
         )
 
     low, high = max(0.0, -delta), (1 - delta) / 2
-    down = minimize_scalar(unlikelihood, bounds=(low, high), method="bounded", options={"xatol": 1e-13}).x
+    down = scipy.optimize.minimize_scalar(
+        unlikelihood, bounds=(low, high), method="bounded", options={"xatol": 1e-13}
+    ).x
     values, shares = np.array([1, -1, 0]) - delta, np.array([down + delta, down, 1 - 2 * down - delta])
     deviation = math.sqrt(n * shares @ values**2)
     bend = -np.clip(n * (shares @ values**3) / deviation**3, -0.5, 0.5) / 6
@@ -57,7 +57,7 @@ def test_a_minimum_detectable_change_is_stated_only_where_it_says_something() ->
 @pytest.mark.parametrize(("risen", "fallen", "n"), [(12, 2, 50), (9, 5, 44), (21, 6, 100), (0, 3, 191), (5, 5, 30)])
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
 def test_at_each_end_the_corrected_score_is_the_quantile(risen: int, fallen: int, n: int, level: float) -> None:
-    z = norm.ppf((1 + level) / 2)
+    z = scipy.stats.norm.ppf((1 + level) / 2)
     low, high = interval(table(risen, fallen, n), level)
     assert statistic(risen, fallen, n, low, 0.5) == pytest.approx(z, abs=1e-4)
     assert statistic(risen, fallen, n, high, -0.5) == pytest.approx(-z, abs=1e-4)
@@ -75,8 +75,8 @@ def test_it_is_tangos_interval_with_about_half_an_item_added(risen: int, fallen:
         return (risen - fallen - n * delta) / math.sqrt(n * (2 * share(delta) + delta * (1 - delta)))
 
     middle = (risen - fallen) / n
-    left = brentq(lambda delta: tango(delta) - 1.959964, -0.999, middle - 1e-9)
-    right = brentq(lambda delta: tango(delta) + 1.959964, middle + 1e-9, 0.999)
+    left = scipy.optimize.brentq(lambda delta: tango(delta) - 1.959964, -0.999, middle - 1e-9)
+    right = scipy.optimize.brentq(lambda delta: tango(delta) + 1.959964, middle + 1e-9, 0.999)
     low, high = interval(table(risen, fallen, n), 0.95)
     assert -0.3 / n <= left - low <= 1.2 / n
     assert -0.3 / n <= high - right <= 1.2 / n
@@ -88,7 +88,12 @@ def test_gates_on_items_decide_wrongly_in_at_most_5_percent_by_exact_enumeration
     tables = np.array([(r, f) for r in range(n + 1) for f in range(n + 1 - r)])
     ends = np.array([interval(table(r, f, n), 0.9) for r, f in tables])
     risen, fallen = tables.T
-    ways = gammaln(n + 1) - gammaln(risen + 1) - gammaln(fallen + 1) - gammaln(n - risen - fallen + 1)
+    ways = (
+        scipy.special.gammaln(n + 1)
+        - scipy.special.gammaln(risen + 1)
+        - scipy.special.gammaln(fallen + 1)
+        - scipy.special.gammaln(n - risen - fallen + 1)
+    )
     worst = 0.0
     for drop, more in itertools.product((0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2), (0.001, 0.01, 0.03, 0.1, 0.3)):
         down, up = drop + more / 2, more / 2
@@ -149,7 +154,7 @@ def test_the_order_of_items_does_not_matter(changes: list[float], random: object
 
 def test_many_small_changes_get_about_students_interval() -> None:
     changes = np.random.default_rng(0).choice(np.arange(-3, 4) / 10, 400)
-    student = ttest_1samp(changes, 0).confidence_interval(0.95)
+    student = scipy.stats.ttest_1samp(changes, 0).confidence_interval(0.95)
     low, high = interval(changes.tolist(), 0.95)
     assert low == pytest.approx(student.low, abs=0.001)
     assert high == pytest.approx(student.high, abs=0.001)
@@ -161,10 +166,10 @@ def test_a_few_large_falls_among_small_changes_stretch_it_downwards() -> None:
     """Hall's transformation of Student's statistic, solved for the mean."""
     changes = np.array([-0.9] * 8 + [0.1] * 30 + [-0.1] * 30 + [0.0] * 96)
     low, _ = interval(changes.tolist(), 0.9)
-    bend = skew(changes) / 3 / math.sqrt(len(changes))
+    bend = scipy.stats.skew(changes) / 3 / math.sqrt(len(changes))
     t = (changes.mean() - low) / (changes.std(ddof=1) / math.sqrt(len(changes)))
     assert t + bend * t**2 + bend**2 * t**3 / 3 + bend / 2 == pytest.approx(1.654, abs=2e-3)
-    assert low < ttest_1samp(changes, 0).confidence_interval(0.9).low
+    assert low < scipy.stats.ttest_1samp(changes, 0).confidence_interval(0.9).low
 
 
 # --- the tests ----------------------------------------------------------------------------------------------------
@@ -175,7 +180,7 @@ def test_right_and_wrong_items_get_the_exact_mcnemar_test(risen: int, fallen: in
     changes = table(risen, fallen, risen + fallen + 9)
     found = difference([max(0, -c) for c in changes], [max(0, c) for c in changes])
     assert (found.test, found.differing) == ("exact McNemar", risen + fallen)
-    assert found.p_value == pytest.approx(binomtest(risen, risen + fallen, 0.5).pvalue)
+    assert found.p_value == pytest.approx(scipy.stats.binomtest(risen, risen + fallen, 0.5).pvalue)
 
 
 def test_the_exact_mcnemar_test_is_the_textbooks() -> None:
@@ -201,7 +206,9 @@ def test_the_permutation_test_of_few_tasks_tries_every_sign(moved: list[float]) 
 
 def test_the_permutation_test_of_many_tasks_is_scipys() -> None:
     moved = (np.random.default_rng(2).choice([-3, -2, -1, 1, 2], 60) / 10).tolist()
-    theirs = permutation_test((np.array(moved),), np.sum, permutation_type="samples", rng=np.random.default_rng(0))
+    theirs = scipy.stats.permutation_test(
+        (np.array(moved),), np.sum, permutation_type="samples", rng=np.random.default_rng(0)
+    )
     assert permutation(moved) == pytest.approx(theirs.pvalue, abs=0.015)
     assert permutation(moved) == permutation(moved[::-1])
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.sandbox.interface import Limits
 
-ray = pytest.importorskip("ray")
 pytestmark = [
+    # To import Ray takes half a second, and every worker collects this file.
+    pytest.mark.skipif(find_spec("ray") is None, reason="no ray"),
     pytest.mark.cluster,
     pytest.mark.bubblewrap,
     pytest.mark.xdist_group("ray"),
