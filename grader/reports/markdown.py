@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from markupsafe import Markup
@@ -23,12 +23,14 @@ from grader.results import is_same
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from grader.decisions.gate import GateResult, State
     from grader.reports.interface import Gather
     from grader.results import Metric, Reading, ReadingName, Report, SampleResult
 
+Item = TypeVar("Item")
+"""What a section has a row for."""
 SHOWN_DIFFERENCES = 20
 MOST_KINDS = 6
 
@@ -96,22 +98,21 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
     scorer = scorer_of(report)
     short = report.abbreviations
     different = report.differences()
-    overall = [_metric_row(name, None, pair) for (name, group), pair in pairs.items() if group is None]
-    grouped = [
-        _metric_row(name, _group(group, short), pair) for (name, group), pair in pairs.items() if group is not None
-    ]
-    facts = [_fact(key, value) for key, value in made_with(report).items() if not _is_table(value)]
+    overall = [(name, None, pair) for (name, group), pair in pairs.items() if group is None]
+    grouped = [(name, _group(group, short), pair) for (name, group), pair in pairs.items() if group is not None]
+    facts = [(key, value) for key, value in made_with(report).items() if not _is_table(value)]
     return {
         "benchmark": code(report.benchmark),
         "split": code(report.split),
         "protocol": code(report.protocol),
         "verdict": _verdict(gates),
-        "gates": _section(map(_gate, sorted(gates, key=_severity)), 6_000, "gates are in the command's output"),
-        "metrics": _section(overall, 7_000, "metrics are in the results file"),
-        "groups": _section(grouped, 16_000, "metrics are in the results file"),
+        "gates": _section(_gate, sorted(gates, key=_severity), 6_000, "gates are in the command's output"),
+        "metrics": _section(lambda row: _metric_row(*row), overall, 7_000, "metrics are in the results file"),
+        "groups": _section(lambda row: _metric_row(*row), grouped, 16_000, "metrics are in the results file"),
         "samples": len(report.samples),
         "differences": _section(
-            (_difference(sample, scorer.marks(sample).kind) for sample in different),
+            lambda sample: _difference(sample, scorer.marks(sample).kind),
+            different,
             15_000,
             "samples are in the results file",
             SHOWN_DIFFERENCES,
@@ -120,28 +121,34 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
         "mark": Markup(f" {OTHER_PYTHON}" if is_marked(report) else ""),  # noqa: S704 - a constant
         "unscored": report.unscored,
         "why_unscored": prose(in_words(report)),
-        "bounds": _section(_bounds(report), 4_000, "metrics are in the results file"),
+        "bounds": _section(_bound, _bounded(report), 4_000, "metrics are in the results file"),
         "notes": _section(
-            (Markup("- ") + prose(note) for note in selftested.notes(report) if note.strip()),
+            lambda note: Markup("- ") + prose(note),
+            [note for note in selftested.notes(report) if note.strip()],
             4_000,
             "notes are in the results file",
         ),
-        "facts": _section(facts, 4_000, "facts are in the results file"),
+        "facts": _section(lambda fact: _fact(*fact), facts, 4_000, "facts are in the results file"),
     }
 
 
-def _section(rows: Iterable[Markup], share: int, what: str, most: int | None = None) -> Section:
-    """Keep the first rows that fit into `share` bytes, at most `most` of them; `what` describes the omitted rows."""
-    everything = list(rows)
+def _section(
+    row: Callable[[Item], Markup], items: Sequence[Item], share: int, what: str, most: int | None = None
+) -> Section:
+    """Keep the rows of the first items that fit into `share` bytes, at most `most`; `what` describes the others.
+
+    No row is made that is not kept, except for the first that does not fit: a run can have thousands of differences.
+    """
     kept: list[Markup] = []
-    for row in everything[:most]:
-        share -= len(row.encode()) + 1
+    for item in items[:most]:
+        made = row(item)
+        share -= len(made.encode()) + 1
         if share < 0:
             break
-        kept.append(row)
-    left = len(everything) - len(kept)
+        kept.append(made)
+    left = len(items) - len(kept)
     cut = Markup("*… {} more {}.*").format(left, what)
-    return Section(rows=kept, all=len(everything), cut=cut if left else Markup())
+    return Section(rows=kept, all=len(items), cut=cut if left else Markup())
 
 
 # --- gates ------------------------------------------------------------------------------------------------------
@@ -217,11 +224,14 @@ def _interval(metric: Metric) -> str:
     return f"{inside} ({metric.with_flakes[0]:.1f} to {metric.with_flakes[1]:.1f} with flakes)".lstrip()
 
 
-def _bounds(report: Report) -> Iterable[Markup]:
-    for metric in report.metrics:
-        if metric.group is None and metric.bounds is not msgspec.UNSET:
-            low, high = metric.bounds
-            yield Markup("- {} ({}): {:.1f} to {:.1f}").format(code(metric.name), metric.reading, low, high)
+def _bounded(report: Report) -> list[Metric]:
+    return [metric for metric in report.metrics if metric.group is None and metric.bounds is not msgspec.UNSET]
+
+
+def _bound(metric: Metric) -> Markup:
+    assert metric.bounds is not msgspec.UNSET
+    low, high = metric.bounds
+    return Markup("- {} ({}): {:.1f} to {:.1f}").format(code(metric.name), metric.reading, low, high)
 
 
 def _row(cells: Iterable[str]) -> Markup:
