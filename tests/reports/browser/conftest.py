@@ -74,10 +74,14 @@ class Watched:
         self.requests: list[str] = []
         self.dialogs: list[str] = []
         self.complaints: list[str] = []
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self._listeners: dict[Any, Callable[..., object]] = {
+            "request": lambda request: self.requests.append(request.url),
+            "dialog": lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()),
+            "console": lambda message: self.complaints.append(message.text),
+            "pageerror": lambda error: self.complaints.append(str(error)),
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
 
     def open(self, view: str = "") -> Page:
         """Open the file anew at a view, as from a link."""
@@ -99,23 +103,47 @@ class Watched:
         assert self.dialogs == []
         assert self.complaints == []
 
+    def leave(self) -> Page:
+        """Leave the page as a new one: without a document, and without what the file has stored."""
+        assert self.page.context.pages == [self.page]
+        self.page.evaluate("[localStorage, sessionStorage].forEach((storage) => storage.clear())")
+        self.page.goto("about:blank")
+        self.page.mouse.move(0, 0)
+        self.page.emulate_media(media="null", color_scheme="null")
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+        return self.page
+
+
+@pytest.fixture(scope="session")
+def idle() -> list[Page]:
+    """Pages that tests have left: a new one costs as much as to open a report."""
+    return []
+
 
 @pytest.fixture
-def watch(browser: Browser) -> Iterator[Callable[..., Watched]]:
-    """Open a file in a browser of its own; everything it did is checked when the test ends."""
-    seen: list[Watched] = []
+def watch(browser: Browser, idle: list[Page]) -> Iterator[Callable[..., Watched]]:
+    """Open a file in a page without a past; everything it did is checked when the test ends."""
+    seen: list[tuple[Watched, bool]] = []
 
     def make(path: Path, **settings: Any) -> Watched:
-        context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | settings))
-        context.set_default_timeout(60_000)
-        watched = Watched(context.new_page(), path)
-        seen.append(watched)
+        if idle and not settings:
+            page = idle.pop()
+        else:
+            context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | settings))
+            context.set_default_timeout(60_000)
+            page = context.new_page()
+        watched = Watched(page, path)
+        seen.append((watched, not settings))
         return watched
 
     yield make
-    for watched in seen:
+    for watched, is_usual in seen:
         watched.check()
-        watched.page.context.close()
+        if is_usual and watched.page.url != "about:blank":
+            idle.append(watched.leave())
+        else:
+            watched.page.context.close()
 
 
 @pytest.fixture(scope="session")
