@@ -270,9 +270,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 def count_unscored(samples: Iterable[SampleResult]) -> tuple[int, UnscoredCounts]:
     """Return the number of samples that are unscored in at least one reading, and the numbers by reading."""
     either = official = careful = 0
+    unscored = Outcome.UNSCORED
     for sample in samples:
-        lost = sample.official.outcome is Outcome.UNSCORED, sample.careful.outcome is Outcome.UNSCORED
-        either, official, careful = either + any(lost), official + lost[0], careful + lost[1]
+        lost, lost_too = sample.official.outcome is unscored, sample.careful.outcome is unscored
+        either, official, careful = either + (lost or lost_too), official + lost, careful + lost_too
     return either, UnscoredCounts(official=official, careful=careful)
 
 
