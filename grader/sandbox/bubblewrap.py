@@ -186,8 +186,16 @@ def command(code: Path, site: Path, python: Interpreter) -> list[str]:
 
 
 def _environment(settings: dict[str, object]) -> dict[str, str]:
-    """Return the environment: nothing from the grader's, and a fixed hash seed, so that set order is stable."""
-    return {"GRADE_SETTINGS": json.dumps(settings), "PYTHONPATH": _INSIDE_SITE, "PYTHONHASHSEED": "0"}
+    """Return the environment: nothing from the grader's, and a fixed hash seed, so that set order is stable.
+
+    The addresses of library functions are looked up at the start. Otherwise each fork would look up those it calls.
+    """
+    return {
+        "GRADE_SETTINGS": json.dumps(settings),
+        "PYTHONPATH": _INSIDE_SITE,
+        "PYTHONHASHSEED": "0",
+        "LD_BIND_NOW": "1",
+    }
 
 
 def _why_not(words: list[str], settings: dict[str, object]) -> str:

@@ -192,6 +192,8 @@ class Docker:
                 "PYTHONPATH": "/opt/grade-site",
                 # A fixed hash seed, so that a verdict does not depend on the order of a set.
                 "PYTHONHASHSEED": "0",
+                # Otherwise each fork looks up the addresses of the library functions that it calls.
+                "LD_BIND_NOW": "1",
             },
             "stdin_open": True,
             "auto_remove": True,
