@@ -68,8 +68,8 @@ docs: $(VENV)/.dev ## Build the documentation site in site/; a warning is an err
 picture: $(VENV)/.dev ## Make the README's picture of a report again (needs Chromium)
 	$(BIN)/python tests/tools/draw_report.py
 
-bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own)
-	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA))
+bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V's evaluator)
+	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA)) $(if $(OFFICIAL),--official $(OFFICIAL))
 
 example: $(VENV)/.ready sandbox ## Train a toy policy on graded rewards with TRL (installs torch in .venv-example: gigabytes)
 	@$(PYTHON) -m venv .venv-example

@@ -7,17 +7,21 @@ The floor is the same lint and the same exec in a bare forked process: no sandbo
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import os
 import re
 import resource
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT)]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests/bench")]
+
+import variations
 
 from grader.data import load as data
 from grader.executors.local import Local
@@ -35,6 +39,7 @@ from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
 from grader.scorers.execution.tasks import CodeTask, tasks_from
 
+PER_TASK = 20
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -164,36 +169,55 @@ def line(name: str, timer: Timer, programs: int, base: Timer | None = None) -> N
           f"{1000 * timer.cpu / programs:6.1f} ms CPU each  {ratio}", flush=True)  # fmt: skip
 
 
-def command(folder: Path, attempts: int) -> None:
-    """Time the whole command, cold and from the cache."""
-    import subprocess
+def _graded_file(place: Path, predictions: Path, tasks: Path, *more: str) -> Timer:
+    target = place / "p.json"
+    target.write_bytes(predictions.read_bytes())
+    words = [sys.executable, "-m", "grader", str(target), "--data", str(tasks), "--protocol", "v1", "-q", *more]
+    with Timer() as timer:
+        subprocess.run(words, check=True)
+    return timer
 
-    files = [p for p in sorted(folder.glob("*.json")) if not p.stem.endswith(("_results", "_executed", "expected"))]
-    with tempfile.TemporaryDirectory() as place:
-        target = Path(place) / "p.json"
-        target.write_bytes(files[0].read_bytes())
-        words = [
-            sys.executable,
-            "-m",
-            "grader",
-            str(target),
-            "--data",
-            str(folder / "tasks.jsonl"),
-            "--protocol",
-            "v1",
-            "-q",
-        ]
-        for name, more in (("whole command, cold", ["--no-cache"]), ("", []), ("whole command, warm cache", [])):
+
+def commands(folder: Path, samples: int, programs: int, backends: list[str], official: Path | None) -> None:
+    """Time whole commands, as a table for the README: distinct programs, the file as it is, and again from the cache.
+
+    `official`: a checkout of HumanEval-V's evaluator, which runs the same distinct programs, without protection.
+    """
+    file = next(p for p in sorted(folder.glob("*.json")) if not p.stem.endswith(("_results", "_executed", "expected")))
+    rows: list[tuple[str, Timer, int]] = []
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        varied = place / "varied"
+        variations.write(folder, PER_TASK, varied)
+        number = PER_TASK * len(json.loads((varied / "predictions.json").read_bytes()))
+        for backend in backends:
+            words = "--no-cache", "--sandbox", backend
+            _graded_file(place, file, folder / "tasks.jsonl", *words, "--limit", "1")
+            distinct = _graded_file(place, varied / "predictions.json", folder / "tasks.jsonl", *words)
+            rows.append((f"{number:,} distinct programs, {backend}", distinct, number))
+        if official is not None:
             with Timer() as timer:
-                subprocess.run([*words, *more], check=True)
-            if name:
-                line(name, timer, attempts)
+                subprocess.run(
+                    [sys.executable, ROOT / "tests/bench/official.py", official, varied],
+                    check=True,
+                    stderr=subprocess.DEVNULL,
+                )
+            rows.append(("the same by the official evaluator (one reading, no sandbox)", timer, number))
+        as_it_is = f"{samples:,} samples, {programs:,} distinct programs"
+        rows.append((as_it_is, _graded_file(place, file, folder / "tasks.jsonl", "--no-cache"), programs))
+        _graded_file(place, file, folder / "tasks.jsonl")
+        rows.append(("the same from the cache", _graded_file(place, file, folder / "tasks.jsonl"), programs))
+    print("\n| run | seconds | ms of CPU per distinct program |\n|---|---|---|")
+    for what, timer, count in rows:
+        print(f"| {what} | {timer.wall:.1f} | {1000 * timer.cpu / count:.1f} |")
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, default=ROOT / "benchmarks/humaneval-v/sample")
+    parser.add_argument("--official", type=Path, help="a checkout of HumanEval-V's evaluator, to time it as well")
+    parser.add_argument("--only-commands", action="store_true", help="only time whole commands")
     parser.add_argument("--full", action="store_true", help="also 16,400 programs, and a container a program")
     options = parser.parse_args()
     attempts = corpus(options.data, "v1")
@@ -203,13 +227,20 @@ def main() -> None:
     cores = len(os.sched_getaffinity(0))
     number = len({a.program.head + a.task.tests for a in attempts})
     print(f"{len(attempts)} samples, {number} distinct programs, {cores} cores, load {os.getloadavg()[0]:.1f}")
-    base = floor(attempts, cores)
-    line("floor: lint and exec in a bare fork", base, number)
     from grader.sandbox import bubblewrap, docker
 
     backends = [
         name for name, there in (("docker", docker.available()), ("bubblewrap", bubblewrap.executable())) if there
     ]
+    if options.data != parser.get_default("data"):
+        commands(options.data, len(attempts), number, backends, options.official)
+    if not options.only_commands:
+        _details(attempts, cores, number, backends, full=options.full)
+
+
+def _details(attempts: list[jobs.Attempt], cores: int, number: int, backends: list[str], *, full: bool) -> None:
+    base = floor(attempts, cores)
+    line("floor: lint and exec in a bare fork", base, number)
     for backend in backends:
         line(f"{backend}, with confirmation", run(attempts, backend, workers=cores), number, base)
         line(f"{backend}, without", run(attempts, backend, workers=cores, confirm=False), number, base)
@@ -218,12 +249,10 @@ def main() -> None:
     some = attempts[:20]
     few = len({a.program.head + a.task.tests for a in some})
     line(f"{backends[0]}, a fresh sandbox a program", run(some, backends[0], workers=cores, fresh=True), few)
-    for count in (164, 1640, *((16400,) if options.full else ())):
+    for count in (164, 1640, *((16400,) if full else ())):
         timer = run(distinct(attempts, count), backends[0], workers=cores)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         line(f"{backends[0]}, {count} distinct programs ({peak:.0f} MB here)", timer, count)
-    if options.data != parser.get_default("data"):
-        command(options.data, len(attempts))
 
 
 if __name__ == "__main__":

@@ -92,9 +92,8 @@ def _with(code: str, old: str, new: str) -> str:
     return "".join(lines)
 
 
-def main() -> None:
+def write(source: Path, count: int, target: Path) -> None:
     """Write a folder with the same tasks, and so many distinct samples of each."""
-    source, count, target = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
     (path,) = [p for p in source.glob("*.json") if not p.stem.endswith(("_results", "_executed", "expected"))]
     target.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source / "tasks.jsonl", target / "tasks.jsonl")
@@ -104,4 +103,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    write(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))
