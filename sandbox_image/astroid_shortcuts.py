@@ -33,7 +33,7 @@ class Arrays:
         self._trees: list[Any] = []
         self._used = 0
         self.is_kept = True
-        """Whether no tree has changed; a program that assigns to an attribute can add it to a tree."""
+        """Whether no tree has changed; a program or a library that assigns to an attribute can add it to a tree."""
 
     def begin(self) -> None:
         """Begin a program."""

@@ -157,15 +157,15 @@ def _bounded(messages: Iterable[str]) -> list[str]:
 def _remember(builder: Any, assigned: Assigned, assigns: Callable[[], None]) -> None:
     """Record the program's assignments to attributes. astroid adds them to the owner, even to a library's module.
 
-    `assigns()` is called before each of them.
+    `assigns()` is called before each of them, and before those of a library that is being loaded.
     """
     from astroid.exceptions import AstroidError
 
     enter = builder.delayed_assattr
 
     def delayed_assattr(self: Any, node: Any) -> Any:
+        assigns()
         if node.root().name == NAME:
-            assigns()
             owners = []
             with contextlib.suppress(AstroidError, RecursionError):
                 owners += node.expr.infer()

@@ -81,7 +81,7 @@ class Shortcuts:
         self.arrays.begin()
 
     def assigns(self) -> None:
-        """Prepare for an assignment of the program to an attribute."""
+        """Prepare for an assignment to an attribute, by the program or by a library that it loads."""
         self.arrays.is_kept = False
 
     def _leave_out(self, checker: str, methods: tuple[str, ...], *, left_out: bool) -> None:

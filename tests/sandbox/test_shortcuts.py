@@ -75,6 +75,8 @@ BESIDE_WHAT_IS_LEFT_OUT = {
     "array after one that got an attribute": "import numpy as np\nprint(np.array([1]).mine, np.zeros(3).T.mine)\n",
     "array of an array": "import numpy as np\nprint(np.array([1]).transpose().transpose().T.nothing.x)\nnp.array([1]).T()\n",
     "the same again": "import numpy as np\nprint(np.array([1]).transpose().transpose().T.nothing.x)\nnp.array([1]).T()\n",
+    "library that gives arrays an attribute": "import numpy as np\nnp.ma.array([1]).nothing\nprint(np.ma.zeros(3).nothing)\n",
+    "array after such a library": "import numpy as np\nnp.array([1]).mask\nnp.zeros(2).fill_value\nnp.zeros(2)._mask\n",
     "import of itself": "import program\nprogram.x\n",
     "import beside itself": "from . import nothing\nfrom .program import x\n",
     "keys that cannot be": "{[]: 1, 'a': 2, (1, []): 3, {}: 4}\n{1, [], 'a'}\nd = {}\nd[[]]\nd['a']\n",
