@@ -32,10 +32,12 @@ class Linter:
     def __init__(self, folder: str) -> None:
         from astroid import MANAGER
         from astroid.builder import AstroidBuilder
+        from astroid.context import _invalidate_cache
         from pylint.lint import PyLinter, utils
         from pylint.reporters import CollectingReporter
 
         self.known = MANAGER.astroid_cache
+        self.forget = _invalidate_cache
         self.folder = folder
         self.path = os.path.join(folder, f"{NAME}.py")
         self.reporter = CollectingReporter()
@@ -101,6 +103,8 @@ class Linter:
     def _leave(self) -> None:
         # astroid keeps a module under its name, and the next program has the same name.
         self.known.pop(NAME, None)
+        # A program that exhausts astroid's limit for inferred values leaves cut results for nodes of libraries.
+        self.forget()
         # astroid keeps what it inferred from an assignment to a library in many places, so the process is replaced.
         self.stained |= _forget(self.assigned)
 

@@ -188,6 +188,8 @@ LEAVERS = {
     "a file to skip": ("# pylint: skip-file\n", "print(leftover)\n"),
     "a broken file": ("def solution(:\n", "print(leftover)\n"),
     "a module of its own name": ("import program\nprogram.x = 1\n", "import program\nprint(program.x)\n"),
+    "more values than astroid infers": ("import string\nx = 0\n" + "".join(f"if x == {i}:\n    m = {i}\n" for i in range(21)) + "if x:\n    m = string\nm.ascii_letters.foo\nm.printable.foo\n",
+                                        "import string\nstring.ascii_letters.foo\nstring.printable.foo\n"),
     "a changed import path": ("import sys\nsys.path.insert(0, '/tmp')\n", "import strings\n"),
 }  # fmt: skip
 
