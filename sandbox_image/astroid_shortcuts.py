@@ -1,4 +1,4 @@
-"""Make astroid, pylint's parser, faster: its trees are the same, but are made with less work.
+"""Make astroid, pylint's parser, faster. Its trees stay the same.
 
 This is written for the locked version. tests/sandbox/test_shortcuts.py compares the messages with those of a pylint
 without these shortcuts.
@@ -16,9 +16,9 @@ MAX_TREES = 16
 
 
 class Arrays:
-    """Trees of NumPy's array class, which astroid builds from a text of 140 lines for every array that it infers.
+    """Trees of NumPy's array class. astroid builds one from a text of 140 lines for every array that it infers.
 
-    The next program gets the trees of the last one, in the same order, so no program gets a tree twice.
+    Here each program gets the trees of the program before it, in the same order. No program gets a tree twice.
     """
 
     def __init__(self) -> None:
@@ -32,19 +32,19 @@ class Arrays:
         self._forget = clear_inference_tip_cache
         self._trees: list[Any] = []
         self._used = 0
-        self.is_kept = True
-        """Whether no tree has changed; a program or a library that assigns to an attribute can add it to a tree."""
+        self.is_unchanged = True
+        """False after an assignment to an attribute, because it may have added the attribute to a tree."""
 
     def begin(self) -> None:
         """Begin a program."""
         if self._used:
             self._forget()
-        if not self.is_kept:
+        if not self.is_unchanged:
             self._trees.clear()
-        self._used, self.is_kept = 0, True
+        self._used, self.is_unchanged = 0, True
 
     def _next(self, text: str) -> Any:
-        if not self.is_kept or self._used >= MAX_TREES:
+        if not self.is_unchanged or self._used >= MAX_TREES:
             return self._build(text)
         if self._used == len(self._trees):
             self._trees.append(self._build(text))

@@ -37,7 +37,7 @@ class Linter:
         from pylint.reporters import CollectingReporter
 
         self.known = MANAGER.astroid_cache
-        self.forget = _invalidate_cache
+        self.clear_inferences = _invalidate_cache
         self.folder = folder
         self.path = os.path.join(folder, f"{NAME}.py")
         self.reporter = CollectingReporter()
@@ -66,7 +66,7 @@ class Linter:
                 self._check_file(source)
         finally:
             sys.stderr = stderr
-            self._leave()
+            self._remove_traces()
         return _bounded(
             message.msg
             for message in self.reporter.messages
@@ -86,25 +86,25 @@ class Linter:
                     os.unlink(os.path.join(self.folder, name))
 
     def _check_text(self, source: str) -> bool:
-        """Check a source without its file, which takes a tenth of the time; return False if pylint needs the file.
+        """Check a source without writing it to a file; return False if pylint needs the file.
 
-        This is the last part of pylint's own `check`. It is only for sources that do not depend on how a file is read,
-        and do not import themselves. pylint reads the file again for the report of its own crash.
+        This is the last part of pylint's own `check`. It is only for sources that are the same text however a file is
+        read, and that do not import themselves. If pylint crashes, it reads the file for its report.
         """
         self.reporter.messages = []
         try:
             with self.augmented(self.paths), self.linter._astroid_module_checker() as check:
                 self.linter._lint_files(self.linter._get_asts(iter(self.items), source), check)
         except FileNotFoundError:
-            self._leave()
+            self._remove_traces()
             return False
         return True
 
-    def _leave(self) -> None:
+    def _remove_traces(self) -> None:
         # astroid keeps a module under its name, and the next program has the same name.
         self.known.pop(NAME, None)
-        # A program that exhausts astroid's limit for inferred values leaves cut results for nodes of libraries.
-        self.forget()
+        # astroid stops after a number of inferred values, and keeps the incomplete result, also for nodes of libraries.
+        self.clear_inferences()
         # astroid keeps what it inferred from an assignment to a library in many places, so the process is replaced.
         self.stained |= _forget(self.assigned)
 

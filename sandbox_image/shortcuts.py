@@ -72,8 +72,8 @@ class Shortcuts:
         # The tokens are used only to find comments with instructions for pylint.
         silent = plain and "pylint" not in source and "\\\n" not in source
         self._utils.tokenize_module = _no_tokens if silent else self._tokenize
-        # astroid splits the head of each function and class into tokens, to find the column of its name. Only the place
-        # of a message depends on it.
+        # astroid splits the first line of each function and class into tokens to find the column of its name. Only the
+        # position of a message depends on it, and messages are used without their positions.
         self._rebuilder._get_position_info = _nothing if silent else self._position
         self._leave_out("UnicodeChecker", ("process_module",), left_out=plain)
         without_globals = plain and "global" not in source and "nonlocal" not in source
@@ -81,8 +81,8 @@ class Shortcuts:
         self.arrays.begin()
 
     def assigns(self) -> None:
-        """Prepare for an assignment to an attribute, by the program or by a library that it loads."""
-        self.arrays.is_kept = False
+        """Note an assignment to an attribute, by the program or by a library that it loads."""
+        self.arrays.is_unchanged = False
 
     def _leave_out(self, checker: str, methods: tuple[str, ...], *, left_out: bool) -> None:
         attributes = vars(self._checkers[checker])
@@ -170,7 +170,7 @@ def _visit_call(checker: Any, node: Any) -> None:
 
 
 def _infer_called_once() -> None:
-    """Let two checkers that ask what a call calls share the answer."""
+    """Two checkers infer the function of each call. Let them share the result."""
     from astroid import nodes
     from pylint.checkers import typecheck, utils
 
@@ -189,7 +189,7 @@ def _infer_called_once() -> None:
     def safe_infer(node: Any, *context: Any, **how: Any) -> Any:
         call = node.parent
         values = utils.infer_all(node) if not context and isinstance(call, nodes.Call) and call.func is node else []
-        # Nothing at all, or an error: the other function tells them apart.
+        # An empty list means no value or an error. pylint's own function tells which.
         return infer.__wrapped__(Known(values), **how) if values else infer(node, *context, **how)
 
     module.safe_infer = safe_infer

@@ -79,7 +79,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Look for no garbage among what collection makes, neither meanwhile nor later: all of it stays."""
+    """Collect the tests without the garbage collector. Nothing made here is garbage before the end."""
     gc.disable()
     try:
         return (yield)

@@ -112,7 +112,7 @@ class Run:
         self.done, self.wrong = 0, []
 
     def end(self) -> None:
-        """Send nothing more; what is on its way is waited for."""
+        """Send no more programs. Those that were sent are finished."""
         self.deadline = 0.0
 
     def send(self) -> None:

@@ -100,7 +100,7 @@ class Process:
 
 
 def start(kind: str, spec: dict[str, Any], *fds: int, numeric: bool | None = None) -> Process:
-    """Start one kind of process, warm as in the sandbox: with NumPy where its text names it, unless `numeric` says."""
+    """Start one kind of process as in the sandbox. `numeric`: with NumPy; None: if its task or program names NumPy."""
     read_end, write_end = os.pipe()
     folder = tempfile.mkdtemp()
     with tempfile.TemporaryFile("w+") as file:
@@ -150,7 +150,7 @@ class Judge:
         theirs.close()
         os.close(write_end)
         self._file = os.fdopen(read_end, "rb")
-        # What it prints is for whoever looks for the cause of a failure, and must not fill the pipe.
+        # Its output helps to find the cause of a failure. It must not fill the pipe.
         os.set_blocking(self._process.output, False)
         assert wire.receive(self._file.read) == {"ready": True}
 

@@ -73,7 +73,7 @@ def test_tests_that_toss_a_coin_are_noticed_by_repeating(tmp_path: Path, monkeyp
     # A dozen programs: that none of their verdicts changes is one case in thousands.
     monkeypatch.setattr(probes, "MUTANTS", 2)
     monkeypatch.setattr(probes, "HOSTILE", {"ends its process": probes.HOSTILE["ends its process"]})
-    # What does not end has no coin to toss: half a second is enough for it.
+    # A program that never ends times out in every run. Half a second of CPU time is enough to see that.
     (tested,) = selftest([Options(data=data, **QUICK | {"timeout": 0.5})], Silent(), repeats=2).tested
     assert mending.FLAKE in {problem.mend for problem in tested.problems}
 

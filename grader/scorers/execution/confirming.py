@@ -160,7 +160,7 @@ class Confirmation:
 
         if not wanted:
             return
-        # A program that never ends usually has such a loop. It starts first, so that no worker waits for it at the end.
+        # Most programs that never end have a `while` loop. Started last, one would run alone while other workers wait.
         ordered = sorted(wanted, key=lambda item: "while" not in item[0].source)
         items = [(self._settler.key(job(item)), item) for item in ordered]
         lost = self._settler.settle(phase, items, job, take)

@@ -104,7 +104,7 @@ class Watched:
         assert self.complaints == []
 
     def leave(self) -> Page:
-        """Leave the page as a new one: without a document, and without what the file has stored."""
+        """Reset the page, so that the next test can use it like a new one: no document, nothing stored."""
         assert self.page.context.pages == [self.page]
         self.page.evaluate("[localStorage, sessionStorage].forEach((storage) => storage.clear())")
         self.page.goto("about:blank")
@@ -117,13 +117,13 @@ class Watched:
 
 @pytest.fixture(scope="session")
 def idle() -> list[Page]:
-    """Pages that tests have left: a new one costs as much as to open a report."""
+    """Pages that no test uses now. To create a page takes as long as to open a report."""
     return []
 
 
 @pytest.fixture
 def watch(browser: Browser, idle: list[Page]) -> Iterator[Callable[..., Watched]]:
-    """Open a file in a page without a past; everything it did is checked when the test ends."""
+    """Open a file in a new or a reset page; everything it did is checked when the test ends."""
     seen: list[tuple[Watched, bool]] = []
 
     def make(path: Path, **settings: Any) -> Watched:
