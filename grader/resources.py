@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -39,6 +41,15 @@ def version() -> str:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
         return "unknown"
+
+
+@cache
+def digest_of(*modules: str) -> str:
+    """Return a hash of the source code of these modules of grade, and of the Python that runs it."""
+    digest = hashlib.sha256(sys.version.encode())
+    for name in modules:
+        digest.update(b"\0" + Path(str(sys.modules[name].__file__)).read_bytes())
+    return digest.hexdigest()
 
 
 def cache_folder() -> Path:

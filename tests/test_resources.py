@@ -48,3 +48,11 @@ def test_a_temporary_folder_that_others_may_write_is_refused(blocked: Path) -> N
 def test_the_users_own_folder_is_made_where_it_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "c"))
     assert (resources.cache_folder(), resources.cache_is_temporary()) == (tmp_path / "c" / "grade", False)
+
+
+def test_a_digest_of_modules_depends_on_each_of_them() -> None:
+    from grader import resources
+    from grader.scorers.execution import assembly, extraction
+
+    one, other = assembly.__name__, extraction.__name__
+    assert len({resources.digest_of(one), resources.digest_of(other), resources.digest_of(one, other)}) == 3

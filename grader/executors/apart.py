@@ -68,7 +68,6 @@ class Apart:
         self._done = dict.fromkeys(get_args(Name), 0)
 
     def __enter__(self) -> Apart:
-        self._backend.reap()
         return self
 
     def __exit__(self, *_: object) -> None:

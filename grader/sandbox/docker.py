@@ -9,8 +9,11 @@ import random
 import socket
 import ssl
 import struct
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
@@ -164,16 +167,28 @@ class Docker:
         self._limits = limits
         self._runtime = runtime
         self._tag = image.tag(python)
-        self._client = connect()
-        self._image = image.ensure(self._client, observer, python)
-        self._engine = str(self._client.version().get("Version", "unknown"))
+        self._connecting = threading.Lock()
+        self._connected: Any = None
+        built = _built(self._tag)
+        if built is None:
+            made = image.ensure(self._client, observer, python)
+            built = _Built(id=made.id, python=image.python_of(made.labels), engine=_version(self._client.version()))
+        self._built = built
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
         # It includes the image's id, because the same code can have another Python version if the base differs.
-        self.identity = f"docker:{self._tag}:{runtime or 'default'}:{self._image.id}"
+        self.identity = f"docker:{self._tag}:{runtime or 'default'}:{built.id}"
+
+    @property
+    def _client(self) -> Any:
+        """The engine's client. Loading the SDK takes longer than reading all verdicts of a small run from the cache."""
+        with self._connecting:
+            if self._connected is None:
+                self._connected = connect()
+            return self._connected
 
     def start(self, index: int, *, lint: bool = False) -> ContainerSupervisor:
         """Start one container."""
-        return ContainerSupervisor(self._client, self._image.id, self._options(index, lint=lint))
+        return ContainerSupervisor(self._client, self._built.id, self._options(index, lint=lint))
 
     def _options(self, index: int, *, lint: bool) -> dict[str, Any]:
         from docker.types import Ulimit
@@ -238,10 +253,34 @@ class Docker:
             backend=self.name,
             identity=self.identity,
             image=self._tag,
-            python=image.python_of(self._image),
-            engine=str(self._engine),
+            python=self._built.python,
+            engine=self._built.engine,
             runtime=self._runtime or "default",
         )
+
+
+class _Built(msgspec.Struct, frozen=True, kw_only=True):
+    """An image that is built, and its engine."""
+
+    id: str
+    python: str
+    engine: str
+
+
+def _built(tag: str) -> _Built | None:
+    """Return what is known about an image without the SDK; None if the SDK is needed, also to say what is wrong."""
+    place = engines.find()
+    if place is None or place.is_podman:
+        return None
+    version, found = engines.ask(place, "/version"), engines.ask(place, f"/images/{tag}/json")
+    if version is None or engines.is_podman(version) or found is None or not found.get("Id"):
+        return None
+    labels = (found.get("Config") or {}).get("Labels")
+    return _Built(id=str(found["Id"]), python=image.python_of(labels), engine=_version(version))
+
+
+def _version(said: dict[str, Any]) -> str:
+    return str(said.get("Version", "unknown"))
 
 
 def owner() -> str:

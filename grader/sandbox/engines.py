@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
+import json
 import os
 import socket
 from pathlib import Path
@@ -70,6 +72,26 @@ def answers(address: str) -> bool:
             with socket.create_connection((name.strip("[]"), int(port)), PROBE_SECONDS):
                 return True
     return scheme == "ssh"
+
+
+def ask(place: Place, path: str) -> dict[str, Any] | None:
+    """Return an engine's JSON answer to a GET request, or None. It needs no SDK, and asks at a local socket only."""
+    scheme, _, name = place.address.partition("://")
+    if scheme != "unix":
+        return None
+    connection = http.client.HTTPConnection("engine")
+    try:
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.settimeout(PROBE_SECONDS)
+        connection.sock.connect(name)
+        connection.request("GET", path)
+        response = connection.getresponse()
+        said = json.loads(response.read())
+    except (OSError, ValueError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+    return said if response.status == http.HTTPStatus.OK and isinstance(said, dict) else None
 
 
 def forbidden() -> str | None:

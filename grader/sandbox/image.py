@@ -11,6 +11,7 @@ from grader.errors import InfrastructureError
 from grader.sandbox import bases, packages
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from grader.observer import Observer
@@ -36,9 +37,9 @@ def find(client: Any, python: str | None = None) -> Any | None:
         return None
 
 
-def python_of(image: Any) -> str:
+def python_of(labels: Mapping[str, str] | None) -> str:
     """Return the Python version of an image, from the label that its build wrote."""
-    return str((image.labels or {}).get(PYTHON_LABEL, "unknown"))
+    return str((labels or {}).get(PYTHON_LABEL, "unknown"))
 
 
 def ensure(client: Any, observer: Observer, python: str | None = None) -> Any:

@@ -61,7 +61,6 @@ class Pool:
         return sum(worker.held for worker in self._crew)
 
     def __enter__(self) -> Pool:
-        self._backend.reap()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -47,6 +47,8 @@ class Supervisors:
             if self.stop.is_set():
                 raise InfrastructureError("The run was stopped.")
             if worker not in self._running:
+                if not self._started:
+                    self._starters.submit(self._backend.reap)
                 self._running[worker] = self._starters.submit(self._backend.start, self._started, lint=lint)
                 self._started += 1
             return self._running[worker]

@@ -52,6 +52,33 @@ def test_a_container_has_no_network_no_new_privileges_and_a_read_only_root():
         supervisor.close()
 
 
+WITHOUT_SDK = """
+import sys
+from grader.observer import Silent
+from grader.sandbox import docker
+from grader.sandbox.interface import Limits
+
+backend = docker.Docker(Limits(), Silent())
+described = backend.describe()
+print(backend.identity, described.python, described.engine, "docker" in sys.modules)
+"""
+
+
+@pytest.mark.docker
+@pytest.mark.xdist_group("docker")
+def test_an_image_that_is_built_is_known_without_the_sdk():
+    from grader.observer import Silent
+    from grader.sandbox import image
+
+    client = docker.connect()
+    built = image.ensure(client, Silent())
+    ran = subprocess.run([sys.executable, "-c", WITHOUT_SDK], capture_output=True, text=True, check=True)
+    identity, python, engine, loaded = ran.stdout.split()
+    assert identity == f"docker:{image.tag()}:default:{built.id}"
+    assert (python, engine) == (image.python_of(built.labels), client.version()["Version"])
+    assert loaded == "False"
+
+
 OPEN_AND_CLOSE = """
 import gc
 from grader.observer import Silent

@@ -146,7 +146,7 @@ class _Podman(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         body = json.dumps(VERSION).encode()
-        self.send_response(200)
+        self.send_response(404 if self.path == "/missing" else 200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -157,6 +157,17 @@ class _Podman(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+def test_an_engine_is_asked_without_an_sdk(podman: str) -> None:
+    assert engines.ask(engines.Place(podman, "Podman"), "/version") == VERSION
+
+
+def test_an_engine_that_gives_no_answer_says_nothing(podman: str, runtime: Path) -> None:
+    refused, absent = engines.ask(engines.Place(podman, ""), "/missing"), f"unix://{runtime}/none.sock"
+    assert refused is None
+    assert engines.ask(engines.Place(absent, ""), "/version") is None
+    assert engines.ask(engines.Place("tcp://localhost:1", ""), "/version") is None
 
 
 @pytest.fixture

@@ -63,6 +63,7 @@ class Backend:
 
     def __init__(self, *, broken: bool = False, broken_once: bool = False, slow: float = 0.0) -> None:
         self.linting: list[bool] = []
+        self.reaped = 0
         self.ran: list[list[str]] = []
         self.starters: list[threading.Thread] = []
         self.broken_once, self.slow = broken_once, slow
@@ -82,6 +83,7 @@ class Backend:
         return Scripted(self)
 
     def reap(self):
+        self.reaped += 1
         return 0
 
     def describe(self):
@@ -92,6 +94,14 @@ def run(jobs: dict[str, str], backend: Backend, workers: int = 2, **options: Any
     batch = [(name, {"name": name, "do": what}) for name, what in jobs.items()]
     with Pool(backend, workers, 10, **options) as pool:
         return {verdict.key: verdict for verdict in pool.run(batch)}
+
+
+def test_what_dead_graders_left_is_removed_when_the_first_supervisor_starts():
+    backend = Backend()
+    with Pool(backend, 2, 10) as pool:
+        assert backend.reaped == 0
+        list(pool.run([(f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in range(9)]))
+    assert (backend.reaped, backend.started) == (1, 2)
 
 
 def test_every_job_gets_exactly_one_verdict_and_every_supervisor_is_closed():

@@ -15,7 +15,7 @@ import msgspec
 from grader.sandbox.answer import Answers, Executed, Recording, Split
 from grader.scorers.execution import jobs
 from grader.scorers.execution.calls import Calls, Unrecordable, agreed, settle
-from grader.scorers.execution.straight import is_straight
+from grader.scorers.execution.computed import Computed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -65,6 +65,7 @@ class Confirmation:
     ) -> None:
         """Prepare; `calls` has calls that are already known, and the calls of these tasks are not recorded again."""
         self._tasks, self._settler, self._spool, self._limits = tasks, settler, spool, limits
+        self._computed = Computed(settler)
         self._calls: dict[str, Calls | Unrecordable] = dict(calls or {})
         self.unrecorded: dict[str, str] = {}
         """Task -> error, if the infrastructure failed while recording: recording again may succeed."""
@@ -131,12 +132,14 @@ class Confirmation:
         task = self._tasks[qid]
         if task.solution is None:
             return False
-        return agreed(recording) is None or not is_straight(task.tests, frozenset(task.signature.classes))
+        return agreed(recording) is None or not self._computed.is_straight(
+            task.tests, frozenset(task.signature.classes)
+        )
 
     def _references(self, recordings: dict[str, Recording]) -> dict[tuple[str, Calls], bool | None]:
         """Return whether a task's reference solution passes with these calls; None: the tests call it differently."""
         wanted = {
-            Candidate(qid=qid, source=f"{self._tasks[qid].solution}\n#{number}"): calls
+            Candidate(qid=qid, source=f"{self._tasks[qid].reference}\n#{number}"): calls
             for qid, recording in recordings.items()
             for number, calls in enumerate(possible(recording))
         }

@@ -11,7 +11,7 @@ from grader.scorers.execution.extraction import Rules
 from grader.scorers.execution.tasks import CodeTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from grader.sandbox.answer import Answers
     from grader.sandbox.interface import Job, Limits
@@ -54,7 +54,12 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     program: Program
 
 
-def attempts(tasks: Mapping[str, CodeTask], predictions: Mapping[str, list[str]], words: Texts) -> Iterator[Attempt]:
+def attempts(
+    tasks: Mapping[str, CodeTask],
+    predictions: Mapping[str, list[str]],
+    words: Texts,
+    assemble: Callable[[str, str, Rules], Program] = assemble,
+) -> Iterator[Attempt]:
     """Assemble every prediction, lazily; equal texts of a task are assembled once."""
     for qid, texts_ in predictions.items():
         programs: dict[str, Program] = {}

@@ -13,17 +13,19 @@ from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox.answer import Executed, Lint
 from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import jobs
+from grader.scorers.execution.computed import Computed
 from grader.scorers.execution.confirming import Apart, Candidate, Confirmation, Confirmed
 from grader.scorers.execution.reading import official_result, sample_result
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from grader.observer import Observer
     from grader.options import Options
     from grader.sandbox.interface import Job
+    from grader.scorers.execution.assembly import Program
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.tasks import CodeTask
 
@@ -70,7 +72,7 @@ def execute(
     with executor_of_run(options, limits, observer, words.python or None) as executor, Spool() as spool:
         settler = Settler(executor, observer)
         run = Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler)
-        samples = run.all(jobs.attempts(tasks, predictions, words))
+        samples = run.all(jobs.attempts(tasks, predictions, words, Computed(settler).program))
         made = _collect(samples, words)
         made.notes = _notes(run.unrecordable)
         made.sandbox = msgspec.structs.replace(
@@ -96,6 +98,7 @@ class Phases:
     def __init__(self, confirmation: Confirmation, words: jobs.Texts, limits: Limits, settler: Settler) -> None:
         self._words, self._limits, self._settler = words, limits, settler
         self._confirmation = confirmation
+        self._keys: dict[tuple[str, str, Program, bool], str] = {}
 
     def all(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
         """Return every attempt with its observations.
@@ -133,21 +136,33 @@ class Phases:
         Supervisors start as soon as one is needed, in parallel with assembling, which takes as long.
         """
         samples: list[Sample] = []
-        missing: set[str] = set()
+        seen: set[str] = set()
+        missing = 0
         for attempt in attempts:
-            sample = Sample(attempt, self._settler.key(self._linting(attempt)))
+            sample = Sample(attempt)
+            sample.key = self._key(sample, self._linting)
             samples.append(sample)
-            if len(missing) <= FEW_LINTS and sample.key not in missing and not self._settler.has(sample.key):
-                missing.add(sample.key)
-                if len(missing) in {1, FEW_LINTS + 1}:
-                    self._settler.begin(lint=len(missing) if self._words.lint else 0)
+            if missing > FEW_LINTS or sample.key in seen:
+                continue
+            seen.add(sample.key)
+            if not self._settler.has(sample.key):
+                missing += 1
+                if missing in {1, FEW_LINTS + 1}:
+                    self._settler.begin(lint=missing if self._words.lint else 0)
         return samples
 
-    def _linting(self, attempt: jobs.Attempt) -> Job:
-        return jobs.lint_job(attempt, self._words, self._limits)
+    def _linting(self, sample: Sample) -> Job:
+        return jobs.lint_job(sample.attempt, self._words, self._limits)
 
     def _running(self, sample: Sample) -> Job:
         return jobs.run_job(sample.attempt, self._words, self._limits, gated=sample.lint is not None)
+
+    def _key(self, sample: Sample, job: Callable[[Sample], Job]) -> str:
+        """Return the cache key of a sample's job, computed once for all samples with the same program."""
+        place = job.__name__, sample.attempt.task.id, sample.attempt.program, sample.lint is None
+        if place not in self._keys:
+            self._keys[place] = self._settler.key(job(sample))
+        return self._keys[place]
 
     def _lint(self, samples: list[Sample]) -> None:
         """Lint every program, if the protocol requires it."""
@@ -161,7 +176,7 @@ class Phases:
             seen[key] = executed.lint
             return executed.lint is not None and not executed.lint.messages
 
-        items = [(sample.key, sample.attempt) for sample in samples]
+        items = [(sample.key, sample) for sample in samples]
         lost = self._settler.settle(LINTING, items, self._linting, take)
         for sample in samples:
             sample.lint = seen.get(sample.key)
@@ -177,7 +192,8 @@ class Phases:
             return executed.run is not None and executed.run.result == "passed"
 
         # A slow candidate will be slow again: it starts first, so that nothing waits for it at the end.
-        items = [(self._settler.key(self._running(s)), s) for s in sorted(samples, key=lambda s: -s.seconds)]
+        ordered = sorted(samples, key=lambda s: -s.seconds)
+        items = [(self._key(s, self._running), s) for s in ordered]
         lost = self._settler.settle("running official tests", items, self._running, take)
         for key, sample in items:
             sample.ran, sample.not_run = seen.get(key), lost.get(key, "")
@@ -215,9 +231,9 @@ class Sample:
 
     __slots__ = ("apart", "attempt", "key", "lint", "not_run", "ran")
 
-    def __init__(self, attempt: jobs.Attempt, key: str) -> None:
+    def __init__(self, attempt: jobs.Attempt) -> None:
         self.attempt = attempt
-        self.key = key
+        self.key = ""
         """Key of the job that lints it."""
         self.lint: Lint | None = None
         """The linter's result; None: infrastructure failed."""

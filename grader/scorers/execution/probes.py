@@ -105,7 +105,8 @@ def _reference(declared: ExecutionBenchmark, task: CodeTask, name: str) -> str:
     given = task.row.get(declared.columns.solution or "")
     if isinstance(given, str) and _with_body(given, name, "pass"):
         return given
-    return task.solution if task.solution and _with_body(task.solution, name, "pass") else ""
+    reference = task.reference
+    return reference if reference and _with_body(reference, name, "pass") else ""
 
 
 def _changed(qid: str, reference: str, name: str) -> Iterator[Probe]:

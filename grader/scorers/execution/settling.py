@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -41,6 +42,16 @@ class Settler:
     def has(self, key: str) -> bool:
         """Whether the cache has this key."""
         return self._executor.has(key)
+
+    def computed(self, job: Job, kind: type[Item], compute: Callable[[], Item]) -> Item:
+        """Return what `compute` returns, from the cache if it has it. `job`: everything that can change it."""
+        key = self.key(job)
+        with contextlib.suppress(msgspec.ValidationError):
+            if (known := self._executor.kept(key)) is not None:
+                return msgspec.convert(known.get("computed"), kind)
+        made = compute()
+        self._executor.keep(key, {"computed": msgspec.to_builtins(made)})
+        return made
 
     def settle(
         self,

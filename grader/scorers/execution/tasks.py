@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import warnings
 from typing import TYPE_CHECKING
 
@@ -27,25 +28,32 @@ class CodeTask(Task, frozen=True, kw_only=True):
     signature: Signature
     """The parsed signature, shared by all samples."""
     solution: str | None = None
-    """The source code of a program that is known to be correct."""
+    """A body or a program that is known to be correct."""
+
+    @property
+    def reference(self) -> str | None:
+        """The solution as the text of a program."""
+        return None if self.solution is None else _program(self.solution, self.signature_text)
 
 
 def make(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]], solution: object = None) -> CodeTask:
-    """Return a task with only a signature and tests. `solution` is a body or a whole program."""
+    """Return a task with only a signature and tests. `solution` is a body or a whole program, or something else."""
     return CodeTask(
         id=qid,
         signature_text=signature,
         tests=tests,
         signature=read_signature(signature),
-        solution=_program(solution, signature),
+        solution=_text(solution),
         groups=groups,
     )
 
 
-def _program(solution: object, signature: str) -> str | None:
-    """Return a reference solution as the text of a program."""
-    if not isinstance(solution, str) or not solution.strip():
-        return None
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+@functools.lru_cache(maxsize=256)
+def _program(solution: str, signature: str) -> str:
     return assemble(f"```python\n{solution}\n```", signature, "humaneval-v-v2").completion
 
 
@@ -100,7 +108,7 @@ def _task(row: Row, columns: ExecutionColumns) -> CodeTask:
         signature_text=signature,
         tests=tests,
         signature=read_signature(signature),
-        solution=_program(row.get(columns.solution or ""), signature),
+        solution=_text(row.get(columns.solution or "")),
     )
 
 

@@ -1,0 +1,41 @@
+"""Results of the grader's own functions on texts, kept in the cache of verdicts: computing them again takes longer.
+
+The keys include the functions' source code.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader import resources
+from grader.scorers.execution import assembly, extraction, straight
+
+if TYPE_CHECKING:
+    from grader.sandbox.interface import Job
+    from grader.scorers.execution.settling import Settler
+
+MAX_CHARACTERS = 32 << 10
+"""Results for longer texts are not kept."""
+
+
+class Computed:
+    """Computes with the cache of a settler."""
+
+    def __init__(self, settler: Settler) -> None:
+        self._settler = settler
+
+    def program(self, text: str, signature: str, rules: extraction.Rules) -> assembly.Program:
+        """Return what `assemble` returns."""
+        if len(text) > MAX_CHARACTERS:
+            return assembly.assemble(text, signature, rules)
+        code = resources.digest_of(assembly.__name__, extraction.__name__)
+        given: Job = {"assemble": text, "signature": signature, "rules": rules, "code": code}
+        return self._settler.computed(given, assembly.Program, lambda: assembly.assemble(text, signature, rules))
+
+    def is_straight(self, tests: str, classes: frozenset[str]) -> bool:
+        """Return what `is_straight` returns."""
+        if len(tests) > MAX_CHARACTERS:
+            return straight.is_straight(tests, classes)
+        code = resources.digest_of(straight.__name__)
+        given: Job = {"straight": tests, "classes": sorted(classes), "code": code}
+        return self._settler.computed(given, bool, lambda: straight.is_straight(tests, classes))

@@ -1,0 +1,93 @@
+"""What the grader computes from texts is computed once, and its cached results are those of the functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.executors.local import Local
+from grader.observer import Silent
+from grader.sandbox.interface import Limits
+from grader.sandbox.verdict_cache import VerdictCache
+from grader.scorers.execution import assembly, computed, straight
+from grader.scorers.execution.computed import Computed
+from grader.scorers.execution.settling import Settler
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SIGNATURE = "def solution(a):\n"
+TEXTS = [
+    "```python\nN = 1\ndef solution(a):\n    return N\n```",
+    '```python\nfrom math import *\ndef solution(a):\n    return "\u00e9"\n```',
+    "```python\ndef solution(a:\n```",
+    "no code",
+    "```\n  return sum(a)```",
+]
+
+
+class Named:
+    """A backend of which only the identity is asked."""
+
+    identity = "scripted"
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[VerdictCache]:
+    found = VerdictCache(tmp_path / "verdicts")
+    yield found
+    found.close()
+
+
+def opened(cache: VerdictCache) -> Computed:
+    return Computed(Settler(Local(Named(), None, cache, Limits()), Silent()))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rules", ["humaneval-v-v1", "humaneval-v-v2", "plain"])
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_program_is_assembled_once_and_then_the_same(
+    cache: VerdictCache, text: str, rules: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = opened(cache).program(text, SIGNATURE, rules)
+    assert first == assembly.assemble(text, SIGNATURE, rules)
+    cache.flush()
+    monkeypatch.setattr(assembly, "assemble", None)
+    assert opened(cache).program(text, SIGNATURE, rules) == first
+
+
+def test_other_rules_signatures_and_texts_are_other_programs(cache: VerdictCache) -> None:
+    known = opened(cache)
+    text, other = "```python\nclass A: pass\n```", "def solve(a):\n"
+    made = [known.program(text, SIGNATURE, "humaneval-v-v1"), known.program(text, other, "humaneval-v-v1")]
+    made += [known.program(text, SIGNATURE, "plain"), known.program(f"{text}x", SIGNATURE, "humaneval-v-v1")]
+    cache.flush()
+    assert cache.size() == 4
+    assert len({program.head for program in made}) > 1
+
+
+def test_changed_code_computes_again(cache: VerdictCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = opened(cache)
+    assert known.is_straight("assert solution(1) == 2\n", frozenset())
+    cache.flush()
+    monkeypatch.setattr(straight, "is_straight", lambda *_: False)
+    assert known.is_straight("assert solution(1) == 2\n", frozenset())
+    monkeypatch.setattr(computed.resources, "digest_of", lambda *_: "changed")
+    assert not known.is_straight("assert solution(1) == 2\n", frozenset())
+
+
+def test_a_stored_result_of_another_kind_is_computed_again(cache: VerdictCache) -> None:
+    settler = Settler(Local(Named(), None, cache, Limits()), Silent())  # type: ignore[arg-type]
+    settler.computed({"a": 1}, str, lambda: "text")
+    cache.flush()
+    assert settler.computed({"a": 1}, int, lambda: 7) == 7
+
+
+def test_long_texts_are_not_stored(cache: VerdictCache) -> None:
+    known = opened(cache)
+    text = f"```python\n# {'x' * computed.MAX_CHARACTERS}\ndef solution(a):\n    return 1\n```"
+    assert known.program(text, SIGNATURE, "humaneval-v-v1") == assembly.assemble(text, SIGNATURE, "humaneval-v-v1")
+    assert not known.is_straight(f"if solution(1):\n    pass\n#{text}", frozenset())
+    cache.flush()
+    assert cache.size() == 0
