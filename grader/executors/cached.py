@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from grader.sandbox import verdict_cache
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from grader.sandbox.interface import Answer, Job, Limits
     from grader.sandbox.verdict_cache import VerdictCache
 
@@ -27,9 +29,9 @@ class Cached:
         """Whether the cache has an answer under this key."""
         return self._cache.has(key)
 
-    def kept(self, key: str) -> Answer | None:
-        """Return the answer of an earlier run."""
-        return self._cache.get(key)
+    def kept(self, keys: Sequence[str]) -> dict[str, Answer]:
+        """Return the answers of earlier runs, by key."""
+        return self._cache.get(keys)
 
     def keep(self, key: str, answer: Answer) -> None:
         """Keep an answer for later runs."""

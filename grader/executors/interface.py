@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from grader.results import SandboxProvenance
     from grader.sandbox.interface import Answer, Job
@@ -36,8 +36,8 @@ class Executor(Protocol):
     def has(self, key: str) -> bool:
         """Whether `kept` has a result for this key."""
 
-    def kept(self, key: str) -> Answer | None:
-        """Return the result of a job in an earlier run, if it was stored."""
+    def kept(self, keys: Sequence[str]) -> dict[str, Answer]:
+        """Return the stored results of jobs in earlier runs, by key, in the order of the keys."""
 
     def keep(self, key: str, answer: Answer) -> None:
         """Store the result of a job for later runs."""

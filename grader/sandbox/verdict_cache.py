@@ -16,6 +16,7 @@ from grader import resources
 from grader.files.key_value import KeyValueFile
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from grader.sandbox.interface import Answer, Job, Limits
@@ -59,15 +60,14 @@ class VerdictCache:
         """Whether an answer is stored."""
         return self._file.has(bytes.fromhex(name))
 
-    def get(self, name: str) -> Answer | None:
-        """Return a stored answer, or None."""
-        digest = bytes.fromhex(name)
-        kept = self._file.find([digest]).get(digest)
-        with contextlib.suppress(ValueError):
-            if kept is not None:
-                answer: Answer = json.loads(kept)
-                return answer
-        return None
+    def get(self, names: Sequence[str]) -> dict[str, Answer]:
+        """Return the stored answers by name, in the order of the names."""
+        kept = self._file.find(map(bytes.fromhex, names))
+        answers: dict[str, Answer] = {}
+        for name in names:
+            with contextlib.suppress(ValueError, KeyError):
+                answers[name] = json.loads(kept[bytes.fromhex(name)])
+        return answers
 
     def put(self, name: str, answer: Answer) -> None:
         """Store an answer. It is written within seconds, or at once by `flush`."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from grader.files.replacing import replacing
 from grader.results import Outcome, Reading, SampleResult
 
@@ -44,9 +46,18 @@ def write(path: Path, records: Iterable[Record]) -> None:
     with replacing(path) as file:
         file.write(b"[")
         for number, item in enumerate(records):
-            text = json.dumps(item, indent=4).replace("\n", "\n    ")
+            text = _indented(item).replace("\n", "\n    ")
             file.write(f"{',' if number else ''}\n    {text}".encode())
         file.write(b"\n]\n")
+
+
+def _indented(item: Record) -> str:
+    """Return `json.dumps(item, indent=4)`, which is pure Python and takes several times as long."""
+    try:
+        return msgspec.json.format(json.dumps(item), indent=4)
+    except msgspec.DecodeError:
+        # It has half a character, which is not valid JSON.
+        return json.dumps(item, indent=4)
 
 
 def samples_of(records: list[Record], words: Texts) -> list[SampleResult]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
+KEYS_AT_A_TIME = 64
+"""So many cached results are in memory at a time."""
 MAX_CACHED_CHARACTERS = 256 << 10
 """Larger results are not cached: answers of megabytes are rare, and faster to compute again than to read."""
 
@@ -47,7 +49,7 @@ class Settler:
         """Return what `compute` returns, from the cache if it has it. `job`: everything that can change it."""
         key = self.key(job)
         with contextlib.suppress(msgspec.ValidationError):
-            if (known := self._executor.kept(key)) is not None:
+            if (known := self._executor.kept([key]).get(key)) is not None:
                 return msgspec.convert(known.get("computed"), kind)
         made = compute()
         self._executor.keep(key, {"computed": msgspec.to_builtins(made)})
@@ -68,13 +70,13 @@ class Settler:
         pairs = list(items)
         times = Counter(key for key, _ in pairs)
         self._observer.phase(phase, len(pairs))
-        todo: dict[str, Item] = {}
-        for key, item in dict(pairs).items():
-            answer = self._executor.kept(key)
-            if answer is None or not self._take(key, answer, times[key], take):
-                todo[key] = item
-            else:
-                self.cached[phase] += times[key]
+        todo = dict(pairs)
+        keys = list(todo)
+        for start in range(0, len(keys), KEYS_AT_A_TIME):
+            for key, answer in self._executor.kept(keys[start : start + KEYS_AT_A_TIME]).items():
+                if self._take(key, answer, times[key], take):
+                    self.cached[phase] += times[key]
+                    del todo[key]
         return dict(self._run(todo, times, job, take))
 
     def _run(

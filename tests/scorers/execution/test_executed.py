@@ -67,6 +67,17 @@ def test_a_record_is_written_in_the_official_layout(protocol: str, tmp_path: Pat
     assert json.dumps(made) == json.dumps(official)
 
 
+ODD = {"empty": [[], {}, ""], "text": '\u00e9\t\u2028"\\/</x>', "numbers": [1e22, -0.0, 1.5e-7, 10**30, True, None]}
+
+
+@pytest.mark.parametrize("more", [{}, {"half": "\ud800"}, {"number": float("nan")}], ids=["plain", "half", "nan"])
+def test_the_bytes_are_those_of_python_s_own_indented_json(tmp_path: Path, more: dict[str, Any]) -> None:
+    records: list[dict[str, Any]] = [V1, V2, {**ODD, **more}]
+    path = tmp_path / "p_executed.json"
+    executed.write(path, records)
+    assert path.read_text(encoding="utf-8") == f"{json.dumps(records, indent=4)}\n"
+
+
 @pytest.mark.parametrize("protocol", LAYOUTS)
 def test_the_officials_own_file_is_read(protocol: str) -> None:
     outcomes = [
