@@ -59,7 +59,8 @@ class Supervisor:
         if settings["lint"]:
             self.linter.start()
         self.retired = ""
-        self.counts_oom: bool = watch.oom_kills() is not None and settings["cgroup"]
+        self._oom = watch.OomKills()
+        self.counts_oom: bool = self._oom.count() is not None and settings["cgroup"]
         # The kernel's limit includes memory for the supervisor; a program's own limit is the same on every backend.
         self.watched_memory: int = memory
 
@@ -204,7 +205,7 @@ class Supervisor:
         self, job: dict[str, Any], slots: dict[int, int], said: watch.Dialogue, *, alarm: bool = False
     ) -> dict[str, Any]:
         """Wait for a program, end it, and return the observations. `slots`: pid -> slot, the program's first."""
-        oom_before = watch.oom_kills() if self.counts_oom else None
+        oom_before = self._oom.count() if self.counts_oom else None
         observed = self._watched(job, next(iter(slots)), said, alarm=alarm)
         observed.wait()
         disturbed = observed.reason == "disturbed"
@@ -217,7 +218,7 @@ class Supervisor:
         if not isinstance(self.isolation, isolation.Uids) and status is not None and status >= 128:
             # The namespace's first process reports a signal as a byte; an exit code from there is below 128.
             status = 128 - status
-        oom = self.counts_oom and watch.oom_kills() != oom_before
+        oom = self.counts_oom and self._oom.count() != oom_before
         evidence = self._evidence(observed, status, sum(cpu for _, cpu in ends), oom=oom)
         return (observed.result or said.so_far or {}) | {"evidence": evidence}
 

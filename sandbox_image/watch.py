@@ -135,15 +135,24 @@ def own_anonymous_bytes(pid: int) -> int:
     return memory_bytes([pid], 0)
 
 
-def oom_kills() -> int | None:
-    """Return how often the kernel has killed for memory in this container; None if there is no such counter."""
-    for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
-        with contextlib.suppress(OSError, ValueError), open(path) as file:
-            for line in file:
-                name, _, value = line.partition(" ")
-                if name == "oom_kill":
+class OomKills:
+    """The kernel's count of processes that it has killed for memory in this container."""
+
+    def __init__(self) -> None:
+        self._fd = -1
+        for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
+            with contextlib.suppress(OSError):
+                self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                break
+
+    def count(self) -> int | None:
+        """Return the count; None if there is no such counter."""
+        with contextlib.suppress(OSError, ValueError):
+            for line in os.pread(self._fd, 1 << 12, 0).splitlines():
+                name, _, value = line.partition(b" ")
+                if name == b"oom_kill":
                     return int(value)
-    return None
+        return None
 
 
 class Limits:

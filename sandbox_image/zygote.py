@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import array
 import contextlib
-import gc
 import importlib
 import os
 import signal
@@ -20,9 +19,11 @@ import sys
 
 import answering
 import confine
+import gaps
 import harness
 import interactive
 import judging
+import rehearsal
 import wire
 
 TYPE_CHECKING = False
@@ -83,8 +84,8 @@ def serve(connection: socket.socket, isolation: Isolation, *, numeric: bool) -> 
                 return
             if not is_warm:
                 _load(NUMERIC if numeric else ())
-                gc.collect()
-                gc.freeze()
+                rehearsal.rehearse()
+                gaps.fill()
                 is_warm = True
             what, slot, pid, cpu = _REQUEST.unpack(data)
             if what == _REAP:
