@@ -73,6 +73,9 @@ class Apart:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def finish(self) -> None:
+        """Do nothing: later runs use the same sandboxes."""
+
     def close(self) -> None:
         """End every sandbox. A later job starts new ones."""
         for name in list(self._sets):

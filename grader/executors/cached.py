@@ -36,3 +36,6 @@ class Cached:
     def keep(self, key: str, answer: Answer) -> None:
         """Keep an answer for later runs."""
         self._cache.put(key, answer)
+
+    def finish(self) -> None:
+        """End what can be ended before the results are computed."""

@@ -48,6 +48,9 @@ class Executor(Protocol):
         Raises InfrastructureError if no sandbox can run them; a later `run` may succeed.
         """
 
+    def finish(self) -> None:
+        """Announce that no job of this run will come any more: its sandboxes may end while its results are computed."""
+
     def with_tests(self) -> Executor:
         """Return the same executor for jobs of a task's own solution, which may run in the sandboxes of its tests.
 

@@ -40,6 +40,9 @@ class Sandboxes(Protocol):
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job."""
 
+    def finish(self) -> None:
+        """Begin to end those that no later run uses."""
+
     def close(self) -> None:
         """End them."""
 
@@ -70,6 +73,10 @@ class Local(Cached):
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job."""
         return self._pool.run(jobs)
+
+    def finish(self) -> None:
+        """Begin to end the sandboxes."""
+        self._pool.finish()
 
     def with_tests(self) -> Local:
         """Return an executor that runs all its jobs in the judging sandboxes. Never use it for a model's program."""

@@ -66,6 +66,10 @@ class Pool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def finish(self) -> None:
+        """Begin to end every supervisor: no job will come any more. `close` waits for it."""
+        self.supervisors.finish()
+
     def close(self) -> None:
         """End every supervisor, including those that are still starting."""
         self.supervisors.close()

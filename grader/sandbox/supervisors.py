@@ -29,6 +29,7 @@ class Supervisors:
         self._tasks: dict[int, set[int]] = {}
         """Worker -> the tasks whose candidates were sent to its supervisor."""
         self._started = 0
+        self._ending: list[threading.Thread] = []
 
     def get(self, worker: int) -> Supervisor:
         """Return a worker's supervisor, started now if it is missing; raises InfrastructureError."""
@@ -68,21 +69,26 @@ class Supervisors:
             supervisor = self._running.pop(worker, None)
             self._tasks.pop(worker, None)
         if supervisor is not None:
-            _end([supervisor])
+            _wait(_begin_to_end([supervisor]))
 
-    def close(self) -> None:
-        """End every supervisor, including those that are still starting."""
+    def finish(self) -> None:
+        """Begin to end every supervisor, including those that are still starting; `close` waits for it."""
         self.stop.set()
         with self._lock:
             supervisors = list(self._running.values())
             self._running.clear()
             self._tasks.clear()
-        _end(supervisors)
+        self._ending += _begin_to_end(supervisors)
+
+    def close(self) -> None:
+        """End every supervisor."""
+        self.finish()
+        _wait(self._ending)
         self._starters.shutdown()
 
 
-def _end(supervisors: Iterable[Future[Supervisor]]) -> None:
-    """End supervisors in parallel, and wait until all have ended."""
+def _begin_to_end(supervisors: Iterable[Future[Supervisor]]) -> list[threading.Thread]:
+    """End supervisors in parallel, in the background."""
 
     def end(supervisor: Future[Supervisor]) -> None:
         if supervisor.exception() is None:
@@ -91,5 +97,9 @@ def _end(supervisors: Iterable[Future[Supervisor]]) -> None:
     threads = [threading.Thread(target=end, args=(supervisor,), daemon=True) for supervisor in supervisors]
     for thread in threads:
         thread.start()
+    return threads
+
+
+def _wait(threads: Iterable[threading.Thread]) -> None:
     for thread in threads:
         thread.join()

@@ -54,6 +54,7 @@ class Scripted:
         return {"id": 0, "run": {"result": "passed", "evidence": evidence()}, "alone": bool(job.get("alone"))}
 
     def close(self):
+        self.backend.may_close.wait(60)
         self.closed = True
         self.backend.closed += 1
 
@@ -64,6 +65,8 @@ class Backend:
     def __init__(self, *, broken: bool = False, broken_once: bool = False, slow: float = 0.0) -> None:
         self.linting: list[bool] = []
         self.reaped = 0
+        self.may_close = threading.Event()
+        self.may_close.set()
         self.ran: list[list[str]] = []
         self.starters: list[threading.Thread] = []
         self.broken_once, self.slow = broken_once, slow
@@ -102,6 +105,17 @@ def test_what_dead_graders_left_is_removed_when_the_first_supervisor_starts():
         assert backend.reaped == 0
         list(pool.run([(f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in range(9)]))
     assert (backend.reaped, backend.started) == (1, 2)
+
+
+def test_a_finished_pool_ends_its_supervisors_in_the_background():
+    backend = Backend()
+    with Pool(backend, 2, 10) as pool:
+        list(pool.run([("job", {"name": "job", "do": "pass"}), ("other", {"name": "other", "do": "pass"})]))
+        backend.may_close.clear()
+        pool.finish()
+        assert backend.closed == 0
+        backend.may_close.set()
+    assert backend.closed == backend.started > 0
 
 
 def test_every_job_gets_exactly_one_verdict_and_every_supervisor_is_closed():

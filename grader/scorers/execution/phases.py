@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,7 +21,7 @@ from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from grader.observer import Observer
     from grader.options import Options
@@ -60,19 +61,24 @@ def wanted_k(asked: tuple[int, ...], counts: Mapping[str, int], protocol: Execut
     return tuple(sorted(set(asked)))
 
 
-def execute(
+@contextlib.contextmanager
+def executing(
     tasks: Mapping[str, CodeTask],
     predictions: Mapping[str, list[str]],
     words: jobs.Texts,
     options: Options,
     observer: Observer,
-) -> Executions:
-    """Run every prediction and read it both ways; raises InfrastructureError if no sandbox is available."""
+) -> Iterator[Executions]:
+    """Run every prediction and read it both ways; the block computes the rest while the sandboxes end.
+
+    Raises InfrastructureError if no sandbox is available.
+    """
     limits = limits_of(options)
     with executor_of_run(options, limits, observer, words.python or None) as executor, Spool() as spool:
         settler = Settler(executor, observer)
         run = Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler)
         samples = run.all(jobs.attempts(tasks, predictions, words, Computed(settler).program))
+        executor.finish()
         made = _collect(samples, words)
         made.notes = _notes(run.unrecordable)
         made.sandbox = msgspec.structs.replace(
@@ -82,7 +88,7 @@ def execute(
             distinct_programs=len({sample.key for sample in samples}),
             verdicts_from_cache=settler.cached[LINTING],
         )
-    return made
+        yield made
 
 
 def limits_of(options: Options) -> Limits:

@@ -115,10 +115,11 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         samples_each = _most_samples(run)
         ks = phases.wanted_k(run.options.k, _counts(run), version)
         words = jobs.texts(version, run.options.timeout)
-        made = phases.execute(run.tasks, run.predictions, words, run.options, run.observer)
-        absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
-        samples = marked(made.samples, run.oddities)
-        samples += [sample for task in absent for sample in _absent(task, samples_each)]
+        with phases.executing(run.tasks, run.predictions, words, run.options, run.observer) as made:
+            absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
+            samples = marked(made.samples, run.oddities)
+            samples += [sample for task in absent for sample in _absent(task, samples_each)]
+            metrics = pass_metrics.metrics(samples, ks)
 
         def write_executed(stem: Path) -> Path:
             path = stem.with_name(f"{stem.name}{self.own_file}")
@@ -127,7 +128,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
         return Scored(
             samples=samples,
-            metrics=pass_metrics.metrics(samples, ks),
+            metrics=metrics,
             notes=[*_python_notes(made.sandbox), *made.notes],
             sandbox=made.sandbox,
             write_own=write_executed,
