@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _TESTS = {"<tests>", "<signature>", "<string>"}
 """Files of code that belongs to the tests or that they executed; a library that uses `exec` has other files."""
+_EXECUTES = re.compile(r"\b(eval|exec)\b")
 _OWN = "__executed__"
 """Marks the global variables of the tests, also in a copy of them."""
 _LOCALS = re.compile(r"\b(locals|vars|f_locals|__dict__)\b")
@@ -70,7 +71,7 @@ def refuse_foreign_code(
     `computed` checks what a text has computed, and returns the value that the tests get.
     """
     text = f"{spec['signature']}\n{spec['test']}"
-    if not re.search(r"\b(eval|exec)\b", text):
+    if not _EXECUTES.search(text):
         return
     namespace[_OWN] = True
     restriction = _Restriction(note, text, code, classes, computed)

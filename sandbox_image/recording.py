@@ -74,7 +74,7 @@ class Recording:
             classes, stubs = lending.classes_and_stubs(self._spec, namespace)
             recorder = Recorder(classes, truthy, [stub for stub in stubs.values() if isinstance(stub, type)])
             namespace |= lending.stand_ins(stubs, recorder.proxied, recorder)
-            self._tests.bind(namespace, lambda text: None, recorder.identical)
+            self._tests.bind(namespace, identical=recorder.identical)
             names = sorted(self._read - namespace.keys() - set(dir(builtins)))
             open_ = {"names": names, "reads": self._reads}
             asked = [name for name in names if lending.library(name) is None]

@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 _WITHOUT_NUMPY = {decimal.Decimal, array.array, bytearray, memoryview}
 """Classes with numbers, or that are converted to one, besides those of JSON and NumPy."""
 
+# Compiled here, because a pattern that is compiled in a fork is compiled for each candidate.
+_NAMES_NUMPY = re.compile(r"\bnp\b|numpy")
+_CALLED = re.compile(r"\.\s*(\w+)\s*\(")
+_EXITS = re.compile(r"\bexit\(|\bquit\(|raise systemexit|\bmain\(")
+
 WRAPPED = "the type of a number that the candidate returned is too small for what the tests compute with it"
 MAX_PARTS = 100_000
 """How many parts of a value that a text has computed are checked."""
@@ -51,7 +56,7 @@ def refuse_empty_comparisons(
     of `text` whose statements are executed.
     """
     guard = Guard(note, text, text if tests is None else tests)
-    if re.search(r"\bnp\b|numpy", text):
+    if _NAMES_NUMPY.search(text):
         guard.arrays.prepare()
     if "cmath" in text:
         cmath.isclose = guard.arrays.checked(cmath.isclose)
@@ -71,7 +76,7 @@ class Guard:
         """The comparisons item by item."""
         self._lists_matter = bool(naming.NUMPY.search(self._text)) and not naming.EMPTY.search(self._text)
         self._texts_matter = bool(naming.CONVERTING.search(self._text))
-        self._called = set(re.findall(r"\.\s*(\w+)\s*\(", text))
+        self._called = set(_CALLED.findall(text))
         """The names of methods that the tests call."""
         self._types_came = False
         self.suspicious = False
@@ -101,7 +106,7 @@ class Guard:
 
     def expects_exit(self) -> bool:
         """Whether the tests expect that a program raises SystemExit: they name it, and do not raise it themselves."""
-        return "systemexit" in self._text and not re.search(r"\bexit\(|\bquit\(|raise systemexit|\bmain\(", self._text)
+        return "systemexit" in self._text and not _EXITS.search(self._text)
 
     def refuse(self, why: str) -> NoReturn:
         """Raise the exception after which nothing can be confirmed."""
