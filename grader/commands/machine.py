@@ -104,9 +104,9 @@ def cache_command(clear: str | None) -> None:
     place = verdict_cache.default_path()
     verdicts = verdict_cache.VerdictCache(place)
     if clear in {"verdicts", "all"}:
-        click.echo(f"{verdicts.clear()} verdicts deleted")
+        click.echo(f"{verdicts.clear()} verdicts and programs deleted")
     elif clear is None:
-        click.echo(f"{place}: {verdicts.size()} verdicts, {_megabytes(place)}")
+        click.echo(f"{place}: {verdicts.size()} verdicts and programs, {_megabytes(place)}")
     verdicts.close()
     with replies.ReplyCache() as kept:
         if clear in {"judge", "all"}:

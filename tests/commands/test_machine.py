@@ -27,7 +27,7 @@ def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_the_cache_lists_verdicts_and_judge_replies(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["cache"]) == 0
     verdicts, replies = capsys.readouterr().out.splitlines()
-    assert verdicts == f"{verdict_cache.default_path()}: 0 verdicts, 0.0 MB"
+    assert verdicts == f"{verdict_cache.default_path()}: 0 verdicts and programs, 0.0 MB"
     assert replies == f"{default_path()}: 2 judge replies, 0.0 MB"
 
 
@@ -35,8 +35,8 @@ def test_the_cache_lists_verdicts_and_judge_replies(kept: Path, capsys: pytest.C
     ("option", "said", "left"),
     [
         ("--clear=judge", "2 judge replies deleted\n", 0),
-        ("--clear=verdicts", "0 verdicts deleted\n", 2),
-        ("--clear", "0 verdicts deleted\n2 judge replies deleted\n", 0),
+        ("--clear=verdicts", "0 verdicts and programs deleted\n", 2),
+        ("--clear", "0 verdicts and programs deleted\n2 judge replies deleted\n", 0),
     ],
 )
 def test_the_cache_forgets_what_is_named(
