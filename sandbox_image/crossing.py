@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 
+import wire
 from instances import MalformedError as MalformedError  # noqa: PLC0414 - exported here as well
 from instances import UncrossableError as UncrossableError  # noqa: PLC0414
 
@@ -81,7 +82,7 @@ def type_name(value: object) -> str:
 
 def dumps(message: object) -> bytes:
     """Encode a message; raises UncrossableError if it is too large."""
-    data = json.dumps(message, separators=(",", ":")).encode()
+    data = wire.encode(message).encode()
     if len(data) > MAX_BYTES:
         raise UncrossableError(f"a value of more than {MAX_BYTES >> 20} MB")
     return data

@@ -20,6 +20,7 @@ import patience
 import placeholder
 import sending
 import streams
+import wire
 from heap import Heap
 from placeholder import Placeholder, UnrecordableError
 from standing_in import Proxy
@@ -301,7 +302,7 @@ def _target(value: Any) -> list[Any]:
 
 
 def _text(call: dict[str, Any]) -> str:
-    return json.dumps(call, separators=(",", ":"))
+    return wire.encode(call)
 
 
 class _Encoder(sending.Encoder):

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     """Returns at most so many bytes; none at the end of the stream."""
 
 MAX_FRAME = 64 << 20
+encode = json.JSONEncoder(separators=(",", ":")).encode
+"""Returns `json.dumps(message, separators=(",", ":"))`, which would create an encoder for each message."""
 
 
 class ClosedError(Exception):
@@ -24,8 +26,7 @@ class ClosedError(Exception):
 
 def send(write: Write, message: object) -> None:
     """Send one message through `write(bytes) -> count`."""
-    data = json.dumps(message, separators=(",", ":")).encode()
-    send_bytes(write, data)
+    send_bytes(write, encode(message).encode())
 
 
 def send_bytes(write: Write, data: bytes) -> None:

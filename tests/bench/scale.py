@@ -159,7 +159,11 @@ def cache(options: argparse.Namespace) -> None:
     names = [verdict_cache.key(job(index), "scale", Limits()) for index in range(options.rows)]
     with tempfile.TemporaryDirectory() as folder:
         kept = VerdictCache(Path(folder) / "cache.sqlite3")
-        for what, do in (("put", lambda name: kept.put(name, answer)), ("get", lambda name: kept.get([name])), ("has", kept.has)):
+        for what, do in (
+            ("put", lambda name: kept.put(name, answer)),
+            ("get", lambda name: kept.get([name])),
+            ("has", kept.has),
+        ):
             wall, cpu = time.perf_counter(), time.process_time()
             for name in names:
                 do(name)
