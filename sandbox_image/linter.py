@@ -12,6 +12,7 @@ import io
 import os
 import sys
 
+import pylint_imports
 import shortcuts
 
 TYPE_CHECKING = False
@@ -30,6 +31,7 @@ class Linter:
     """A pylint with its state between programs."""
 
     def __init__(self, folder: str) -> None:
+        pylint_imports.import_pylint()
         from astroid import MANAGER
         from astroid.builder import AstroidBuilder
         from astroid.context import _invalidate_cache
@@ -42,7 +44,7 @@ class Linter:
         self.path = os.path.join(folder, f"{NAME}.py")
         self.reporter = CollectingReporter()
         self.linter = PyLinter(reporter=self.reporter)
-        self.linter.load_default_plugins()
+        pylint_imports.load_checkers(self.linter)
         self.linter.disable("all")
         self.linter.enable("E")
         self.linter.enable("F")

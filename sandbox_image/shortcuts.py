@@ -10,6 +10,7 @@ import functools
 import re
 
 import astroid_shortcuts
+import deferred
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Shortcuts:
         linter.initialize = _nothing
         _walk_alike(linter, checkers)
         astroid_shortcuts.transform_quickly()
+        deferred.allow()
+        deferred.describe_functions_later()
         _infer_called_once()
         _hash_constants()
         self.arrays = astroid_shortcuts.Arrays()
