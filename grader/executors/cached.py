@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.observer import Silent
 from grader.sandbox import verdict_cache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from grader.observer import Observer
     from grader.sandbox.interface import Answer, Job, Limits
     from grader.sandbox.verdict_cache import VerdictCache
 
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
 class Cached:
     """Stores the results of jobs, with keys that include everything that can change the verdict."""
 
-    def __init__(self, cache: VerdictCache, limits: Limits) -> None:
-        self._cache, self._limits = cache, limits
+    def __init__(self, cache: VerdictCache, limits: Limits, observer: Observer | None = None) -> None:
+        self._cache, self._limits, self._observer = cache, limits, observer or Silent()
         self._identity = ""
         """A hash of the sandbox. An executor sets it as soon as it knows its sandbox."""
 
@@ -39,3 +41,9 @@ class Cached:
 
     def finish(self) -> None:
         """End what can be ended before the results are computed."""
+
+    def _close_cache(self) -> None:
+        """Save the cache; say so if it could not be used."""
+        self._cache.close()
+        if problem := self._cache.problem:
+            self._observer.message(f"{problem[0].upper()}{problem[1:]}")

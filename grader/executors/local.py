@@ -50,8 +50,15 @@ class Sandboxes(Protocol):
 class Local(Cached):
     """Runs jobs in the sandboxes of this machine."""
 
-    def __init__(self, backend: Backend, pool: Sandboxes, cache: VerdictCache, limits: Limits) -> None:
-        super().__init__(cache, limits)
+    def __init__(
+        self,
+        backend: Backend,
+        pool: Sandboxes,
+        cache: VerdictCache,
+        limits: Limits,
+        observer: Observer | None = None,
+    ) -> None:
+        super().__init__(cache, limits, observer)
         self._backend, self._pool = backend, pool
         self._identity = backend.identity
 
@@ -64,7 +71,7 @@ class Local(Cached):
         try:
             self._pool.close()
         finally:
-            self._cache.close()
+            self._close_cache()
 
     def begin(self, lint: int = 0) -> None:
         """Start the sandboxes in the background."""
@@ -119,4 +126,4 @@ def open_local(
     seconds = ANSWER_SECONDS + 4 * limits.wall_seconds
     kind, fresh = (Apart if apart else Pool), options.isolation == "container"
     pool = kind(backend, options.worker_count, seconds, fresh=fresh, canaries=Canaries())
-    return Local(backend, pool, VerdictCache(verdicts.default_path() if options.cache else None), limits)
+    return Local(backend, pool, VerdictCache(verdicts.default_path() if options.cache else None), limits, observer)

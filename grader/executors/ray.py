@@ -62,8 +62,8 @@ class Cluster(Cached):
     """Runs jobs in the sandboxes of a Ray cluster's nodes."""
 
     def __init__(self, asked: Asked, address: str | None, observer: Observer, cache: VerdictCache) -> None:
-        super().__init__(cache, asked.limits)
-        self._asked, self._address, self._observer = asked, address, observer
+        super().__init__(cache, asked.limits, observer)
+        self._asked, self._address = asked, address
         self._connected = False
         self._facts: list[NodeFacts] = []
         self._left_out: list[NodeProvenance] = []
@@ -96,7 +96,7 @@ class Cluster(Cached):
             nodes.end(self._dispatcher.living)
         finally:
             self._disconnect()
-            self._cache.close()
+            self._close_cache()
 
     def _disconnect(self) -> None:
         if self._connected:

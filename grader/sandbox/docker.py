@@ -275,8 +275,13 @@ def _built(tag: str) -> _Built | None:
     version, found = engines.ask(place, "/version"), engines.ask(place, f"/images/{tag}/json")
     if version is None or engines.is_podman(version) or found is None or not found.get("Id"):
         return None
-    labels = (found.get("Config") or {}).get("Labels")
-    return _Built(id=str(found["Id"]), python=image.python_of(labels), engine=_version(version))
+    config = found.get("Config")
+    labels = config.get("Labels") if isinstance(config, dict) else None
+    return _Built(
+        id=str(found["Id"]),
+        python=image.python_of(labels if isinstance(labels, dict) else None),
+        engine=_version(version),
+    )
 
 
 def _version(said: dict[str, Any]) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FLUSH_ROWS = 64
 FLUSH_SECONDS = 2.0
 MAX_ROWS = 1_000_000
-"""About 600 MB; above this, the oldest tenth is removed."""
+"""About 600 MB, programs included; above this, the oldest tenth is removed."""
 TRIM_ROWS = MAX_ROWS // 20
 """Number of new rows between two checks of the size, because a pool for rewards may never close its cache."""
 
@@ -66,7 +66,9 @@ class VerdictCache:
         answers: dict[str, Answer] = {}
         for name in names:
             with contextlib.suppress(ValueError, KeyError):
-                answers[name] = json.loads(kept[bytes.fromhex(name)])
+                answer = json.loads(kept[bytes.fromhex(name)])
+                if isinstance(answer, dict):
+                    answers[name] = answer
         return answers
 
     def put(self, name: str, answer: Answer) -> None:

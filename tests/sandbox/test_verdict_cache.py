@@ -166,12 +166,13 @@ def test_damage_in_the_middle_of_the_file_costs_rows_not_the_run(path: Path) -> 
     two.close()
 
 
-def test_a_garbled_row_is_no_answer(path: Path) -> None:
+@pytest.mark.parametrize("value", [b"{nonsense", b"[]", b"7", b"\xff"])
+def test_a_garbled_row_is_no_answer(path: Path, value: bytes) -> None:
     one = cache.VerdictCache(path)
     one.put(name(1), {})
     one.close()
     with sqlite3.connect(path) as raw:
-        raw.execute("UPDATE entries SET value = ?", (b"{nonsense",))
+        raw.execute("UPDATE entries SET value = ?", (value,))
     raw.close()
     two = cache.VerdictCache(path)
     assert get(two, 1) is None

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from grader.sandbox.interface import Job
     from grader.scorers.execution.settling import Settler
 
+# Read at once: the files may change while this process runs.
+_ASSEMBLY = resources.digest_of(assembly.__name__, extraction.__name__)
+_STRAIGHT = resources.digest_of(straight.__name__)
 MAX_CHARACTERS = 32 << 10
 """Results for longer texts are not kept."""
 
@@ -28,14 +31,12 @@ class Computed:
         """Return what `assemble` returns."""
         if len(text) > MAX_CHARACTERS:
             return assembly.assemble(text, signature, rules)
-        code = resources.digest_of(assembly.__name__, extraction.__name__)
-        given: Job = {"assemble": text, "signature": signature, "rules": rules, "code": code}
+        given: Job = {"assemble": text, "signature": signature, "rules": rules, "code": _ASSEMBLY}
         return self._settler.computed(given, assembly.Program, lambda: assembly.assemble(text, signature, rules))
 
     def is_straight(self, tests: str, classes: frozenset[str]) -> bool:
         """Return what `is_straight` returns."""
         if len(tests) > MAX_CHARACTERS:
             return straight.is_straight(tests, classes)
-        code = resources.digest_of(straight.__name__)
-        given: Job = {"straight": tests, "classes": sorted(classes), "code": code}
+        given: Job = {"straight": tests, "classes": sorted(classes), "code": _STRAIGHT}
         return self._settler.computed(given, bool, lambda: straight.is_straight(tests, classes))

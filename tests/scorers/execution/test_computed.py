@@ -73,7 +73,7 @@ def test_changed_code_computes_again(cache: VerdictCache, monkeypatch: pytest.Mo
     cache.flush()
     monkeypatch.setattr(straight, "is_straight", lambda *_: False)
     assert known.is_straight("assert solution(1) == 2\n", frozenset())
-    monkeypatch.setattr(computed.resources, "digest_of", lambda *_: "changed")
+    monkeypatch.setattr(computed, "_STRAIGHT", "changed")
     assert not known.is_straight("assert solution(1) == 2\n", frozenset())
 
 

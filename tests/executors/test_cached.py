@@ -1,0 +1,55 @@
+"""A cache that cannot be used is named at the end of a run, which does not need it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.executors.local import Local
+from grader.observer import Silent
+from grader.sandbox.interface import Limits
+from grader.sandbox.pool import Pool
+from grader.sandbox.verdict_cache import VerdictCache
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Backend:
+    """A backend that starts nothing."""
+
+    identity = "none"
+
+
+class Told(Silent):
+    """Keeps the messages."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def message(self, text: str) -> None:
+        self.messages.append(text)
+
+
+def messages(path: Path | None) -> list[str]:
+    told, backend = Told(), Backend()
+    with Local(backend, Pool(backend, 1, 1), VerdictCache(path), Limits(), told) as executor:  # type: ignore[arg-type]
+        executor.keep("ab", {"run": {}})
+        assert executor.kept(["cd"]) == {}
+    return told.messages
+
+
+def test_a_cache_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    (said,) = messages(tmp_path)
+    assert said.startswith(f"The verdict cache {tmp_path} cannot be used (")
+
+
+def test_a_damaged_cache_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "verdicts.sqlite3"
+    path.write_bytes(b"not a database, but long enough to be read as one" * 99)
+    assert messages(path) == [
+        f"The verdict cache {path} was damaged; it is kept as verdicts.sqlite3.damaged, and a new one was created"
+    ]
+
+
+def test_nothing_is_said_of_a_cache_that_works_or_is_not_wanted(tmp_path: Path) -> None:
+    assert messages(tmp_path / "verdicts.sqlite3") == messages(None) == []
