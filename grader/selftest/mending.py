@@ -44,8 +44,9 @@ def of_sample(probe: Probe, reading: Reading) -> str:
         return MEMORY
     if "ImportError" in reading.detail or "ModuleNotFoundError" in reading.detail:
         return IMAGE
-    if reading.outcome in _BY_OUTCOME:
-        return _BY_OUTCOME[reading.outcome]
+    by_outcome = TIME if "did not finish" in reading.detail else _BY_OUTCOME.get(reading.outcome)
+    if by_outcome is not None:
+        return by_outcome
     if probe.kind in {"hostile", "stub"} or (probe.kind == "wrong" and probe.needs_tests):
         return CONTAINMENT
     if probe.kind in {"reference", "mutant"}:
