@@ -1,6 +1,6 @@
-"""Parts of library trees that are made when they are first read. Most of them never are.
+"""Make parts of a library's tree when they are first read. Most of them are never read.
 
-A function of a tree may lack attributes until then. `__dict__` has what makes them.
+Until then, a function of the tree lacks some attributes. Its `__dict__` has a function that makes them.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 KEY = "_deferred"
-"""The attribute with a function that makes the missing attributes of a node."""
+"""The attribute with the function that makes a node's missing attributes."""
+OF_C = {
+    types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,
+    types.ClassMethodDescriptorType,
+}  # fmt: skip
+"""The types of functions that are written in C."""
 
 
 def allow() -> None:
-    """Let functions and classes have missing attributes."""
+    """Let the functions of trees have missing attributes."""
     from astroid import nodes
 
-    for kind in (nodes.FunctionDef, nodes.ClassDef):
-        setattr(kind, "__getattr__", _make)  # noqa: B010 - mypy knows no such method of these classes
+    setattr(nodes.FunctionDef, "__getattr__", _make)  # noqa: B010 - mypy knows no such method of this class
 
 
 def _make(node: Any, name: str) -> Any:
@@ -31,7 +35,12 @@ def _make(node: Any, name: str) -> Any:
     make: Callable[[Any], None] | None = node.__dict__.pop(KEY, None)
     if make is None:
         raise AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
-    make(node)
+    try:
+        make(node)
+    except BaseException:
+        # A program can make this fail, for example at the limit of recursion. The next program needs the attributes.
+        node.__dict__[KEY] = make
+        raise
     return getattr(node, name)
 
 
@@ -43,11 +52,15 @@ def describe_functions_later() -> None:
     from astroid import nodes, raw_building
 
     raw: Any = raw_building
+    describe_now = raw.object_build_methoddescriptor
     complete = raw.build_function("", doc="")
     bare = {key: value for key, value in vars(complete).items() if key not in {"args", "doc_node", "instance_attrs"}}
     fresh = [key for key, value in bare.items() if isinstance(value, (dict, list))]
 
     def object_build_methoddescriptor(node: Any, member: Any, localname: str) -> None:
+        if type(member) not in OF_C:
+            describe_now(node, member, localname)
+            return
         name = getattr(member, "__name__", None) or localname
         text = member.__doc__
         func = nodes.FunctionDef.__new__(nodes.FunctionDef)

@@ -4,7 +4,7 @@ A page that a fork writes to is copied first, which takes longer than to get a n
 objects into the gaps between old ones, which are spread over all pages. If there are no gaps, a fork's new objects are
 together on new pages.
 
-The sizes are those of CPython and glibc. With other allocators this only takes some memory.
+The sizes are those of CPython and glibc. With other allocators this has no use, and takes at most 12 MB.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ _MOST_BYTES = 256 << 10
 """Maximum size of all new objects of one size."""
 _OVERHEAD = bytes.__basicsize__
 
-
 _kept: list[object] = []
 
 
 def fill() -> None:
-    """Fill the gaps with objects that remain. Later collections of garbage will skip all objects of now."""
+    """Fill the gaps with objects that remain. The garbage collector will skip all objects that exist now."""
     # This also frees the objects that Python keeps for reuse.
     gc.collect()
     _kept.extend(_large())

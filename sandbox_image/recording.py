@@ -140,7 +140,7 @@ class Recorder:
     def _settled(self, text: str) -> str:
         """Return a call without the states of generators from which the tests drew after it."""
         call = json.loads(text) if '"s":' in text else {}
-        return _text(call | {"s": self._surroundings.settled(call["s"])}) if "s" in call else text
+        return wire.encode(call | {"s": self._surroundings.settled(call["s"])}) if "s" in call else text
 
     def refuse(self, why: str) -> NoReturn:
         """Stop the recording, because the calls cannot be known."""
@@ -255,7 +255,7 @@ class Recorder:
             self.refuse(f"the tests pass a {error}, which cannot be serialized")
         except UnrecordableError as error:
             self.refuse(str(error))
-        text = _text(call)
+        text = wire.encode(call)
         self._bytes += len(text)
         if len(self._calls) >= MAX_CALLS or self._bytes > MAX_BYTES:
             self.refuse(f"more than {MAX_CALLS} calls or {MAX_BYTES >> 20} MB of arguments")
@@ -299,10 +299,6 @@ def _target(value: Any) -> list[Any]:
     if opaque.is_object(value):
         return list(value.__expression__)
     return ["op" if type(value) is opaque.Operator else "name", value.__name__]
-
-
-def _text(call: dict[str, Any]) -> str:
-    return wire.encode(call)
 
 
 class _Encoder(sending.Encoder):

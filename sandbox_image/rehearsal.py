@@ -1,7 +1,7 @@
 """Rehearse in a zygote what its forks will do: load a candidate, and answer calls.
 
-Python adapts a function's byte code in its first runs, and loads some parts of itself late. Otherwise each fork would
-do this again, and would write to pages that it shares with the zygote. Nothing that a rehearsal defines remains.
+Python adapts a function's byte code in its first runs. Without a rehearsal, each fork would do this again, and would
+write to pages that it shares with the zygote. Nothing that a rehearsal defines remains.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def image_clean(everything: bool) -> None:
 
 @click.command("cache", short_help="Show or clear cached verdicts and judge replies.")
 @click.option("--clear", is_flag=False, flag_value="all", type=click.Choice(["verdicts", "judge", "all"]),
-              help="Clear the program verdicts, the judge replies, or both (the default of --clear).")  # fmt: skip
+              help="Clear the verdicts and programs, the judge replies, or both (the default of --clear).")  # fmt: skip
 def cache_command(clear: str | None) -> None:
     """Show or clear the caches of program verdicts and judge replies."""
     from grader.judge import cache as replies

@@ -40,7 +40,7 @@ class Cached:
         self._cache.put(key, answer)
 
     def finish(self) -> None:
-        """End what can be ended before the results are computed."""
+        """Do nothing. An executor can end its sandboxes here."""
 
     def _close_cache(self) -> None:
         """Save the cache; say so if it could not be used."""

@@ -49,7 +49,7 @@ class Executor(Protocol):
         """
 
     def finish(self) -> None:
-        """Announce that no job of this run will come any more: its sandboxes may end while its results are computed."""
+        """Announce that the run has no more jobs: its sandboxes may end while its results are computed."""
 
     def with_tests(self) -> Executor:
         """Return the same executor for jobs of a task's own solution, which may run in the sandboxes of its tests.

@@ -169,18 +169,18 @@ class Docker:
         self._tag = image.tag(python)
         self._connecting = threading.Lock()
         self._connected: Any = None
-        built = _built(self._tag)
-        if built is None:
+        found = _find(self._tag)
+        if found is None:
             made = image.ensure(self._client, observer, python)
-            built = _Built(id=made.id, python=image.python_of(made.labels), engine=_version(self._client.version()))
-        self._built = built
+            found = _Found(id=made.id, python=image.python_of(made.labels), engine=_version(self._client.version()))
+        self._image = found
         self._base = random.SystemRandom().randrange(1 << 20, 1 << 30) & ~0xFFFF
         # It includes the image's id, because the same code can have another Python version if the base differs.
-        self.identity = f"docker:{self._tag}:{runtime or 'default'}:{built.id}"
+        self.identity = f"docker:{self._tag}:{runtime or 'default'}:{found.id}"
 
     @property
     def _client(self) -> Any:
-        """The engine's client. Loading the SDK takes longer than reading all verdicts of a small run from the cache."""
+        """The engine's client, created when it is first used: a run from the cache does not need to load the SDK."""
         with self._connecting:
             if self._connected is None:
                 self._connected = connect()
@@ -188,7 +188,7 @@ class Docker:
 
     def start(self, index: int, *, lint: bool = False) -> ContainerSupervisor:
         """Start one container."""
-        return ContainerSupervisor(self._client, self._built.id, self._options(index, lint=lint))
+        return ContainerSupervisor(self._client, self._image.id, self._options(index, lint=lint))
 
     def _options(self, index: int, *, lint: bool) -> dict[str, Any]:
         from docker.types import Ulimit
@@ -253,22 +253,22 @@ class Docker:
             backend=self.name,
             identity=self.identity,
             image=self._tag,
-            python=self._built.python,
-            engine=self._built.engine,
+            python=self._image.python,
+            engine=self._image.engine,
             runtime=self._runtime or "default",
         )
 
 
-class _Built(msgspec.Struct, frozen=True, kw_only=True):
-    """An image that is built, and its engine."""
+class _Found(msgspec.Struct, frozen=True, kw_only=True):
+    """A built image: its id and Python version, and the version of its engine."""
 
     id: str
     python: str
     engine: str
 
 
-def _built(tag: str) -> _Built | None:
-    """Return what is known about an image without the SDK; None if the SDK is needed, also to say what is wrong."""
+def _find(tag: str) -> _Found | None:
+    """Find an image without the SDK. If this fails in any way, return None: the SDK builds it or tells the reason."""
     place = engines.find()
     if place is None or place.is_podman:
         return None
@@ -277,7 +277,7 @@ def _built(tag: str) -> _Built | None:
         return None
     config = found.get("Config")
     labels = config.get("Labels") if isinstance(config, dict) else None
-    return _Built(
+    return _Found(
         id=str(found["Id"]),
         python=image.python_of(labels if isinstance(labels, dict) else None),
         engine=_version(version),

@@ -67,7 +67,7 @@ class Pool:
         self.close()
 
     def finish(self) -> None:
-        """Begin to end every supervisor: no job will come any more. `close` waits for it."""
+        """Begin to end every supervisor, after the last job. `close` waits until they have ended."""
         self.supervisors.finish()
 
     def close(self) -> None:

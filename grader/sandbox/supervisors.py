@@ -49,6 +49,7 @@ class Supervisors:
                 raise InfrastructureError("The run was stopped.")
             if worker not in self._running:
                 if not self._started:
+                    # A run whose results are all in the cache starts nothing, and does not wait for this.
                     self._starters.submit(self._backend.reap)
                 self._running[worker] = self._starters.submit(self._backend.start, self._started, lint=lint)
                 self._started += 1
@@ -72,7 +73,7 @@ class Supervisors:
             _wait(_begin_to_end([supervisor]))
 
     def finish(self) -> None:
-        """Begin to end every supervisor, including those that are still starting; `close` waits for it."""
+        """Begin to end every supervisor, including those that are still starting. `close` waits for their end."""
         self.stop.set()
         with self._lock:
             supervisors = list(self._running.values())

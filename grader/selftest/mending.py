@@ -44,9 +44,10 @@ def of_sample(probe: Probe, reading: Reading) -> str:
         return MEMORY
     if "ImportError" in reading.detail or "ModuleNotFoundError" in reading.detail:
         return IMAGE
-    by_outcome = TIME if "did not finish" in reading.detail else _BY_OUTCOME.get(reading.outcome)
-    if by_outcome is not None:
-        return by_outcome
+    unfinished = {Outcome.SUSPECT: TIME} if "did not finish" in reading.detail else {}
+    by_outcome = _BY_OUTCOME | unfinished
+    if reading.outcome in by_outcome:
+        return by_outcome[reading.outcome]
     if probe.kind in {"hostile", "stub"} or (probe.kind == "wrong" and probe.needs_tests):
         return CONTAINMENT
     if probe.kind in {"reference", "mutant"}:

@@ -78,6 +78,29 @@ for name in ("builtins", "math", "itertools", "_functools", "_collections"):
 json.dump(found, sys.stdout)
 """
 
+INTERRUPTED = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import deferred
+deferred.allow()
+deferred.describe_functions_later()
+from astroid import MANAGER, raw_building
+MANAGER.bootstrap()
+text = MANAGER.ast_from_module_name("builtins").locals["str"][0]
+function = next(one for (one, *_) in text.locals.values() if deferred.KEY in vars(one))
+build = raw_building.build_function
+
+def fail(*args, **kwargs):
+    raise RecursionError
+
+raw_building.build_function = fail
+try:
+    function.args
+except RecursionError:
+    raw_building.build_function = build
+    json.dump([type(function.args).__name__, hasattr(function, "nothing")], sys.stdout)
+"""
+
 
 def _run(script: str, folder: Path, *words: str) -> Any:
     command = [sys.executable, "-I", "-c", script, inside.FOLDER, str(folder), *words]
@@ -109,3 +132,7 @@ def test_functions_of_c_that_are_described_late_are_the_same(tmp_path: Path) -> 
     late, at_once = (_run(LIBRARY_OF_C, tmp_path, how) for how in ("deferred", "at once"))
     assert late == at_once
     assert len(late) > 5_000
+
+
+def test_a_description_that_fails_once_is_made_at_the_next_reading(tmp_path: Path) -> None:
+    assert _run(INTERRUPTED, tmp_path) == ["Arguments", False]

@@ -17,13 +17,14 @@ class Probe:
 
 
 @pytest.mark.parametrize(
-    ("detail", "advice"),
+    ("outcome", "detail", "advice"),
     [
-        ("judging its answers did not finish", mending.TIME),
-        ("the confirming run did not finish (cpu)", mending.TIME),
-        ("a test fails: assert solution(1) == 2", mending.DATA),
+        (Outcome.SUSPECT, "judging its answers did not finish", mending.TIME),
+        (Outcome.SUSPECT, "the confirming run did not finish (cpu)", mending.TIME),
+        (Outcome.SUSPECT, "a test fails: assert solution(1) == 2", mending.DATA),
+        (Outcome.OUT_OF_MEMORY, "the confirming run did not finish (memory)", mending.MEMORY),
     ],
 )
-def test_a_reference_that_is_not_credited_gets_advice_on_the_reason(detail: str, advice: str) -> None:
+def test_a_reference_that_is_not_credited_gets_advice_on_the_reason(outcome: Outcome, detail: str, advice: str) -> None:
     probe: Any = Probe()
-    assert mending.of_sample(probe, Reading(outcome=Outcome.SUSPECT, credit=0, detail=detail)) == advice
+    assert mending.of_sample(probe, Reading(outcome=outcome, credit=0, detail=detail)) == advice

@@ -1,6 +1,6 @@
-"""Results of the grader's own functions on texts, kept in the cache of verdicts: computing them again takes longer.
+"""Results of the grader's own functions, kept in the cache of verdicts, because reading them takes less time.
 
-The keys include the functions' source code.
+Their keys include a hash of the functions' source code.
 """
 
 from __future__ import annotations

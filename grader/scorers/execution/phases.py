@@ -69,7 +69,7 @@ def executing(
     options: Options,
     observer: Observer,
 ) -> Iterator[Executions]:
-    """Run every prediction and read it both ways; the block computes the rest while the sandboxes end.
+    """Run every prediction and read it both ways. The sandboxes end while the caller's block runs.
 
     Raises InfrastructureError if no sandbox is available.
     """
@@ -105,6 +105,7 @@ class Phases:
         self._words, self._limits, self._settler = words, limits, settler
         self._confirmation = confirmation
         self._keys: dict[tuple[str, str, Program, bool], str] = {}
+        """Kind of job, task, program, and whether it was not linted -> key."""
 
     def all(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
         """Return every attempt with its observations.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 KEYS_AT_A_TIME = 64
-"""So many cached results are in memory at a time."""
+"""Maximum number of cached results in memory."""
 MAX_CACHED_CHARACTERS = 256 << 10
 """Larger results are not cached: answers of megabytes are rare, and faster to compute again than to read."""
 
@@ -45,9 +45,9 @@ class Settler:
         """Whether the cache has this key."""
         return self._executor.has(key)
 
-    def computed(self, job: Job, kind: type[Item], compute: Callable[[], Item]) -> Item:
-        """Return what `compute` returns, from the cache if it has it. `job`: everything that can change it."""
-        key = self.key(job)
+    def computed(self, given: Job, kind: type[Item], compute: Callable[[], Item]) -> Item:
+        """Return the result of `compute`, from the cache if it is there. `given`: everything that can change it."""
+        key = self.key(given)
         with contextlib.suppress(msgspec.ValidationError):
             if (known := self._executor.kept([key]).get(key)) is not None:
                 return msgspec.convert(known.get("computed"), kind)

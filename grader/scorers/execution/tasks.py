@@ -37,7 +37,7 @@ class CodeTask(Task, frozen=True, kw_only=True):
 
 
 def make(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]], solution: object = None) -> CodeTask:
-    """Return a task with only a signature and tests. `solution` is a body or a whole program, or something else."""
+    """Return a task with only a signature and tests. `solution`: a body or a program, or None."""
     return CodeTask(
         id=qid,
         signature_text=signature,
