@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import struct
 import time
 from typing import TYPE_CHECKING, Protocol
 
+from grader.files import compact_json
 from grader.sandbox import readiness
 from grader.sandbox.interface import Answer, Job, SupervisorLostError
 
@@ -49,7 +49,7 @@ class Channel:
         It also receives while it sends. A supervisor takes no more jobs while its answer is not read, so if both sides
         only wrote, both would wait for ever.
         """
-        data = json.dumps(job, separators=(",", ":")).encode()
+        data = compact_json.encode(job)
         view = memoryview(struct.pack(">I", len(data)) + data)
         try:
             while view := view[self._stream.write(view) :]:
@@ -67,14 +67,7 @@ class Channel:
             raise SupervisorLostError(f"a message of {length} bytes is too long")
         data = self._take(length, deadline)
         try:
-            message = json.loads(data)
-            if b"\\ud" in data.lower():
-                # Half a character in a program's text: it could not be printed or written.
-                message = json.loads(
-                    json.dumps(message, ensure_ascii=False)
-                    .encode("utf-16", "surrogatepass")
-                    .decode("utf-16", "replace")
-                )
+            message = compact_json.decode(data, whole=True)
         except (ValueError, RecursionError) as error:
             raise SupervisorLostError(f"not a message: {error}") from error
         if not isinstance(message, dict):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import time
 from typing import TYPE_CHECKING
 
 from grader import resources
+from grader.files import compact_json
 from grader.files.key_value import KeyValueFile
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def default_path() -> Path:
 
 def key(job: Job, identity: str, limits: Limits) -> str:
     """Return the key of a verdict: a hash of everything that can change it."""
-    digest = hashlib.sha256(json.dumps({**job, "id": 0}, sort_keys=True).encode())
+    digest = hashlib.sha256(compact_json.encode({**job, "id": 0}, in_order=True))
     digest.update(f"\0{identity}\0{limits.memory_bytes}".encode())
     return digest.hexdigest()
 
@@ -66,14 +66,14 @@ class VerdictCache:
         answers: dict[str, Answer] = {}
         for name in names:
             with contextlib.suppress(ValueError, KeyError):
-                answer = json.loads(kept[bytes.fromhex(name)])
+                answer = compact_json.decode(kept[bytes.fromhex(name)])
                 if isinstance(answer, dict):
                     answers[name] = answer
         return answers
 
     def put(self, name: str, answer: Answer) -> None:
         """Store an answer. It is written within seconds, or at once by `flush`."""
-        self._pending[bytes.fromhex(name)] = json.dumps(answer, separators=(",", ":")).encode()
+        self._pending[bytes.fromhex(name)] = compact_json.encode(answer)
         if len(self._pending) >= FLUSH_ROWS or time.monotonic() - self._flushed > FLUSH_SECONDS:
             self.flush()
 

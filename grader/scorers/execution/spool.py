@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import zlib
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.files import compact_json
 from grader.sandbox.answer import Answers
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Spool:
 
     def put(self, key: str, answers: Answers) -> None:
         """Store answers."""
-        data = zlib.compress(json.dumps(msgspec.to_builtins(answers), separators=(",", ":")).encode(), 1)
+        data = zlib.compress(compact_json.encode(answers), 1)
         self._places[key] = self._file.seek(0, 2), len(data)
         self._file.write(data)
 
@@ -40,4 +40,4 @@ class Spool:
             return None
         start, length = self._places[key]
         self._file.seek(start)
-        return msgspec.convert(json.loads(zlib.decompress(self._file.read(length))), Answers)
+        return msgspec.convert(compact_json.decode(zlib.decompress(self._file.read(length))), Answers)
