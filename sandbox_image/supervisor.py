@@ -21,6 +21,7 @@ import time
 
 import dialogue
 import isolation
+import placement
 import watch
 from judge_process import JudgeProcess
 from lint_process import LintProcess
@@ -53,6 +54,7 @@ class Supervisor:
         )
         self.zygotes = Zygotes(self.isolation)
         self._baselines: dict[int, int] = {}
+        self._placement = placement.Placement(*settings["place"])
         self.linter = LintProcess(self.isolation)
         self.judge = JudgeProcess(self.zygotes, TESTS_SLOT, nested=not root)
         # Loading pylint takes longer than linting a hundred programs, and many supervisors never get a lint job.
@@ -77,6 +79,11 @@ class Supervisor:
                 return answer
         else:
             self.linter.stop()
+        # A job that runs alone may take any processor, and the linter works on while its supervisor waits.
+        if job.get("alone") or job.get("lint"):
+            self._placement.release(self.zygotes.pids)
+        else:
+            self._placement.keep(self.zygotes.pids)
         # No process with tests is alive while a candidate is.
         if not (job.get("judge") or job.get("record")):
             self._end_judge()

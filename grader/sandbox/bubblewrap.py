@@ -13,10 +13,12 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
 from grader.sandbox import channel, interpreters, packages
-from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
+from grader.sandbox.interface import ANYWHERE, Answer, BackendName, Job, Limits, Place, SupervisorLostError
 
 if TYPE_CHECKING:
     from grader.observer import Observer
@@ -100,7 +102,7 @@ class Bubblewrap:
         facts = f"{packages.code_digest()}:{lock}:{self._python.version}:{platform.machine()}"
         self.identity = f"bubblewrap:{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
 
-    def start(self, index: int, *, lint: bool = False) -> ProcessSupervisor:
+    def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> ProcessSupervisor:
         """Start one supervisor."""
         settings: dict[str, object] = {
             "memory": self._limits.memory_bytes,
@@ -108,6 +110,7 @@ class Bubblewrap:
             "first_uid": self._base + 16 * index,
             "cgroup": False,
             "lint": lint,
+            "place": msgspec.structs.astuple(place),
         }
         return ProcessSupervisor(command(self._code, self._site, self._python), settings)
 

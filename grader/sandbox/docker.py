@@ -18,7 +18,7 @@ import msgspec
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
 from grader.sandbox import channel, engines, image
-from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
+from grader.sandbox.interface import ANYWHERE, Answer, BackendName, Job, Limits, Place, SupervisorLostError
 
 if TYPE_CHECKING:
     from grader.observer import Observer
@@ -186,11 +186,11 @@ class Docker:
                 self._connected = connect()
             return self._connected
 
-    def start(self, index: int, *, lint: bool = False) -> ContainerSupervisor:
+    def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> ContainerSupervisor:
         """Start one container."""
-        return ContainerSupervisor(self._client, self._image.id, self._options(index, lint=lint))
+        return ContainerSupervisor(self._client, self._image.id, self._options(index, lint=lint, place=place))
 
-    def _options(self, index: int, *, lint: bool) -> dict[str, Any]:
+    def _options(self, index: int, *, lint: bool, place: Place) -> dict[str, Any]:
         from docker.types import Ulimit
 
         memory = self._limits.memory_bytes + SUPERVISOR_BYTES
@@ -199,6 +199,7 @@ class Docker:
             "first_uid": self._base + 16 * index,
             "cgroup": True,
             "lint": lint,
+            "place": msgspec.structs.astuple(place),
         }
         options: dict[str, Any] = {
             "labels": {image.LABEL: "supervisor", OWNER_LABEL: owner()},

@@ -50,6 +50,18 @@ FEW_LINTS = 64
 """One linter alone lints up to this number of programs. A second one would need more CPU time to load than it saves."""
 
 
+class Place(msgspec.Struct, frozen=True):
+    """A supervisor's place among those that run at the same time; it may choose its processor by it."""
+
+    worker: int
+    """Number of its worker, from 0."""
+    workers: int
+    """Number of workers; 0: unknown."""
+
+
+ANYWHERE = Place(0, 0)
+
+
 class Backend(Protocol):
     """A way to start supervisors."""
 
@@ -57,7 +69,7 @@ class Backend(Protocol):
     identity: str
     """A hash of everything that can change a verdict: the image or the packages, and the code inside."""
 
-    def start(self, index: int, *, lint: bool = False) -> Supervisor:
+    def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> Supervisor:
         """Start supervisor number `index` and wait until it is ready; raises InfrastructureError.
 
         `lint`: it will get lint jobs, and may load the linter at once.

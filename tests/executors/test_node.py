@@ -13,7 +13,7 @@ from grader.executors.messages import Asked, Parcel, pack
 from grader.executors.node import Node
 from grader.options import Options
 from grader.results import SandboxProvenance
-from grader.sandbox.interface import Limits, SupervisorLostError
+from grader.sandbox.interface import Limits, Place, SupervisorLostError
 
 
 class Supervisor:
@@ -43,7 +43,7 @@ class Backend:
     def __init__(self) -> None:
         self.stopped, self.open = False, 0
 
-    def start(self, index: int, *, lint: bool = False) -> Supervisor:
+    def start(self, index: int, *, lint: bool = False, place: Place | None = None) -> Supervisor:
         if self.stopped:
             raise InfrastructureError("The Docker engine could not start a sandbox: it is gone")
         self.open += 1

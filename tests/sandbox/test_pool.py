@@ -72,7 +72,7 @@ class Backend:
         self.broken_once, self.slow = broken_once, slow
         self.seen, self.lock, self.started, self.closed, self.broken = Counter(), threading.Lock(), 0, 0, broken
 
-    def start(self, index, *, lint=False):
+    def start(self, index, *, lint=False, place=None):
         if self.broken:
             raise InfrastructureError("nothing starts")
         with self.lock:

@@ -14,6 +14,7 @@ from grader.sandbox.pool import Pool
 from grader.sandbox.vouching import Canaries
 
 if TYPE_CHECKING:
+    from grader.sandbox.interface import Place
     from grader.sandbox.tickets import Verdict
 
 EVIDENCE = {"stopped": None, "status": None, "cpu": 0.0, "wall": 0.0, "waited": 0.0, "oom": False}
@@ -90,7 +91,7 @@ class Machine:
         self.sandboxes: list[Sandbox] = []
         self.lock = threading.Lock()
 
-    def start(self, index: int, *, lint: bool = False) -> Sandbox:
+    def start(self, index: int, *, lint: bool = False, place: Place | None = None) -> Sandbox:
         with self.lock:
             return Sandbox(self, self.wrong_from.pop(0) if self.wrong_from else self.always, self.does)
 
@@ -190,7 +191,7 @@ def test_one_canary_that_was_starved_says_nothing() -> None:
             return said
 
     machine = Machine()
-    machine.start = lambda index, *, lint=False: Once(machine, None, "")  # type: ignore[method-assign]
+    machine.start = lambda index, *, lint=False, place=None: Once(machine, None, "")  # type: ignore[method-assign]
     verdicts, canaries = run(machine)
     assert wrong(verdicts) == []
     assert len(machine.sandboxes) == 1

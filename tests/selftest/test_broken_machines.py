@@ -17,6 +17,7 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Outcome, Report
 from grader.sandbox import bubblewrap, interpreters, packages
+from grader.sandbox.interface import ANYWHERE, Place
 from grader.scorers.execution import phases
 from grader.selftest import mending, verdict
 from grader.selftest.run import grade as grade_probes
@@ -145,10 +146,12 @@ def test_where_one_sandbox_misjudges_its_programs_run_again_elsewhere(
     broken("judging.py", '"confirmed": not reason', '"confirmed": bool(reason)')
     broken_folder, sound = resources.folder, bubblewrap.Bubblewrap.start
 
-    def start(self: bubblewrap.Bubblewrap, index: int, *, lint: bool = False) -> bubblewrap.ProcessSupervisor:
+    def start(
+        self: bubblewrap.Bubblewrap, index: int, *, lint: bool = False, place: Place = ANYWHERE
+    ) -> bubblewrap.ProcessSupervisor:
         monkeypatch.setattr(resources, "folder", broken_folder if index == 0 else sound_folder)
         self._code = packages.prepare_code(interpreters.own())
-        return sound(self, index, lint=lint)
+        return sound(self, index, lint=lint, place=place)
 
     monkeypatch.setattr(bubblewrap.Bubblewrap, "start", start)
     report = graded(tmp_path)
