@@ -75,4 +75,11 @@ def is_fingerprint(digest: str, predictions: Mapping[str, list[str]]) -> bool:
 
 
 def _hash(predictions: Mapping[str, list[str]]) -> str:
-    return hashlib.sha256(msgspec.json.encode(predictions)).hexdigest()[:16]
+    """Return a hash of the predictions as JSON, one task after another: the whole text can be hundreds of megabytes."""
+    encode = msgspec.json.Encoder().encode
+    digest, before = hashlib.sha256(b"{"), b""
+    for qid, texts in predictions.items():
+        digest.update(before + encode(qid) + b":" + encode(texts))
+        before = b","
+    digest.update(b"}")
+    return digest.hexdigest()[:16]

@@ -85,9 +85,7 @@ def distinct(attempts: list[jobs.Attempt], count: int) -> list[jobs.Attempt]:
     for number in range(count):
         attempt = attempts[number % len(attempts)]
         mark = f"\n\ndef _bench_{number}():\n    return {number}\n\n"
-        program = replace(
-            attempt.program, head=attempt.program.head + mark, completion=attempt.program.completion + mark
-        )
+        program = replace(attempt.program, completion=attempt.program.completion + mark)
         made.append(replace(attempt, program=program))
     return made
 
@@ -100,7 +98,7 @@ def run(
     declared = declarations.load("humaneval-v")
     words = jobs.texts(declared.protocols["v1"], 2.0)
     opened = choice.open_backend(Options(sandbox=backend), limits, Silent())  # type: ignore[arg-type]
-    programs = {attempt.program.head + attempt.task.tests: attempt for attempt in attempts}
+    programs = {attempt.head + attempt.task.tests: attempt for attempt in attempts}
     with Timer() as timer, pool.Pool(opened, workers, 300, fresh=fresh) as supervisors:
         if confirm:
             lost = _graded(list(programs.values()), opened, supervisors, words, limits)
@@ -151,7 +149,7 @@ def _floor_share(programs: list[str]) -> None:
 
 def floor(attempts: list[jobs.Attempt], workers: int) -> Timer:
     """Lint and exec the distinct programs in bare forks."""
-    programs = list(dict.fromkeys(a.program.head + a.task.tests for a in attempts))
+    programs = list(dict.fromkeys(a.head + a.task.tests for a in attempts))
     context = multiprocessing.get_context("spawn")
     with Timer() as timer:
         shares = [context.Process(target=_floor_share, args=(programs[i::workers],)) for i in range(workers)]
@@ -222,10 +220,10 @@ def main() -> None:
     options = parser.parse_args()
     attempts = corpus(options.data, "v1")
     if options.data == parser.get_default("data"):
-        honest = [a for a in attempts if not re.search(r"while True|sleep|mmap|fork|_exit|os\.|Exit", a.program.head)]
+        honest = [a for a in attempts if not re.search(r"while True|sleep|mmap|fork|_exit|os\.|Exit", a.head)]
         attempts = distinct(honest, 400)
     cores = len(os.sched_getaffinity(0))
-    number = len({a.program.head + a.task.tests for a in attempts})
+    number = len({a.head + a.task.tests for a in attempts})
     print(f"{len(attempts)} samples, {number} distinct programs, {cores} cores, load {os.getloadavg()[0]:.1f}")
     from grader.sandbox import bubblewrap, docker
 
@@ -247,7 +245,7 @@ def _details(attempts: list[jobs.Attempt], cores: int, number: int, backends: li
     for workers in (1, 2, 3, 4):
         line(f"{backends[0]}, {workers} workers", run(attempts, backends[0], workers=workers), number, base)
     some = attempts[:20]
-    few = len({a.program.head + a.task.tests for a in some})
+    few = len({a.head + a.task.tests for a in some})
     line(f"{backends[0]}, a fresh sandbox a program", run(some, backends[0], workers=cores, fresh=True), few)
     for count in (164, 1640, *((16400,) if full else ())):
         timer = run(distinct(attempts, count), backends[0], workers=cores)

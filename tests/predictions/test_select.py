@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
+import msgspec
 import pytest
 
 from grader.errors import InputError, UsageError
@@ -85,3 +87,5 @@ def test_a_fingerprint_tells_predictions_apart() -> None:
     prints = {fingerprint(p) for p in ({"1": ["a"]}, {"1": ["b"]}, {"2": ["a"]}, {"1": ["a", "a"]}, {"1": []})}
     assert len(prints) == 5
     assert fingerprint({"1": ["a"]}) == fingerprint({"1": ["a"]})
+    whole = {"1": ["é", '"'], "2": ["b"]}
+    assert fingerprint(whole | {"3": []}) == hashlib.sha256(msgspec.json.encode(whole)).hexdigest()[:16]

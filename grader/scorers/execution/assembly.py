@@ -45,8 +45,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """The program assembled from one prediction."""
 
     completion: str
-    head: str
-    """Signature and completion. The program is `head + test`."""
+    """The program is `head(signature, completion)` and the tests."""
     recovered: str | None
     """The careful completion, if the official one lost code; else None."""
     lost: str
@@ -113,19 +112,18 @@ def assemble(prediction: str, signature_text: str, rules: Rules) -> Program:
     declared = read_signature(signature_text)
     recovered, lost = _recover(prediction, content, tree, completion, declared, empty=block == NOTHING)
     rebinds = recovered is not None and tree is not None and _rebinds(tree)
-    return Program(
-        completion=completion,
-        head=f"{signature}{NOTHING}\n\n{completion}\n\n",
-        recovered=recovered,
-        lost=lost,
-        rebinds=rebinds,
-    )
+    return Program(completion=completion, recovered=recovered, lost=lost, rebinds=rebinds)
 
 
 def _plain(prediction: str, signature: str) -> Program:
     """Use the signature with an empty body, then the code block as written; no code is lost."""
     completion = _with_signature(extract_plain(prediction, read_signature(signature).written), signature)
-    return Program(completion=completion, head=f"{signature}{NOTHING}\n\n{completion}\n\n", recovered=None, lost="")
+    return Program(completion=completion, recovered=None, lost="")
+
+
+def head(signature_text: str, completion: str) -> str:
+    """Return a program without its tests: the signature with an empty body, and the completion."""
+    return f"{_terminated(signature_text)}{NOTHING}\n\n{completion}\n\n"
 
 
 def _terminated(signature: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.scorers.execution.assembly import Program, assemble
+from grader.scorers.execution.assembly import Program, assemble, head
 from grader.scorers.execution.extraction import Rules
 from grader.scorers.execution.tasks import CodeTask
 
@@ -52,6 +52,11 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     task: CodeTask
     sample: int
     program: Program
+
+    @property
+    def head(self) -> str:
+        """The program without its tests."""
+        return head(self.task.signature_text, self.program.completion)
 
 
 def attempts(
@@ -116,7 +121,7 @@ def split_job(task: CodeTask, source: str, wanted: Calls | Unrecordable, limits:
 
 def _official(attempt: Attempt, words: Texts, limits: Limits) -> Job:
     return _limits(limits.cpu_seconds, limits) | {
-        "head": attempt.program.head,
+        "head": attempt.head,
         "test": attempt.task.tests,
         "timed_out": words.timed_out,
         "failed_prefix": words.failed_prefix,

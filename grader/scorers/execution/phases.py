@@ -39,8 +39,6 @@ class Executions(msgspec.Struct, kw_only=True):
 
     samples: list[SampleResult] = []
     completions: dict[str, list[str]] = {}
-    heads: dict[str, list[str]] = {}
-    """qid -> programs without the task's tests, which follow each of them."""
     results: dict[str, list[tuple[bool, str]]] = {}
     """qid -> (passed, official result text)."""
     sandbox: SandboxProvenance | None = None
@@ -214,7 +212,6 @@ def _collect(samples: list[Sample], words: jobs.Texts) -> Executions:
         result = sample_result(attempt, executed, sample.apart, sample.not_run, words)
         made.samples.append(result)
         made.completions.setdefault(qid, []).append(attempt.program.completion)
-        made.heads.setdefault(qid, []).append(attempt.program.head)
         text = official_result(executed, words) if executed is not None else "unscored"
         made.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
     return made

@@ -87,8 +87,8 @@ def careful_reading(official: Reading, apart: Apart, attempt: Attempt) -> Readin
         return _as_written(official, recovery, attempt)
     if official.outcome is Outcome.PASSED:
         return _confirmed(confirmed)
-    too_long = len(attempt.program.head) > MAX_SOURCE
-    if official.outcome is Outcome.ERROR and not too_long and parse(attempt.program.head) is None:
+    too_long = len(attempt.head) > MAX_SOURCE
+    if official.outcome is Outcome.ERROR and not too_long and parse(attempt.head) is None:
         return _reading(Outcome.LINT_FAILED, "is invalid Python, and a comment in it switches the linter off", "parse")
     return official
 
@@ -119,7 +119,7 @@ def careful_alone(lint: Lint | None, apart: Apart, attempt: Attempt, words: Text
     split = own.split
     if split is None or split.confirmed:
         return _confirmed(own)
-    if parse(attempt.program.head) is None:
+    if parse(attempt.head) is None:
         return _reading(Outcome.LINT_FAILED, "is invalid Python, and a comment in it switches the linter off", "parse")
     return _reading(*_unconfirmed(split, words), "split")
 
@@ -179,7 +179,7 @@ def sample_result(
     else:
         official = official_reading(executed, words)
         careful = careful_reading(official, apart, attempt)
-        if len(attempt.program.head) > MAX_SOURCE:
+        if len(attempt.head) > MAX_SOURCE:
             official, careful = _as_too_long(official), _as_too_long(careful)
         seconds = executed.run.evidence.cpu if executed.run is not None else 0.0
     failed = failed_test(executed.run.lines, attempt) if executed is not None and executed.run is not None else None
@@ -207,8 +207,8 @@ def failed_test(lines: str, attempt: Attempt) -> SampleFacts | None:
 
     The program itself reports the lines, so the result is for people and decides nothing.
     """
-    first = attempt.program.head.count("\n") + 1
-    source = (attempt.program.head + attempt.task.tests).split("\n")
+    first = attempt.head.count("\n") + 1
+    source = (attempt.head + attempt.task.tests).split("\n")
     found = None
     for text in lines.split(","):
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0

@@ -10,7 +10,7 @@ import msgspec
 from grader.errors import InputError, UsageError
 from grader.predictions.record import counted
 from grader.results import Outcome, SampleResult
-from grader.scorers.execution import executed, jobs, own_file, phases, prompts
+from grader.scorers.execution import assembly, executed, jobs, own_file, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution import probes as selftest_probes
 from grader.scorers.execution.curve import curve
@@ -234,8 +234,9 @@ def _records(
     for record in run.file.records:
         if record.qid in made.results:
             qid = record.qid
-            programs = [head + run.tasks[qid].tests for head in made.heads[qid]]
-            yield executed.record(record, made.completions[qid], programs, made.results[qid], words)
+            task, completions = run.tasks[qid], made.completions[qid]
+            programs = [assembly.head(task.signature_text, completion) + task.tests for completion in completions]
+            yield executed.record(record, completions, programs, made.results[qid], words)
 
 
 def _from_executed(earlier: Earlier[ExecutionBenchmark]) -> list[SampleResult]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.scorers.execution.assembly import Signature, assemble, official_completion, read_signature
+from grader.scorers.execution.assembly import Signature, assemble, head, official_completion, read_signature
 from grader.scorers.execution.extraction import parse
 
 SIGNATURE = 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n'
@@ -59,14 +59,14 @@ def test_the_program_is_signature_pass_completion_and_tests() -> None:
     )
     completion = "import math\ndef solution(a):\n    return math.fsum(a)"
     assert made.completion == completion
-    assert made.head == f"{STUB}\n\n{completion}\n\n"
+    assert head(SIGNATURE.rstrip(), completion) == f"{STUB}\n\n{completion}\n\n"
 
 
 @pytest.mark.parametrize("block", ["    return sum(a)", "\n    return sum(a)\n"])
 def test_a_body_alone_gets_the_signature(block: str) -> None:
     made = assemble(f"```{block}```", SIGNATURE, "humaneval-v-v1")
     assert made.completion == 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n    return sum(a)'
-    assert ast.parse(made.head)
+    assert ast.parse(head(SIGNATURE, made.completion))
 
 
 def test_a_body_that_does_not_fit_the_signature_stays_as_it_is() -> None:
@@ -199,7 +199,7 @@ def test_a_chain_of_conditions_of_any_length_is_assembled() -> None:
 @pytest.mark.parametrize("prediction", ["", "```", "\x00", "```python\n(((", "\ud800", "# " * 10_000, "``` python"])
 def test_no_text_breaks_the_assembly(prediction: str, rules: str) -> None:
     made = assemble(prediction, SIGNATURE, rules)  # type: ignore[arg-type]
-    assert made.head.startswith(STUB)
+    assert head(SIGNATURE, made.completion).startswith(STUB)
 
 
 @pytest.mark.parametrize(

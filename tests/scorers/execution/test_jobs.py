@@ -96,4 +96,4 @@ def test_the_same_text_of_a_task_is_assembled_once() -> None:
     texts = [f"```python\n{CODE}\n```", f"```python\n{CODE} + 1\n```", f"```python\n{CODE}\n```"]
     first, other, again = jobs.attempts({"q1": TASK}, {"q1": texts}, WORDS)
     assert again.program is first.program
-    assert (again.sample, other.program.head == first.program.head) == (2, False)
+    assert (again.sample, other.head == first.head) == (2, False)

@@ -285,7 +285,7 @@ def _failing(lines: str) -> object:
 
 def _line_of_the_assertion() -> int:
     made = attempt()
-    return (made.program.head + made.task.tests).split("\n").index("assert solution(1) == 1") + 1
+    return (made.head + made.task.tests).split("\n").index("assert solution(1) == 1") + 1
 
 
 def test_the_test_that_failed_is_the_last_of_the_tests_lines_that_the_exception_came_by() -> None:
