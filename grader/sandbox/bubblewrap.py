@@ -102,6 +102,9 @@ class Bubblewrap:
         facts = f"{packages.code_digest()}:{lock}:{self._python.version}:{platform.machine()}"
         self.identity = f"bubblewrap:{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
 
+    def load(self) -> None:
+        """Do nothing: a start needs nothing that takes time to load."""
+
     def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> ProcessSupervisor:
         """Start one supervisor."""
         settings: dict[str, object] = {

@@ -186,6 +186,11 @@ class Docker:
                 self._connected = connect()
             return self._connected
 
+    def load(self) -> None:
+        """Load the SDK and connect to the engine. If this fails, `start` tries again and raises the error."""
+        with contextlib.suppress(InfrastructureError):
+            self._client  # noqa: B018 - it connects
+
     def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> ContainerSupervisor:
         """Start one container."""
         return ContainerSupervisor(self._client, self._image.id, self._options(index, lint=lint, place=place))

@@ -69,6 +69,9 @@ class Backend(Protocol):
     identity: str
     """A hash of everything that can change a verdict: the image or the packages, and the code inside."""
 
+    def load(self) -> None:
+        """Load what `start` needs. Beside another busy thread, this would take twice as long."""
+
     def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> Supervisor:
         """Start supervisor number `index` and wait until it is ready; raises InfrastructureError.
 

@@ -79,6 +79,7 @@ class Pool:
 
         `lint`: at least so many lint jobs will come first. Supervisors that will get none start later.
         """
+        self._backend.load()
         self.linters = self._worthwhile(lint)
         for index in range(self.linters or self.workers):
             self.supervisors.start(index, lint=lint > 0)

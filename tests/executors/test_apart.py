@@ -50,6 +50,9 @@ class Backend:
             self.started.append(Noting(lint))
             return self.started[-1]
 
+    def load(self) -> None:
+        pass
+
     def reap(self) -> int:
         return 0
 

@@ -49,6 +49,9 @@ class Backend:
         self.open += 1
         return Supervisor(self)
 
+    def load(self) -> None:
+        pass
+
     def reap(self) -> int:
         return 0
 

@@ -85,6 +85,9 @@ class Backend:
         time.sleep(self.slow)
         return Scripted(self)
 
+    def load(self):
+        pass
+
     def reap(self):
         self.reaped += 1
         return 0
