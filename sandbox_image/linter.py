@@ -63,12 +63,15 @@ class Linter:
         """Return the texts of pylint's error and fatal messages for one program, without `function-redefined`."""
         self.shortcuts.look_at(source)
         stderr, sys.stderr = sys.stderr, io.StringIO()
+        is_checked = False
         try:
             if not (self.shortcuts.plain and NAME not in source and self._check_text(source)):
                 self._check_file(source)
+            is_checked = True
         finally:
             sys.stderr = stderr
             self._remove_traces()
+            self.shortcuts.end(is_clean=is_checked and not self.reporter.messages)
         return _bounded(
             message.msg
             for message in self.reporter.messages

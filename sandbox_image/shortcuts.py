@@ -11,6 +11,7 @@ import re
 
 import astroid_shortcuts
 import deferred
+from repeated import Repeated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ class Shortcuts:
         exceptions._builtin_exceptions = lambda: known
         linter.initialize()
         linter.initialize = _nothing
-        _walk_alike(linter, checkers)
+        self.repeated = Repeated()
+        _walk_alike(linter, checkers, self.repeated)
         astroid_shortcuts.transform_quickly()
         deferred.allow()
         deferred.describe_functions_later()
@@ -82,10 +84,16 @@ class Shortcuts:
         without_globals = plain and "global" not in source and "nonlocal" not in source
         self._leave_out("BasicErrorChecker", GLOBALS, left_out=without_globals)
         self.arrays.begin()
+        self.repeated.begin(source, usable=silent and "__future__" not in source)
+
+    def end(self, *, is_clean: bool) -> None:
+        """Learn from the last source; `is_clean`: pylint checked all of it and found nothing."""
+        self.repeated.end(is_clean=is_clean)
 
     def assigns(self) -> None:
         """Note an assignment to an attribute, by the program or by a library that it loads."""
         self.arrays.is_unchanged = False
+        self.repeated.give_up()
 
     def _leave_out(self, checker: str, methods: tuple[str, ...], *, left_out: bool) -> None:
         attributes = vars(self._checkers[checker])
@@ -109,19 +117,29 @@ class _Walker:
 
     nbstatements = 0
 
-    def __init__(self, events: Any) -> None:
-        self._callbacks = _Callbacks(events)
+    def __init__(self, events: Any, repeated: Repeated) -> None:
+        self._callbacks, self._repeated = _Callbacks(events), repeated
 
     def add_checker(self, checker: Any) -> None:
         """Do nothing, because the checkers are already known."""
 
-    def walk(self, node: Any) -> None:
+    def walk(self, module: Any) -> None:
+        """Visit a module, and the nodes in it that can have messages."""
+        visits, leaves = self._callbacks[module.__class__]
+        for visit in visits:
+            visit(module)
+        for child in self._repeated.unknown(module):
+            self._walk(child)
+        for leave in leaves:
+            leave(module)
+
+    def _walk(self, node: Any) -> None:
         """Visit a node and its children, then leave it."""
         visits, leaves = self._callbacks[node.__class__]
         for visit in visits:
             visit(node)
         for child in node.get_children():
-            self.walk(child)
+            self._walk(child)
         for leave in leaves:
             leave(node)
 
@@ -138,7 +156,7 @@ class _Callbacks(dict[type, "Callbacks"]):
         return self[kind]
 
 
-def _walk_alike(linter: Any, checkers: list[Any]) -> None:
+def _walk_alike(linter: Any, checkers: list[Any], repeated: Repeated) -> None:
     """Use one walker for all programs. Finding out which checker visits which node takes an eighth of the time."""
     from pylint.lint import pylinter
 
@@ -146,7 +164,7 @@ def _walk_alike(linter: Any, checkers: list[Any]) -> None:
     collected = module.ASTWalker(linter)
     for checker in checkers:
         collected.add_checker(checker)
-    walker = _Walker(collected)
+    walker = _Walker(collected, repeated)
     module.ASTWalker = lambda _: walker
 
 

@@ -27,6 +27,7 @@ if sys.argv[3] == "without":
         def __init__(self, linter): pass
         def look_at(self, source): pass
         def assigns(self): pass
+        def end(self, *, is_clean): pass
     shortcuts.Shortcuts = Shortcuts
 linter = linter.Linter(sys.argv[2])
 linter.warm()
