@@ -192,7 +192,9 @@ def commands(folder: Path, samples: int, programs: int, backends: list[str], off
             words = "--no-cache", "--sandbox", backend
             _graded_file(place, file, folder / "tasks.jsonl", *words, "--limit", "1")
             distinct = _graded_file(place, varied / "predictions.json", folder / "tasks.jsonl", *words)
-            rows.append((f"{number:,} distinct programs, {backend}", distinct, number))
+            # One version of Python can take a third longer than the next for the same programs.
+            python = json.loads((place / "p_results.json").read_bytes())["provenance"]["sandbox"]["python"]
+            rows.append((f"{number:,} distinct programs, {backend} with Python {python}", distinct, number))
         if official is not None:
             with Timer() as timer:
                 subprocess.run(
