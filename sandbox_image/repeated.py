@@ -6,6 +6,7 @@ pylint finds in it: apart from its own names it uses only built-in ones, and the
 
 from __future__ import annotations
 
+import ast
 import builtins
 import symtable
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-MAX_KEPT, MAX_LENGTH = 1000, 16 << 10
-"""Maximum number of texts in each table, and maximum length of a text."""
+MAX_KEPT, MAX_LENGTH, MAX_DEFINED = 1000, 16 << 10, 200
+"""Maximum number of texts in each table, maximum length of a text, and of names in a module that is learned from."""
 _BUILT_IN = frozenset(dir(builtins))
 
 
@@ -27,10 +28,12 @@ class Repeated:
         """Lines of the program; empty if nothing may be skipped or learned."""
         self._checked: list[str] = []
         """Texts of the program's functions that were not skipped."""
-        self._once: dict[str, None] = {}
-        """Texts of functions without messages that one program had."""
+        self._defined: Any = ()
+        """Names of the program's module."""
+        self._once: dict[str, frozenset[str]] = {}
+        """Functions without messages that one program had: text -> the names of that program's module."""
         self._known: dict[str, frozenset[str] | None] = {}
-        """The same for several programs: text -> the built-in names that it uses; None: it must be checked."""
+        """The same for several programs: text -> the names in the function; None: it must be checked."""
 
     def begin(self, source: str, *, usable: bool) -> None:
         """`usable`: the source is plain text, and has no instructions for pylint."""
@@ -43,9 +46,10 @@ class Repeated:
 
     def unknown(self, module: Any) -> Iterator[Any]:
         """Yield the statements of a module that must be checked."""
+        self._defined = module.locals
         for node in module.get_children():
             text = self._text(node)
-            if not text or not self._is_known(text, module.locals):
+            if not text or not self._is_known(text):
                 self._checked.append(text)
                 yield node
 
@@ -56,19 +60,22 @@ class Repeated:
         text = "\n".join(self._lines[node.lineno - 1 : node.end_lineno])
         return text if len(text) <= MAX_LENGTH else ""
 
-    def _is_known(self, text: str, defined: Any) -> bool:
+    def _is_known(self, text: str) -> bool:
         if text in self._once:
-            del self._once[text]
-            _put(self._known, text, _needs(text))
-        needs = self._known.get(text)
-        return needs is not None and needs.isdisjoint(defined)
+            learned_beside, names = self._once.pop(text), _names(text)
+            if names is None or names.isdisjoint(learned_beside):
+                _put(self._known, text, names)
+        names = self._known.get(text)
+        return names is not None and names.isdisjoint(self._defined)
 
     def end(self, *, is_clean: bool) -> None:
         """Learn from a program; `is_clean`: pylint checked all of it and found nothing."""
-        if is_clean and self._lines:
+        if is_clean and self._lines and len(self._defined) <= MAX_DEFINED:
+            defined = frozenset(self._defined)
             for text in self._checked:
                 if text and text not in self._known:
-                    _put(self._once, text, None)
+                    _put(self._once, text, defined)
+        self._defined = ()
         self.give_up()
 
 
@@ -78,15 +85,21 @@ def _put(table: dict[str, Any], text: str, value: object) -> None:
     table[text] = value
 
 
-def _needs(text: str) -> frozenset[str] | None:
-    """Return the built-in names that a function uses; None if it uses other names of the module, or imports."""
+def _names(text: str) -> frozenset[str] | None:
+    """Return the names in a function; None if it uses other names of the module than built-in ones, or imports.
+
+    Its own variables count as well: astroid looks for them in the module where the function has not bound them yet.
+    None also if it returns a value: what pylint infers from a call may depend on what it inferred in the function.
+    """
     try:
-        module = symtable.symtable(text, "<function>", "exec")
+        tree, module = ast.parse(text), symtable.symtable(text, "<function>", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     functions = module.get_children()
     # Decorators, annotations and default values are evaluated by the module.
-    if len(functions) != 1 or set(module.get_identifiers()) != {functions[0].get_name()}:
+    if len(functions) != 1 or len(module.get_symbols()) != 1 or module.get_symbols()[0].is_referenced():
+        return None
+    if _returns_values(tree.body[0]):
         return None
     names: set[str] = set()
     scopes = list(functions)
@@ -95,6 +108,20 @@ def _needs(text: str) -> frozenset[str] | None:
         symbols = scope.get_symbols()
         if scope.get_type() != "function" or any(s.is_imported() or s.is_declared_global() for s in symbols):
             return None
-        names.update(symbol.get_name() for symbol in symbols if symbol.is_global())
+        if any(symbol.is_global() and symbol.get_name() not in _BUILT_IN for symbol in symbols):
+            return None
+        names.update(symbol.get_name() for symbol in symbols)
         scopes += scope.get_children()
-    return frozenset(names) if names <= _BUILT_IN else None
+    # `__doc__` is the module's own docstring.
+    return None if "__doc__" in names else frozenset(names)
+
+
+def _returns_values(function: ast.AST) -> bool:
+    nodes = list(ast.iter_child_nodes(function))
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom) or (isinstance(node, ast.Return) and node.value):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            nodes += ast.iter_child_nodes(node)
+    return False

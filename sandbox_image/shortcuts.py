@@ -84,7 +84,8 @@ class Shortcuts:
         without_globals = plain and "global" not in source and "nonlocal" not in source
         self._leave_out("BasicErrorChecker", GLOBALS, left_out=without_globals)
         self.arrays.begin()
-        self.repeated.begin(source, usable=silent and "__future__" not in source)
+        # pylint takes each name that is bound to `logging` anywhere in the source for that module.
+        self.repeated.begin(source, usable=silent and "__future__" not in source and "logging" not in source)
 
     def end(self, *, is_clean: bool) -> None:
         """Learn from the last source; `is_clean`: pylint checked all of it and found nothing."""

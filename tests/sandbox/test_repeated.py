@@ -111,6 +111,83 @@ def test_most_of_these_functions_have_a_message_without_their_module(
     assert sum(bool(found[3][1]) for found in of_functions.values()) >= 9
 
 
+CHAIN = "".join(f"    v{number} = v{number - 1}\n" for number in range(1, 90))
+SEQUENCES = {
+    "a class of the first program with a built-in name": (
+        "class int:\n    @staticmethod\n    def nothing(size):\n        return size\n\n\n",
+        "def check(candidate):\n    assert int.nothing(candidate)\n",
+        "",
+    ),
+    "a docstring of the first program": (
+        '"""Text."""\n',
+        "def check(candidate):\n    assert candidate(__doc__[0])\n",
+        "",
+    ),
+    "a default value of its own name": (
+        "check = 5\n",
+        "def check(candidate, other=check):\n    assert candidate is other\n",
+        "",
+    ),
+    "a decorator of its own name": (
+        "def check(size):\n    return size\n\n\n",
+        "@check\ndef check(candidate):\n    assert candidate\n",
+        "",
+    ),
+    "an annotation of its own name": (
+        "class check:\n    pass\n\n\n",
+        "def check(candidate) -> check:\n    assert candidate\n",
+        "",
+    ),
+    "an import of logging by the second": (
+        "",
+        "def check(log):\n    log.error('%s %s', 1)\n",
+        "import logging as log\n",
+    ),
+    "an import of logging in a function": (
+        "",
+        "def check(log):\n    log.error('%s %s', 1)\n",
+        "def load():\n    import logging as log\n    return log\n\n\n",
+    ),
+    "a variable that it has not bound yet": (
+        "",
+        "def check(candidate):\n    for size in range(3):\n        if size:\n            print(found.nothing)\n        found = candidate(size)\n",
+        "found = 5\n",
+    ),
+    "a variable that it has deleted": (
+        "",
+        "def check(candidate):\n    if candidate:\n        del candidate\n    print(candidate.nothing)\n",
+        "candidate = 5\n",
+    ),
+    "a variable of an except clause": (
+        "",
+        "def check(candidate):\n    try:\n        candidate(1)\n    except ValueError as error:\n        print(error)\n\n    def inner():\n        return error.nothing\n\n    print(inner)\n",
+        "error = 5\n",
+    ),
+    "a value that pylint infers only if it has checked the function": (
+        "",
+        f"def check(_):\n    def same(value):\n        return value\n    v0 = 5\n{CHAIN}    found = same(v89)\n    found.bit_length()\n    return found\n",
+        "w0 = check(0)\n" + "".join(f"w{number} = w{number - 1}\n" for number in range(1, 20)) + "w19.nothing()\n",
+    ),
+}
+"""Start of the program that teaches a function, the function, and start of a program with a message in or about it."""
+
+
+@pytest.fixture(scope="module")
+def of_sequences(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[list[str], list[str]]]]:
+    sources = [f"{head}{code}" for first, code, last in SEQUENCES.values() for head in (first, first, last)]
+    found = iter(both(sources, tmp_path_factory.mktemp("sequences")))
+    return {name: [next(found) for _ in range(3)] for name in SEQUENCES}
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_a_program_that_was_clean_for_another_reason_hides_nothing(
+    name: str, of_sequences: dict[str, list[tuple[list[str], list[str]]]]
+) -> None:
+    found = of_sequences[name]
+    assert all(with_shortcuts == without for with_shortcuts, without in found)
+    assert [bool(without) for _, without in found] == [False, False, True]
+
+
 VISITS = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
