@@ -84,8 +84,8 @@ class Supervisor:
             self._placement.release(self.zygotes.pids)
         else:
             self._placement.keep(self.zygotes.pids)
-        # No process with tests is alive while a candidate is.
-        if not (job.get("judge") or job.get("record")):
+        # No process with tests is alive while a candidate is. A job that runs alone needs one that may run anywhere.
+        if job.get("alone") or not (job.get("judge") or job.get("record")):
             self._end_judge()
         for name in ("record", "answer", "judge", "split", "run"):
             if job.get(name):

@@ -187,9 +187,8 @@ class Docker:
             return self._connected
 
     def load(self) -> None:
-        """Load the SDK and connect to the engine. If this fails, `start` tries again and raises the error."""
-        with contextlib.suppress(InfrastructureError):
-            self._client  # noqa: B018 - it connects
+        """Load the SDK. It does not connect, because an engine that hangs would make it wait once more than `start`."""
+        import docker  # noqa: F401
 
     def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> ContainerSupervisor:
         """Start one container."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ALL = sorted(os.sched_getaffinity(0))
 JOB = {"id": 0, "cpu": 2, "wall": 20, "run": True, "timed_out": "", "failed_prefix": "", "test": ""}
 SAY = "import os\nraise SystemExit(repr(sorted(os.sched_getaffinity(0))))\n"
+REFUSE = "import os\nraise ValueError(sorted(os.sched_getaffinity(0)))\n"
 
 pytestmark = pytest.mark.skipif(len(ALL) == 1, reason="needs two processors")
 
@@ -52,6 +53,14 @@ def said(supervisor: Supervisor, **more: Any) -> str:
     return str(seen["run"]["result"])
 
 
+def said_by_tests(supervisor: Supervisor, **more: Any) -> str:
+    """Return the processors of a task's tests."""
+    task = {"signature": "", "classes": [], "stubs": [], "test": REFUSE}
+    supervisor.send({"id": 0, "cpu": 2, "wall": 20, "record": task} | more, 60)
+    seen: Any = supervisor.receive(60)
+    return str(seen["record"]["recorded"]["truthy"]["refused"]).partition(": ")[2]
+
+
 def test_each_of_as_many_supervisors_as_processors_has_its_own(start: Callable[[Place], Supervisor]) -> None:
     places = [Place(number, len(ALL)) for number in (0, len(ALL) - 1)]
     assert [said(start(place)) for place in places] == [repr([ALL[0]]), repr([ALL[-1]])]
@@ -64,6 +73,11 @@ def test_a_program_that_runs_alone_may_use_any_processor(start: Callable[[Place]
         repr(ALL),
         repr([ALL[1]]),
     ]
+
+
+def test_tests_that_run_alone_may_use_any_processor(start: Callable[[Place], Supervisor]) -> None:
+    supervisor = start(Place(1, len(ALL)))
+    assert [said_by_tests(supervisor), said_by_tests(supervisor, alone=True)] == [repr([ALL[1]]), repr(ALL)]
 
 
 @pytest.mark.parametrize("place", [ANYWHERE, Place(0, 1), Place(0, len(ALL) + 1), Place(0, len(ALL) - 1)])
