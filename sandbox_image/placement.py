@@ -24,13 +24,13 @@ class Placement:
         self._is_kept = False
 
     def keep(self, pids: Iterable[int]) -> None:
-        """Keep this process, other processes of its user, and all that they fork from now on, on one processor."""
+        """Keep this process, the processes `pids`, and all that they fork from now on, on one processor."""
         if self._own is not None and not self._is_kept:
             self._is_kept = True
             _place(pids, self._own)
 
     def release(self, pids: Iterable[int]) -> None:
-        """Let the kernel choose again."""
+        """Let the kernel choose again for these processes, and for all that they fork from now on."""
         if self._is_kept:
             self._is_kept = False
             _place(pids, self._allowed)
@@ -38,6 +38,6 @@ class Placement:
 
 def _place(pids: Iterable[int], processors: Iterable[int]) -> None:
     for pid in (os.getpid(), *pids):
-        # The programs run on any processor, only slower.
+        # If the system does not allow it, everything works as before, only slower.
         with contextlib.suppress(OSError):
             os.sched_setaffinity(pid, processors)

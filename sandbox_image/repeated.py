@@ -1,7 +1,8 @@
 """Skip functions that earlier programs had, word for word, and in which pylint found nothing.
 
 The samples of a task often end with the same test function. It is skipped only if nothing around it can change what
-pylint finds in it: apart from its own names it uses only built-in ones, and the program redefines none of these.
+pylint finds in it. Apart from its own names, it uses only built-in ones. Neither this program nor the one from which
+the function was learned has any of these names in its module. The function returns no value.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_KEPT, MAX_LENGTH, MAX_DEFINED = 1000, 16 << 10, 200
-"""Maximum number of texts in each table, maximum length of a text, and of names in a module that is learned from."""
+"""Maximum numbers: of texts in a table, of characters in a text, of names in a module from which texts are learned."""
 _BUILT_IN = frozenset(dir(builtins))
 
 
@@ -31,9 +32,9 @@ class Repeated:
         self._defined: Any = ()
         """Names of the program's module."""
         self._once: dict[str, frozenset[str]] = {}
-        """Functions without messages that one program had: text -> the names of that program's module."""
+        """Text of a function that one program without messages had -> the names of that program's module."""
         self._known: dict[str, frozenset[str] | None] = {}
-        """The same for several programs: text -> the names in the function; None: it must be checked."""
+        """Text of a function that several programs had -> the names in the function; None: it is always checked."""
 
     def begin(self, source: str, *, usable: bool) -> None:
         """`usable`: the source is plain text, and has no instructions for pylint."""
@@ -106,7 +107,7 @@ def _names(text: str) -> frozenset[str] | None:
     while scopes:
         scope = scopes.pop()
         symbols = scope.get_symbols()
-        if scope.get_type() != "function" or any(s.is_imported() or s.is_declared_global() for s in symbols):
+        if scope.get_type() != "function" or any(symbol.is_imported() for symbol in symbols):
             return None
         if any(symbol.is_global() and symbol.get_name() not in _BUILT_IN for symbol in symbols):
             return None

@@ -79,8 +79,8 @@ class Supervisor:
                 return answer
         else:
             self.linter.stop()
-        # A job that runs alone may take any processor, and the linter works on while its supervisor waits.
-        if job.get("alone") or job.get("lint"):
+        # The one processor may be the busy one, because of which the job runs alone.
+        if job.get("alone"):
             self._placement.release(self.zygotes.pids)
         else:
             self._placement.keep(self.zygotes.pids)

@@ -75,7 +75,10 @@ def is_fingerprint(digest: str, predictions: Mapping[str, list[str]]) -> bool:
 
 
 def _hash(predictions: Mapping[str, list[str]]) -> str:
-    """Return a hash of the predictions as JSON, one task after another: the whole text can be hundreds of megabytes."""
+    """Return a hash of the predictions as JSON.
+
+    They are encoded task by task, because all of them can take hundreds of megabytes.
+    """
     encode = msgspec.json.Encoder().encode
     digest, before = hashlib.sha256(b"{"), b""
     for qid, texts in predictions.items():

@@ -103,7 +103,7 @@ class Bubblewrap:
         self.identity = f"bubblewrap:{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
 
     def load(self) -> None:
-        """Do nothing: a start needs nothing that takes time to load."""
+        """Do nothing: `start` needs no other modules."""
 
     def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> ProcessSupervisor:
         """Start one supervisor."""

@@ -187,7 +187,7 @@ class Docker:
             return self._connected
 
     def load(self) -> None:
-        """Load the SDK. It does not connect, because an engine that hangs would make it wait once more than `start`."""
+        """Load the SDK. Only `start` connects, so that nobody waits twice for an engine that hangs."""
         import docker  # noqa: F401
 
     def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> ContainerSupervisor:

@@ -51,7 +51,7 @@ FEW_LINTS = 64
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A supervisor's place among those that run at the same time; it may choose its processor by it."""
+    """The position of a supervisor among those that run at the same time. It decides which processor it uses."""
 
     worker: int
     """Number of its worker, from 0."""
@@ -70,7 +70,7 @@ class Backend(Protocol):
     """A hash of everything that can change a verdict: the image or the packages, and the code inside."""
 
     def load(self) -> None:
-        """Load what `start` needs. Beside another busy thread, this would take twice as long."""
+        """Load the modules that `start` needs. Call it while no other thread is busy: then it takes half the time."""
 
     def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> Supervisor:
         """Start supervisor number `index` and wait until it is ready; raises InfrastructureError.

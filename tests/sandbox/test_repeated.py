@@ -70,6 +70,12 @@ def both(sources: list[str], folder: Path) -> list[tuple[list[str], list[str]]]:
     return list(zip(lint(sources, folder, "with"), lint(sources, folder, "without"), strict=True))
 
 
+def by_case(cases: dict[str, list[str]], folder: Path) -> dict[str, list[tuple[list[str], list[str]]]]:
+    """Return the same for the programs of each case. All cases run in one process, one after the other."""
+    found = iter(both([source for sources in cases.values() for source in sources], folder))
+    return {name: [next(found) for _ in sources] for name, sources in cases.items()}
+
+
 @pytest.fixture(scope="module")
 def in_context(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[str], list[str]]]:
     known = [PLAIN, PLAIN, PLAIN]
@@ -91,9 +97,8 @@ def test_many_of_these_contexts_lead_to_messages(in_context: dict[str, tuple[lis
 
 @pytest.fixture(scope="module")
 def of_functions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[list[str], list[str]]]]:
-    sources = [f"{head}{code}" for code in FUNCTIONS.values() for head in (HEAD, HEAD, HEAD, "")]
-    found = iter(both(sources, tmp_path_factory.mktemp("functions")))
-    return {name: [next(found) for _ in range(4)] for name in FUNCTIONS}
+    cases = {name: [f"{head}{code}" for head in (HEAD, HEAD, HEAD, "")] for name, code in FUNCTIONS.items()}
+    return by_case(cases, tmp_path_factory.mktemp("functions"))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -111,7 +116,6 @@ def test_most_of_these_functions_have_a_message_without_their_module(
     assert sum(bool(found[3][1]) for found in of_functions.values()) >= 9
 
 
-CHAIN = "".join(f"    v{number} = v{number - 1}\n" for number in range(1, 90))
 SEQUENCES = {
     "a class of the first program with a built-in name": (
         "class int:\n    @staticmethod\n    def nothing(size):\n        return size\n\n\n",
@@ -163,20 +167,16 @@ SEQUENCES = {
         "def check(candidate):\n    try:\n        candidate(1)\n    except ValueError as error:\n        print(error)\n\n    def inner():\n        return error.nothing\n\n    print(inner)\n",
         "error = 5\n",
     ),
-    "a value that pylint infers only if it has checked the function": (
-        "",
-        f"def check(_):\n    def same(value):\n        return value\n    v0 = 5\n{CHAIN}    found = same(v89)\n    found.bit_length()\n    return found\n",
-        "w0 = check(0)\n" + "".join(f"w{number} = w{number - 1}\n" for number in range(1, 20)) + "w19.nothing()\n",
-    ),
 }
 """Start of the program that teaches a function, the function, and start of a program with a message in or about it."""
 
 
 @pytest.fixture(scope="module")
 def of_sequences(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[list[str], list[str]]]]:
-    sources = [f"{head}{code}" for first, code, last in SEQUENCES.values() for head in (first, first, last)]
-    found = iter(both(sources, tmp_path_factory.mktemp("sequences")))
-    return {name: [next(found) for _ in range(3)] for name in SEQUENCES}
+    cases = {
+        name: [f"{head}{code}" for head in (first, first, last)] for name, (first, code, last) in SEQUENCES.items()
+    }
+    return by_case(cases, tmp_path_factory.mktemp("sequences"))
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
@@ -184,6 +184,16 @@ def test_a_program_that_was_clean_for_another_reason_hides_nothing(
     name: str, of_sequences: dict[str, list[tuple[list[str], list[str]]]]
 ) -> None:
     found = of_sequences[name]
+    assert all(with_shortcuts == without for with_shortcuts, without in found)
+    assert [bool(without) for _, without in found] == [False, False, True]
+
+
+def test_a_value_that_pylint_infers_only_after_it_checked_the_function(tmp_path: Path) -> None:
+    """Both chains together are longer than what pylint infers at once."""
+    chain = "".join(f"    v{number} = v{number - 1}\n" for number in range(1, 80))
+    code = f"def check(_):\n    def same(value):\n        return value\n    v0 = 5\n{chain}    found = same(v79)\n    found.bit_length()\n    return found\n\n\n"
+    more = "".join(f"w{number} = w{number - 1}\n" for number in range(1, 60))
+    found = both([code, code, f"{code}w0 = check(0)\n{more}w59.nothing()\n"], tmp_path)
     assert all(with_shortcuts == without for with_shortcuts, without in found)
     assert [bool(without) for _, without in found] == [False, False, True]
 
@@ -223,12 +233,29 @@ def test_a_program_with_a_message_teaches_nothing(tmp_path: Path) -> None:
     assert asserts_visited([wrong, wrong, silenced, silenced, PLAIN, PLAIN], tmp_path) == [1, 1, 1, 1, 1, 0]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        PLAIN.replace("    for", "    import math\n    for"),
+        PLAIN.replace("    for", "    class Inner:\n        size = 1\n    for"),
+        PLAIN.replace("    for", "    global found\n    found = 1\n    for"),
+        f"{CHECK}    return candidate\n",
+        f"{CHECK}    yield candidate\n",
+        f"from __future__ import annotations\n{PLAIN}",
+        f"class A:\n    def __init__(self):\n        self.a = 1\n\n\n{PLAIN}",
+    ],
+    ids=["import", "class", "global", "return", "yield", "future", "attribute"],
+)
+def test_a_function_that_could_have_other_messages_is_always_checked(source: str, tmp_path: Path) -> None:
+    assert asserts_visited([source, source, source], tmp_path) == [1, 1, 1]
+
+
 def test_a_long_function_is_always_checked(tmp_path: Path) -> None:
     long = f"{HEAD}{CHECK}    # {'x' * repeated.MAX_LENGTH}\n    assert candidate\n"
     assert asserts_visited([long, long, long], tmp_path) == [2, 2, 2]
 
 
-def test_few_texts_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_few_texts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeated, "MAX_KEPT", 3)
     table: dict[str, None] = {}
     for number in range(9):
