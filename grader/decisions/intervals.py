@@ -40,6 +40,11 @@ class Mean(msgspec.Struct, frozen=True, kw_only=True):
     n: int
 
 
+def load() -> None:
+    """Load NumPy now. A run calls it while it waits for sandboxes anyway, instead of at its end."""
+    import numpy as np  # noqa: F401
+
+
 def mean(values: Sequence[float]) -> Mean | None:
     """Summarise observations in [0, 1], one per cluster; return None if there are none.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.decisions import intervals
 from grader.errors import UsageError
 from grader.executors.choice import executor_of_run
 from grader.files.json_text import quoted
@@ -154,6 +155,8 @@ class Phases:
                 missing += 1
                 if missing in {1, FEW_LINTS + 1}:
                     self._settler.begin(lint=missing if self._words.lint else 0)
+        if missing:
+            intervals.load()
         return samples
 
     def _linting(self, sample: Sample) -> Job:
