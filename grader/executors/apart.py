@@ -16,6 +16,7 @@ from grader.sandbox.pool import Pool
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from grader.sandbox.crew import Heard
     from grader.sandbox.interface import Backend, Job
     from grader.sandbox.tickets import Verdict
     from grader.sandbox.vouching import Canaries
@@ -90,6 +91,9 @@ class Apart:
         """Yield a verdict for every job. After an InfrastructureError, a later call tries again."""
         for name, part in itertools.groupby(jobs, key=lambda item: name_of(item[1])):
             yield from self._run(name, part)
+
+    def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> None:
+        """Return None: lint jobs run alone. A round has few of them."""
 
     def run_in_judging(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job, all run in the judging sandboxes: for a task's own solution."""

@@ -8,10 +8,12 @@ from grader.observer import Silent
 from grader.sandbox import verdict_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from grader.observer import Observer
+    from grader.sandbox.crew import Heard
     from grader.sandbox.interface import Answer, Job, Limits
+    from grader.sandbox.overlap import Overlap
     from grader.sandbox.verdict_cache import VerdictCache
 
 
@@ -38,6 +40,9 @@ class Cached:
     def keep(self, key: str, answer: Answer) -> None:
         """Keep an answer for later runs."""
         self._cache.put(key, answer)
+
+    def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
+        """Return None: all jobs of a call run before those of the next one. An executor can do better."""
 
     def finish(self) -> None:
         """Do nothing. An executor can end its sandboxes here."""

@@ -1,6 +1,7 @@
 """The interface of executors: an executor takes jobs and yields verdicts. It decides where to run them.
 
-The scorer decides the order of a run's phases: an executor finishes one `run` before it gets the next.
+The scorer decides the order of a run's phases: an executor finishes one `run` before it gets the next. Only lint jobs
+can run beside others (`overlap`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from grader.results import SandboxProvenance
+    from grader.sandbox.crew import Heard
     from grader.sandbox.interface import Answer, Job
+    from grader.sandbox.overlap import Overlap
     from grader.sandbox.tickets import Verdict
 
 
@@ -46,6 +49,13 @@ class Executor(Protocol):
         """Yield a verdict for every (key, job), in the order in which they finish. Jobs are drawn as they are needed.
 
         Raises InfrastructureError if no sandbox can run them; a later `run` may succeed.
+        """
+
+    def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
+        """Begin to run `count` lint jobs, so that others can run meanwhile; None if this executor does not do so.
+
+        `heard` is called with the key and answer of each lint job as soon as it has run, in any thread. Only the
+        verdicts of the result are valid.
         """
 
     def finish(self) -> None:

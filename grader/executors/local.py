@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.options import Options
     from grader.results import SandboxProvenance
+    from grader.sandbox.crew import Heard
     from grader.sandbox.interface import Backend, Job, Limits
+    from grader.sandbox.overlap import Overlap
     from grader.sandbox.tickets import Verdict
 
 
@@ -39,6 +41,9 @@ class Sandboxes(Protocol):
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job."""
+
+    def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
+        """Begin to run lint jobs in some of them; None if all jobs of a run come before those of the next one."""
 
     def finish(self) -> None:
         """Begin to end those that no later run uses."""
@@ -80,6 +85,10 @@ class Local(Cached):
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job."""
         return self._pool.run(jobs)
+
+    def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
+        """Begin to run lint jobs in some of the sandboxes, if there are others."""
+        return self._pool.overlap(jobs, count, heard)
 
     def finish(self) -> None:
         """Begin to end the sandboxes."""
@@ -124,6 +133,10 @@ def open_local(
         )
     backend = choice.open_backend(options, limits, observer, python)
     seconds = ANSWER_SECONDS + 4 * limits.wall_seconds
-    kind, fresh = (Apart if apart else Pool), options.isolation == "container"
-    pool = kind(backend, options.worker_count, seconds, fresh=fresh, canaries=Canaries())
+    workers, fresh, canaries = options.worker_count, options.isolation == "container", Canaries()
+    pool: Sandboxes = (
+        Apart(backend, workers, seconds, fresh=fresh, canaries=canaries)
+        if apart
+        else Pool(backend, workers, seconds, fresh=fresh, canaries=canaries, overlaps=True)
+    )
     return Local(backend, pool, VerdictCache(verdicts.default_path() if options.cache else None), limits, observer)

@@ -156,6 +156,31 @@ class TestRun:
 
 
 @pytest.mark.bubblewrap
+def test_the_number_of_workers_changes_no_verdict(tmp_path):
+    """With two, one lints while the other lets accepted programs answer."""
+    import grader
+
+    signature = "def solution(x):\n"
+    tasks = tmp_path / "tasks.jsonl"
+    rows = [
+        {"qid": "q1", "function_signature": signature, "test_script": "assert solution(1) == 4\n"},
+        {"qid": "q2", "function_signature": signature, "test_script": "assert solution(lambda: 1) is None\n"},
+    ]
+    tasks.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    bodies = ["return 4", "return undefined", "return 5", "while True:\n        pass", "raise SystemExit(0)"]
+    texts = [f"```python\ndef solution(x):\n    {body}\n```" for body in bodies]
+    texts += ["```python\nFOUR = 4\ndef solution(x):\n    return FOUR\n```", "```python\ndef solution(x:\n```"]
+    read = []
+    for workers in (1, 2):
+        options = {"sandbox": "bubblewrap", "workers": workers, "cache": False, "timeout": 1}
+        report = grader.grade({"q1": texts, "q2": texts}, data=tasks, **options)
+        read.append([(s.official.outcome, s.official.rule, s.careful.outcome, s.careful.rule) for s in report.samples])
+    assert read[0] == read[1]
+    outcomes = [careful for *_, careful, _ in read[0][:7]]
+    assert outcomes == ["passed", "lint_failed", "failed", "timeout", "error", "passed", "lint_failed"]
+
+
+@pytest.mark.bubblewrap
 def test_nothing_runs_beside_its_tests_before_everything_is_confirmed(tmp_path):
     """What a program learns from its tests, no confirming run comes after."""
     import grader

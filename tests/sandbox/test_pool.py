@@ -3,97 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import threading
 import time
-from collections import Counter
 from typing import Any
 
 import pytest
 
 from grader.errors import InfrastructureError
-from grader.sandbox.interface import FEW_LINTS, SupervisorLostError
+from grader.sandbox.interface import FEW_LINTS
 from grader.sandbox.pool import Pool
-
-
-def evidence(stopped: str | None = None) -> dict[str, Any]:
-    return {"stopped": stopped, "status": None, "cpu": 0.0, "wall": 0.0, "waited": 0.0, "oom": False}
-
-
-class Scripted:
-    """A supervisor that does to each job what the job says."""
-
-    def __init__(self, backend: Backend) -> None:
-        self.backend, self.queue, self.closed, self.greeting = backend, [], False, {}
-        self.ran: list[str] = []
-        backend.ran.append(self.ran)
-
-    def send(self, job, timeout):
-        if self.closed:
-            raise SupervisorLostError("closed")
-        self.queue.append(job)
-
-    def receive(self, timeout):
-        if self.closed or not self.queue:
-            raise SupervisorLostError("closed")
-        job = self.queue.pop(0)
-        self.ran.append(job["name"])
-        with self.backend.lock:
-            self.backend.seen[job["name"]] += 1
-            times = self.backend.seen[job["name"]]
-        match job["do"]:
-            case "die":
-                raise SupervisorLostError("it died")
-            case "die once" if times == 1:
-                raise SupervisorLostError("it died")
-            case "damage once" if times == 1:
-                return {"id": 0, "damaged": "files stay"}
-            case "starve" if not job.get("alone"):
-                return {"id": 0, "run": {"evidence": evidence("blocked")}}
-            case "sleep":
-                return {"id": 0, "run": {"evidence": evidence("blocked")}, "alone": bool(job.get("alone"))}
-        return {"id": 0, "run": {"result": "passed", "evidence": evidence()}, "alone": bool(job.get("alone"))}
-
-    def close(self):
-        self.backend.may_close.wait(60)
-        self.closed = True
-        self.backend.closed += 1
-
-
-class Backend:
-    name, identity = "docker", "scripted"
-
-    def __init__(self, *, broken: bool = False, broken_once: bool = False, slow: float = 0.0) -> None:
-        self.linting: list[bool] = []
-        self.reaped = 0
-        self.may_close = threading.Event()
-        self.may_close.set()
-        self.ran: list[list[str]] = []
-        self.starters: list[threading.Thread] = []
-        self.broken_once, self.slow = broken_once, slow
-        self.seen, self.lock, self.started, self.closed, self.broken = Counter(), threading.Lock(), 0, 0, broken
-
-    def start(self, index, *, lint=False, place=None):
-        if self.broken:
-            raise InfrastructureError("nothing starts")
-        with self.lock:
-            self.started += 1
-            self.linting.append(lint)
-            self.starters.append(threading.current_thread())
-            broken, self.broken_once = self.broken_once, False
-        if broken:
-            raise InfrastructureError("this one did not start")
-        time.sleep(self.slow)
-        return Scripted(self)
-
-    def load(self):
-        pass
-
-    def reap(self):
-        self.reaped += 1
-        return 0
-
-    def describe(self):
-        return {}
+from tests.sandbox.scripted import Backend, lint_jobs
 
 
 def run(jobs: dict[str, str], backend: Backend, workers: int = 2, **options: Any) -> dict[str, Any]:
@@ -106,7 +24,9 @@ def test_what_dead_graders_left_is_removed_when_the_first_supervisor_starts():
     backend = Backend()
     with Pool(backend, 2, 10) as pool:
         assert backend.reaped == 0
-        list(pool.run([(f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in range(9)]))
+        # The first job waits for the last one, so both supervisors start.
+        jobs = [{"name": f"j{i}", "do": {0: "wait", 8: "signal"}.get(i, "pass"), "for": "end"} for i in range(9)]
+        list(pool.run([(job["name"], job) for job in jobs]))
     assert (backend.reaped, backend.started) == (1, 2)
 
 
@@ -178,10 +98,6 @@ def test_supervisors_begun_early_are_the_ones_that_work():
         batch = [(f"j{i}", {"name": f"j{i}", "do": "pass"}) for i in range(20)]
         assert len(list(pool.run(batch))) == 20
     assert backend.started == backend.closed == 2
-
-
-def lint_jobs(count: int) -> list[tuple[str, dict[str, Any]]]:
-    return [(f"j{i}", {"name": f"j{i}", "do": "pass", "lint": True}) for i in range(count)]
 
 
 @pytest.mark.parametrize(("count", "linters"), [(1, 1), (FEW_LINTS, 1), (FEW_LINTS + 1, 3), (200, 3)])

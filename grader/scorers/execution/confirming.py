@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from grader.scorers.execution.spool import Spool
     from grader.scorers.execution.tasks import CodeTask
 
+ANSWERING = "answering"
 DIVERGED = "the tests make other calls than those recorded without it"
 """The judging process reports this if the recorded calls are wrong for the answers (sandbox_image/replay.py)."""
 
@@ -71,23 +72,38 @@ class Confirmation:
         """Task -> error, if the infrastructure failed while recording: recording again may succeed."""
         self._answers: dict[Candidate, str] = {}
         """Candidate -> key of its answers."""
+        self._wanted: set[str] = set()
+        """The tasks of the candidates whose verdicts were asked for."""
         self._judged: dict[str, Split] = {}
         self._verdicts: dict[Candidate, Confirmed] = {}
 
     def verdicts(self, candidates: Iterable[Candidate]) -> dict[Candidate, Confirmed]:
         """Return every candidate's verdict."""
         all_ = list(dict.fromkeys(candidates))
+        self._wanted = {candidate.qid for candidate in all_}
         self.record(candidate.qid for candidate in all_)
         first = [c for c in all_ if isinstance(self._calls.get(c.qid), Calls)]
-        self._answer("answering", [(c, self._recorded(c)) for c in first])
+        self._answer(ANSWERING, [(c, self._recorded(c)) for c in first])
         self._judge("judging", first)
         self._alive([c for c in all_ if isinstance(self._calls.get(c.qid), Unrecordable)])
         return self._verdicts
 
+    def answer(self, candidates: Iterable[Candidate], arriving: Iterable[Candidate | None]) -> None:
+        """Let candidates answer, before `verdicts` is called.
+
+        `candidates`: all that may arrive. `arriving` yields those that may run now, or None if there is none at the
+        moment; it may be drawn from another thread. When it ends, the others are left.
+        """
+        all_ = list(dict.fromkeys(candidates))
+        self.record(candidate.qid for candidate in all_)
+        first = [c for c in all_ if isinstance(self._calls.get(c.qid), Calls)]
+        self._answer(ANSWERING, [(c, self._recorded(c)) for c in first], arriving)
+
     @property
     def unrecordable(self) -> dict[str, str]:
-        """Tasks whose calls could not be recorded, and why."""
-        return {qid: calls.why for qid, calls in self._calls.items() if isinstance(calls, Unrecordable)}
+        """Tasks with candidates whose calls could not be recorded, and why."""
+        calls = {qid: self._calls[qid] for qid in self._calls if qid in self._wanted}
+        return {qid: one.why for qid, one in calls.items() if isinstance(one, Unrecordable)}
 
     def _recorded(self, candidate: Candidate) -> Calls:
         calls = self._calls[candidate.qid]
@@ -149,10 +165,14 @@ class Confirmation:
 
     # --- answering ---
 
-    def _answer(self, phase: str, wanted: list[tuple[Candidate, Calls]]) -> None:
-        """Let candidates answer recorded calls. No outcome is known at this point."""
+    def _answer(
+        self, phase: str, wanted: list[tuple[Candidate, Calls]], arriving: Iterable[Candidate | None] | None = None
+    ) -> None:
+        """Let candidates answer recorded calls, those that arrive or all. No outcome is known at this point."""
+        answered: set[str] = set()
 
         def take(key: str, seen: Executed) -> bool:
+            answered.add(key)
             if seen.answer is not None:
                 self._spool.put(key, seen.answer)
             return False
@@ -161,14 +181,18 @@ class Confirmation:
             candidate, calls = item
             return jobs.answer_job(self._tasks[candidate.qid], candidate.source, calls, self._limits)
 
+        wanted = [(candidate, calls) for candidate, calls in wanted if candidate not in self._answers]
         if not wanted:
             return
         # Most programs that never end have a `while` loop. Started last, one would run alone while other workers wait.
         ordered = sorted(wanted, key=lambda item: "while" not in item[0].source)
         items = [(self._settler.key(job(item)), item) for item in ordered]
-        lost = self._settler.settle(phase, items, job, take)
+        keys = {candidate: key for key, (candidate, _) in items}
+        some = None if arriving is None else (keys[c] if c else None for c in arriving if c is None or c in keys)
+        lost = self._settler.settle(phase, items, job, take, arriving=some)
         for key, (candidate, _) in items:
-            self._answers[candidate] = key
+            if key in answered or key in lost:
+                self._answers[candidate] = key
             if key in lost:
                 self._verdicts[candidate] = Confirmed(lost=lost[key])
 

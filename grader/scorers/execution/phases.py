@@ -15,6 +15,7 @@ from grader.results import Outcome, SampleResult, SandboxProvenance
 from grader.sandbox.answer import Executed, Lint
 from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import jobs
+from grader.scorers.execution.accepted import Accepted
 from grader.scorers.execution.computed import Computed
 from grader.scorers.execution.confirming import Apart, Candidate, Confirmation, Confirmed
 from grader.scorers.execution.reading import official_result, sample_result
@@ -173,19 +174,26 @@ class Phases:
         return self._keys[place]
 
     def _lint(self, samples: list[Sample]) -> None:
-        """Lint every program, if the protocol requires it."""
+        """Lint every program, if the protocol requires it. Meanwhile, accepted programs can begin to answer."""
         if not self._words.lint:
             for sample in samples:
                 sample.lint = Lint()
             return
         seen: dict[str, Lint | None] = {}
+        accepted = Accepted(samples)
 
         def take(key: str, executed: Executed) -> bool:
             seen[key] = executed.lint
+            accepted.note(key, executed)
             return executed.lint is not None and not executed.lint.messages
 
-        items = [(sample.key, sample) for sample in samples]
-        lost = self._settler.settle(LINTING, items, self._linting, take)
+        # Programs that may never end are linted first, so that they also answer first (see confirming.py).
+        ordered = sorted(samples, key=lambda sample: "while" not in sample.attempt.program.completion)
+        items = [(sample.key, sample) for sample in ordered]
+        if self._settler.overlap(LINTING, items, self._linting, take, accepted.note):
+            arriving = accepted.arriving(lambda: self._settler.is_overlap_over)
+            self._confirmation.answer(accepted.possible, arriving)
+        lost = self._settler.finish_overlap()
         for sample in samples:
             sample.lint = seen.get(sample.key)
             if sample.lint is None:

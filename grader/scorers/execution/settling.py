@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
 from grader.sandbox.answer import Executed, understand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from grader.executors.interface import Executor
     from grader.observer import Observer
     from grader.sandbox.interface import Answer, Job
+    from grader.sandbox.overlap import Overlap
+    from grader.sandbox.tickets import Verdict
+
+    Take = Callable[[str, Executed], bool]
 
 Item = TypeVar("Item")
 
@@ -30,6 +34,10 @@ class Settler:
 
     def __init__(self, executor: Executor, observer: Observer) -> None:
         self._executor, self._observer = executor, observer
+        self._overlap: Overlap | None = None
+        self._overlapped: _Phase[Any] | None = None
+        """The phase that runs beside others."""
+        self._shown: _Phase[Any] | None = None
         self.cached = Counter[str]()
         """Phase -> number of items settled from the cache."""
 
@@ -60,50 +68,168 @@ class Settler:
         phase: str,
         items: Iterable[tuple[str, Item]],
         job: Callable[[Item], Job],
-        take: Callable[[str, Executed], bool],
+        take: Take,
+        *,
+        arriving: Iterable[str | None] | None = None,
     ) -> dict[str, str]:
         """Run every item's job; return key -> error for jobs without a result.
 
         `items` are pairs of a key and the input of `job`, which creates the job when it is needed. `take` gets each
         key's result once, and returns whether it is a success.
+        `arriving` yields the keys whose jobs may run now, or None if there is none at the moment. When it ends, the
+        others are left.
         """
-        pairs = list(items)
-        times = Counter(key for key, _ in pairs)
-        self._observer.phase(phase, len(pairs))
-        todo = dict(pairs)
-        keys = list(todo)
+        one = _Phase(phase, items, take)
+        self._begin(one)
+        self._take_kept(one)
+        if one.todo:
+            given = _Given(one.todo, job, arriving)
+            self._run(one, iter(given))
+            for key in one.todo.keys() - given.keys:
+                self._advance(one, key)
+        return one.lost
+
+    def overlap(
+        self,
+        phase: str,
+        items: Iterable[tuple[str, Item]],
+        job: Callable[[Item], Job],
+        take: Take,
+        heard: Callable[[str, Executed], None],
+    ) -> bool:
+        """Begin a phase of lint jobs beside the next phases; return False if it is settled at once instead.
+
+        `heard` gets each key's result as soon as it is there, in any thread; only `take` gets valid ones.
+        """
+        one = self._overlapped = _Phase(phase, items, take)
+        self._begin(one)
+        self._take_kept(one)
+        if not one.todo:
+            return False
+
+        def understood(key: str, answer: Answer) -> None:
+            with contextlib.suppress(msgspec.ValidationError):
+                heard(key, understand(answer))
+
+        given = ((key, job(item)) for key, item in one.todo.items())
+        self._overlap = self._executor.overlap(given, len(one.todo), understood)
+        if self._overlap is None:
+            self._run(one, iter(_Given(one.todo, job)))
+        return self._overlap is not None
+
+    @property
+    def is_overlap_over(self) -> bool:
+        """Whether every job of the phase that runs beside others has run."""
+        return self._overlap is None or self._overlap.is_over
+
+    def finish_overlap(self) -> dict[str, str]:
+        """Settle the rest of the phase that runs beside others; return key -> error for jobs without a result."""
+        one, self._overlapped = self._overlapped, None
+        assert one is not None
+        if self._overlap is not None:
+            for verdict in self._overlap.rest():
+                self._settled(one, verdict)
+            self._overlap = None
+        return one.lost
+
+    def _take_kept(self, one: _Phase[Item]) -> None:
+        """Take the results of earlier runs."""
+        keys = list(one.todo)
         for start in range(0, len(keys), KEYS_AT_A_TIME):
             for key, answer in self._executor.kept(keys[start : start + KEYS_AT_A_TIME]).items():
-                if self._take(key, answer, times[key], take):
-                    self.cached[phase] += times[key]
-                    del todo[key]
-        return dict(self._run(todo, times, job, take))
+                if self._take(one, key, answer):
+                    self.cached[one.name] += one.times[key]
+                    del one.todo[key]
 
-    def _run(
-        self,
-        todo: dict[str, Item],
-        times: Counter[str],
-        job: Callable[[Item], Job],
-        take: Callable[[str, Executed], bool],
-    ) -> Iterator[tuple[str, str]]:
-        if not todo:
-            return
-        for verdict in self._executor.run((key, job(item)) for key, item in todo.items()):
-            if verdict.answer is not None and self._take(verdict.key, verdict.answer, times[verdict.key], take):
-                if _length(verdict.answer) <= MAX_CACHED_CHARACTERS:
-                    self._executor.keep(verdict.key, verdict.answer)
-            else:
-                yield verdict.key, verdict.reason or "the supervisor's answer could not be understood"
-                self._observer.advance(times[verdict.key])
+    def _run(self, one: _Phase[Item], jobs: Iterator[tuple[str, Job] | None]) -> None:
+        """Run jobs of a phase, and process the verdicts of the phase that runs beside it."""
+        if self._overlap is None:
+            verdicts = self._executor.run(job for job in jobs if job is not None)
+        else:
+            verdicts = self._overlap.run(jobs)
+        for verdict in verdicts:
+            other = self._overlapped
+            if other is None or other is one or verdict.key not in other.times:
+                self._settled(one, verdict)
+                continue
+            self._settled(other, verdict)
+            if other.is_done and self._shown is other:
+                self._show(one)
 
-    def _take(self, key: str, answer: Answer, times: int, take: Callable[[str, Executed], bool]) -> bool:
+    def _settled(self, one: _Phase[Any], verdict: Verdict) -> None:
+        if verdict.answer is not None and self._take(one, verdict.key, verdict.answer):
+            if _length(verdict.answer) <= MAX_CACHED_CHARACTERS:
+                self._executor.keep(verdict.key, verdict.answer)
+        else:
+            one.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
+            self._advance(one, verdict.key)
+
+    def _take(self, one: _Phase[Any], key: str, answer: Answer) -> bool:
         """Pass on an answer; return False if it is invalid."""
         try:
             seen = understand(answer)
         except msgspec.ValidationError:
             return False
-        self._observer.advance(times, passed=times * take(key, seen))
+        self._advance(one, key, is_success=one.take(key, seen))
         return True
+
+    # --- progress: of one phase at a time ---
+
+    def _begin(self, one: _Phase[Any]) -> None:
+        """Show a phase, but not beside another one that is shown."""
+        other = self._overlapped
+        if other is None or other is one or other.is_done:
+            self._show(one)
+
+    def _show(self, one: _Phase[Any]) -> None:
+        self._shown = one
+        self._observer.phase(one.name, one.total)
+        if one.steps:
+            self._observer.advance(one.steps, passed=one.passed)
+
+    def _advance(self, one: _Phase[Any], key: str, *, is_success: bool = False) -> None:
+        steps = one.times[key]
+        one.steps += steps
+        one.passed += steps * is_success
+        if self._shown is one:
+            self._observer.advance(steps, passed=steps * is_success)
+
+
+class _Phase(Generic[Item]):
+    """A phase: its jobs without a result, and its progress."""
+
+    def __init__(self, name: str, items: Iterable[tuple[str, Item]], take: Take) -> None:
+        pairs = list(items)
+        self.name, self.take = name, take
+        self.times = Counter(key for key, _ in pairs)
+        self.total, self.steps, self.passed = len(pairs), 0, 0
+        self.todo = dict(pairs)
+        self.lost: dict[str, str] = {}
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every item is settled."""
+        return self.steps == self.total
+
+
+class _Given(Generic[Item]):
+    """The jobs of some items, each once, in the order in which they arrive; see `Settler.settle`."""
+
+    def __init__(
+        self, todo: Mapping[str, Item], job: Callable[[Item], Job], arriving: Iterable[str | None] | None = None
+    ) -> None:
+        self._todo, self._job = todo, job
+        self._arriving = todo if arriving is None else arriving
+        self.keys: set[str] = set()
+        """The keys that have arrived."""
+
+    def __iter__(self) -> Iterator[tuple[str, Job] | None]:
+        for key in self._arriving:
+            if key is None:
+                yield None
+            elif key in self._todo and key not in self.keys:
+                self.keys.add(key)
+                yield key, self._job(self._todo[key])
 
 
 def _length(answer: Answer) -> int:

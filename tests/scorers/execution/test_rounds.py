@@ -45,6 +45,9 @@ class Scripted:
     def __enter__(self) -> Scripted:
         return self
 
+    def overlap(self, batch: Any, count: int, heard: Any) -> None:
+        """All jobs come one after the other."""
+
     def begin(self, lint: int = 0) -> None:
         """Nothing to start."""
 
