@@ -99,7 +99,7 @@ def run(
     words = jobs.texts(declared.protocols["v1"], 2.0)
     opened = choice.open_backend(Options(sandbox=backend), limits, Silent())  # type: ignore[arg-type]
     programs = {attempt.head + attempt.task.tests: attempt for attempt in attempts}
-    with Timer() as timer, pool.Pool(opened, workers, 300, fresh=fresh) as supervisors:
+    with Timer() as timer, pool.Pool(opened, workers, 300, fresh=fresh, overlaps=True) as supervisors:
         if confirm:
             lost = _graded(list(programs.values()), opened, supervisors, words, limits)
         else:
