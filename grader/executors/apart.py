@@ -16,10 +16,10 @@ from grader.sandbox.pool import Pool
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from grader.sandbox.crew import Heard
     from grader.sandbox.interface import Backend, Job
     from grader.sandbox.tickets import Verdict
     from grader.sandbox.vouching import Canaries
+    from grader.sandbox.worker import Heard
 
 Name = Literal["linting", "answering", "judging", "interactive", "official"]
 OF_KIND: dict[str, Name] = {

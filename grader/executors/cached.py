@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from grader.observer import Observer
-    from grader.sandbox.crew import Heard
     from grader.sandbox.interface import Answer, Job, Limits
     from grader.sandbox.overlap import Overlap
     from grader.sandbox.verdict_cache import VerdictCache
+    from grader.sandbox.worker import Heard
 
 
 class Cached:

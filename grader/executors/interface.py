@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from grader.results import SandboxProvenance
-    from grader.sandbox.crew import Heard
     from grader.sandbox.interface import Answer, Job
     from grader.sandbox.overlap import Overlap
     from grader.sandbox.tickets import Verdict
+    from grader.sandbox.worker import Heard
 
 
 class Executor(Protocol):

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.options import Options
     from grader.results import SandboxProvenance
-    from grader.sandbox.crew import Heard
     from grader.sandbox.interface import Backend, Job, Limits
     from grader.sandbox.overlap import Overlap
     from grader.sandbox.tickets import Verdict
+    from grader.sandbox.worker import Heard
 
 
 class Sandboxes(Protocol):

@@ -6,16 +6,13 @@ import threading
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from grader.sandbox.tickets import Verdict
+from grader.sandbox.tickets import Source, Ticket, Verdict
+from grader.sandbox.worker import Heard, Rules, Work, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from grader.sandbox.interface import Answer
-    from grader.sandbox.tickets import Source, Ticket
-    from grader.sandbox.worker import Worker
-
-    Heard = Callable[[str, Answer], None]
+    from grader.sandbox.supervisors import Supervisors
 
 
 class End:
@@ -25,41 +22,20 @@ class End:
         self.crew, self.error = crew, error
 
 
-Results = SimpleQueue[Verdict | End]
+Queue = SimpleQueue[Verdict | End]
 """The results of one crew, or of several at the same time."""
 
 
-class Work:
-    """What the workers of a crew share."""
-
-    def __init__(
-        self,
-        source: Source,
-        starved: list[Ticket],
-        results: Results,
-        *,
-        heard: Heard | None = None,
-        after: Crew | None = None,
-    ) -> None:
-        """`starved` collects the jobs that will run again alone.
-
-        `heard` is called in a worker's thread with the key and answer of a job, before canaries confirm the answer.
-        `after`: another crew. Who works there begins here when that crew is over.
-        """
-        self.source, self.starved, self.results = source, starved, results
-        self.heard, self.after = heard, after
-
-
 class Crew:
-    """Some workers of a pool. They start at once."""
+    """Some workers with the same jobs. They start at once."""
 
-    def __init__(self, workers: Iterable[Worker], results: Results, stop: threading.Event) -> None:
-        """`results` gets their verdicts. If a worker fails, `stop` is set, and no worker takes another job."""
-        self.workers = list(workers)
-        self._results, self._stop = results, stop
+    def __init__(self, indexes: Iterable[int], work: Work, results: Queue) -> None:
+        """`results` gets their verdicts. If a worker fails, no other one takes another job."""
+        self.workers: Sequence[Worker] = [Worker(index, work) for index in indexes]
+        self._results, self._stop = results, work.supervisors.stop
         self._unread = len(self.workers)
         """Number of workers whose end was not read from the results."""
-        self._threads = [threading.Thread(target=self._work, args=(worker,), daemon=True) for worker in self.workers]
+        self._threads = [threading.Thread(target=self._run, args=(worker,), daemon=True) for worker in self.workers]
         for thread in self._threads:
             thread.start()
 
@@ -67,10 +43,6 @@ class Crew:
     def is_over(self) -> bool:
         """Whether no worker is working any more."""
         return not any(thread.is_alive() for thread in self._threads)
-
-    def has(self, index: int) -> bool:
-        """Whether a worker with this index belongs to it."""
-        return any(worker.index == index for worker in self.workers)
 
     def verdicts(self) -> Iterator[Verdict]:
         """Yield verdicts until the workers are done, and those of other crews that come meanwhile.
@@ -90,7 +62,7 @@ class Crew:
         if failure is not None:
             raise failure
 
-    def _work(self, worker: Worker) -> None:
+    def _run(self, worker: Worker) -> None:
         failure: BaseException | None = None
         try:
             worker.loop()
@@ -100,3 +72,56 @@ class Crew:
         if failure is not None:
             # Only now, so that the others end after it: whoever waits for them has read the error before.
             self._stop.set()
+
+
+class Crews:
+    """Forms crews of the workers of a pool."""
+
+    def __init__(self, supervisors: Supervisors, workers: int, rules: Rules) -> None:
+        self._supervisors, self.workers, self._rules = supervisors, workers, rules
+        self.held_by: Sequence[Worker] = ()
+        """The workers of the last crew."""
+
+    def source(self, tickets: Iterator[Ticket | None]) -> Source:
+        """Return a stream of jobs for several workers, which ends early if the run stops."""
+        return Source(tickets, self._supervisors.stop)
+
+    def form(
+        self,
+        indexes: Iterable[int],
+        source: Source,
+        starved: list[Ticket],
+        results: Queue,
+        *,
+        heard: Heard | None = None,
+        is_free: Callable[[int], bool] | None = None,
+    ) -> Crew:
+        """Let some workers begin with these jobs; for the parameters see `Work`."""
+        work = Work(
+            supervisors=self._supervisors,
+            rules=self._rules,
+            source=source,
+            starved=starved,
+            results=results,
+            heard=heard,
+            is_free=is_free or (lambda _: True),
+        )
+        crew = Crew(indexes, work, results)
+        self.held_by = crew.workers
+        return crew
+
+    def run(self, tickets: Iterator[Ticket | None], workers: int, starved: list[Ticket]) -> Iterator[Verdict]:
+        """Yield the verdicts of these jobs, run by the first `workers`."""
+        results: Queue = SimpleQueue()
+        yield from self.form(range(workers), self.source(tickets), starved, results).verdicts()
+
+    def alone(self, starved: list[Ticket]) -> Iterator[Verdict]:
+        """Run jobs again, one at a time. No other job may run."""
+        # A program that used up its wall time but not its CPU time may have waited for a busy machine.
+        alone = starved.copy()
+        starved.clear()
+        for ticket in alone:
+            ticket.alone, ticket.attempts, ticket.tried = True, 0, True
+            ticket.job = ticket.job | {"alone": True}
+        if alone:
+            yield from self.run(iter(alone), 1, [])

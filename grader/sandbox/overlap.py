@@ -10,31 +10,31 @@ import itertools
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from grader.sandbox.crew import Work
 from grader.sandbox.interface import FEW_LINTS
-from grader.sandbox.tickets import Source, Ticket
+from grader.sandbox.tickets import Ticket
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from grader.sandbox.crew import Heard, Results
+    from grader.sandbox.crew import Crews, Queue
     from grader.sandbox.interface import Answer, Job
-    from grader.sandbox.pool import Pool
     from grader.sandbox.tickets import Verdict
+    from grader.sandbox.worker import Heard
 
 
 class Overlap:
     """Lint jobs that run on the first workers of a pool. They begin at once."""
 
-    def __init__(self, pool: Pool, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> None:
-        """`count`: the number of jobs. `heard`: see `Pool.overlap`."""
-        self._pool, self._count, self._heard = pool, count, heard
-        self._results: Results = SimpleQueue()
+    def __init__(
+        self, crews: Crews, linters: int, jobs: Iterable[tuple[str, Job]], *, count: int, heard: Heard
+    ) -> None:
+        """`linters`: the number of workers that lint. `count`: the number of jobs. `heard`: see `Pool.overlap`."""
+        self._crews, self._linters, self._count, self._heard = crews, linters, count, heard
+        self._results: Queue = SimpleQueue()
         self._ran = 0
         self._numbers = itertools.count(1)
-        source = Source((Ticket(key, job) for key, job in jobs), pool.supervisors.stop)
-        self._work = Work(source, [], self._results, heard=self._hear)
-        self._linting = pool.crew(range(pool.linters), self._work)
+        self._source = crews.source(Ticket(key, job) for key, job in jobs)
+        self._linting = crews.form(range(linters), self._source, [], self._results, heard=self._hear)
 
     def _hear(self, key: str, answer: Answer) -> None:
         self._ran = next(self._numbers)
@@ -51,17 +51,21 @@ class Overlap:
         The other workers run them, and the first ones join when the lint jobs are over. `jobs` yields None if it has no
         job at the moment. Raises InfrastructureError.
         """
-        pool, starved = self._pool, list[Ticket]()
-        source = Source((None if job is None else Ticket(*job) for job in jobs), pool.supervisors.stop)
-        work = Work(source, starved, self._results, after=self._linting)
-        yield from pool.crew(range(pool.workers), work).verdicts()
+        starved: list[Ticket] = []
+        source = self._crews.source(None if job is None else Ticket(*job) for job in jobs)
+        workers = range(self._crews.workers)
+        yield from self._crews.form(workers, source, starved, self._results, is_free=self._is_free).verdicts()
         if starved:
             # Such a job runs alone on the machine.
             yield from self.rest()
-            yield from pool.alone(starved)
+            yield from self._crews.alone(starved)
+
+    def _is_free(self, index: int) -> bool:
+        return index >= self._linters or self.is_over
 
     def rest(self) -> Iterator[Verdict]:
         """Yield the other verdicts of the lint jobs; raises InfrastructureError. If they are many, all workers lint."""
         if self._count - self._ran > FEW_LINTS:
-            yield from self._pool.crew(range(self._pool.linters, self._pool.workers), self._work).verdicts()
+            others = range(self._linters, self._crews.workers)
+            yield from self._crews.form(others, self._source, [], self._results, heard=self._hear).verdicts()
         yield from self._linting.verdicts()

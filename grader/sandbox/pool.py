@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from grader.sandbox.crew import Crew, Work
+from grader.sandbox.crew import Crews
 from grader.sandbox.interface import FEW_LINTS
 from grader.sandbox.overlap import Overlap
 from grader.sandbox.supervisors import Supervisors
-from grader.sandbox.tickets import Source, Ticket
-from grader.sandbox.worker import Worker
+from grader.sandbox.tickets import Ticket
+from grader.sandbox.worker import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from grader.sandbox.crew import Heard
     from grader.sandbox.interface import Backend, Job
     from grader.sandbox.tickets import Verdict
     from grader.sandbox.vouching import Canaries
+    from grader.sandbox.worker import Heard
 
 ANSWER_SECONDS = 180.0
 """Maximum time of a job; every kind of job has a wall-clock limit well below it."""
@@ -46,20 +45,18 @@ class Pool:
         """
         self._backend = backend
         self.workers = workers
-        self.answer_seconds = answer_seconds
-        self.fresh = fresh
         self.canaries = canaries
         self.supervisors = Supervisors(backend, workers)
-        self._overlaps = overlaps and workers > 1 and not fresh
-        self._workers: Sequence[Worker] = []
-        """The workers that began last."""
+        rules = Rules(answer_seconds=answer_seconds, fresh=fresh, canaries=canaries)
+        self._crews = Crews(self.supervisors, workers, rules)
+        self._fresh, self._overlaps = fresh, overlaps and workers > 1 and not fresh
         self.linters = 0
         """Number of workers whose supervisors have loaded the linter, or will."""
 
     @property
     def held(self) -> int:
         """Number of answers that wait for a canary. At the end of the jobs, no answer waits any more."""
-        return sum(worker.held for worker in self._workers)
+        return sum(worker.held for worker in self._crews.held_by)
 
     def __enter__(self) -> Pool:
         return self
@@ -97,7 +94,7 @@ class Pool:
         if not lint:
             return 0
         # With a sandbox for each program, each one loads its own linter.
-        if self.fresh:
+        if self._fresh:
             return self.workers
         if lint <= FEW_LINTS:
             return max(1, self.linters)
@@ -126,7 +123,7 @@ class Pool:
             return None
         self.linters = self._worthwhile(count)
         self._start_all()
-        return Overlap(self, jobs, count, heard)
+        return Overlap(self._crews, self.linters, jobs, count=count, heard=heard)
 
     def run_tickets(
         self, tickets: Iterator[Ticket | None], starved: list[Ticket], workers: int = 0
@@ -135,26 +132,5 @@ class Pool:
 
         `starved` collects the jobs that will run again alone after the others. `workers`: how many run them; 0: all.
         """
-        yield from self._round(tickets, workers or self.workers, starved)
-        yield from self.alone(starved)
-
-    def alone(self, starved: list[Ticket]) -> Iterator[Verdict]:
-        """Run jobs again, one at a time. No other job may run."""
-        # A program that used up its wall time but not its CPU time may have waited for a busy machine.
-        alone = starved.copy()
-        starved.clear()
-        for ticket in alone:
-            ticket.alone, ticket.attempts, ticket.tried = True, 0, True
-            ticket.job = ticket.job | {"alone": True}
-        if alone:
-            yield from self._round(iter(alone), 1, [])
-
-    def _round(self, tickets: Iterator[Ticket | None], workers: int, starved: list[Ticket]) -> Iterator[Verdict]:
-        source = Source(tickets, self.supervisors.stop)
-        yield from self.crew(range(workers), Work(source, starved, SimpleQueue())).verdicts()
-
-    def crew(self, indexes: Iterable[int], work: Work) -> Crew:
-        """Let some workers begin to work."""
-        crew = Crew([Worker(self, index, work) for index in indexes], work.results, self.supervisors.stop)
-        self._workers = crew.workers
-        return crew
+        yield from self._crews.run(tickets, workers or self.workers, starved)
+        yield from self._crews.alone(starved)

@@ -3,34 +3,70 @@
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
 
 from grader.sandbox.interface import Answer, SupervisorLostError
-from grader.sandbox.tickets import IDLE_SECONDS, Ticket, Verdict, was_starved
-from grader.sandbox.vouching import LOST, MISJUDGED, Vouching
+from grader.sandbox.supervisors import Supervisors
+from grader.sandbox.tickets import IDLE_SECONDS, Source, Ticket, Verdict, was_starved
+from grader.sandbox.vouching import LOST, MISJUDGED, Canaries, Vouching
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from grader.sandbox.canaries import Canary
-    from grader.sandbox.crew import Work
-    from grader.sandbox.pool import Pool
 
 WINDOW = 2
 """Number of jobs that a supervisor has at a time: the next one is already there while it runs one."""
 MAX_ATTEMPTS = 2
 
+Heard = Callable[[str, Answer], None]
+
+
+class Results(Protocol):
+    """Gets verdicts, from several threads."""
+
+    def put(self, item: Verdict, /) -> None:
+        """Take a verdict."""
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """How a pool's workers use their supervisors."""
+
+    answer_seconds: float
+    """Time without an answer after which a supervisor is lost."""
+    fresh: bool = False
+    """Whether every program gets a new supervisor, and so a new sandbox."""
+    canaries: Canaries | None = None
+    """They decide which answers are valid; None: every answer is valid."""
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """What the workers share that do the same jobs."""
+
+    supervisors: Supervisors
+    rules: Rules
+    source: Source
+    starved: list[Ticket]
+    """The jobs that will run again alone."""
+    results: Results
+    heard: Heard | None = None
+    """It is called in a worker's thread with the key and answer of a job, before canaries confirm the answer."""
+    is_free: Callable[[int], bool] = lambda _: True
+    """Whether the worker with this index may begin. A worker waits for that, or for the end of the jobs."""
+
 
 class Worker:
     """One thread's loop: fill the window, receive an answer, and decide whether it is valid."""
 
-    def __init__(self, pool: Pool, index: int, work: Work) -> None:
-        self.index = index
-        self._pool, self._work = pool, work
+    def __init__(self, index: int, work: Work) -> None:
+        self._index, self._work = index, work
         self._source, self._results = work.source, work.results
-        self._supervisors = pool.supervisors
+        self._supervisors, self._rules = work.supervisors, work.rules
         self._outstanding: collections.deque[Ticket] = collections.deque()
-        self._vouching: Vouching[Ticket] = Vouching(pool.canaries, fresh=pool.fresh)
+        self._vouching: Vouching[Ticket] = Vouching(work.rules.canaries, fresh=work.rules.fresh)
 
     @property
     def held(self) -> int:
@@ -39,15 +75,14 @@ class Worker:
 
     def loop(self) -> None:
         """Work until no job is left, or the run stops."""
-        after = self._work.after
-        while after is not None and after.has(self.index) and not after.is_over:
+        while not self._work.is_free(self._index):
             if self._source.is_over or self._supervisors.stop.wait(IDLE_SECONDS):
                 return
         while not self._supervisors.stop.is_set():
             try:
                 if not self._fill():
                     return
-                answer = self._supervisors.get(self.index).receive(self._pool.answer_seconds)
+                answer = self._supervisors.get(self._index).receive(self._rules.answer_seconds)
             except SupervisorLostError as error:
                 if self._supervisors.stop.is_set():
                     return
@@ -57,12 +92,12 @@ class Worker:
 
     def _fill(self) -> bool:
         """Send jobs until the window is full; return False if nothing is left to do."""
-        while len(self._outstanding) < (1 if self._pool.fresh else WINDOW):
+        while len(self._outstanding) < (1 if self._rules.fresh else WINDOW):
             ticket = self._canary() or self._vouching.next() or self._next()
             if ticket is None:
                 break
             # A job may leave traces that no cleaning finds, so a job that could use them needs another sandbox.
-            if ticket.needs_new and self._supervisors.has_run(self.index, ticket.task):
+            if ticket.needs_new and self._supervisors.has_run(self._index, ticket.task):
                 self._source.again([ticket])
                 last = self._canary(at_end=True)
                 if last is None:
@@ -72,11 +107,11 @@ class Worker:
                     continue
                 ticket = last
             self._outstanding.append(ticket)
-            supervisor = self._supervisors.get(self.index)
-            self._supervisors.note_run(self.index, ticket.task)
+            supervisor = self._supervisors.get(self._index)
+            self._supervisors.note_run(self._index, ticket.task)
             if ticket.canary is None:
                 self._vouching.sent(ticket, supervisor)
-            supervisor.send(ticket.job, self._pool.answer_seconds)
+            supervisor.send(ticket.job, self._rules.answer_seconds)
         return bool(self._outstanding)
 
     def _next(self) -> Ticket | None:
@@ -85,7 +120,7 @@ class Worker:
         return self._canary(at_end=True) if ticket is None and self._source.is_over else ticket
 
     def _canary(self, *, at_end: bool = False) -> Ticket | None:
-        canary = self._vouching.due(lambda: self._supervisors.get(self.index), at_end=at_end)
+        canary = self._vouching.due(lambda: self._supervisors.get(self._index), at_end=at_end)
         return None if canary is None else Ticket("", canary.job, canary)
 
     def _take(self, answer: Answer) -> None:
@@ -103,7 +138,7 @@ class Worker:
                 self._work.heard(ticket.key, answer)
             if not self._vouching.hold(ticket, answer):
                 self._results.put(Verdict(key=ticket.key, answer=answer))
-        if "retired" in answer or (self._pool.fresh and not self._vouching.is_open):
+        if "retired" in answer or (self._rules.fresh and not self._vouching.is_open):
             # Its answer is valid, but nothing more may run there: jobs already sent to it go to another supervisor.
             self._discard()
             self._source.again(ticket for ticket in self._outstanding if ticket.canary is None)
@@ -120,11 +155,11 @@ class Worker:
         unfinished = [ticket for ticket in self._outstanding if ticket.canary is None]
         self._outstanding = collections.deque()
         self._unscore(self._vouching.void(canary, unfinished), MISJUDGED)
-        self._supervisors.discard(self.index)
+        self._supervisors.discard(self._index)
 
     def _discard(self) -> None:
         """Discard a supervisor whose answers no further canary can confirm."""
-        self._supervisors.discard(self.index)
+        self._supervisors.discard(self._index)
         counting, lost = self._vouching.gone()
         self._count(counting)
         self._unscore(lost, LOST)

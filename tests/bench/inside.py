@@ -43,6 +43,8 @@ from grader.scorers.execution.spool import Spool
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from grader.scorers.execution.sample import Sample
+
 _TICK = os.sysconf("SC_CLK_TCK")
 Cost = dict[str, float]
 """CPU seconds by process: `supervisor`, `zygote`, `linter`, and `children` for all that they forked."""
@@ -141,7 +143,7 @@ class Version:
         return [_outcome(sample) for sample in samples]
 
 
-def _outcome(sample: phases.Sample) -> tuple[Any, ...]:
+def _outcome(sample: Sample) -> tuple[Any, ...]:
     executed, split = sample.executed, sample.apart.completion.split
     ran = executed.run.result if executed is not None and executed.run is not None else None
     careful = (split.confirmed, split.reason, split.kind) if split is not None else None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from grader.sandbox.answer import Executed
     from grader.scorers.execution.confirming import Candidate
-    from grader.scorers.execution.phases import Sample
+    from grader.scorers.execution.sample import Sample
 
 FIRST_LINTS = 32
 """After so many programs it is known whether the linter is slower than the programs."""

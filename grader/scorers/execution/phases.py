@@ -17,8 +17,9 @@ from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import jobs
 from grader.scorers.execution.accepted import Accepted
 from grader.scorers.execution.computed import Computed
-from grader.scorers.execution.confirming import Apart, Candidate, Confirmation, Confirmed
+from grader.scorers.execution.confirming import Apart, Confirmation, Confirmed
 from grader.scorers.execution.reading import official_result, sample_result
+from grader.scorers.execution.sample import Sample
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
 
@@ -239,55 +240,3 @@ def _notes(unrecordable: dict[str, str]) -> list[str]:
         f"program ran. Their tests ran while the programs were alive, so a program may have learned from them. "
         f"{named}{more}"
     ]
-
-
-class Sample:
-    """One attempt with its observations."""
-
-    __slots__ = ("apart", "attempt", "key", "lint", "not_run", "ran")
-
-    def __init__(self, attempt: jobs.Attempt) -> None:
-        self.attempt = attempt
-        self.key = ""
-        """Key of the job that lints it."""
-        self.lint: Lint | None = None
-        """The linter's result; None: infrastructure failed."""
-        self.apart = Apart()
-        self.ran: Executed | None = None
-        """The result of the official run; None: the program was refused, or infrastructure failed (see `not_run`)."""
-        self.not_run = ""
-
-    @property
-    def completion(self) -> Candidate:
-        """The official completion."""
-        return Candidate(qid=self.attempt.task.id, source=self.attempt.program.completion)
-
-    @property
-    def written(self) -> Candidate | None:
-        """The text as written, if it is a different program."""
-        source = self.attempt.program.recovered
-        return None if source is None else Candidate(qid=self.attempt.task.id, source=source)
-
-    @property
-    def candidates(self) -> list[Candidate]:
-        """The candidates to confirm."""
-        found = [] if self.refused or self.lint is None or self.attempt.program.rebinds else [self.completion]
-        return found if self.written is None else [*found, self.written]
-
-    @property
-    def refused(self) -> bool:
-        """Whether the linter rejected the program, so that it does not run."""
-        return self.lint is not None and bool(self.lint.messages or self.lint.broken)
-
-    @property
-    def seconds(self) -> float:
-        """Wall time in which the candidate answered."""
-        split = self.apart.completion.split
-        return split.evidence.wall if split is not None else 0.0
-
-    @property
-    def executed(self) -> Executed | None:
-        """All observations of the official run; None if they do not suffice for a verdict."""
-        if self.refused:
-            return Executed(lint=self.lint)
-        return None if self.ran is None else Executed(lint=self.lint or self.ran.lint, run=self.ran.run)

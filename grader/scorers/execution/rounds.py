@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from grader.results import Reading
     from grader.scorers.asked import Asked
     from grader.scorers.execution.declaration import ExecutionBenchmark
-    from grader.scorers.execution.phases import Sample
+    from grader.scorers.execution.sample import Sample
     from grader.scorers.execution.tasks import CodeTask
     from grader.scorers.interface import Run
 
