@@ -10,6 +10,7 @@ from grader.sandbox.interface import FEW_LINTS
 from grader.sandbox.overlap import Overlap
 from grader.sandbox.supervisors import Supervisors
 from grader.sandbox.tickets import Ticket
+from grader.sandbox.vouching import Vouching
 from grader.sandbox.worker import Rules
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Pool:
         self.workers = workers
         self.canaries = canaries
         self.supervisors = Supervisors(backend, workers)
-        rules = Rules(answer_seconds=answer_seconds, fresh=fresh, canaries=canaries)
+        rules = Rules(answer_seconds=answer_seconds, fresh=fresh, vouching=lambda: Vouching(canaries, fresh=fresh))
         self._crews = Crews(self.supervisors, workers, rules)
         self._fresh, self._overlaps = fresh, overlaps and workers > 1 and not fresh
         self.linters = 0

@@ -114,6 +114,9 @@ class Vouching(Generic[Ticket]):
     A right canary alone would not be enough: a sandbox in which everything passes judges it correctly.
     """
 
+    misjudged, lost = MISJUDGED, LOST
+    """Why the jobs have no verdict that `void` and `gone` return as unscored."""
+
     def __init__(self, all_: Canaries | None, *, fresh: bool) -> None:
         """`all_`: None means no canaries, and every answer is valid. `fresh`: a sandbox runs only one job."""
         self._vouches = all_ is not None

@@ -11,12 +11,12 @@ import msgspec
 from grader.sandbox.interface import Answer, SupervisorLostError
 from grader.sandbox.supervisors import Supervisors
 from grader.sandbox.tickets import IDLE_SECONDS, Source, Ticket, Verdict, was_starved
-from grader.sandbox.vouching import LOST, MISJUDGED, Canaries, Vouching
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from grader.sandbox.canaries import Canary
+    from grader.sandbox.vouching import Vouching
 
 WINDOW = 2
 """Number of jobs that a supervisor has at a time: the next one is already there while it runs one."""
@@ -32,15 +32,16 @@ class Results(Protocol):
         """Take a verdict."""
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class Rules:
     """How a pool's workers use their supervisors."""
 
-    answer_seconds: float
-    """Time without an answer after which a supervisor is lost."""
-    fresh: bool = False
-    """Whether every program gets a new supervisor, and so a new sandbox."""
-    canaries: Canaries | None = None
-    """They decide which answers are valid; None: every answer is valid."""
+    def __init__(self, answer_seconds: float, vouching: Callable[[], Vouching[Ticket]], *, fresh: bool) -> None:
+        """`answer_seconds`: time without an answer after which a supervisor is lost.
+
+        `vouching` returns what holds a worker's answers until canaries confirm them.
+        `fresh`: every program gets a new supervisor, and so a new sandbox.
+        """
+        self.answer_seconds, self.vouching, self.fresh = answer_seconds, vouching, fresh
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +67,7 @@ class Worker:
         self._source, self._results = work.source, work.results
         self._supervisors, self._rules = work.supervisors, work.rules
         self._outstanding: collections.deque[Ticket] = collections.deque()
-        self._vouching: Vouching[Ticket] = Vouching(work.rules.canaries, fresh=work.rules.fresh)
+        self._vouching = work.rules.vouching()
 
     @property
     def held(self) -> int:
@@ -154,7 +155,7 @@ class Worker:
         """Discard a supervisor that misjudged a canary, and repeat all jobs since the last canary that was right."""
         unfinished = [ticket for ticket in self._outstanding if ticket.canary is None]
         self._outstanding = collections.deque()
-        self._unscore(self._vouching.void(canary, unfinished), MISJUDGED)
+        self._unscore(self._vouching.void(canary, unfinished), self._vouching.misjudged)
         self._supervisors.discard(self._index)
 
     def _discard(self) -> None:
@@ -162,7 +163,7 @@ class Worker:
         self._supervisors.discard(self._index)
         counting, lost = self._vouching.gone()
         self._count(counting)
-        self._unscore(lost, LOST)
+        self._unscore(lost, self._vouching.lost)
 
     def _count(self, held: Iterable[tuple[Ticket, Answer]]) -> None:
         for ticket, answer in held:
