@@ -82,6 +82,12 @@ class Crews:
         self.held_by: Sequence[Worker] = ()
         """The workers of the last crew."""
 
+    def renew(self, indexes: Iterable[int]) -> None:
+        """End the supervisors of some workers, which do nothing now, and begin to start others that load the linter."""
+        for index in indexes:
+            self._supervisors.discard(index)
+            self._supervisors.start(index, lint=True)
+
     def source(self, tickets: Iterator[Ticket | None]) -> Source:
         """Return a stream of jobs for several workers, which ends early if the run stops."""
         return Source(tickets, self._supervisors.stop)

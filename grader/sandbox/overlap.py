@@ -1,7 +1,7 @@
 """Run lint jobs on some workers of a pool while its other workers run other jobs.
 
-A linter takes half a second to load. If half of the workers lint, half as many linters are loaded. A sandbox runs no
-program while its linter is loaded.
+A linter takes half a second to load. If half of the workers lint, half as many linters are loaded. The linter of a
+sandbox ends before the first program runs there.
 """
 
 from __future__ import annotations
@@ -64,8 +64,12 @@ class Overlap:
         return index >= self._linters or self.is_over
 
     def rest(self) -> Iterator[Verdict]:
-        """Yield the other verdicts of the lint jobs; raises InfrastructureError. If they are many, all workers lint."""
+        """Yield the other verdicts of the lint jobs; raises InfrastructureError. If they are many, all workers lint.
+
+        The others lint in new sandboxes: no linter runs where a program has run.
+        """
         if self._count - self._ran > FEW_LINTS:
             others = range(self._linters, self._crews.workers)
+            self._crews.renew(others)
             yield from self._crews.form(others, self._source, [], self._results, heard=self._hear).verdicts()
         yield from self._linting.verdicts()

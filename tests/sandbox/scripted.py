@@ -49,6 +49,8 @@ class Scripted:
                 return {"id": 0, "damaged": "files stay"}
             case "starve" if not job.get("alone"):
                 return {"id": 0, "run": {"evidence": evidence("blocked")}}
+            case "pause":
+                time.sleep(0.3)
             case "wait":
                 assert self.backend.signals[job["for"]].wait(30)
             case "signal":

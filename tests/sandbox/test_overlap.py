@@ -91,13 +91,14 @@ def test_jobs_that_are_not_there_yet_are_waited_for() -> None:
 def test_a_starved_job_runs_again_when_nothing_is_linted_any_more() -> None:
     backend = Backend()
     with Pool(backend, 2, 10, overlaps=True) as pool:
-        both = overlap(pool, [job("first", "wait", "end", lint=True), *lint_jobs(9)])
+        held = [job("first", "wait", "end", lint=True), job("slow", "pause", lint=True)]
+        both = overlap(pool, [*held, *lint_jobs(9)])
         verdicts = {v.key: v.answer for v in both.run([job("starved", "starve"), job("last", "signal", "end")])}
     answer = verdicts["starved"]
     assert answer is not None
     assert answer["alone"]
     linter = next(names for names in backend.ran if "j0" in names)
-    assert linter == ["first", *(key for key, _ in lint_jobs(9)), "starved"]
+    assert linter == ["first", "slow", *(key for key, _ in lint_jobs(9)), "starved"]
 
 
 def test_if_many_lint_jobs_are_left_at_the_end_all_workers_lint() -> None:
@@ -107,7 +108,12 @@ def test_if_many_lint_jobs_are_left_at_the_end_all_workers_lint() -> None:
         both = overlap(pool, [*held, job("last", "signal", "end", lint=True)])
         assert len([*both.run(jobs(2)), *both.rest()]) == MANY + 4
     assert sum("last" in names for names in backend.ran) == 1
-    assert all(len(names) > 1 for names in backend.ran)
+    # No linter runs where other jobs have run.
+    first, beside, second = (set(names) for names in backend.ran)
+    assert "first" in first
+    assert beside == {"k0", "k1"}
+    assert len(second) > FEW_LINTS
+    assert backend.linting == [True, False, True]
 
 
 @pytest.mark.parametrize("breaks", ["lint job", "other job"])

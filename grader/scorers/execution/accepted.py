@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 from typing import TYPE_CHECKING
 
 from grader.sandbox.interface import FEW_LINTS
@@ -21,38 +20,42 @@ FIRST_LINTS = 32
 class Accepted:
     """Hands out candidates as the linter accepts them, to several threads."""
 
-    def __init__(self, samples: Iterable[Sample]) -> None:
-        self._of: dict[str, Candidate] = {}
-        """Key of a lint job -> the candidate that may answer if the linter accepts the program."""
-        self._ready: collections.deque[Candidate] = collections.deque()
+    def __init__(self, samples: Iterable[Sample], is_over: Callable[[], bool]) -> None:
+        """`is_over` tells whether the linter has no more results."""
+        self._is_over = is_over
+        self.candidates: list[Candidate] = []
+        """Those accepted so far; one can be there twice."""
+        self._of: dict[str, dict[Candidate, None]] = {}
+        """Key of a lint job without a result -> the candidates that may answer if the linter accepts the program."""
         for sample in samples:
+            of = self._of.setdefault(sample.key, {})
             if not sample.attempt.program.rebinds:
-                self._of[sample.key] = sample.completion
+                of[sample.completion] = None
             if sample.written is not None:
                 # The linter does not decide about this one.
-                self._ready.append(sample.written)
-        self.possible = [*self._ready, *self._of.values()]
+                self.candidates.append(sample.written)
+        self.possible = list(dict.fromkeys([*self.candidates, *(c for of in self._of.values() for c in of)]))
         """All candidates that may be accepted."""
         self._programs = len(self._of)
 
     def note(self, key: str, executed: Executed) -> None:
         """Note a result of the linter."""
         if executed.lint is not None and not executed.lint.messages and not executed.lint.broken:
-            candidate = self._of.get(key)
-            if candidate is not None:
-                self._ready.append(candidate)
+            self.candidates.extend(self._of.get(key, ()))
         self._of.pop(key, None)
 
-    def arriving(self, is_over: Callable[[], bool]) -> Iterator[Candidate | None]:
-        """Yield the accepted candidates, or None if there is none at the moment; `is_over()`: none will be added.
+    def arriving(self) -> Iterator[Candidate | None]:
+        """Yield the accepted candidates, or None if there is none at the moment.
 
         It ends early if the candidates answer faster than the linter accepts them, and most of its work is left: then
         more processes should lint.
         """
+        place = 0
         while True:
-            ends = is_over()
-            if self._ready:
-                yield self._ready.popleft()
+            ends = self._is_over()
+            if place < len(self.candidates):
+                yield self.candidates[place]
+                place += 1
             elif ends or self._is_slow:
                 return
             else:

@@ -18,9 +18,10 @@ from grader.scorers.execution.calls import Calls, Unrecordable, agreed, settle
 from grader.scorers.execution.computed import Computed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from grader.sandbox.interface import Job, Limits
+    from grader.scorers.execution.accepted import Accepted
     from grader.scorers.execution.settling import Settler
     from grader.scorers.execution.spool import Spool
     from grader.scorers.execution.tasks import CodeTask
@@ -72,7 +73,7 @@ class Confirmation:
         """Task -> error, if the infrastructure failed while recording: recording again may succeed."""
         self._answers: dict[Candidate, str] = {}
         """Candidate -> key of its answers."""
-        self._wanted: set[str] = set()
+        self._wanted: list[str] = []
         """The tasks of the candidates whose verdicts were asked for."""
         self._judged: dict[str, Split] = {}
         self._verdicts: dict[Candidate, Confirmed] = {}
@@ -80,7 +81,7 @@ class Confirmation:
     def verdicts(self, candidates: Iterable[Candidate]) -> dict[Candidate, Confirmed]:
         """Return every candidate's verdict."""
         all_ = list(dict.fromkeys(candidates))
-        self._wanted = {candidate.qid for candidate in all_}
+        self._wanted = list(dict.fromkeys(candidate.qid for candidate in all_))
         self.record(candidate.qid for candidate in all_)
         first = [c for c in all_ if isinstance(self._calls.get(c.qid), Calls)]
         self._answer(ANSWERING, [(c, self._recorded(c)) for c in first])
@@ -88,22 +89,16 @@ class Confirmation:
         self._alive([c for c in all_ if isinstance(self._calls.get(c.qid), Unrecordable)])
         return self._verdicts
 
-    def answer(self, candidates: Iterable[Candidate], arriving: Iterable[Candidate | None]) -> None:
-        """Let candidates answer, before `verdicts` is called.
-
-        `candidates`: all that may arrive. `arriving` yields those that may run now, or None if there is none at the
-        moment; it may be drawn from another thread. When it ends, the others are left.
-        """
-        all_ = list(dict.fromkeys(candidates))
-        self.record(candidate.qid for candidate in all_)
-        first = [c for c in all_ if isinstance(self._calls.get(c.qid), Calls)]
-        self._answer(ANSWERING, [(c, self._recorded(c)) for c in first], arriving)
+    def answer(self, accepted: Accepted) -> None:
+        """Let candidates answer that the linter accepts meanwhile, before `verdicts` is called."""
+        self.record(candidate.qid for candidate in accepted.possible)
+        first = [c for c in accepted.possible if isinstance(self._calls.get(c.qid), Calls)]
+        self._answer(ANSWERING, [(c, self._recorded(c)) for c in first], accepted)
 
     @property
     def unrecordable(self) -> dict[str, str]:
         """Tasks with candidates whose calls could not be recorded, and why."""
-        calls = {qid: self._calls[qid] for qid in self._calls if qid in self._wanted}
-        return {qid: one.why for qid, one in calls.items() if isinstance(one, Unrecordable)}
+        return {qid: calls.why for qid in self._wanted if isinstance(calls := self._calls[qid], Unrecordable)}
 
     def _recorded(self, candidate: Candidate) -> Calls:
         calls = self._calls[candidate.qid]
@@ -165,10 +160,8 @@ class Confirmation:
 
     # --- answering ---
 
-    def _answer(
-        self, phase: str, wanted: list[tuple[Candidate, Calls]], arriving: Iterable[Candidate | None] | None = None
-    ) -> None:
-        """Let candidates answer recorded calls, those that arrive or all. No outcome is known at this point."""
+    def _answer(self, phase: str, wanted: list[tuple[Candidate, Calls]], accepted: Accepted | None = None) -> None:
+        """Let candidates answer recorded calls, those that are accepted or all. No outcome is known at this point."""
         answered: set[str] = set()
 
         def take(key: str, seen: Executed) -> bool:
@@ -188,8 +181,8 @@ class Confirmation:
         ordered = sorted(wanted, key=lambda item: "while" not in item[0].source)
         items = [(self._settler.key(job(item)), item) for item in ordered]
         keys = {candidate: key for key, (candidate, _) in items}
-        some = None if arriving is None else (keys[c] if c else None for c in arriving if c is None or c in keys)
-        lost = self._settler.settle(phase, items, job, take, arriving=some)
+        arriving = None if accepted is None else _Arriving(accepted, keys)
+        lost = self._settler.settle(phase, items, job, take, arriving=arriving)
         for key, (candidate, _) in items:
             if key in answered or key in lost:
                 self._answers[candidate] = key
@@ -247,6 +240,22 @@ class Confirmation:
         for key, candidate in items:
             split, why = seen.get(key), lost.get(key, "")
             self._verdicts[candidate] = Confirmed(split=split, lost=why)
+
+
+class _Arriving:
+    """The keys of accepted candidates; see `Settler.settle`."""
+
+    def __init__(self, accepted: Accepted, keys: Mapping[Candidate, str]) -> None:
+        self._accepted, self._keys = accepted, keys
+
+    def __iter__(self) -> Iterator[str | None]:
+        for candidate in self._accepted.arriving():
+            if candidate is None or candidate in self._keys:
+                yield None if candidate is None else self._keys[candidate]
+
+    @property
+    def count(self) -> int:
+        return sum(candidate in self._keys for candidate in set(self._accepted.candidates))
 
 
 def possible(recording: Recording) -> list[Calls]:

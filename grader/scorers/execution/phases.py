@@ -181,7 +181,7 @@ class Phases:
                 sample.lint = Lint()
             return
         seen: dict[str, Lint | None] = {}
-        accepted = Accepted(samples)
+        accepted = Accepted(samples, lambda: self._settler.is_overlap_over)
 
         def take(key: str, executed: Executed) -> bool:
             seen[key] = executed.lint
@@ -192,8 +192,7 @@ class Phases:
         ordered = sorted(samples, key=lambda sample: "while" not in sample.attempt.program.completion)
         items = [(sample.key, sample) for sample in ordered]
         if self._settler.overlap(LINTING, items, self._linting, take, accepted.note):
-            arriving = accepted.arriving(lambda: self._settler.is_overlap_over)
-            self._confirmation.answer(accepted.possible, arriving)
+            self._confirmation.answer(accepted)
         lost = self._settler.finish_overlap()
         for sample in samples:
             sample.lint = seen.get(sample.key)

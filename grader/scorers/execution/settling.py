@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -27,6 +27,17 @@ KEYS_AT_A_TIME = 64
 """Maximum number of cached results in memory."""
 MAX_CACHED_CHARACTERS = 256 << 10
 """Larger results are not cached: answers of megabytes are rare, and faster to compute again than to read."""
+
+
+class Arriving(Protocol):
+    """The keys of jobs that may run, as they become known."""
+
+    def __iter__(self) -> Iterator[str | None]:
+        """Yield them, or None if there is none at the moment. Several threads may draw from it, one at a time."""
+
+    @property
+    def count(self) -> int:
+        """The number of keys that are known so far."""
 
 
 class Settler:
@@ -70,23 +81,19 @@ class Settler:
         job: Callable[[Item], Job],
         take: Take,
         *,
-        arriving: Iterable[str | None] | None = None,
+        arriving: Arriving | None = None,
     ) -> dict[str, str]:
         """Run every item's job; return key -> error for jobs without a result.
 
         `items` are pairs of a key and the input of `job`, which creates the job when it is needed. `take` gets each
         key's result once, and returns whether it is a success.
-        `arriving` yields the keys whose jobs may run now, or None if there is none at the moment. When it ends, the
-        others are left.
+        `arriving` yields the keys whose jobs may run now. When it ends, the others are left.
         """
-        one = _Phase(phase, items, take)
+        one = _Phase(phase, items, take, arriving)
         self._begin(one)
         self._take_kept(one)
         if one.todo:
-            given = _Given(one.todo, job, arriving)
-            self._run(one, iter(given))
-            for key in one.todo.keys() - given.keys:
-                self._advance(one, key)
+            self._run(one, _jobs(one.todo, job, one.todo if arriving is None else arriving))
         return one.lost
 
     def overlap(
@@ -114,7 +121,7 @@ class Settler:
         given = ((key, job(item)) for key, item in one.todo.items())
         self._overlap = self._executor.overlap(given, len(one.todo), understood)
         if self._overlap is None:
-            self._run(one, iter(_Given(one.todo, job)))
+            self._run(one, _jobs(one.todo, job, one.todo))
         return self._overlap is not None
 
     @property
@@ -183,6 +190,9 @@ class Settler:
 
     def _show(self, one: _Phase[Any]) -> None:
         self._shown = one
+        if one.arriving is not None:
+            # It is shown when the linter has ended, so all have arrived that will.
+            one.total = one.arriving.count
         self._observer.phase(one.name, one.total)
         if one.steps:
             self._observer.advance(one.steps, passed=one.passed)
@@ -198,9 +208,11 @@ class Settler:
 class _Phase(Generic[Item]):
     """A phase: its jobs without a result, and its progress."""
 
-    def __init__(self, name: str, items: Iterable[tuple[str, Item]], take: Take) -> None:
+    def __init__(
+        self, name: str, items: Iterable[tuple[str, Item]], take: Take, arriving: Arriving | None = None
+    ) -> None:
         pairs = list(items)
-        self.name, self.take = name, take
+        self.name, self.take, self.arriving = name, take, arriving
         self.times = Counter(key for key, _ in pairs)
         self.total, self.steps, self.passed = len(pairs), 0, 0
         self.todo = dict(pairs)
@@ -212,24 +224,17 @@ class _Phase(Generic[Item]):
         return self.steps == self.total
 
 
-class _Given(Generic[Item]):
-    """The jobs of some items, each once, in the order in which they arrive; see `Settler.settle`."""
-
-    def __init__(
-        self, todo: Mapping[str, Item], job: Callable[[Item], Job], arriving: Iterable[str | None] | None = None
-    ) -> None:
-        self._todo, self._job = todo, job
-        self._arriving = todo if arriving is None else arriving
-        self.keys: set[str] = set()
-        """The keys that have arrived."""
-
-    def __iter__(self) -> Iterator[tuple[str, Job] | None]:
-        for key in self._arriving:
-            if key is None:
-                yield None
-            elif key in self._todo and key not in self.keys:
-                self.keys.add(key)
-                yield key, self._job(self._todo[key])
+def _jobs(
+    todo: Mapping[str, Item], job: Callable[[Item], Job], arriving: Iterable[str | None]
+) -> Iterator[tuple[str, Job] | None]:
+    """Yield the jobs of some items, each once, or None if there is none at the moment."""
+    given: set[str] = set()
+    for key in arriving:
+        if key is None:
+            yield None
+        elif key in todo and key not in given:
+            given.add(key)
+            yield key, job(todo[key])
 
 
 def _length(answer: Answer) -> int:

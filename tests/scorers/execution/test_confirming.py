@@ -27,7 +27,9 @@ WORDS = jobs.texts(ExecutionProtocol(assembly="humaneval-v-v2", timed_out="out o
 LIMITS = Limits()
 TASKS = {
     "plain": tasks.make("plain", "def solution(a):", "assert solution(1) == 1", {}),
+    "same": tasks.make("same", "def solution(a):", "assert solution(1) == 1", {}),
     "odd": tasks.make("odd", "def solution(a):", "solution(lambda: 1)", {}),
+    "strange": tasks.make("strange", "def solution(a):", "solution(lambda: 2)", {}),
 }
 
 
