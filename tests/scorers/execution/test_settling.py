@@ -176,6 +176,9 @@ def test_programs_that_an_earlier_run_has_linted_answer_at_once() -> None:
     kept = {key: answer for key, answer in first.kept.items() if "lint" in answer}
     graded(pool, {"plain": [program("a + 2"), program("a"), program("a + 1")]}, kept=kept)
     assert pool.kinds[:4] == ["record", "answer", "answer", "lint"]
+    linted = Overlapping()
+    graded(linted, {"plain": [program("a"), program("a + 1")]}, kept=kept)
+    assert "lint" not in linted.kinds
 
 
 def test_a_text_about_which_the_linter_does_not_decide_answers_at_once() -> None:
