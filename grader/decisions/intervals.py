@@ -7,6 +7,7 @@ V* run may take. Comparisons and gates use scipy itself, see `paired.py`.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import TYPE_CHECKING
 
@@ -41,8 +42,12 @@ class Mean(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def load() -> None:
-    """Load NumPy now. A run calls it while it waits for sandboxes anyway, instead of at its end."""
-    import numpy as np  # noqa: F401
+    """Load NumPy now, if it is there. A run calls it while it waits for sandboxes, so that it is loaded at the end.
+
+    Many runs do not need it, because all their intervals are Wilson's.
+    """
+    with contextlib.suppress(ImportError):
+        import numpy as np  # noqa: F401
 
 
 def mean(values: Sequence[float]) -> Mean | None:
