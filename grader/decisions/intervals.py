@@ -42,10 +42,7 @@ class Mean(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def load() -> None:
-    """Load NumPy now, if it is there. A run calls it while it waits for sandboxes, so that it is loaded at the end.
-
-    Many runs do not need it, because all their intervals are Wilson's.
-    """
+    """Load NumPy, if it is installed. Otherwise the first bootstrap loads it, or raises ImportError."""
     with contextlib.suppress(ImportError):
         import numpy as np  # noqa: F401
 

@@ -10,21 +10,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from grader.sandbox.answer import Executed
-    from grader.scorers.execution.confirming import Candidate
+    from grader.scorers.execution.candidate import Candidate
     from grader.scorers.execution.sample import Sample
 
 FIRST_LINTS = 32
-"""After so many programs it is known whether the linter is slower than the programs."""
+"""Number of linted programs after which it is known whether the linter is slower than the programs."""
 
 
 class Accepted:
-    """Hands out candidates as the linter accepts them, to several threads."""
+    """Hands out each candidate when the linter has accepted it. Several threads may use it."""
 
     def __init__(self, samples: Iterable[Sample], is_over: Callable[[], bool]) -> None:
-        """`is_over` tells whether the linter has no more results."""
+        """`is_over` returns whether the linter has no more results."""
         self._is_over = is_over
         self.candidates: list[Candidate] = []
-        """Those accepted so far; one can be there twice."""
+        """Those accepted so far. A candidate can be there twice."""
         self._of: dict[str, dict[Candidate, None]] = {}
         """Key of a lint job without a result -> the candidates that may answer if the linter accepts the program."""
         for sample in samples:
@@ -47,8 +47,8 @@ class Accepted:
     def arriving(self) -> Iterator[Candidate | None]:
         """Yield the accepted candidates, or None if there is none at the moment.
 
-        It ends early if the candidates answer faster than the linter accepts them, and most of its work is left: then
-        more processes should lint.
+        It ends early if candidates answer faster than the linter accepts them and many programs are left to lint: then
+        more workers should lint.
         """
         place = 0
         while True:

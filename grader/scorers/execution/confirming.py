@@ -15,6 +15,7 @@ import msgspec
 from grader.sandbox.answer import Answers, Executed, Recording, Split
 from grader.scorers.execution import jobs
 from grader.scorers.execution.calls import Calls, Unrecordable, agreed, settle
+from grader.scorers.execution.candidate import Candidate, Confirmed
 from grader.scorers.execution.computed import Computed
 
 if TYPE_CHECKING:
@@ -29,29 +30,6 @@ if TYPE_CHECKING:
 ANSWERING = "answering"
 DIVERGED = "the tests make other calls than those recorded without it"
 """The judging process reports this if the recorded calls are wrong for the answers (sandbox_image/replay.py)."""
-
-
-class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A program without its tests."""
-
-    qid: str
-    source: str
-
-
-class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
-    """The tests' verdict on a candidate. Without a `split` nothing is known, for the reason `lost`."""
-
-    split: Split | None = None
-    lost: str = ""
-
-
-class Apart(msgspec.Struct, frozen=True, kw_only=True):
-    """The verdicts on a sample that was run apart from its tests."""
-
-    completion: Confirmed = Confirmed()
-    """Verdict on the official completion."""
-    written: Confirmed | None = None
-    """Verdict on the text as written, if the official completion lost some of it."""
 
 
 class Confirmation:
@@ -90,7 +68,7 @@ class Confirmation:
         return self._verdicts
 
     def answer(self, accepted: Accepted) -> None:
-        """Let candidates answer that the linter accepts meanwhile, before `verdicts` is called."""
+        """Let candidates answer as soon as the linter accepts them. Call it before `verdicts`."""
         self.record(candidate.qid for candidate in accepted.possible)
         first = [c for c in accepted.possible if isinstance(self._calls.get(c.qid), Calls)]
         self._answer(ANSWERING, [(c, self._recorded(c)) for c in first], accepted)
@@ -254,8 +232,8 @@ class _Arriving:
                 yield None if candidate is None else self._keys[candidate]
 
     @property
-    def count(self) -> int:
-        return sum(candidate in self._keys for candidate in set(self._accepted.candidates))
+    def known(self) -> set[str]:
+        return {self._keys[candidate] for candidate in self._accepted.candidates if candidate in self._keys}
 
 
 def possible(recording: Recording) -> list[Calls]:

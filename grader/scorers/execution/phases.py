@@ -16,8 +16,9 @@ from grader.sandbox.answer import Executed, Lint
 from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import jobs
 from grader.scorers.execution.accepted import Accepted
+from grader.scorers.execution.candidate import Apart, Confirmed
 from grader.scorers.execution.computed import Computed
-from grader.scorers.execution.confirming import Apart, Confirmation, Confirmed
+from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.reading import official_result, sample_result
 from grader.scorers.execution.sample import Sample
 from grader.scorers.execution.settling import Settler
@@ -78,7 +79,7 @@ def executing(
     with executor_of_run(options, limits, observer, words.python or None) as executor, Spool() as spool:
         settler = Settler(executor, observer)
         run = Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler)
-        samples = run.all(jobs.attempts(tasks, predictions, words, Computed(settler).program))
+        samples = run.all(_attempts(tasks, predictions, words, settler))
         executor.finish()
         made = _collect(samples, words)
         made.notes = _notes(run.unrecordable)
@@ -90,6 +91,15 @@ def executing(
             verdicts_from_cache=settler.cached[LINTING],
         )
         yield made
+
+
+def _attempts(
+    tasks: Mapping[str, CodeTask], predictions: Mapping[str, list[str]], words: jobs.Texts, settler: Settler
+) -> Iterator[jobs.Attempt]:
+    """Yield every attempt. Then, while sandboxes start, there is time to load what the results will need."""
+    yield from jobs.attempts(tasks, predictions, words, Computed(settler).program)
+    if settler.has_begun:
+        intervals.load()
 
 
 def limits_of(options: Options) -> Limits:
@@ -157,8 +167,6 @@ class Phases:
                 missing += 1
                 if missing in {1, FEW_LINTS + 1}:
                     self._settler.begin(lint=missing if self._words.lint else 0)
-        if missing:
-            intervals.load()
         return samples
 
     def _linting(self, sample: Sample) -> Job:

@@ -14,7 +14,7 @@ from grader.scorers.execution.facts import SampleFacts
 
 if TYPE_CHECKING:
     from grader.sandbox.answer import Evidence, Lint, Split
-    from grader.scorers.execution.confirming import Apart, Confirmed
+    from grader.scorers.execution.candidate import Apart, Confirmed
     from grader.scorers.execution.jobs import Attempt, Texts
 
 MAX_LINE = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.sandbox.answer import Executed, Lint
-from grader.scorers.execution.confirming import Apart, Candidate
+from grader.scorers.execution.candidate import Apart, Candidate
 
 if TYPE_CHECKING:
     from grader.scorers.execution.jobs import Attempt

@@ -30,14 +30,14 @@ MAX_CACHED_CHARACTERS = 256 << 10
 
 
 class Arriving(Protocol):
-    """The keys of jobs that may run, as they become known."""
+    """The keys of the jobs that may run. They become known one after the other."""
 
     def __iter__(self) -> Iterator[str | None]:
         """Yield them, or None if there is none at the moment. Several threads may draw from it, one at a time."""
 
     @property
-    def count(self) -> int:
-        """The number of keys that are known so far."""
+    def known(self) -> set[str]:
+        """The keys that have become known so far."""
 
 
 class Settler:
@@ -49,6 +49,9 @@ class Settler:
         self._overlapped: _Phase[Any] | None = None
         """The phase that runs beside others."""
         self._shown: _Phase[Any] | None = None
+        """The phase whose progress the observer gets."""
+        self.has_begun = False
+        """Whether the executor is starting or has started."""
         self.cached = Counter[str]()
         """Phase -> number of items settled from the cache."""
 
@@ -58,6 +61,7 @@ class Settler:
 
     def begin(self, lint: int = 0) -> None:
         """Start the executor in the background: jobs will come soon, and first at least `lint` lint jobs."""
+        self.has_begun = True
         self._executor.begin(lint)
 
     def has(self, key: str) -> bool:
@@ -104,9 +108,10 @@ class Settler:
         take: Take,
         heard: Callable[[str, Executed], None],
     ) -> bool:
-        """Begin a phase of lint jobs beside the next phases; return False if it is settled at once instead.
+        """Begin a phase of lint jobs that runs beside the next phases. Return False if all its jobs are settled now.
 
-        `heard` gets each key's result as soon as it is there, in any thread; only `take` gets valid ones.
+        The parameters are those of `settle`. `heard` gets each key's result earlier than `take`, in any thread: such a
+        result may still turn out to be invalid.
         """
         one = self._overlapped = _Phase(phase, items, take)
         self._begin(one)
@@ -183,7 +188,7 @@ class Settler:
     # --- progress: of one phase at a time ---
 
     def _begin(self, one: _Phase[Any]) -> None:
-        """Show a phase, but not beside another one that is shown."""
+        """Show a phase, unless another one is shown that is not done."""
         other = self._overlapped
         if other is None or other is one or other.is_done:
             self._show(one)
@@ -191,8 +196,9 @@ class Settler:
     def _show(self, one: _Phase[Any]) -> None:
         self._shown = one
         if one.arriving is not None:
-            # It is shown when the linter has ended, so all have arrived that will.
-            one.total = one.arriving.count
+            # It is shown when the linter has ended: only these keys, and those from the cache, have a result.
+            known = one.arriving.known
+            one.total = sum(times for key, times in one.times.items() if key in known or key not in one.todo)
         self._observer.phase(one.name, one.total)
         if one.steps:
             self._observer.advance(one.steps, passed=one.passed)

@@ -13,7 +13,8 @@ from grader.sandbox.interface import Limits
 from grader.sandbox.tickets import Verdict
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution import jobs, tasks
-from grader.scorers.execution.confirming import DIVERGED, Candidate, Confirmation
+from grader.scorers.execution.candidate import Candidate
+from grader.scorers.execution.confirming import DIVERGED, Confirmation
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.phases import Phases
 from grader.scorers.execution.settling import Settler

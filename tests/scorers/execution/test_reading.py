@@ -15,7 +15,7 @@ from grader.results import Outcome, Reading, SampleResult
 from grader.sandbox.answer import Evidence, Executed, Lint, Run, Split, understand
 from grader.sandbox.channel import Channel
 from grader.scorers.execution import jobs, tasks
-from grader.scorers.execution.confirming import Apart, Confirmed
+from grader.scorers.execution.candidate import Apart, Confirmed
 from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 from grader.scorers.execution.reading import careful_alone, official_result, sample_result
 

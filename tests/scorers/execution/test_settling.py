@@ -1,6 +1,6 @@
-"""Phases that run beside others. A scripted pool stands for sandboxes, and lints one program when it is asked for more.
+"""Linting beside other phases. A scripted pool stands for sandboxes: it lints one program when no other job is ready.
 
-What programs answer, and when they may, is that of a run without overlap.
+The verdicts must be those of a run without overlap.
 """
 
 from __future__ import annotations
@@ -31,15 +31,17 @@ if TYPE_CHECKING:
 
 
 class Overlapping(Scripted):
-    """A pool that lints beside other jobs. The linter refuses a program that names `undefined`.
+    """A pool that lints beside other jobs.
 
-    It breaks at one that names `breaks`, and gives something else than a result for one that names `garbage`.
+    Its linter refuses programs with the name `undefined`. It crashes on programs with the name `breaks`, and its result
+    for programs with the name `garbage` cannot be understood.
     """
 
     def __init__(self, *, overlaps: bool = True, unheard: int = 0) -> None:
-        """`unheard`: so many results of the linter are heard of only when they are valid."""
+        """`unheard`: number of lint jobs, from the first, for which `heard` is not called."""
         super().__init__()
         self.overlaps, self.unheard, self.kept = overlaps, unheard, dict[str, Any]()
+        self.refuses = True
 
     def overlap(self, batch: Batch, count: int, heard: Any) -> Any:
         return _Overlap(self, batch, count, heard) if self.overlaps else None
@@ -50,7 +52,7 @@ class Overlapping(Scripted):
             yield verdict
 
     def answer(self, kind: str, job: dict[str, Any]) -> dict[str, Any]:
-        if kind == "lint":
+        if kind == "lint" and self.refuses:
             head = job["head"]
             if "undefined" in head:
                 return {"messages": ["Undefined variable 'undefined'"]}
@@ -68,7 +70,7 @@ class Overlapping(Scripted):
 
 
 class _Overlap:
-    """The results are valid when the last one is there."""
+    """It yields the linter's verdicts together, after the last one, as if they waited for a canary."""
 
     def __init__(self, pool: Overlapping, batch: Batch, count: int, heard: Any) -> None:
         self._pool, self._left, self._heard = pool, collections.deque(batch), heard
@@ -189,7 +191,7 @@ def test_a_text_about_which_the_linter_does_not_decide_answers_at_once() -> None
 
 
 def test_the_last_result_of_the_linter_is_not_missed() -> None:
-    """It can come while somebody asks whether the linter has ended."""
+    """It can come after `arriving` has looked for a candidate and before it asks whether the linter has ended."""
     (attempt,) = jobs.attempts(TASKS, {"plain": [program("a")]}, WORDS)
     sample = Sample(attempt)
     sample.key = "k"
@@ -203,7 +205,7 @@ def test_the_last_result_of_the_linter_is_not_missed() -> None:
 
 
 def test_a_program_answers_when_the_linter_has_accepted_it_and_never_if_it_refuses_it() -> None:
-    """As early as that, and the one that may never end first."""
+    """A program with a `while` loop, which may never end, is linted and answers first."""
     pool = Overlapping()
     graded(pool, {"plain": [program("undefined"), *(program(f"a + {n}") for n in range(5)), ENDLESS]})
     assert pool.of("lint")[0] == "7"
@@ -222,7 +224,7 @@ def test_a_task_whose_programs_are_all_refused_is_not_in_the_note_on_tasks_that_
 
 
 def test_if_the_linter_is_slower_than_the_programs_all_workers_lint() -> None:
-    """Nobody waits for a linter while many programs are left. Few are left to one linter."""
+    """If few programs are left, the workers that already lint finish them."""
     for count in (FEW_LINTS, FIRST_LINTS + FEW_LINTS + 9):
         pool = Overlapping()
         graded(pool, {"plain": [program(f"a + {number}") for number in range(count)]})
@@ -240,6 +242,13 @@ def test_one_phase_at_a_time_is_shown_and_the_one_beside_it_when_it_is_done() ->
         ["judging", 2, 2, 2],
         ["running official tests", 3, 3, 3],
     ]
+    # An earlier run without lint can have let a program answer that the linter refuses.
+    earlier, shown = Overlapping(overlaps=False), Shown()
+    earlier.refuses = False
+    answers = {"plain": [program("a"), program("undefined"), program("a + 1")]}
+    graded(earlier, answers)
+    graded(Overlapping(), answers, shown, kept={k: a for k, a in earlier.kept.items() if "answer" in a})
+    assert [(name, total) for name, total, *_ in shown.phases] == [(name, steps) for name, _, steps, _ in shown.phases]
     shown = Shown()
     graded(Overlapping(overlaps=False), {"plain": [program("a"), program("a")]}, shown)
     assert [name for name, *_ in shown.phases] == [
