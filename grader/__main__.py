@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from types import FrameType
 
 SWITCH_SECONDS = 0.0005
-"""How soon a thread that computes lets another one run; Python's default is 0.005.
+"""After so many seconds, a thread that computes lets another one run. Python's default is 0.005.
 
-Threads that start containers and receive answers wait for input hundreds of times, and compute a little after each
-input. With the default, each of these waits becomes 5 ms longer while the main thread assembles programs.
+A thread that starts a container waits for many replies of the engine. With the default, each wait can take 5 ms more
+while the main thread assembles programs.
 """
 
 
@@ -26,7 +26,7 @@ def main() -> None:
             # Closed by whoever started us.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - lives as long as we do
     sys.setswitchinterval(SWITCH_SECONDS)
-    # Nothing here multiplies large matrices, and NumPy's threads for that would keep the processors busy for a moment.
+    # NumPy multiplies no large matrices here. Without this, it starts threads for that, which use CPU time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         # What a scheduler sends ends a run as Ctrl-C does: what is finished is kept, nothing is left behind.

@@ -93,7 +93,7 @@ class Apart:
             yield from self._run(name, part)
 
     def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> None:
-        """Return None: lint jobs run alone. A round has few of them."""
+        """Return None: a round has few lint jobs, and other jobs wait for them."""
 
     def run_in_judging(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job, all run in the judging sandboxes: for a task's own solution."""

@@ -42,7 +42,7 @@ class Cached:
         self._cache.put(key, answer)
 
     def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
-        """Return None: all jobs of a call run before those of the next one. An executor can do better."""
+        """Return None: other jobs wait for the lint jobs. An executor can do better."""
 
     def finish(self) -> None:
         """Do nothing. An executor can end its sandboxes here."""

@@ -52,10 +52,10 @@ class Executor(Protocol):
         """
 
     def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
-        """Begin to run `count` lint jobs, so that others can run meanwhile; None if this executor does not do so.
+        """Begin to run `count` lint jobs beside other jobs; return None if this executor does not do so.
 
-        `heard` is called with the key and answer of each lint job as soon as it has run, in any thread. Only the
-        verdicts of the result are valid.
+        `heard` is called with the key and answer of each lint job as soon as it has run, in any thread. Such an answer
+        may still turn out to be invalid; the result's verdicts are valid.
         """
 
     def finish(self) -> None:

@@ -43,7 +43,7 @@ class Sandboxes(Protocol):
         """Yield a verdict for every job."""
 
     def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
-        """Begin to run lint jobs in some of them; None if all jobs of a run come before those of the next one."""
+        """Begin to run lint jobs in some of them; return None if other jobs must wait for the lint jobs."""
 
     def finish(self) -> None:
         """Begin to end those that no later run uses."""

@@ -10,7 +10,7 @@ from grader.sandbox.tickets import Source, Ticket, Verdict
 from grader.sandbox.worker import Heard, Rules, Work, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from grader.sandbox.supervisors import Supervisors
 
@@ -31,7 +31,7 @@ class Crew:
 
     def __init__(self, indexes: Iterable[int], work: Work, results: Queue) -> None:
         """`results` gets their verdicts. If a worker fails, no other one takes another job."""
-        self.workers: Sequence[Worker] = [Worker(index, work) for index in indexes]
+        self.workers = [Worker(index, work, results) for index in indexes]
         self._results, self._stop = results, work.supervisors.stop
         self._unread = len(self.workers)
         """Number of workers whose end was not read from the results."""
@@ -45,7 +45,7 @@ class Crew:
         return not any(thread.is_alive() for thread in self._threads)
 
     def verdicts(self) -> Iterator[Verdict]:
-        """Yield verdicts until the workers are done, and those of other crews that come meanwhile.
+        """Yield verdicts until these workers are done. If crews share their results, those of others are among them.
 
         Raises the error of a worker that failed.
         """
@@ -70,20 +70,24 @@ class Crew:
             failure = error
         self._results.put(End(self, failure))
         if failure is not None:
-            # Only now, so that the others end after it: whoever waits for them has read the error before.
+            # The others end after this, so whoever waits for them has read the error before.
             self._stop.set()
 
 
 class Crews:
-    """Forms crews of the workers of a pool."""
+    """Forms crews from a pool's workers."""
 
     def __init__(self, supervisors: Supervisors, workers: int, rules: Rules) -> None:
         self._supervisors, self.workers, self._rules = supervisors, workers, rules
-        self.held_by: Sequence[Worker] = ()
-        """The workers of the last crew."""
+        self._last: Crew | None = None
+
+    @property
+    def held(self) -> int:
+        """Number of answers of the last crew that wait for a canary."""
+        return 0 if self._last is None else sum(worker.held for worker in self._last.workers)
 
     def renew(self, indexes: Iterable[int]) -> None:
-        """End the supervisors of some workers, which do nothing now, and begin to start others that load the linter."""
+        """Replace the supervisors of some idle workers by new ones that load the linter."""
         for index in indexes:
             self._supervisors.discard(index)
             self._supervisors.start(index, lint=True)
@@ -100,21 +104,19 @@ class Crews:
         results: Queue,
         *,
         heard: Heard | None = None,
-        is_free: Callable[[int], bool] | None = None,
+        is_free: Callable[[int], bool] = lambda _: True,
     ) -> Crew:
-        """Let some workers begin with these jobs; for the parameters see `Work`."""
+        """Let some workers begin with these jobs. `results` gets their verdicts; for the rest see `Work`."""
         work = Work(
             supervisors=self._supervisors,
             rules=self._rules,
             source=source,
             starved=starved,
-            results=results,
             heard=heard,
-            is_free=is_free or (lambda _: True),
+            is_free=is_free,
         )
-        crew = Crew(indexes, work, results)
-        self.held_by = crew.workers
-        return crew
+        self._last = Crew(indexes, work, results)
+        return self._last
 
     def run(self, tickets: Iterator[Ticket | None], workers: int, starved: list[Ticket]) -> Iterator[Verdict]:
         """Yield the verdicts of these jobs, run by the first `workers`."""

@@ -28,7 +28,7 @@ class Overlap:
     def __init__(
         self, crews: Crews, linters: int, jobs: Iterable[tuple[str, Job]], *, count: int, heard: Heard
     ) -> None:
-        """`linters`: the number of workers that lint. `count`: the number of jobs. `heard`: see `Pool.overlap`."""
+        """`linters`: number of workers that lint. `count`: number of jobs. `heard`: see `Work` in worker.py."""
         self._crews, self._linters, self._count, self._heard = crews, linters, count, heard
         self._results: Queue = SimpleQueue()
         self._ran = 0
@@ -46,17 +46,17 @@ class Overlap:
         return self._linting.is_over
 
     def run(self, jobs: Iterable[tuple[str, Job] | None]) -> Iterator[Verdict]:
-        """Yield a verdict for each of these jobs, and those of lint jobs that come meanwhile.
+        """Yield a verdict for each of these jobs, and in between those of lint jobs.
 
-        The other workers run them, and the first ones join when the lint jobs are over. `jobs` yields None if it has no
-        job at the moment. Raises InfrastructureError.
+        The workers that do not lint run these jobs. The others join them when all lint jobs have run. `jobs` yields
+        None if it has no job at the moment. Raises InfrastructureError.
         """
         starved: list[Ticket] = []
         source = self._crews.source(None if job is None else Ticket(*job) for job in jobs)
         workers = range(self._crews.workers)
         yield from self._crews.form(workers, source, starved, self._results, is_free=self._is_free).verdicts()
         if starved:
-            # Such a job runs alone on the machine.
+            # These jobs run alone on the machine, so the lint jobs must end first.
             yield from self.rest()
             yield from self._crews.alone(starved)
 
@@ -64,9 +64,10 @@ class Overlap:
         return index >= self._linters or self.is_over
 
     def rest(self) -> Iterator[Verdict]:
-        """Yield the other verdicts of the lint jobs; raises InfrastructureError. If they are many, all workers lint.
+        """Yield the verdicts of the lint jobs that `run` has not yielded; raises InfrastructureError.
 
-        The others lint in new sandboxes: no linter runs where a program has run.
+        If many lint jobs are left, all workers lint. Those that have run other jobs get new sandboxes for this, because
+        no linter runs where a program has run.
         """
         if self._count - self._ran > FEW_LINTS:
             others = range(self._linters, self._crews.workers)

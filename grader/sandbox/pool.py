@@ -42,7 +42,7 @@ class Pool:
 
         `fresh`: every program gets a new supervisor, and so a new sandbox.
         `canaries`: they decide which answers are valid; None: every answer is valid.
-        `overlaps`: half of the workers lint while the others run other jobs (see `overlap`), if there are two or more.
+        `overlaps`: if there are two or more workers, half of them can lint while the others run other jobs (`overlap`).
         """
         self._backend = backend
         self.workers = workers
@@ -57,7 +57,7 @@ class Pool:
     @property
     def held(self) -> int:
         """Number of answers that wait for a canary. At the end of the jobs, no answer waits any more."""
-        return sum(worker.held for worker in self._crews.held_by)
+        return self._crews.held
 
     def __enter__(self) -> Pool:
         return self
@@ -76,7 +76,7 @@ class Pool:
     def begin(self, lint: int = 0) -> None:
         """Start supervisors in the background. An error is raised only when the supervisor is needed.
 
-        `lint`: at least so many lint jobs will come first. Supervisors that will get none start later.
+        `lint`: at least so many lint jobs will come first. If these are few, the supervisors that get none start later.
         """
         self._backend.load()
         self.linters = self._worthwhile(lint)
@@ -115,10 +115,9 @@ class Pool:
         yield from self.run_tickets(tickets, [], self.linters or self.workers)
 
     def overlap(self, jobs: Iterable[tuple[str, Job]], count: int, heard: Heard) -> Overlap | None:
-        """Begin to run lint jobs on some workers, so that others can run other jobs; None if this pool does not do so.
+        """Begin to run `count` lint jobs on some workers, so that the others are free for other jobs.
 
-        `count`: their number. `heard` is called in a worker's thread with the key and answer of each, before canaries
-        confirm the answer.
+        Return None if this pool does not do so. `heard`: see `Work` in worker.py.
         """
         if not self._overlaps:
             return None

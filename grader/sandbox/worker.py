@@ -26,10 +26,10 @@ Heard = Callable[[str, Answer], None]
 
 
 class Results(Protocol):
-    """Gets verdicts, from several threads."""
+    """Where workers put their verdicts, each from its own thread."""
 
     def put(self, item: Verdict, /) -> None:
-        """Take a verdict."""
+        """Add a verdict."""
 
 
 class Rules:
@@ -45,26 +45,25 @@ class Rules:
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """What the workers share that do the same jobs."""
+    """What the workers of a crew share."""
 
     supervisors: Supervisors
     rules: Rules
     source: Source
     starved: list[Ticket]
     """The jobs that will run again alone."""
-    results: Results
-    heard: Heard | None = None
+    heard: Heard | None
     """It is called in a worker's thread with the key and answer of a job, before canaries confirm the answer."""
-    is_free: Callable[[int], bool] = lambda _: True
-    """Whether the worker with this index may begin. A worker waits for that, or for the end of the jobs."""
+    is_free: Callable[[int], bool]
+    """Whether the worker with this index may begin. If it may not, it waits until it may or no job is left."""
 
 
 class Worker:
     """One thread's loop: fill the window, receive an answer, and decide whether it is valid."""
 
-    def __init__(self, index: int, work: Work) -> None:
-        self._index, self._work = index, work
-        self._source, self._results = work.source, work.results
+    def __init__(self, index: int, work: Work, results: Results) -> None:
+        self._index, self._work, self._results = index, work, results
+        self._source = work.source
         self._supervisors, self._rules = work.supervisors, work.rules
         self._outstanding: collections.deque[Ticket] = collections.deque()
         self._vouching = work.rules.vouching()

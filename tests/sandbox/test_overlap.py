@@ -70,7 +70,7 @@ def test_workers_that_have_linted_everything_run_the_other_jobs_too() -> None:
 
 
 def test_jobs_that_are_not_there_yet_are_waited_for() -> None:
-    """As long as lint jobs run: their results decide which jobs come."""
+    """The results of the linter decide which jobs come."""
     backend, heard = Backend(), dict[str, Any]()
 
     def arriving() -> Iterator[tuple[str, dict[str, Any]] | None]:
@@ -147,6 +147,6 @@ def test_a_lost_linter_is_replaced() -> None:
     "options", [{"workers": 1, "overlaps": True}, {"workers": 2, "overlaps": True, "fresh": True}, {"workers": 2}]
 )
 def test_some_pools_do_not_overlap(options: dict[str, Any]) -> None:
-    """With one worker there is no other, and with a sandbox for each program there is no linter that is used twice."""
+    """One worker cannot do two things. If each program has its own sandbox, each one loads a linter anyway."""
     with Pool(Backend(), options.pop("workers"), 10, **options) as pool:
         assert pool.overlap(lint_jobs(5), 5, lambda *_: None) is None
