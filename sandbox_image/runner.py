@@ -12,22 +12,18 @@ import platform
 import select
 import signal
 import sys
+import types
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-
-import confine
-import wire
-from supervisor import Supervisor
+from grade_sandbox.confine import process
+from grade_sandbox.supervise.supervisor import Supervisor
+from grade_sandbox.values import wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-# What a program or the linter can import: the standard library and the locked packages. Not this code, and not other
-# packages of the interpreter, which differ between machines.
 _HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:] = [p for p in sys.path if p != _HERE and not p.endswith(("site-packages", "dist-packages"))]
-
+"""Python has it on the path, as the folder of the script that it runs."""
 VERSION = 1
 LEASE_SECONDS = 900
 
@@ -62,11 +58,25 @@ def _channel() -> tuple[int, int]:
     return source, sink
 
 
+def _hide() -> None:
+    """Leave to the imports of a program, a test and the linter only the standard library and the locked packages.
+
+    This code stays loaded, but no name leads to it, `__main__` included. Other packages of the interpreter differ
+    between machines.
+    """
+    sys.path[:] = [p for p in sys.path if p != _HERE and not p.endswith(("site-packages", "dist-packages"))]
+    sys.path_importer_cache.pop(_HERE, None)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "grade_sandbox"]:
+        del sys.modules[name]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+
+
 def main() -> NoReturn:
     """Serve until the channel closes, the lease ends, or this supervisor is damaged."""
+    _hide()
     settings = _settings()
     source, sink = _channel()
-    confine.undumpable()
+    process.undumpable()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     supervisor = Supervisor(settings)
     write = lambda data: os.write(sink, data)  # noqa: E731

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
+
+from grader.results.provenance import Calls
 
 if TYPE_CHECKING:
     from grader.sandbox.interface import Answer
@@ -15,6 +17,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     stopped: str | None
     """Why it was stopped: `cpu`, `blocked`, `wall`, `memory`, `shared`, `disturbed`, `garbage`; None: it was not.
+    `slice`, `idle`: it worked, or slept, for longer than its time slice, which says nothing about its verdict.
 
     `shared`: the machine's shared memory grew beyond the limit, and shrank when the program ended. `disturbed`: it grew
     and did not shrink, so another process used it (never final)."""
@@ -48,13 +51,71 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of the program through which the exception passed, outermost first, separated by commas; self-reported."""
 
 
+Lane = Literal["slow", "idle"]
+"""Where a program continues that has used up its time slice: it worked, or it slept."""
+LANES: dict[str | None, Lane] = {"slice": "slow", "idle": "idle"}
+"""Reason for stopping a program -> lane, if it was stopped without a verdict."""
+
+
+SplitKind = Literal["", "diverged", "unconfirmed", "malformed", "load", "ended", "assertion", "error", "unlike"]
+"""Why a candidate is not confirmed. `diverged`: with its answers, the tests make other calls than the recorded ones."""
+
+
+class Likeness(msgspec.Struct, frozen=True, kw_only=True):
+    """The comparison of a candidate's answers with the reference solution's."""
+
+    calls: Calls | None = None
+    """None: there is no reference solution."""
+    doubt: str = ""
+    """Why a pass is not believed."""
+    weak: bool = False
+    """Whether it was judged without a reference solution."""
+    cut: bool = False
+    """Whether controls were tried at all places at once only, because there are too many."""
+
+
+class Transcript(msgspec.Struct, frozen=True, kw_only=True):
+    """The messages of a candidate that ran beside its tests."""
+
+    hello: str
+    calls: list[str]
+    replies: list[str]
+
+
+TIMEOUT = "timeout"
+"""The kind of an official outcome by which the program has used up its time."""
+WAITING = "waiting"
+"""The kind if the tests wait for the answer to the first call: see official_outcome.py in the sandbox."""
+
+
+class Official(msgspec.Struct, frozen=True, kw_only=True):
+    """What the unchanged tests do with a candidate's answers."""
+
+    text: str = ""
+    kind: str = ""
+    """The text and the type of the exception that ends them; empty if they pass."""
+    lines: str = ""
+    """The lines of the tests that it passed, outermost first, separated by commas."""
+    seconds: float
+    """CPU time."""
+    has_floats: bool = False
+    """Whether the tests give the program floating point numbers."""
+
+
 class Split(msgspec.Struct, frozen=True, kw_only=True):
     """The tests' verdict on a candidate in its own process."""
 
     evidence: Evidence
     confirmed: bool = False
     reason: str = ""
-    kind: str = ""
+    kind: SplitKind = ""
+    likeness: Likeness | None = None
+    transcript: Transcript | None = None
+    """Only of a candidate that ran beside its tests and passes them."""
+    right: list[bool] = []
+    """Of a candidate that fails, if its job asks for it: which assertions of the tests hold."""
+    official: Official | None = None
+    """None: the answers do not tell it."""
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,6 +151,8 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     hello: str | None = None
     """Its first message, sent after its code was loaded; None if its process ended before."""
     replies: list[str] = []
+    strained: bool = False
+    """Whether a program that had less room than usual may have needed more, or its last answer took the time."""
 
 
 class Executed(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +164,12 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
     answer: Answers | None = None
     judge: Split | None = None
     split: Split | None = None
+
+    @property
+    def lane(self) -> Lane | None:
+        """Where the program has to continue, because it has used up its time slice; None: it does not continue."""
+        parts = (self.answer, self.judge, self.split)
+        return next((lane for part in parts if part and (lane := LANES.get(part.evidence.stopped))), None)
 
 
 # Not `Executed()`, which is equal: msgspec prepares a type when it first converts to it, and crashes if several threads

@@ -117,7 +117,7 @@ def _ubuntu(client: Any, observer: Observer, wanted: Base, python: str) -> bool:
         )
         return False
     observer.message(f"Creating an Ubuntu {wanted.ubuntu} base with Python {python} (some minutes)")
-    options = [f"--keyring={UBUNTU_KEYRING}", "--force-check-gpg", "--components=main", "--include=python3"]
+    options = [f"--keyring={UBUNTU_KEYRING}", "--components=main", "--include=python3"]
     try:
         _import(client, program, wanted.ubuntu_base, options, [mirror, _script(wanted.ubuntu)])
     except InfrastructureError as error:
@@ -153,7 +153,7 @@ def _import(client: Any, program: str, name: str, options: list[str], source: li
     repository, suite = name.split(":")
     with tempfile.TemporaryDirectory(prefix="grade-base-") as folder:
         root = Path(folder) / "root"
-        command = [program, "--variant=minbase", *options, suite, str(root), *source]
+        command = [program, "--variant=minbase", "--force-check-gpg", *options, suite, str(root), *source]
         result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
         if result.returncode:
             tail = "\n".join(result.stdout.splitlines()[-4:] + result.stderr.splitlines()[-4:])

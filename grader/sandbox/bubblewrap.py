@@ -13,12 +13,10 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
 from grader.sandbox import channel, interpreters, packages
-from grader.sandbox.interface import ANYWHERE, Answer, BackendName, Job, Limits, Place, SupervisorLostError
+from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
 
 if TYPE_CHECKING:
     from grader.observer import Observer
@@ -105,15 +103,14 @@ class Bubblewrap:
     def load(self) -> None:
         """Do nothing: `start` needs no other modules."""
 
-    def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> ProcessSupervisor:
+    def start(self, index: int, *, lint: bool = False) -> ProcessSupervisor:
         """Start one supervisor."""
         settings: dict[str, object] = {
-            "memory": self._limits.memory_bytes,
+            "memory": self._limits.sandbox_bytes,
             # A user's process limit counts processes on the whole machine: every supervisor gets unique user ids.
             "first_uid": self._base + 16 * index,
             "cgroup": False,
             "lint": lint,
-            "place": msgspec.structs.astuple(place),
         }
         return ProcessSupervisor(command(self._code, self._site, self._python), settings)
 

@@ -7,7 +7,7 @@ nothing in common with the tasks of the run. So no code that looks at a job can 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from grader.sandbox.answer import Recorded
     from grader.sandbox.interface import Answer, Job
 
-Kind = Literal["lint", "record", "answer", "judge", "split", "run"]
+Kind = Literal["lint", "record", "answer", "script", "judge", "split", "run"]
 KINDS: tuple[Kind, ...] = ("run", "split", "judge", "answer", "record", "lint")
 """The kinds of jobs; if a job has several, the first in this order is its kind."""
 VERBS = ("blend", "count", "fold", "join", "measure", "pack", "rank", "scale", "shift", "split", "total", "weigh")
@@ -57,6 +57,9 @@ class Canary(msgspec.Struct, frozen=True, kw_only=True):
 
 def kind_of(job: Job) -> Kind | None:
     """Return the kind of a job; None if there are no canaries of its kind."""
+    asked = job.get("answer")
+    if isinstance(asked, dict) and asked.get("script"):
+        return "script"
     return next((kind for kind in KINDS if job.get(kind)), None)
 
 
@@ -66,7 +69,7 @@ def like(job: Job, draw: random.Random, *, is_right: bool) -> Canary | None:
     if kind is None:
         return None
     made = _draw(draw, is_right=is_right)
-    common = {name: job[name] for name in ("id", "cpu", "wall", "alone") if name in job}
+    common = {name: job[name] for name in ("id", "cpu", "wall", "memory", "alone") if name in job}
     return Canary(
         job=common | _job(kind, made, job),
         kind=kind,
@@ -151,77 +154,45 @@ def _tests(draw: random.Random, name: str, calls: tuple[tuple[int, int], ...], v
 
 
 def _job(kind: Kind, made: _Function, job: Job) -> dict[str, Any]:
+    declared = {"signature": made.signature + "    pass\n", "classes": [], "stubs": [made.name]}
+    candidate = {"source": made.source, "names": [], "reads": []}
+    # The calls and the answers are in the formats of recording.py and answering.py.
+    calls = [_text({"f": _named(made), "m": [], "v": list(call), "k": [], "n": [], "d": []}) for call in made.calls]
     match kind:
-        case "lint":
-            return _linted(made, job)
         case "record":
-            return _recorded(made)
+            return {"record": declared | {"test": made.tests + ("" if made.is_right else _depending(made))}}
         case "answer":
-            return _answered(made)
+            return {"answer": declared | candidate | {"calls": calls} | _same(job, kind, "each", "spare")}
+        case "script":
+            source = f"{made.source}\n\nprint({made.name}(*map(int, input().split())))\n"
+            return {"answer": {"script": True, "source": source, "calls": [f"{a} {b}\n" for a, b in made.calls]}}
         case "judge":
-            return _judged(made)
+            hello = _text({"functions": [made.name], "imported": [], "errors": {}, "values": {}, "n": []})
+            replies = [_text({"v": value, "m": [], "n": []}) for value in made.values]
+            recorded = {"names": [], "calls": calls, "hello": hello, "replies": replies}
+            return {"judge": declared | {"test": made.tests} | recorded | _same(job, kind, "official")}
         case "split":
-            return _alive(made)
-        case "run":
-            return _official(made, job)
-
-
-def _official(made: _Function, job: Job) -> dict[str, Any]:
+            return {"split": declared | candidate | {"test": made.tests}}
     words = {name: job[name] for name in ("lint", "run", "timed_out", "failed_prefix") if name in job}
-    return {"head": made.source, "test": made.tests} | words
+    # The linter executes nothing, so what is wrong for it is an undefined name.
+    broken = f"    return {made.name}_\n" if kind == "lint" and not made.is_right else ""
+    return {"head": made.source + broken, "test": made.tests} | words
 
 
-def _linted(made: _Function, job: Job) -> dict[str, Any]:
-    """Return a lint job. A wrong program has an undefined name, because the linter executes nothing."""
-    broken = made.source + f"    return {made.name}_\n"
-    return _official(made, job) | ({} if made.is_right else {"head": broken})
+def _same(job: Job, kind: Kind, *names: str) -> dict[str, Any]:
+    """Return these parts of the job beside the canary, as far as it has them."""
+    part = cast("dict[str, Any]", job[kind])
+    return {name: part[name] for name in names if name in part}
 
 
-def _recorded(made: _Function) -> dict[str, Any]:
-    """Return a record job. A wrong one has tests whose calls depend on an answer; both recordings must show it."""
-    tests = made.tests
-    if not made.is_right:
-        (a, b), *_ = made.calls
-        tests += f"\nassert {made.name}({a}, {b + 1}) if {made.name}({a}, {b}) else {made.name}({b + 1}, {a})\n"
-    return {"record": _declared(made) | {"test": tests}}
+def _named(made: _Function | Canary) -> dict[str, Any]:
+    return {"x": ["name", made.name]}
 
 
-def _answered(made: _Function) -> dict[str, Any]:
-    return {"answer": _declared(made) | _candidate(made) | {"calls": _calls(made)}}
-
-
-def _judged(made: _Function) -> dict[str, Any]:
-    recorded = {"names": [], "calls": _calls(made), "hello": _hello(made), "replies": _replies(made)}
-    return {"judge": _declared(made) | {"test": made.tests} | recorded}
-
-
-def _alive(made: _Function) -> dict[str, Any]:
-    return {"split": _declared(made) | _candidate(made) | {"test": made.tests}}
-
-
-def _declared(made: _Function) -> dict[str, Any]:
-    return {"signature": made.signature + "    pass\n", "classes": [], "stubs": [made.name]}
-
-
-def _candidate(made: _Function) -> dict[str, Any]:
-    return {"source": made.source, "names": [], "reads": []}
-
-
-def _calls(made: _Function) -> list[str]:
-    """Return the calls in the format of sandbox_image/recording.py."""
-    return [
-        _text({"f": {"x": ["name", made.name]}, "m": [], "v": list(call), "k": [], "n": [], "d": []})
-        for call in made.calls
-    ]
-
-
-def _hello(made: _Function) -> str:
-    return _text({"functions": [made.name], "imported": [], "errors": {}, "values": {}, "n": []})
-
-
-def _replies(made: _Function) -> list[str]:
-    """Return the program's answers in the format of sandbox_image/answering.py."""
-    return [_text({"v": value, "m": [], "n": []}) for value in made.values]
+def _depending(made: _Function) -> str:
+    """Return a test whose calls depend on an answer; both recordings must show it."""
+    (a, b), *_ = made.calls
+    return f"\nassert {made.name}({a}, {b + 1}) if {made.name}({a}, {b}) else {made.name}({b + 1}, {a})\n"
 
 
 def _text(message: object) -> str:
@@ -260,7 +231,7 @@ def _is_recorded(canary: Canary, seen: Executed) -> bool:
 def _calls_of(canary: Canary, recorded: Recorded) -> list[tuple[int, ...]]:
     """Return the arguments of recorded calls; raises ValueError for calls of another function."""
     found = [json.loads(call) for call in recorded.calls or ()]
-    if any(call["f"] != {"x": ["name", canary.name]} or call["k"] for call in found):
+    if any(call["f"] != _named(canary) or call["k"] for call in found):
         raise ValueError("another function is called")
     return [tuple(call["v"]) for call in found]
 
@@ -276,6 +247,14 @@ def _is_answered(canary: Canary, seen: Executed) -> bool:
     ]
 
 
+def _is_printed(canary: Canary, seen: Executed) -> bool:
+    """Whether each run of the program printed its value, and ended."""
+    if seen.answer is None:
+        return False
+    runs = [json.loads(reply) for reply in seen.answer.replies]
+    return [(run["printed"], run["status"]) for run in runs] == [(f"{value}\n", 0) for value in canary.values]
+
+
 def _is_judged(canary: Canary, seen: Executed) -> bool:
     split = seen.judge if canary.kind == "judge" else seen.split
     if split is None or split.evidence.stopped is not None:
@@ -287,6 +266,7 @@ _CHECKS: dict[Kind, Callable[[Canary, Executed], bool]] = {
     "lint": _is_linted,
     "record": _is_recorded,
     "answer": _is_answered,
+    "script": _is_printed,
     "judge": _is_judged,
     "split": _is_judged,
     "run": _is_run,

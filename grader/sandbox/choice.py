@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader import resources
 from grader.errors import InfrastructureError, UsageError
 from grader.sandbox import bubblewrap, docker, engines
 
@@ -22,6 +23,7 @@ FORBIDDEN = "{} bubblewrap is not installed (`apt-get install bubblewrap`). Noth
 
 def choose(asked: str) -> BackendName:
     """Return the backend's name; raises InfrastructureError if none is available."""
+    resources.needs_posix("A sandbox")
     if asked in {"auto", "docker"} and (asked == "docker" or docker.available()):
         return "docker"
     if bubblewrap.executable() is None:

@@ -18,7 +18,7 @@ import msgspec
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
 from grader.sandbox import channel, engines, image
-from grader.sandbox.interface import ANYWHERE, Answer, BackendName, Job, Limits, Place, SupervisorLostError
+from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
 
 if TYPE_CHECKING:
     from grader.observer import Observer
@@ -167,6 +167,7 @@ class Docker:
         self._limits = limits
         self._runtime = runtime
         self._tag = image.tag(python)
+        """The wanted Python is in it; what is inside is in the image's label."""
         self._connecting = threading.Lock()
         self._connected: Any = None
         found = _find(self._tag)
@@ -190,20 +191,19 @@ class Docker:
         """Load the SDK. Only `start` connects, so that nobody waits twice for an engine that hangs."""
         import docker  # noqa: F401
 
-    def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> ContainerSupervisor:
+    def start(self, index: int, *, lint: bool = False) -> ContainerSupervisor:
         """Start one container."""
-        return ContainerSupervisor(self._client, self._image.id, self._options(index, lint=lint, place=place))
+        return ContainerSupervisor(self._client, self._image.id, self._options(index, lint=lint))
 
-    def _options(self, index: int, *, lint: bool, place: Place) -> dict[str, Any]:
+    def _options(self, index: int, *, lint: bool) -> dict[str, Any]:
         from docker.types import Ulimit
 
-        memory = self._limits.memory_bytes + SUPERVISOR_BYTES
+        memory = self._limits.sandbox_bytes + SUPERVISOR_BYTES
         settings = {
-            "memory": self._limits.memory_bytes,
+            "memory": self._limits.sandbox_bytes,
             "first_uid": self._base + 16 * index,
             "cgroup": True,
             "lint": lint,
-            "place": msgspec.structs.astuple(place),
         }
         options: dict[str, Any] = {
             "labels": {image.LABEL: "supervisor", OWNER_LABEL: owner()},
@@ -257,7 +257,7 @@ class Docker:
         return SandboxProvenance(
             backend=self.name,
             identity=self.identity,
-            image=self._tag,
+            image=image.name(self._image.python),
             python=self._image.python,
             engine=self._image.engine,
             runtime=self._runtime or "default",

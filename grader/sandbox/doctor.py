@@ -11,7 +11,7 @@ import msgspec
 from grader import resources
 from grader.errors import GradeError
 from grader.observer import Silent
-from grader.sandbox import bubblewrap, choice, docker, engines, image
+from grader.sandbox import bubblewrap, choice, docker, engines, image, packages
 from grader.sandbox.interface import Backend, Limits
 
 
@@ -23,11 +23,12 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
     lines: list[str]
 
 
-def examine(asked: str) -> Examination:
-    """Examine both backends, then start a supervisor of the one that would be used."""
+def examine(asked: str, *, verbose: bool = False) -> Examination:
+    """Examine both backends, then start a supervisor of the one that would be used. `verbose`: say what is inside."""
     lines = [f"grade runs on Python {platform.python_version()}, {resources.usable_cores()} cores"]
-    lines += [_docker_line(), _bubblewrap_line()]
     try:
+        resources.needs_posix("A sandbox")
+        lines += [_docker_line(), _bubblewrap_line()]
         name = choice.choose(asked)
     except GradeError as error:
         return Examination(usable=False, lines=[*lines, f"none     {error}"])
@@ -46,7 +47,20 @@ def examine(asked: str) -> Examination:
         f"{watcher} watches memory; default limits: {limits.cpu_seconds:g} s of CPU time and "
         f"{limits.memory_bytes >> 20} MB per program"
     )
+    if verbose:
+        lines += _inside(backend, str(greeting["python"]))
     return Examination(usable=True, lines=lines)
+
+
+def _inside(backend: Backend, python: str) -> list[str]:
+    """Return what a sandbox contains: its system, the packages of the lock, and the code that runs there."""
+    major, minor = map(int, python.split(".")[:2])
+    system = backend.describe().image or "/usr of this machine, read-only"
+    own = [
+        f"system   {system}",
+        f"code     sandbox_image {packages.code_digest()}, packages of {packages.lock_of((major, minor)).name} by hash",
+    ]
+    return own + [f"package  {package}" for package in packages.contents((major, minor))]
 
 
 def _open(name: str) -> Backend:

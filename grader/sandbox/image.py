@@ -23,8 +23,13 @@ PYTHON_LABEL = f"{LABEL}.python"
 
 
 def tag(python: str | None = None) -> str:
-    """Return the image's name, which depends on every file of sandbox_image and on the wanted Python version."""
-    return f"{REPOSITORY}:{packages.code_digest()}{f'-python{python}' if python else ''}"
+    """Return the name to find the image by: it depends on every file of sandbox_image and on the wanted Python."""
+    return f"{REPOSITORY}:{packages.code_digest()}{f'-for-python{python}' if python else ''}"
+
+
+def name(version: str) -> str:
+    """Return the image's name that says which Python is inside."""
+    return f"{REPOSITORY}:{packages.code_digest()}-python{version}"
 
 
 def find(client: Any, python: str | None = None) -> Any | None:
@@ -77,7 +82,8 @@ def build(client: Any, observer: Observer, base: BaseKind = "auto", python: str 
             rm=True,
             forcerm=True,
         )
-    observer.message(f"Built {tag(python)}")
+    image.tag(name(version))
+    observer.message(f"Built {name(version)}")
     return image
 
 
@@ -99,8 +105,8 @@ def _write_context(file: Any, site: Path) -> None:
     folder = resources.folder("sandbox_image")
     with tarfile.open(fileobj=file, mode="w") as archive:
         archive.add(folder / "Dockerfile", "Dockerfile", filter=_anonymous)
-        for path in sorted(folder.glob("*.py")):
-            archive.add(path, f"runner/{path.name}", filter=_anonymous)
+        for name, path in packages.code_files():
+            archive.add(path, f"runner/{name}", filter=_anonymous)
         archive.add(site, "site", filter=_anonymous)
 
 

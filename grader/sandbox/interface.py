@@ -23,7 +23,19 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """CPU time. It replaces the official evaluator's wall-clock limit, and does not depend on the machine's load."""
     wall_seconds: float = 20.0
     """Maximum duration of a run, whatever the load."""
+    is_wall_given: bool = False
+    """Whether the user has set it: then a program with more CPU time has no more of it."""
     memory_bytes: int = 1 << 30
+    """Memory of a program whose job says nothing else."""
+    most_memory_bytes: int = 0
+    """Memory of the program with the most, if that is more."""
+    slice_seconds: float = 0.0
+    """CPU time after which a program is stopped without a verdict, to run again later; 0: it runs up to its limits."""
+
+    @property
+    def sandbox_bytes(self) -> int:
+        """Memory that a sandbox has for a program."""
+        return max(self.memory_bytes, self.most_memory_bytes)
 
 
 class SupervisorLostError(Exception):
@@ -50,18 +62,6 @@ FEW_LINTS = 64
 """One linter alone lints up to this number of programs. A second one would need more CPU time to load than it saves."""
 
 
-class Place(msgspec.Struct, frozen=True):
-    """The position of a supervisor among those that run at the same time. It decides which processor it uses."""
-
-    worker: int
-    """Number of its worker, from 0."""
-    workers: int
-    """Number of workers; 0: unknown."""
-
-
-ANYWHERE = Place(0, 0)
-
-
 class Backend(Protocol):
     """A way to start supervisors."""
 
@@ -72,7 +72,7 @@ class Backend(Protocol):
     def load(self) -> None:
         """Load the modules that `start` needs. Call it while no other thread is busy: then it takes half the time."""
 
-    def start(self, index: int, *, lint: bool = False, place: Place = ANYWHERE) -> Supervisor:
+    def start(self, index: int, *, lint: bool = False) -> Supervisor:
         """Start supervisor number `index` and wait until it is ready; raises InfrastructureError.
 
         `lint`: it will get lint jobs, and may load the linter at once.

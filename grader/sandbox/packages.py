@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import os
 import platform
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from grader import resources
 from grader.errors import InfrastructureError
+from grader.files import claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,12 +32,22 @@ _COMPILED = ".compiled"
 
 
 def code_digest() -> str:
-    """Return a hash of every file of sandbox_image: the code that runs inside, and the lock files."""
+    """Return a hash of every file in sandbox_image and below: the code that runs inside, and the lock files."""
     digest = hashlib.sha256()
-    folder = resources.folder("sandbox_image")
-    for path in sorted(p for p in folder.iterdir() if p.is_file()):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for name, path in _files("*"):
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def code_files() -> list[tuple[str, Path]]:
+    """Return the code that runs inside the sandbox: (path relative to sandbox_image, path) of every module."""
+    return _files("*.py")
+
+
+def _files(pattern: str) -> list[tuple[str, Path]]:
+    folder = resources.folder("sandbox_image")
+    found = {path.relative_to(folder): path for path in folder.rglob(pattern) if path.is_file()}
+    return [(name.as_posix(), path) for name, path in sorted(found.items()) if "__pycache__" not in name.parts]
 
 
 def lock_of(python: tuple[int, int]) -> Path:
@@ -56,7 +66,7 @@ def exclusive(path: Path) -> Iterator[None]:
     """Hold a file lock, so that two graders do not build the same thing at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        claims.take_lock(file.fileno(), blocking=True)
         yield
 
 
@@ -97,9 +107,11 @@ def prepare_code(interpreter: Interpreter) -> Path:
             partial = target.with_name(f"{name}.partial")
             shutil.rmtree(partial, ignore_errors=True)
             partial.mkdir()
-            for path in resources.folder("sandbox_image").glob("*.py"):
-                shutil.copyfile(path, partial / path.name)
+            for name, path in code_files():
+                (partial / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, partial / name)
             compile_all(partial, interpreter.path)
+            _let_all_read(partial)
             partial.rename(target)
     return target
 
@@ -127,7 +139,14 @@ def _install(target: Path, python: tuple[int, int]) -> None:
             f"named in sandbox_image/{lock.name} and run it again."
         )
     shutil.rmtree(partial / "bin", ignore_errors=True)
+    _let_all_read(partial)
     partial.rename(target)
+
+
+def _let_all_read(folder: Path) -> None:
+    """Whatever the umask: inside, programs run as another user. On this machine, only the cache's user gets here."""
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(path.stat().st_mode | (0o555 if path.is_dir() else 0o444))
 
 
 def _platforms() -> list[str]:
@@ -142,7 +161,18 @@ def _machine() -> str:
 
 
 def _for_python(lock: Path, python: tuple[int, int], path: Path) -> Path:
-    """Write the lock's entries for `python`; pip would evaluate markers for its own Python, not for the target."""
+    """Write the lock's entries for `python`."""
+    path.write_text("\n".join(_entries(lock, python)) + "\n", encoding="utf-8")
+    return path
+
+
+def contents(python: tuple[int, int]) -> list[str]:
+    """Return the packages inside a sandbox with this Python, as `name==version`."""
+    return [entry.partition(" ")[0] for entry in _entries(lock_of(python), python)]
+
+
+def _entries(lock: Path, python: tuple[int, int]) -> list[str]:
+    """Return the lock's entries for `python`; pip would evaluate markers for its own Python, not for the target."""
     from packaging.requirements import Requirement
 
     entries = lock.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
@@ -154,8 +184,7 @@ def _for_python(lock: Path, python: tuple[int, int], path: Path) -> Path:
         environment |= {"platform_system": "Linux", "platform_machine": _machine()}
         if requirement.marker is None or requirement.marker.evaluate(environment):
             kept.append(" --hash=".join([f"{requirement.name}{requirement.specifier}", *hashes]))
-    path.write_text("\n".join(kept) + "\n", encoding="utf-8")
-    return path
+    return kept
 
 
 def compile_all(folder: Path, interpreter: Path) -> None:
@@ -172,7 +201,7 @@ def compile_all(folder: Path, interpreter: Path) -> None:
         str(folder),
     ]
     # Without room for byte code, each start of a sandbox would take seconds longer, for ever.
-    said = subprocess.run(words, capture_output=True, text=True, check=False).stdout  # noqa: S603 - our own words
+    said = subprocess.run(words, capture_output=True, text=True, check=False, umask=0o022).stdout  # noqa: S603 - ours
     _raise_if_full(said, folder)
 
 

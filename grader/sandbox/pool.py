@@ -5,21 +5,21 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from grader.sandbox.crew import Crews
+from grader.sandbox.canary_check import MOST_SECONDS, CanaryCheck
+from grader.sandbox.crew import Crews, Overlap
 from grader.sandbox.interface import FEW_LINTS
-from grader.sandbox.overlap import Overlap
 from grader.sandbox.supervisors import Supervisors
 from grader.sandbox.tickets import Ticket
-from grader.sandbox.vouching import Vouching
-from grader.sandbox.worker import Rules
+from grader.sandbox.worker import WINDOW, Losses, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from grader.sandbox.canary_check import Canaries
+    from grader.sandbox.crew import Crew, Queue
     from grader.sandbox.interface import Backend, Job
     from grader.sandbox.tickets import Verdict
-    from grader.sandbox.vouching import Canaries
-    from grader.sandbox.worker import Heard
+    from grader.sandbox.worker import Heard, Tickets
 
 ANSWER_SECONDS = 180.0
 """Maximum time of a job; every kind of job has a wall-clock limit well below it."""
@@ -37,18 +37,30 @@ class Pool:
         fresh: bool = False,
         canaries: Canaries | None = None,
         overlaps: bool = False,
+        canary_seconds: float = MOST_SECONDS,
+        window: int = WINDOW,
+        losses: Losses | None = None,
     ) -> None:
         """`answer_seconds`: time without an answer after which a supervisor is lost.
 
         `fresh`: every program gets a new supervisor, and so a new sandbox.
         `canaries`: they decide which answers are valid; None: every answer is valid.
+        `canary_seconds`: about the maximum time that an answer waits for a canary.
+        `window`: number of jobs that a supervisor has at a time; with 2, the next one is there while it runs one.
+        `losses`: counts lost supervisors.
         `overlaps`: if there are two or more workers, half of them can lint while the others run other jobs (`overlap`).
         """
         self._backend = backend
         self.workers = workers
         self.canaries = canaries
         self.supervisors = Supervisors(backend, workers)
-        rules = Rules(answer_seconds=answer_seconds, fresh=fresh, vouching=lambda: Vouching(canaries, fresh=fresh))
+        rules = Rules(
+            answer_seconds=answer_seconds,
+            fresh=fresh,
+            window=1 if fresh else window,
+            losses=losses or Losses(),
+            canary_check=lambda: CanaryCheck(canaries, fresh=fresh, seconds=canary_seconds),
+        )
         self._crews = Crews(self.supervisors, workers, rules)
         self._fresh, self._overlaps = fresh, overlaps and workers > 1 and not fresh
         self.linters = 0
@@ -124,6 +136,10 @@ class Pool:
         self.linters = self._worthwhile(count)
         self._start_all()
         return Overlap(self._crews, self.linters, jobs, count=count, heard=heard)
+
+    def crew(self, source: Tickets, starved: list[Ticket], results: Queue) -> Crew:
+        """Let all workers begin with jobs that arrive while they work; see stream.py."""
+        return self._crews.form(range(self.workers), source, starved, results, waits=True)
 
     def run_tickets(
         self, tickets: Iterator[Ticket | None], starved: list[Ticket], workers: int = 0

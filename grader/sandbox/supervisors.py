@@ -7,7 +7,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from grader.errors import InfrastructureError
-from grader.sandbox.interface import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +18,7 @@ class Supervisors:
     """The supervisors of a fixed number of workers."""
 
     def __init__(self, backend: Backend, workers: int) -> None:
-        self._backend, self._workers = backend, workers
+        self._backend = backend
         self.stop = threading.Event()
         """If set, the run is ending and no supervisor is started any more."""
         self._lock = threading.Lock()
@@ -52,10 +51,7 @@ class Supervisors:
                 if not self._started:
                     # A run whose results are all in the cache starts nothing, and does not wait for this.
                     self._starters.submit(self._backend.reap)
-                place = Place(worker, self._workers)
-                self._running[worker] = self._starters.submit(
-                    self._backend.start, self._started, lint=lint, place=place
-                )
+                self._running[worker] = self._starters.submit(self._backend.start, self._started, lint=lint)
                 self._started += 1
             return self._running[worker]
 

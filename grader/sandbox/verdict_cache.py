@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
 from grader import resources
 from grader.files import compact_json
@@ -25,6 +26,10 @@ FLUSH_ROWS = 64
 FLUSH_SECONDS = 2.0
 MAX_ROWS = 1_000_000
 """About 600 MB, programs included; above this, the oldest tenth is removed."""
+MEMORY_BYTES = 128 << 20
+"""Size of a cache in memory. Programs that a policy writes anew rarely hit it; equal samples of one batch do."""
+ENTRY_BYTES = 200
+"""What an entry in memory needs besides its answer."""
 TRIM_ROWS = MAX_ROWS // 20
 """Number of new rows between two checks of the size, because a pool for rewards may never close its cache."""
 
@@ -36,13 +41,78 @@ def default_path() -> Path:
 
 def key(job: Job, identity: str, limits: Limits) -> str:
     """Return the key of a verdict: a hash of everything that can change it."""
-    digest = hashlib.sha256(compact_json.encode({**job, "id": 0}, in_order=True))
-    digest.update(f"\0{identity}\0{limits.memory_bytes}".encode())
+    # A time slice decides when a program runs, not what comes of it; results of stopped programs are not kept.
+    lasting = {name: part for name, part in job.items() if name != "slice"}
+    digest = hashlib.sha256(compact_json.encode({**lasting, "id": 0}, in_order=True))
+    digest.update(f"\0{identity}\0{limits.sandbox_bytes}".encode())
     return digest.hexdigest()
 
 
+class Cache(Protocol):
+    """A map from keys to answers, for any number of threads."""
+
+    @property
+    def problem(self) -> str:
+        """Why the cache cannot be used; empty if it can."""
+
+    def has(self, name: str) -> bool:
+        """Whether an answer is stored."""
+
+    def get(self, names: Sequence[str]) -> dict[str, Answer]:
+        """Return the stored answers by name, in the order of the names."""
+
+    def put(self, name: str, answer: Answer) -> None:
+        """Store an answer."""
+
+    def close(self) -> None:
+        """Write what is not written yet."""
+
+
+class MemoryCache:
+    """A map in memory with a bound: what was not used for the longest time makes room."""
+
+    problem = ""
+
+    def __init__(self, most_bytes: int = MEMORY_BYTES) -> None:
+        self._most, self._bytes = most_bytes, 0
+        self._answers: dict[str, bytes] = {}
+        """Encoded answers, the one used last at the end."""
+        self._lock = threading.Lock()
+
+    def has(self, name: str) -> bool:
+        """Whether an answer is stored."""
+        return name in self._answers
+
+    def get(self, names: Sequence[str]) -> dict[str, Answer]:
+        """Return the stored answers by name, in the order of the names."""
+        found: dict[str, bytes] = {}
+        with self._lock:
+            for name in names:
+                if (data := self._answers.pop(name, None)) is not None:
+                    self._answers[name] = found[name] = data
+        return {name: cast("Answer", compact_json.decode(data)) for name, data in found.items()}
+
+    def put(self, name: str, answer: Answer) -> None:
+        """Store an answer."""
+        data = compact_json.encode(answer)
+        with self._lock:
+            self._bytes += len(data) + ENTRY_BYTES - self._drop(name)
+            self._answers[name] = data
+            while self._bytes > self._most:
+                self._bytes -= self._drop(next(iter(self._answers)))
+
+    def _drop(self, name: str) -> int:
+        data = self._answers.pop(name, None)
+        return 0 if data is None else len(data) + ENTRY_BYTES
+
+    def close(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._answers, self._bytes = {}, 0
+
+
 class VerdictCache:
-    """A persistent map from keys to answers, for one thread."""
+    """A persistent map from keys to answers, for any number of threads."""
 
     def __init__(self, path: Path | None) -> None:
         """Open the cache at `path`; None: store nothing."""
@@ -50,6 +120,7 @@ class VerdictCache:
         self._pending: dict[bytes, bytes] = {}
         self._flushed = time.monotonic()
         self._untrimmed = 0
+        self._lock = threading.Lock()
 
     @property
     def problem(self) -> str:
@@ -73,12 +144,17 @@ class VerdictCache:
 
     def put(self, name: str, answer: Answer) -> None:
         """Store an answer. It is written within seconds, or at once by `flush`."""
-        self._pending[bytes.fromhex(name)] = compact_json.encode(answer)
-        if len(self._pending) >= FLUSH_ROWS or time.monotonic() - self._flushed > FLUSH_SECONDS:
-            self.flush()
+        with self._lock:
+            self._pending[bytes.fromhex(name)] = compact_json.encode(answer)
+            if len(self._pending) >= FLUSH_ROWS or time.monotonic() - self._flushed > FLUSH_SECONDS:
+                self._flush()
 
     def flush(self) -> None:
         """Write pending answers. If the disk is full, the cache loses rows, but the run continues."""
+        with self._lock:
+            self._flush()
+
+    def _flush(self) -> None:
         if self._pending:
             self._file.keep(self._pending.items())
             self._untrimmed += len(self._pending)

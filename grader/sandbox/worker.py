@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,16 +11,16 @@ import msgspec
 
 from grader.sandbox.interface import Answer, SupervisorLostError
 from grader.sandbox.supervisors import Supervisors
-from grader.sandbox.tickets import IDLE_SECONDS, Source, Ticket, Verdict, was_starved
+from grader.sandbox.tickets import IDLE_SECONDS, Ticket, Verdict, was_starved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from grader.sandbox.canaries import Canary
-    from grader.sandbox.vouching import Vouching
+    from grader.sandbox.canary_check import CanaryCheck
 
 WINDOW = 2
-"""Number of jobs that a supervisor has at a time: the next one is already there while it runs one."""
+"""Usual number of jobs that a supervisor has at a time: the next one is already there while it runs one."""
 MAX_ATTEMPTS = 2
 
 Heard = Callable[[str, Answer], None]
@@ -32,16 +33,52 @@ class Results(Protocol):
         """Add a verdict."""
 
 
+class Tickets(Protocol):
+    """Where workers get their jobs, each from its own thread."""
+
+    is_over: bool
+    """Whether no more jobs will come, except those to repeat."""
+
+    def next(self, *, wait: bool) -> Ticket | None:
+        """Return a ticket; None if all are done, or (without `wait`) if there is none at the moment."""
+
+    def again(self, tickets: Iterable[Ticket]) -> None:
+        """Put tickets back at the front of the queue."""
+
+
+class Losses:
+    """Counts lost supervisors, and the jobs that were sent again because of it."""
+
+    def __init__(self) -> None:
+        self.sandboxes = self.jobs = 0
+        self._lock = threading.Lock()
+
+    def note(self, jobs: int) -> None:
+        """Count a lost supervisor, with the number of jobs that it had not answered."""
+        with self._lock:
+            self.sandboxes += 1
+            self.jobs += jobs
+
+
 class Rules:
     """How a pool's workers use their supervisors."""
 
-    def __init__(self, answer_seconds: float, vouching: Callable[[], Vouching[Ticket]], *, fresh: bool) -> None:
+    def __init__(
+        self,
+        answer_seconds: float,
+        canary_check: Callable[[], CanaryCheck[Ticket]],
+        *,
+        fresh: bool,
+        window: int,
+        losses: Losses,
+    ) -> None:
         """`answer_seconds`: time without an answer after which a supervisor is lost.
 
-        `vouching` returns what holds a worker's answers until canaries confirm them.
-        `fresh`: every program gets a new supervisor, and so a new sandbox.
+        `canary_check` returns what holds a worker's answers until canaries confirm them.
+        `fresh`: every program gets a new supervisor, and so a new sandbox. `window`: jobs of a supervisor at a time.
         """
-        self.answer_seconds, self.vouching, self.fresh = answer_seconds, vouching, fresh
+        self.losses = losses
+        self.answer_seconds, self.canary_check, self.fresh, self.window = answer_seconds, canary_check, fresh, window
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,11 +86,13 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
     supervisors: Supervisors
     rules: Rules
-    source: Source
+    source: Tickets
     starved: list[Ticket]
     """The jobs that will run again alone."""
     heard: Heard | None
     """It is called in a worker's thread with the key and answer of a job, before canaries confirm the answer."""
+    waits: bool
+    """Whether callers wait for single verdicts, and not for the end of all jobs."""
     is_free: Callable[[int], bool]
     """Whether the worker with this index may begin. If it may not, it waits until it may or no job is left."""
 
@@ -66,12 +105,12 @@ class Worker:
         self._source = work.source
         self._supervisors, self._rules = work.supervisors, work.rules
         self._outstanding: collections.deque[Ticket] = collections.deque()
-        self._vouching = work.rules.vouching()
+        self._canary_check = work.rules.canary_check()
 
     @property
     def held(self) -> int:
         """Number of answers that wait for a canary."""
-        return self._vouching.held
+        return self._canary_check.held
 
     def loop(self) -> None:
         """Work until no job is left, or the run stops."""
@@ -92,8 +131,8 @@ class Worker:
 
     def _fill(self) -> bool:
         """Send jobs until the window is full; return False if nothing is left to do."""
-        while len(self._outstanding) < (1 if self._rules.fresh else WINDOW):
-            ticket = self._canary() or self._vouching.next() or self._next()
+        while len(self._outstanding) < self._rules.window:
+            ticket = self._canary() or self._canary_check.next() or self._next()
             if ticket is None:
                 break
             # A job may leave traces that no cleaning finds, so a job that could use them needs another sandbox.
@@ -110,17 +149,21 @@ class Worker:
             supervisor = self._supervisors.get(self._index)
             self._supervisors.note_run(self._index, ticket.task)
             if ticket.canary is None:
-                self._vouching.sent(ticket, supervisor)
+                self._canary_check.sent(ticket)
             supervisor.send(ticket.job, self._rules.answer_seconds)
         return bool(self._outstanding)
 
     def _next(self) -> Ticket | None:
         """Return a job, or a canary after the last one. If answers are outstanding, do not wait for a job."""
+        if self._work.waits:
+            # Nobody knows when the next job comes, so canaries confirm the answers as soon as there is none.
+            ticket = self._source.next(wait=False) or self._canary(at_end=True)
+            return ticket or (None if self._outstanding else self._source.next(wait=True))
         ticket = self._source.next(wait=not self._outstanding)
         return self._canary(at_end=True) if ticket is None and self._source.is_over else ticket
 
     def _canary(self, *, at_end: bool = False) -> Ticket | None:
-        canary = self._vouching.due(lambda: self._supervisors.get(self._index), at_end=at_end)
+        canary = self._canary_check.due(at_end=at_end)
         return None if canary is None else Ticket("", canary.job, canary)
 
     def _take(self, answer: Answer) -> None:
@@ -136,9 +179,9 @@ class Worker:
         else:
             if self._work.heard is not None:
                 self._work.heard(ticket.key, answer)
-            if not self._vouching.hold(ticket, answer):
+            if not self._canary_check.hold(ticket, answer):
                 self._results.put(Verdict(key=ticket.key, answer=answer))
-        if "retired" in answer or (self._rules.fresh and not self._vouching.is_open):
+        if "retired" in answer or (self._rules.fresh and not self._canary_check.is_open):
             # Its answer is valid, but nothing more may run there: jobs already sent to it go to another supervisor.
             self._discard()
             self._source.again(ticket for ticket in self._outstanding if ticket.canary is None)
@@ -146,23 +189,23 @@ class Worker:
 
     def _take_canary(self, canary: Canary, answer: Answer) -> None:
         if canary.judged(answer):
-            self._count(self._vouching.right(canary))
-        elif not (was_starved(answer) and self._vouching.starved(canary)):
+            self._count(self._canary_check.right(canary))
+        elif not (was_starved(answer) and self._canary_check.starved(canary)):
             self._void(canary)
 
     def _void(self, canary: Canary) -> None:
         """Discard a supervisor that misjudged a canary, and repeat all jobs since the last canary that was right."""
         unfinished = [ticket for ticket in self._outstanding if ticket.canary is None]
         self._outstanding = collections.deque()
-        self._unscore(self._vouching.void(canary, unfinished), self._vouching.misjudged)
+        self._unscore(self._canary_check.void(canary, unfinished), self._canary_check.misjudged)
         self._supervisors.discard(self._index)
 
     def _discard(self) -> None:
         """Discard a supervisor whose answers no further canary can confirm."""
         self._supervisors.discard(self._index)
-        counting, lost = self._vouching.gone()
+        counting, lost = self._canary_check.gone()
         self._count(counting)
-        self._unscore(lost, self._vouching.lost)
+        self._unscore(lost, self._canary_check.lost)
 
     def _count(self, held: Iterable[tuple[Ticket, Answer]]) -> None:
         for ticket, answer in held:
@@ -174,6 +217,7 @@ class Worker:
 
     def _lost(self, reason: str) -> None:
         """Replace the supervisor. Only its current job can be the cause; the others are simply sent again."""
+        self._rules.losses.note(sum(ticket.canary is None for ticket in self._outstanding))
         if self._outstanding and (canary := self._outstanding[0].canary) is not None:
             # A canary breaks nothing, so the supervisor had been broken before.
             self._void(canary)

@@ -1,4 +1,4 @@
-"""What runs inside the sandbox, importable by tests: its modules know each other by their bare names."""
+"""What runs inside the sandbox, importable by tests."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ FOLDER = str(resources.folder("sandbox_image"))
 
 
 def load(name: str) -> ModuleType:
-    """Import one module of sandbox_image. Its folder is on the path only meanwhile."""
+    """Import one module of grade_sandbox (as `values.wire`). Its folder is on the path only meanwhile."""
     sys.path.insert(0, FOLDER)
     try:
-        module = importlib.import_module(name)
+        module = importlib.import_module(f"grade_sandbox.{name}")
     finally:
         sys.path.remove(FOLDER)
-    assert str(module.__file__).startswith(FOLDER), f"another module is called {name}: {module.__file__}"
+    assert str(module.__file__).startswith(FOLDER), f"another package is called grade_sandbox: {module.__file__}"
     return module

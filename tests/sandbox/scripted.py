@@ -80,7 +80,7 @@ class Backend:
         self.broken_once, self.slow = broken_once, slow
         self.seen, self.lock, self.started, self.closed, self.broken = Counter(), threading.Lock(), 0, 0, broken
 
-    def start(self, index, *, lint=False, place=None):
+    def start(self, index, *, lint=False):
         if self.broken:
             raise InfrastructureError("nothing starts")
         with self.lock:

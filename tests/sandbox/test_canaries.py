@@ -33,10 +33,12 @@ ANSWERS = Answers(
 OFFICIAL: dict[str, Any] = {
     "id": 0, "cpu": 2.0, "wall": 20.0, "head": SOURCE, "test": TASK.tests, "timed_out": "late", "failed_prefix": "no: ",
 }  # fmt: skip
+SUM = "print(sum(map(int, input().split())))\n"
 REAL: dict[Kind, Job] = {
     "lint": OFFICIAL | {"lint": True},
     "record": jobs.record_job(TASK, LIMITS),
     "answer": jobs.answer_job(TASK, SOURCE, CALLS, LIMITS),
+    "script": jobs.script_job(TASK, SUM, ["4711\n"], LIMITS),
     "judge": jobs.judge_job(TASK, CALLS, ANSWERS, LIMITS),
     "split": jobs.split_job(TASK, SOURCE, CALLS, LIMITS),
     "run": OFFICIAL | {"lint": False, "run": True},

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType
 
-codes = inside.load("codes")
+codes = inside.load("tests.names_for_tests")
 
 MODULES = ("argparse", "ast", "dataclasses", "inspect", "statistics", "typing")
 
@@ -32,7 +32,7 @@ def test_names_and_instructions_are_those_of_dis(name: str) -> None:
     module = __import__(name)
     for code in _all(compile(inspect.getsource(module), name, "exec")):
         steps = list(dis.get_instructions(code))
-        assert codes.names(code) == {(s.argval, s.opname) for s in steps if s.opcode in dis.hasname}
+        assert codes.used_names(code) == {(s.argval, s.opname) for s in steps if s.opcode in dis.hasname}
         # Newer versions have entries between instructions, with number 0.
         found = {offset: (number, argument) for offset, number, argument in codes.instructions(code) if number}
         assert {offset: number for offset, (number, _) in found.items()} == {

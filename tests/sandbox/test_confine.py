@@ -11,12 +11,12 @@ import pytest
 from tests.sandbox import inside
 
 DRIVER = """
-import ctypes, fcntl, json, os, socket, sys, tempfile, threading
+import ctypes, fcntl, json, os, resource, socket, sys, tempfile, threading
 sys.path.insert(0, sys.argv[1])
-import confine
+from grade_sandbox.confine import process
 file = tempfile.TemporaryFile()
 one, other = socket.socketpair()
-confine.refuse_system_calls()
+process.refuse_system_calls()
 found = {}
 
 
@@ -35,7 +35,9 @@ attempt("open file lock", lambda: fcntl.fcntl(file, 37, b"\\0" * 32))
 attempt("pidfd", lambda: os.pidfd_open(os.getpid()))
 attempt("buffer", lambda: one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22))
 attempt("inet", lambda: socket.socket(socket.AF_INET))
-attempt("inotify", lambda: confine.check(confine.libc.inotify_init(), "it"))
+attempt("inotify", lambda: process.check(process.libc.inotify_init(), "it"))
+attempt("limits of another", lambda: resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE))
+attempt("own limits", lambda: resource.setrlimit(resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE)))
 attempt("flags", lambda: fcntl.fcntl(file, fcntl.F_GETFD))
 attempt("pair", lambda: (one.send(b"x"), other.recv(1)))
 attempt("thread", lambda: threading.Thread(target=print).start())
@@ -53,12 +55,13 @@ def tried() -> dict[str, list[object]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["flock", "lockf", "lease", "notify", "open file lock", "pidfd", "buffer", "inet", "inotify"]
+    "name",
+    ["flock", "lockf", "lease", "notify", "open file lock", "pidfd", "buffer", "inet", "inotify", "limits of another"],
 )
 def test_what_reaches_beyond_the_program_is_refused(tried: dict[str, list[object]], name: str) -> None:
     assert tried[name] == ["PermissionError", 1]
 
 
-@pytest.mark.parametrize("name", ["flags", "pair", "thread", "fork"])
+@pytest.mark.parametrize("name", ["own limits", "flags", "pair", "thread", "fork"])
 def test_what_a_program_needs_is_not(tried: dict[str, list[object]], name: str) -> None:
     assert tried[name][0] == "done", tried[name]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hostile import bending, exhausting, forging, honest, leaking, outside, sources, stubborn, tampering
+from hostile import bending, exhausting, forging, leaking, outside, sources, stubborn, tampering
 from hostile.arena import SECRET, VARIANTS, Arena, Outside, arena, judge, judge_canaries, outcomes, table
 from hostile.program import SIGNATURE, TESTS, Program, fenced
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.hostile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MODULES = [tampering, forging, bending, leaking, exhausting, stubborn, outside, sources, honest]
+MODULES = [tampering, forging, bending, leaking, exhausting, stubborn, outside, sources]
 NAMES = [module.__name__.rpartition(".")[2] for module in MODULES]
 ATTACKS = [
     pytest.param(name, program.name, id=f"{name}-{program.name}", marks=pytest.mark.xdist_group(name))
@@ -128,8 +128,8 @@ def test_same_verdicts_under_load(place: Arena) -> None:
     }
     tasks = [{"qid": name, "function_signature": SIGNATURE, "test_script": TESTS} for name in programs]
     records = [{"qid": name, "predictions": [fenced(source)]} for name, (source, _) in programs.items()]
-    # Each in a session of its own: the kernel shares the processors out by session.
-    busy = [sys.executable, "-c", "while True: pass"]
+    # Each in a session of its own: the kernel shares the processors out by session. They end with whoever started them.
+    busy = [sys.executable, "-c", "import os\nstarter = os.getppid()\nwhile os.getppid() == starter: pass"]
     loops = [subprocess.Popen(busy, start_new_session=True) for _ in range(8)]
     try:
         samples = place.grade("load", tasks, records, "--timeout", "0.5", "--no-cache", "--workers", "2")
@@ -163,8 +163,6 @@ def test_memory_of_strangers_is_nobodys(place: Arena) -> None:
 
 _WORKING = """
 import time
-
-
 def solution(x):
     # Two calls, in two processes' worth of limits, together well below half a second of CPU time.
     end = time.process_time() + 0.1
@@ -177,14 +175,10 @@ def solution(x):
 _IN_A_THREAD = """
 import threading
 import time
-
-
 def work(seconds):
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         pass
-
-
 def solution(x):
     thread = threading.Thread(target=work, args=(0.15,))
     thread.start()

@@ -88,6 +88,12 @@ def test_an_image_that_is_built_is_known_without_the_sdk():
     assert identity == f"docker:{image.tag()}:default:{built.id}"
     assert (python, engine) == (image.python_of(built.labels), client.version()["Version"])
     assert loaded == "False"
+    # Whatever Python was wanted: `docker images` shows what is inside.
+    for wanted in (None, "3.12"):
+        inside = image.python_of(image.ensure(client, Silent(), wanted).labels)
+        assert (
+            client.images.get(f"{image.tag().partition('-for')[0]}-python{inside}").labels[image.PYTHON_LABEL] == inside
+        )
 
 
 OPEN_AND_CLOSE = """

@@ -92,5 +92,17 @@ def test_where_no_base_has_the_wanted_python_it_is_said_how_to_get_one(
     assert "apt-get install debootstrap ubuntu-keyring" in said.messages[1]
 
 
+def test_a_base_from_a_mirror_has_its_signatures_checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "debootstrap"
+    program.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path / "said"}\nexit 1\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(bases, "UBUNTU_KEYRING", program)
+    with pytest.raises(InfrastructureError, match="debootstrap could not create a base image of bookworm"):
+        bases.find(Engine(), Said(), "auto", "3.12")
+    lines = (tmp_path / "said").read_text().splitlines()
+    assert [line.split()[1] for line in lines] == ["--force-check-gpg"] * 2
+
+
 def test_each_wanted_python_has_an_image_of_its_own() -> None:
     assert len({image.tag(), image.tag("3.10"), image.tag("3.12")}) == 3

@@ -1,4 +1,4 @@
-"""The modules of sandbox_image do not import each other in circles, not even for types."""
+"""Which modules of sandbox_image import which: never in circles, not even for types, and no candidate's the tests'."""
 
 from __future__ import annotations
 
@@ -10,25 +10,51 @@ import inside
 
 
 def imported(source: str) -> set[str]:
+    """Return the modules that a module may import, with every `from a import b` as `a` and `a.b`."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found.add(node.module or "")
+            assert not node.level, "imports are absolute, so that this test understands them"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
     return found
+
+
+def graph() -> dict[str, set[str]]:
+    folder = Path(inside.FOLDER)
+    sources = {".".join(path.relative_to(folder).with_suffix("").parts): path for path in folder.rglob("*.py")}
+    return {name: imported(path.read_text()) & sources.keys() for name, path in sources.items()}
+
+
+def reached(found: dict[str, set[str]], package: str) -> set[str]:
+    """Return all modules that the modules of a sub-package import, directly or through others."""
+    wanted = [name for name in found if name.startswith(f"grade_sandbox.{package}.")]
+    seen: set[str] = set()
+    while wanted:
+        name = wanted.pop()
+        wanted += found[name] - seen
+        seen.add(name)
+    return seen
 
 
 def test_imports_in_functions_and_for_types_count() -> None:
     source = "import a\nif TYPE_CHECKING:\n from b import B\ndef f():\n import c"
-    assert imported(source) == {"a", "b", "c"}
+    assert imported(source) == {"a", "b", "b.B", "c"}
 
 
 def test_no_import_leads_back_to_its_module() -> None:
-    sources = {path.stem: path.read_text() for path in Path(inside.FOLDER).glob("*.py")}
-    graph = {name: imported(source) & sources.keys() - {name} for name, source in sources.items()}
-    assert "standing_in" in graph["receiving"]
+    found = graph()
+    assert "grade_sandbox.values.standing_in" in found["grade_sandbox.values.receiving"]
     try:
-        TopologicalSorter(graph).prepare()
+        TopologicalSorter(found).prepare()
     except CycleError as error:
         raise AssertionError(" -> ".join(reversed(error.args[1]))) from None
+
+
+def test_a_candidates_code_and_the_tests_code_do_not_import_each_other() -> None:
+    found = graph()
+    candidate, tests = reached(found, "candidate"), reached(found, "tests")
+    assert "grade_sandbox.values.receiving" in candidate & tests
+    assert {name for name in candidate if name.startswith("grade_sandbox.tests")} == set()
+    assert {name for name in tests if name.startswith("grade_sandbox.candidate")} == set()

@@ -64,7 +64,7 @@ def each(groups, work):
 """
 KEPT_ALIVE = """
 sys.path.insert(0, sys.argv[1])
-import linter
+from grade_sandbox.lint import linter
 linter = linter.Linter(sys.argv[2])
 linter.warm()
 
@@ -81,7 +81,7 @@ each(json.load(sys.stdin), messages)
 GROWTH = """
 import gc, json, sys
 sys.path.insert(0, sys.argv[1])
-import linter
+from grade_sandbox.lint import linter
 gc.disable()
 linter = linter.Linter(sys.argv[2])
 linter.warm()
@@ -143,10 +143,19 @@ def fresh(sources: list[str], folder: Path) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def one_after_another(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """Messages of every program, each linted after all the programs before it."""
-    (messages,) = kept_alive([list(SOURCES.values())], tmp_path_factory.mktemp("alive"))
-    return dict(zip(SOURCES, messages, strict=True))
+def alive(tmp_path_factory: pytest.TempPathFactory) -> list[list[list[str]]]:
+    """Messages of all programs, of all in reverse, of some with half characters, and of those after another."""
+    folder = tmp_path_factory.mktemp("alive")
+    pairs = [group for first, second in LEAVERS.values() for group in ([first, second], [second])]
+    groups = [list(SOURCES.values()), list(SOURCES.values())[::-1], ["x = '\ud800'\n", "print(nowhere)\n"], *pairs]
+    found = kept_alive(groups, folder)
+    assert list((folder / "linter").iterdir()) == [], "files stay behind"
+    return found
+
+
+@pytest.fixture(scope="module")
+def one_after_another(alive: list[list[list[str]]]) -> dict[str, list[str]]:
+    return dict(zip(SOURCES, alive[0], strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -173,10 +182,8 @@ def test_a_pylint_that_is_forked_is_a_fresh_one(of_fresh_ones: dict[str, list[st
     assert all(message in said for message in of_fresh_ones["no member"])
 
 
-def test_the_order_of_programs_does_not_matter(one_after_another: dict[str, list[str]], tmp_path: Path) -> None:
-    names = list(SOURCES)[::-1]
-    (messages,) = kept_alive([[SOURCES[name] for name in names]], tmp_path)
-    assert dict(zip(names, messages, strict=True)) == one_after_another
+def test_the_order_of_programs_does_not_matter(alive: list[list[list[str]]]) -> None:
+    assert alive[1][::-1] == alive[0]
 
 
 LEAVERS = {
@@ -195,11 +202,9 @@ LEAVERS = {
 
 
 @pytest.fixture(scope="module")
-def after_another(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[list[str], list[str]]]:
-    """Messages of every second program, after the first one and alone."""
-    groups = [group for first, second in LEAVERS.values() for group in ([first, second], [second])]
-    messages = [found[-1] for found in kept_alive(groups, tmp_path_factory.mktemp("after"))]
-    return dict(zip(LEAVERS, zip(messages[::2], messages[1::2], strict=True), strict=True))
+def after_another(alive: list[list[list[str]]]) -> dict[str, tuple[list[str], list[str]]]:
+    last = [messages[-1] for messages in alive[3:]]
+    return dict(zip(LEAVERS, zip(last[::2], last[1::2], strict=True), strict=True))
 
 
 @pytest.mark.parametrize("name", LEAVERS)
@@ -210,13 +215,8 @@ def test_nothing_a_program_says_changes_what_is_said_of_the_next(
     assert after == alone == of_fresh_ones[name]
 
 
-def test_no_file_stays_behind(tmp_path: Path) -> None:
-    kept_alive([[SOURCES["clean"], SOURCES["syntax error"]]], tmp_path)
-    assert list((tmp_path / "linter").iterdir()) == []
-
-
-def test_lone_surrogates_do_not_stop_the_linter(tmp_path: Path) -> None:
-    ((broken, after),) = kept_alive([["x = '\ud800'\n", "print(nowhere)\n"]], tmp_path)
+def test_lone_surrogates_do_not_stop_the_linter(alive: list[list[list[str]]]) -> None:
+    broken, after = alive[2]
     assert len(broken) == 1
     assert after == ["Undefined variable 'nowhere'"]
 

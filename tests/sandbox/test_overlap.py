@@ -14,7 +14,7 @@ from tests.sandbox.scripted import Backend, lint_jobs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.sandbox.overlap import Overlap
+    from grader.sandbox.crew import Overlap
 
 MANY = 3 * FEW_LINTS
 

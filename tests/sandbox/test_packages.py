@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import errno
+import os
+import re
+import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,7 +17,7 @@ import pytest
 
 from grader import resources
 from grader.observer import Silent
-from grader.sandbox import interpreters, packages
+from grader.sandbox import image, interpreters, packages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,44 +54,63 @@ def byte_code(source: Path, python: Interpreter) -> Path:
     return source.parent / "__pycache__" / f"{source.stem}.{tag}.pyc"
 
 
-def test_packages_are_compiled_by_the_python_that_will_run_them(cache: Path, other: Interpreter) -> None:
-    folder = site(cache, other.minor)
-    assert packages.prepare(other.minor, Silent(), other.path) == folder
-    assert byte_code(folder / "module.py", other).is_file()
-    assert packages.is_compiled(folder)
-
-
-def test_packages_for_the_graders_own_version_need_no_other_python(cache: Path) -> None:
-    folder = site(cache, sys.version_info[:2])
-    packages.prepare(sys.version_info[:2], Silent())
-    assert byte_code(folder / "module.py", interpreters.own()).is_file()
-
-
-def test_without_a_python_of_their_version_packages_are_not_compiled(cache: Path) -> None:
-    """The image's build compiles them then, with the image's Python."""
+def test_packages_are_compiled_by_the_python_that_will_run_them_once_there_is_one(
+    cache: Path, other: Interpreter
+) -> None:
+    """Where there is none, the image's build compiles them, with the image's Python."""
     folder = site(cache, (3, 99))
     packages.prepare((3, 99), Silent())
     assert not packages.is_compiled(folder)
-
-
-def test_packages_that_were_prepared_without_a_python_are_compiled_when_one_is_there(
-    cache: Path, other: Interpreter
-) -> None:
-    folder = site(cache, other.minor)
-    if other.minor != sys.version_info[:2]:
-        packages.prepare(other.minor, Silent())
-        assert not packages.is_compiled(folder)
-    packages.prepare(other.minor, Silent(), other.path)
-    assert packages.is_compiled(folder)
+    for python, path in ((interpreters.own(), None), (other, other.path)):
+        folder = cache / f"site-{packages.lock_digest(python.minor)}-{python.minor[0]}.{python.minor[1]}"
+        if not folder.is_dir():
+            site(cache, python.minor)
+        assert packages.prepare(python.minor, Silent(), path) == folder
+        assert byte_code(folder / "module.py", python).is_file()
+        assert packages.is_compiled(folder)
 
 
 def test_the_code_inside_the_sandbox_has_byte_code_for_its_python(cache: Path, other: Interpreter) -> None:
     folder = packages.prepare_code(other)
     assert folder.parent == cache
-    names = {path.name for path in resources.folder("sandbox_image").glob("*.py")}
-    assert {path.name for path in folder.glob("*.py")} == names
-    assert all(byte_code(path, other).is_file() for path in folder.glob("*.py"))
+    copied = {str(path.relative_to(folder)): path for path in folder.rglob("*.py")}
+    original = resources.folder("sandbox_image")
+    assert copied.keys() == {str(path.relative_to(original)) for path in original.rglob("*.py")}
+    assert copied.keys() > {"runner.py", "grade_sandbox/values/wire.py"}
+    assert all(byte_code(path, other).is_file() for path in copied.values())
     assert packages.prepare_code(other) == folder
+
+
+def test_a_change_in_a_subfolder_changes_the_digest_and_reaches_both_backends(
+    cache: Path, tmp_path: Path, other: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise verdicts and images of other code would be used."""
+    copy = tmp_path / "sandbox_image"
+    shutil.copytree(resources.folder("sandbox_image"), copy)
+    monkeypatch.setattr(resources, "folder", lambda _name: copy)
+    before = packages.code_digest(), image.tag(), packages.prepare_code(other)
+    changed = copy / "grade_sandbox" / "values" / "wire.py"
+    changed.write_text(f"{changed.read_text()}CHANGED = True\n")
+    now = packages.code_digest(), image.tag(), packages.prepare_code(other)
+    assert all(one != another for one, another in zip(before, now, strict=True))
+    assert (now[2] / "grade_sandbox/values/wire.py").read_text().endswith("CHANGED = True\n")
+    with tempfile.TemporaryFile() as context:
+        image._write_context(context, site(cache, other.minor))
+        context.seek(0)
+        with tarfile.open(fileobj=context) as archive:
+            file = archive.extractfile("runner/grade_sandbox/values/wire.py")
+            assert file is not None
+            assert file.read() == changed.read_bytes()
+
+
+def test_byte_code_beside_the_sources_is_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = tmp_path / "sandbox_image"
+    shutil.copytree(resources.folder("sandbox_image"), copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(resources, "folder", lambda _name: copy)
+    before = packages.code_digest()
+    packages.compile_all(copy, interpreters.own().path)
+    assert list(copy.rglob("*.pyc"))
+    assert packages.code_digest() == before
 
 
 def test_code_without_room_for_its_byte_code_is_not_used(cache: Path, tmp_path: Path, other: Interpreter) -> None:
@@ -98,17 +122,19 @@ def test_code_without_room_for_its_byte_code_is_not_used(cache: Path, tmp_path: 
         packages.prepare_code(msgspec.structs.replace(other, path=full))
     assert raised.value.errno == errno.ENOSPC
     folder = packages.prepare_code(other)
-    assert byte_code(folder / "wire.py", other).is_file()
+    assert byte_code(folder / "runner.py", other).is_file()
 
 
 def test_byte_code_is_used_as_it_is(cache: Path, other: Interpreter) -> None:
     """The sandbox mounts the folder read-only: nothing may have to be compiled again."""
     folder = packages.prepare_code(other)
-    script = "import sys; sys.path.insert(0, sys.argv[1]); import wire; print(wire.__cached__)"
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from grade_sandbox.values import wire; print(wire.__cached__)"
+    )
     said = subprocess.run(
         [str(other.path), "-B", "-v", "-c", script, str(folder)], capture_output=True, text=True, check=True
     )
-    assert f"code object from '{folder}/__pycache__/wire" in said.stderr
+    assert f"code object from '{folder}/grade_sandbox/values/__pycache__/wire" in said.stderr
 
 
 def test_cleaning_removes_packages_and_code(cache: Path, other: Interpreter) -> None:
@@ -116,3 +142,29 @@ def test_cleaning_removes_packages_and_code(cache: Path, other: Interpreter) -> 
     assert set(packages.clean()) == {folder.name for folder in made}
     assert not any(cache.glob("site-*"))
     assert not any(cache.glob("code-*"))
+
+
+def test_every_user_of_a_sandbox_can_read_the_code_whatever_the_umask(cache: Path, other: Interpreter) -> None:
+    """Inside, programs run as another user than the cache's, whose folder only this one enters."""
+    before = os.umask(0o077)
+    try:
+        code = packages.prepare_code(other)
+    finally:
+        os.umask(before)
+    paths = [code, *code.rglob("*")]
+    assert any(path.suffix == ".pyc" for path in paths)
+    assert [path for path in paths if path.stat().st_mode & 0o444 != 0o444] == []
+    assert cache.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.bubblewrap
+def test_the_doctor_lists_every_package_inside() -> None:
+    from grader.sandbox.doctor import examine
+
+    site = packages.prepare((sys.version_info[0], sys.version_info[1]), Silent())
+    installed = {path.name.removesuffix(".dist-info").replace("-", "==").lower() for path in site.glob("*.dist-info")}
+    said = "\n".join(examine("bubblewrap", verbose=True).lines)
+    listed = set(re.findall(r"^package  (\S+)", said, re.MULTILINE))
+    assert installed
+    assert {name.replace("-", "_").lower() for name in listed} == installed
+    assert "package  " not in "\n".join(examine("bubblewrap").lines)

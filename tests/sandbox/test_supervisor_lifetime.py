@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 QUICK = "def solution(x):\n    return {{3: 7392, 5: 1187}}[x] + 0 * {salt}\n"
 WORKING = """
 import time
-
-
 def solution(x):
     end = time.process_time() + 0.04
     while time.process_time() < end:
@@ -36,8 +34,6 @@ ASLEEP = "import time\n\n\ndef solution(x):\n    time.sleep(600 + {salt})\n"
 NAMED = """
 import ctypes
 import time
-
-
 def solution(x):
     # PR_SET_NAME: what this machine then calls this process.
     ctypes.CDLL(None).prctl(15, b"{name}")
@@ -153,25 +149,6 @@ def test_ctrl_c_leaves_nothing_and_the_same_command_resumes(place: Arena) -> Non
     assert found == [("passed", "passed")] * count + [("timeout", "timeout")]
     again = place.finish(place.start(command))
     assert "Traceback" not in again
-
-
-def test_verdicts_survive_a_sandbox_killed_from_outside(place: Arena) -> None:
-    """What it was doing is done again in a new one; nothing is unscored, nothing counts as wrong."""
-    sources = [WORKING] * 12 + ["def solution(x):\n    return {salt}\n"] + [WORKING] * 12
-    command = place.write("sandbox-killed", *tasks_of(sources))
-    process = place.start([*command, "--no-cache", "--workers", "1"])
-    first = until(lambda: sandboxes(place))
-    time.sleep(1)
-    for name in first:
-        if place.backend == "docker":
-            subprocess.run(["docker", "kill", name], capture_output=True, check=False)
-        else:
-            os.kill(name, signal.SIGKILL)
-    place.finish(process)
-    samples = place.results("sandbox-killed")
-    found = [outcomes(samples[name][0]) for name in sorted(samples)]
-    assert found == [("passed", "passed")] * 12 + [("failed", "failed")] + [("passed", "passed")] * 12
-    assert place.settled() == []
 
 
 @pytest.mark.parametrize("which", [0, 1])

@@ -5,68 +5,149 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import phases
 import pytest
-from phases import CONFIRMED
+from phases import CONFIRMED, WAYS
 
 from grader.sandbox.answer import Recording
 from grader.scorers.execution import calls
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-WAYS = pytest.mark.parametrize("way", [phases.replayed, phases.interactive])
+pytestmark = phases.MARKS
 
 
-def reason(way: Callable[..., dict[str, Any] | None], *words: str) -> str:
+def reason(way: phases.Way, *words: str) -> str:
     """Return why a candidate is not confirmed."""
     result = way(*words)
-    assert result is not None
     assert result["confirmed"] is False
     return str(result["reason"])
 
 
+KEPT = "def solution(a, seen=[]):\n    seen.append(a)\n    return seen\n"
+HONEST = [
+    ("def solution(a):\n    return sum(a)", "assert solution([1, 2]) == 3"),
+    ("def solution(a):\n    a.sort()", "x = [2, 1]\nassert solution(x) is None\nassert x == [1, 2]"),
+    ("def solution(a):\n    a['new'] = [1]\n    a.pop('old')", "x = {'old': 1}\nsolution(x)\nassert x == {'new': [1]}"),
+    ("def solution(a):\n    a[0].append(1)\n    return a[0]", "x = [[]]\ny = solution(x)\nassert y is x[0] and x == [[1]]"),
+    ("def solution(a):\n    return a", "x = [1]\nassert solution(x) is x"),
+    ("def solution(a):\n    return type('D', (dict,), {})(a)", "assert solution({1: 2}) == {1: 2}"),
+    ("def solution(a):\n    return type('R', (), {'x': a})()", "assert solution(3).x == 3"),
+    ("def solution(a):\n    a[:] = [a, a]", "x = []\nsolution(x)\nassert x[0] is x and x[1] is x"),
+    ("def solution(a):\n    raise ValueError('no', a)", "try:\n    solution(3)\nexcept ValueError as e:\n    assert e.args == ('no', 3)\nelse:\n    assert False"),
+    ("def solution(a, *, b=1):\n    return a - b", "assert solution(a=5, b=2) == 3 and solution(5) == 4"),
+    ("def solution(a):\n    yield from a", "assert list(solution([1, 2])) == [1, 2]"),
+    ("N = 0\ndef solution(a):\n    global N\n    N += a\n    return N", "assert [solution(1), solution(2)] == [1, 3]"),
+    ("import math\ndef solution(a):\n    return math.pi * a", "assert math.isclose(solution(2), 2 * math.pi)"),
+    ("def helper(a):\n    return a\ndef solution(a):\n    return helper(a)", "def test():\n    assert solution(2) == 2\ntest()"),
+    ("solution = lambda a: a + 1", "assert solution(1) == 2"),
+    ("def solution(a):\n    print('noise' * 1000)\n    return a", "assert solution(1) == 1"),
+    (KEPT, "x = solution(1)\nassert x == [1]\ny = solution(2)\nassert x == [1, 2] and y is x"),
+    (KEPT, "assert solution(1) == [1]\nassert solution(2) == [1, 2]"),
+    ("ONE = (1, [])\ndef solution(a):\n    return ONE", "x = solution(1)\nassert x is solution(2) and x[1] is solution(3)[1]"),
+    ("def solution(a):\n    return ()", "assert solution(()) == () and solution(()) == ()"),
+    ("def solution(a):\n    a.append(1)\n    raise ValueError", "x = []\ntry:\n    solution(x)\nexcept ValueError:\n    assert x == [1]\nelse:\n    assert False"),
+    ("def solution(a):\n    return a", "x = [1]\nassert solution(x) is x\nx.append(2)\nassert solution(x) == [1, 2]"),
+    ("held = []\ndef solution(a):\n    held.append(a)\n    return held[0]", "x, y = [1], [2]\nassert solution(x) is x\nassert solution(y) is x"),
+    ("def solution(a):\n    if a == 0:\n        return 1\n    return a * solution(a - 1)", "assert solution(5) == 120"),
+    ("def solution(a):\n    return {'a': a}", "x = solution(1)\ny = solution(x)\nassert y == {'a': {'a': 1}} and y['a'] is x"),
+    ("def solution(a):\n    return [a, a + 1]", "x, y = solution(1)\nassert solution(y) == [2, 3]"),
+    ("def solution(a):\n    return list(a)", "assert solution(iter([1, 2])) == [1, 2]\nassert solution(n for n in (3,)) == [3]"),
+    ("def solution(a):\n    while True:\n        yield a", "import itertools\nassert list(itertools.islice(solution(3), 2)) == [3, 3]"),
+    ("def solution(a):\n    def add(b):\n        return a + b\n    return add", "f = solution(1)\nassert f(2) == 3 and f(b=4) == 5\nassert list(map(solution(10), [1, 2])) == [11, 12]"),
+    ("import functools\ndef solution(a):\n    return {'go': functools.partial(pow, a)}", "assert solution(2)['go'](5) == 32"),
+    ("def solution(a):\n    return len", "assert solution(0)([1, 2]) == 2"),
+    ("class P:\n    def __init__(self, a):\n        self.x = a\n    @property\n    def y(self):\n        return self.x + 1\n    def price(self):\n        return self.x * 10\ndef solution(a):\n    return P(a)", "p = solution(3)\nassert p.x == 3 and p.price() == 30"),
+    ("class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')", "try:\n    solution(1)\nexcept Exception as e:\n    assert type(e).__name__ == 'Bad' and isinstance(e, ValueError)\nelse:\n    assert False"),
+    ("class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')", "try:\n    solution(1)\nexcept Bad:\n    pass\nelse:\n    assert False"),
+    ("LIMIT = 7\ndef solution(a):\n    return a < LIMIT", "assert LIMIT == 7\nassert solution(6) is True"),
+    ("import random\ndef solution(a):\n    return random.randint(0, 10**9)", "import random\nrandom.seed(5)\nx = solution(0)\nrandom.seed(5)\nassert random.randint(0, 10**9) == x"),
+    ("import numpy as np\ndef solution(a):\n    return float(np.random.rand())", "import numpy as np\nnp.random.seed(5)\nx = solution(0)\nnp.random.seed(5)\nassert np.random.rand() == x"),
+    ("def solution(a):\n    return [a(x) for x in 'ab']", "assert solution(ord) == [97, 98]\nassert solution(str.upper) == ['A', 'B']"),
+    ("def solution(a=0):\n    return int(input()) + int(input())", "import io, sys\nsys.stdin = io.StringIO('3\\n4\\n5\\n6\\n')\nassert solution() == 7\nassert sys.stdin.readline() == '5\\n'"),
+    ("def solution(a=0):\n    return int(input()) + int(input())", "import io, sys\nfor _ in range(2):\n    sys.stdin = io.StringIO('3\\n4\\n')\n    assert solution() == 7"),
+    ("def solution(a=0):\n    return int(input()) + int(input())", "from unittest.mock import patch\nfor _ in range(2):\n    with patch('builtins.input', side_effect=['3', '4', '5']) as read:\n        assert solution() == 7 and read.call_count == 2\n        assert input() == '5'"),
+    ("def solution(a):\n    return __name__", "assert solution(1) == __name__"),
+    ("import functools\ndef solution(a):\n    return functools.lru_cache(None)(lambda n: n * a)", "f = solution(3)\nassert f(4) == 12\nassert solution(5)(2) == 10"),
+    ("import operator\ndef solution(a):\n    return operator.itemgetter(a)", "f = solution(1)\nassert f([4, 5, 6]) == 5"),
+    ("import operator\ndef solution(a):\n    return operator.methodcaller('upper')", "f = solution(1)\nassert f('a') == 'A'"),
+    ("import numpy\ndef solution(a):\n    return numpy.vectorize(lambda n: n * a)", "f = solution(3)\nassert list(f([4, 5])) == [12, 15]"),
+    ("def solution(a):\n    return a.with_suffix('.md')", "from pathlib import Path\nassert solution(Path('/a/b.txt')) == Path('/a/b.md')"),
+    ("def solution(a):\n    print('x is', a)\n    return a", "import contextlib, io\nsolution(1)\ntext = io.StringIO()\nwith contextlib.redirect_stdout(text):\n    assert solution(3) == 3\n    print('and', end=' ')\n    solution(4)\nassert text.getvalue() == 'x is 3\\nand x is 4\\n'"),
+    ("def solution(a):\n    while True:\n        yield a\n        a += 1", "n = solution(3)\nassert [next(n) for _ in range(900)] == list(range(3, 903))"),
+    ("def solution(a):\n    yield a\n    raise KeyError(a)", "n = solution(3)\nassert next(n) == 3\ntry:\n    next(n)\nexcept KeyError:\n    pass\nelse:\n    assert 0"),
+    ("import datetime\ndef solution(a):\n    return a + datetime.timedelta(days=1)", "import datetime\nzone = datetime.timezone(datetime.timedelta(hours=-2))\nassert solution(datetime.datetime(2024, 2, 28, tzinfo=zone)).isoformat() == '2024-02-29T00:00:00-02:00'"),
+    ("import numpy as np\ndef solution(a):\n    return np.zeros((0, 3))", "import numpy as np\nassert np.allclose(solution(3), np.zeros((0, 3))) and solution(3).shape == (0, 3)"),
+    # Later changes of objects that the program keeps are seen.
+    ("held = []\ndef solution(a):\n    held.append(a)\n    held[0][0].append(len(held))", "x, y = ([],), ([],)\nsolution(x)\nsolution(y)\nassert x[0] == [1, 2] and y[0] == []"),
+    ("held = []\ndef solution(a):\n    held.append(a[0])\n    held[0].append(len(held))", "x = [[]]\nsolution(x)\nsolution([[]])\nassert x == [[1, 2]]"),
+    ("held = []\ndef solution(a):\n    held.append(a.append)\n    held[0](len(held))", "x = []\nsolution(x)\nsolution([])\nassert x == [1, 2]"),
+    ("held = []\ndef solution(a):\n    held.append({'a': [a]})\n    held[0]['a'].append(a)\n    return held[-1]", "x = solution(1)\nsolution(2)\nassert x == {'a': [1, 1, 2]}"),
+    ("def solution(a):\n    if a == [[3]]:\n        a[0].append(4)\n    return [[3]]", "x = solution(1)\nassert solution(2) == [[3]]\nsolution(x)\nassert x == [[3, 4]]"),
+    ("held = []\ndef solution(a):\n    held.append(a)\n    return held[0][0]", "all_ = [[n] for n in range(100)]\nfor x in all_:\n    assert solution(x) == 0\nall_[0][0] = 'changed'\nassert solution([1]) == 'changed'"),
+    ("held = []\ndef solution(a):\n    held.append(a)\n    held[0].append(len(held))", "all_ = [[n] for n in range(100)]\nfor x in all_:\n    solution(x)\nassert len(all_[0]) == 101"),
+]  # fmt: skip
+
+
 @WAYS
-@pytest.mark.parametrize(
-    ("source", "test"),
-    [
-        ("def solution(a):\n    return sum(a)", "assert solution([1, 2]) == 3"),
-        ("def solution(a):\n    a.sort()", "x = [2, 1]\nassert solution(x) is None\nassert x == [1, 2]"),
-        ("def solution(a):\n    a['new'] = [1]\n    a.pop('old')", "x = {'old': 1}\nsolution(x)\nassert x == {'new': [1]}"),
-        ("def solution(a):\n    a[0].append(1)\n    return a[0]", "x = [[]]\ny = solution(x)\nassert y is x[0] and x == [[1]]"),
-        ("def solution(a):\n    return a", "x = [1]\nassert solution(x) is x"),
-        # A class that `type` creates has no module: the globals of a program have no `__name__`.
-        ("def solution(a):\n    return type('D', (dict,), {})(a)", "assert solution({1: 2}) == {1: 2}"),
-        ("def solution(a):\n    return type('R', (), {'x': a})()", "assert solution(3).x == 3"),
-        ("def solution(a):\n    a[:] = [a, a]", "x = []\nsolution(x)\nassert x[0] is x and x[1] is x"),
-        (
-            "def solution(a):\n    raise ValueError('no', a)",
-            "try:\n    solution(3)\nexcept ValueError as e:\n    assert e.args == ('no', 3)\nelse:\n    assert False",
-        ),
-        ("def solution(a, *, b=1):\n    return a - b", "assert solution(a=5, b=2) == 3 and solution(5) == 4"),
-        ("def solution(a):\n    yield from a", "assert list(solution([1, 2])) == [1, 2]"),
-        (
-            "N = 0\ndef solution(a):\n    global N\n    N += a\n    return N",
-            "assert [solution(1), solution(2)] == [1, 3]",
-        ),
-        ("import math\ndef solution(a):\n    return math.pi * a", "assert math.isclose(solution(2), 2 * math.pi)"),
-        ("def helper(a):\n    return a\ndef solution(a):\n    return helper(a)", "def test():\n    assert solution(2) == 2\ntest()"),
-        ("solution = lambda a: a + 1", "assert solution(1) == 2"),
-        ("def solution(a):\n    print('noise' * 1000)\n    return a", "assert solution(1) == 1"),
-    ],
-)  # fmt: skip
-def test_an_honest_solution_is_confirmed(way: Callable[..., dict[str, Any] | None], source: str, test: str) -> None:
+@pytest.mark.parametrize(("source", "test"), HONEST)
+def test_an_honest_solution_is_confirmed(way: phases.Way, source: str, test: str) -> None:
     assert way(source, test) == CONFIRMED
 
 
+CLASSES = """
+from collections import namedtuple
+from enum import Enum, Flag
+from functools import cached_property
+from typing import Generic, TypeVar
+T = TypeVar("T")
+Point = namedtuple("Point", "a b")
+Color = Enum("Color", "RED BLUE")
+class Rights(Flag):
+    READ = 1
+    WRITE = 2
+class Box(Generic[T]):
+    def __init__(self, value):
+        self.value = value
+    @cached_property
+    def double(self):
+        return 2 * self.value
+class Named:
+    __slots__ = ("name",)
+class Tree(Named):
+    class Leaf:
+        def __init__(self, value):
+            self.value = value
+    def __init__(self, name, *values):
+        self.name = name
+        self.leaves = [Tree.Leaf(value) for value in values]
+class Refused(ValueError):
+    def __init__(self, why, amount):
+        super().__init__(why)
+        self.amount = amount
+def solution(x, y=2):
+    '''Solves.'''
+"""
+OF_CLASSES = [
+    ("def solution(x):\n    raise Refused('no', [x])", "try:\n    solution(3)\nexcept Refused as e:\n    assert e.args == ('no',) and e.amount == [3]\nelse:\n    assert False"),
+    ("class Own(Refused):\n    pass\ndef solution(x):\n    raise Own('no', x)", "try:\n    solution(5)\nexcept Refused as e:\n    assert e.amount == 5\nelse:\n    assert False"),
+    ("def solution(x):\n    return Point(x.b, [x.a, Color.BLUE])", "r = solution(Point(1, 2))\nassert r == Point(2, [1, Color.BLUE]) and r.b[1] is Color.BLUE"),
+    ("def solution(x):\n    return Tree('t', x, x + 1)", "t = solution(3)\nassert (t.name, [leaf.value for leaf in t.leaves]) == ('t', [3, 4])\nassert type(t.leaves[0]) is Tree.Leaf"),
+    ("def solution(x):\n    box = Box[int](x)\n    box.double\n    return box", "box = solution(3)\nassert (box.value, box.double, type(box)) == (3, 6, Box)"),
+    ("def solution(x):\n    return x | Rights.WRITE", "assert solution(Rights.READ) == Rights.READ | Rights.WRITE"),
+    ("def solution(x, y=2):\n    return x * y", "import inspect\nassert list(inspect.signature(solution).parameters) == ['x', 'y']\nassert 'Solves' in solution.__doc__ and solution(4) == 8"),
+]  # fmt: skip
+
+
 @WAYS
-def test_annotations_are_evaluated_as_in_any_program(way: Callable[..., dict[str, Any] | None]) -> None:
+@pytest.mark.parametrize(("source", "test"), OF_CLASSES)
+def test_a_solution_with_the_signatures_classes_is_confirmed(way: phases.Way, source: str, test: str) -> None:
+    assert way(source, test, CLASSES) == CONFIRMED
+
+
+@WAYS
+def test_annotations_are_evaluated_as_in_any_program(way: phases.Way) -> None:
     signature = f"class Point:\n    x: int\n\n{phases.SIGNATURE}"
     source = "class Mine:\n    x: int\ndef solution(a):\n    return Mine.__annotations__['x'] is int"
     test = "class Own:\n    x: int\nif Point.__annotations__['x'] is Own.__annotations__['x'] is int:\n    assert solution(1) is True"
@@ -85,15 +166,13 @@ TREE = "class Node:\n    def __init__(self, v, *c):\n        self.v, self.c = v,
         "def solution(a):\n    a.c.reverse()\n    return a",
     ],
 )
-def test_instances_of_the_signatures_class_are_the_tests_own(
-    way: Callable[..., dict[str, Any] | None], source: str
-) -> None:
+def test_instances_of_the_signatures_class_are_the_tests_own(way: phases.Way, source: str) -> None:
     test = "r = solution(Node(1, Node(2), Node(3)))\nassert type(r) is Node and [n.v for n in r.c] == [3, 2]"
     assert way(source, test, TREE) == CONFIRMED
 
 
 @WAYS
-def test_a_changed_instance_is_changed_in_place(way: Callable[..., dict[str, Any] | None]) -> None:
+def test_a_changed_instance_is_changed_in_place(way: phases.Way) -> None:
     test = "n = Node(1)\nsolution(n)\nassert n.v == 2 and n.c == [n] and not hasattr(n, 'gone')"
     source = "def solution(a):\n    a.v += 1\n    a.c.append(a)\n    a.gone = 1\n    del a.gone"
     assert way(source, test, TREE) == CONFIRMED
@@ -108,42 +187,25 @@ LIAR = "class Liar:\n    __eq__ = lambda self, other: True\n    __hash__ = None\
     [
         ("def solution(a):\n    return 4", "a test fails: assert solution(2) == 3"),
         ("def solution(a):\n    return a.x", "AttributeError: 'int' object has no attribute 'x'"),
-        ("def solution(a):\n    raise SystemExit('passed')", "the candidate's process ended during a call"),
+        ("def solution(a):\n    raise SystemExit('passed')", "SystemExit: passed"),
         ("import os\ndef solution(a):\n    os._exit(0)", "the candidate's process ended during a call"),
         ("import os\nos._exit(0)", "the candidate's process ended while its code was loading"),
         ("raise SystemExit(0)", "the candidate's code does not load: SystemExit: 0"),
         ("1 / 0", "the candidate's code does not load: ZeroDivisionError: division by zero"),
-        ("x = 1", "a test fails: assert solution(2) == 3"),  # the signature's own stub answers None
-        (
-            LIAR + "def solution(a):\n    return Liar()",
-            "the tests compare an object of 'Liar', whose class overrides comparison",
-        ),
-        (
-            "class Int(int):\n    __eq__ = lambda self, other: True\ndef solution(a):\n    return Int()",
-            "the candidate returned what cannot be serialized: Int, whose class overrides comparison",
-        ),
-        (
-            "import builtins\nbuiltins.AssertionError = Warning\ndef solution(a):\n    return 0",
-            "a test fails: assert solution(2) == 3",
-        ),
-        (
-            "import builtins\nbuiltins.check = lambda: None\ndef solution(a):\n    return 0",
-            "a test fails: assert solution(2) == 3",
-        ),
-        (
-            "def test():\n    pass\ndef check(*a):\n    return True\ndef solution(a):\n    return 0",
-            "a test fails: assert solution(2) == 3",
-        ),
+        ("x = 1", "a test fails: assert solution(2) == 3"),
+        (LIAR + "def solution(a):\n    return Liar()", "the tests compare an object of 'Liar', whose class overrides comparison"),
+        ("class Int(int):\n    __eq__ = lambda self, other: True\ndef solution(a):\n    return Int()", "the candidate returned what cannot be serialized: Int, whose class overrides comparison"),
+        ("import builtins\nbuiltins.AssertionError = Warning\ndef solution(a):\n    return 0", "a test fails: assert solution(2) == 3"),
+        ("import builtins\nbuiltins.check = lambda: None\ndef solution(a):\n    return 0", "a test fails: assert solution(2) == 3"),
+        ("def test():\n    pass\ndef check(*a):\n    return True\ndef solution(a):\n    return 0", "a test fails: assert solution(2) == 3"),
     ],
-)
-def test_what_is_not_right_is_not_confirmed_and_the_reason_is_said(
-    way: Callable[..., dict[str, Any] | None], source: str, expected: str
-) -> None:
+)  # fmt: skip
+def test_what_is_not_right_is_not_confirmed_and_the_reason_is_said(way: phases.Way, source: str, expected: str) -> None:
     assert expected in reason(way, source, "def test():\n    assert solution(2) == 3\ntest()")
 
 
 @WAYS
-def test_the_expected_values_are_nowhere_in_the_candidates_frames(way: Callable[..., dict[str, Any] | None]) -> None:
+def test_the_expected_values_are_nowhere_in_the_candidates_frames(way: phases.Way) -> None:
     source = (
         "import sys, gc\n"
         "def solution(a):\n"
@@ -159,7 +221,7 @@ def test_the_expected_values_are_nowhere_in_the_candidates_frames(way: Callable[
 
 
 @WAYS
-def test_a_function_that_the_signature_defines_stays_the_signatures(way: Callable[..., dict[str, Any] | None]) -> None:
+def test_a_function_that_the_signature_defines_stays_the_signatures(way: phases.Way) -> None:
     signature = "def check(x):\n    return x == 3\n\ndef solution(a):\n    pass\n"
     source = "def check(x):\n    return True\n\ndef solution(a):\n    return 0"
     assert reason(way, source, "assert check(solution(2))", signature).startswith("a test fails")
@@ -191,7 +253,6 @@ def test_tests_that_fail_with_an_exception_of_their_own_are_recorded_to_their_en
     for source, confirmed in (("a * a", True), ("a * a if a < 3 else 1", False), ("1", False)):
         given = phases.answers(f"def solution(a):\n    return {source}", spec, known)
         judged = phases.judged(spec, known, given)
-        assert judged is not None
         assert judged["confirmed"] is confirmed, (source, judged)
 
 
@@ -202,20 +263,17 @@ def test_tests_whose_calls_depend_on_answers_cannot_be_recorded_without_a_refere
 
 
 def test_an_argument_that_cannot_be_serialized_is_said_to_be_the_tests() -> None:
-    source, test = "def solution(a):\n    return a(1)", "assert solution(lambda x: x) == 1"
-    assert phases.record(phases.task(test))["truthy"]["refused"] == (
-        "the tests pass a function, which cannot be serialized"
-    )
-    assert reason(phases.interactive, source, test) == (
-        "the tests pass a function, which cannot be serialized for the candidate"
-    )
+    test = "import threading\nassert solution(threading.Event()) == 1"
+    why = "the tests pass a threading.Event, which cannot be serialized"
+    assert phases.record(phases.task(test))["truthy"]["refused"] == why
+    assert reason(phases.interactive, "def solution(a):\n    return 1", test) == f"{why} for the candidate"
 
 
 @WAYS
 @pytest.mark.parametrize("handler", ["except:", "except Exception:", "except BaseException:"])
-@pytest.mark.parametrize("end", ["return os", "raise SystemExit", "raise StopIteration", "os._exit(0)"])
+@pytest.mark.parametrize("end", ["return os", "raise StopIteration", "os._exit(0)"])
 def test_no_handler_of_the_tests_swallows_that_a_candidate_cannot_be_confirmed(
-    way: Callable[..., dict[str, Any] | None], end: str, handler: str
+    way: phases.Way, end: str, handler: str
 ) -> None:
     test = f"try:\n    solution(1)\n{handler}\n    pass"
     said = reason(way, f"import os\ndef solution(a):\n    {end}", test)
@@ -223,35 +281,29 @@ def test_no_handler_of_the_tests_swallows_that_a_candidate_cannot_be_confirmed(
 
 
 @WAYS
-def test_what_it_prints_reaches_tests_that_listen(way: Callable[..., dict[str, Any] | None]) -> None:
+def test_what_it_prints_reaches_tests_that_listen(way: phases.Way) -> None:
     test = "import io, sys\nsys.stdout = io.StringIO()\nsolution(2)\nassert sys.stdout.getvalue() == 'got 2\\n'"
     assert way("def solution(a):\n    print('got', a)", test) == CONFIRMED
 
 
 @WAYS
-def test_an_error_of_the_system_that_it_raises_is_its_own(way: Callable[..., dict[str, Any] | None]) -> None:
+def test_an_error_of_the_system_that_it_raises_is_its_own(way: phases.Way) -> None:
     assert reason(way, "def solution(a):\n    raise OSError('none')", "solution(1)") == "OSError: none"
 
 
 @WAYS
-@pytest.mark.parametrize(
-    "raw", ["b'[]'", "b'not json'", 'b\'{"v": ["r", 9], "n": [], "m": []}\'', 'b\'{"v": 3, "n": 5, "m": []}\'',
-            'b\'{"v": 3, "n": [], "m": [[7, ["list", []]]]}\'', 'b\'{"v": 3, "n": []}\'', "b'[' * 50000"]
-)  # fmt: skip
-def test_a_candidate_that_writes_to_the_channel_itself_is_not_confirmed(
-    way: Callable[..., dict[str, Any] | None], raw: str
-) -> None:
+@pytest.mark.parametrize("raw", ["b'[]'", 'b\'{"v": 3, "n": [], "m": [[7, ["list", []]]]}\'', "b'[' * 50000"])
+def test_a_candidate_that_writes_to_the_channel_itself_is_not_confirmed(way: phases.Way, raw: str) -> None:
     """It finds the socket among its own frames and answers the call with what no honest side sends."""
-    source = (
-        "import struct, sys\n"
-        "def solution(a):\n"
-        "    frame = sys._getframe(2)\n"
-        "    channel = frame.f_locals['channel']\n"
-        f"    data = {raw}\n"
-        "    channel.socket.sendall(struct.pack('>I', len(data)) + data)\n"
-        "    return 0\n"
-    )
-    assert reason(way, source, "assert solution(2) == 3")
+    source = f"""
+import struct, sys
+def solution(a):
+    channel = sys._getframe(2).f_locals['channel']
+    data = {raw}
+    channel._socket.sendall(struct.pack('>I', len(data)) + data)
+    return 0
+"""
+    assert not reason(way, source, "assert solution(2) == 3").startswith(("a test fails", "AttributeError"))
 
 
 # --- the calls are the same whatever the answers are -------------------------------------------------------------------
@@ -289,21 +341,14 @@ def test_calls_are_recorded_without_a_candidate(test: str) -> None:
 @pytest.mark.parametrize(
     "test",
     [
-        "if solution(1) == 2:\n    solution(2)",
-        "n = 0\nwhile solution(n):\n    n += 1",
-        "x = solution(1)\nwhile x:\n    x = x.next",
-        "for x in solution(3):\n    solution(4)",
-        "solution(len(solution(1)))",
-        "solution(int(solution(1)))",
-        "solution(str(solution(1)) + 'x')",
-        "assert solution(1) == 2 or solution(2) == 3",
-        "x = solution(1)\nx.value = 3\nsolution(2)",
-        "solution(lambda: 1)",
-        "solution(solution(1) + 1)",
-        "import json\njson.loads(solution(1))\nsolution(2)",
-        "pass",
+        "if solution(1) == 2:\n    solution(2)", "n = 0\nwhile solution(n):\n    n += 1",
+        "x = solution(1)\nwhile x:\n    x = x.next", "for x in solution(3):\n    solution(4)",
+        "solution(len(solution(1)))", "solution(int(solution(1)))", "solution(str(solution(1)) + 'x')",
+        "assert solution(1) == 2 or solution(2) == 3", "x = solution(1)\nx.value = 3\nsolution(2)",
+        "import threading\nsolution(threading.Event())", "solution(solution(1) + 1)",
+        "import json\njson.loads(solution(1))\nsolution(2)", "pass",
     ],
-)
+)  # fmt: skip
 def test_calls_that_hang_on_the_answers_are_not_recorded(test: str) -> None:
     found = phases.record(phases.task(test))
     calls = [found[kind].get("calls") for kind in ("truthy", "falsy")]
@@ -343,55 +388,6 @@ def test_two_recordings_draw_the_same_random_numbers() -> None:
     assert recorded(test) == recorded(test)
 
 
-# --- one at a time -------------------------------------------------------------------------------------------------
-
-
-def test_a_candidate_sees_no_call_before_it_has_answered_the_ones_before() -> None:
-    """With the list in hand, a later argument can be the answer to an earlier call."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        said = phases.dialogue.LockStep(ours.fileno(), ['{"first": 1}', '{"second": 2}'])
-        assert said.pending == b""
-        say = lambda text: struct.pack(">I", len(text)) + text  # noqa: E731
-        assert said.feed(say(b"hello")) is False
-        said.send()
-        assert theirs.recv(999) == struct.pack(">I", 12) + b'{"first": 1}'
-        assert said.feed(b"\0\0") is False
-        assert said.pending == b""
-        assert said.feed(b"\0\3one") is False
-        said.send()
-        assert theirs.recv(999) == struct.pack(">I", 13) + b'{"second": 2}'
-        assert said.feed(say(b"two")) is True
-        assert said.result == {"hello": "hello", "replies": ["one", "two"]}
-
-
-def test_a_candidate_that_answers_too_much_is_garbage() -> None:
-    said = phases.dialogue.LockStep(-1, ["{}"] * 100)
-    part = struct.pack(">I", 1 << 20) + b"x" * (1 << 20)
-    for _ in range(24):
-        said.feed(part)
-    with pytest.raises(phases.dialogue.GarbageError):
-        said.feed(part)
-
-
-@pytest.mark.parametrize("byte", [b"\xff", b"\x01", b"\x7f", b"\0"])
-def test_what_would_grow_on_its_way_to_the_grader_is_garbage(byte: bytes) -> None:
-    """Each of these is written as six characters: a message too long would make the sample unscored."""
-    said = phases.dialogue.LockStep(-1, ["{}"] * 100)
-    with pytest.raises(phases.dialogue.GarbageError):
-        said.feed(struct.pack(">I", 4) + b"abc" + byte)
-
-
-def test_answers_of_nothing_but_quotes_fit_into_a_message() -> None:
-    said = phases.dialogue.LockStep(-1, ["{}"] * 100)
-    part = struct.pack(">I", 1 << 20) + b'"' * (1 << 20)
-    for _ in range(20):
-        said.feed(part)
-    with pytest.raises(phases.dialogue.GarbageError):
-        said.feed(part)
-    assert len(json.dumps(said.result)) < 48 << 20
-
-
 # --- judging -------------------------------------------------------------------------------------------------------
 
 
@@ -402,15 +398,17 @@ def test_the_first_failure_ends_the_judgement_and_its_message_calls_nothing() ->
     spec = phases.task(test)
     recording = phases.calls_of(spec)
     given = phases.answers("def solution(a):\n    return 2", spec, recording)
-    assert phases.judged(spec, recording, given) == CONFIRMED
+    assert phases.judged(spec, recording, given)["confirmed"] is True
     # Of the second answer nothing is read where the first is wrong.
     wrong = phases.answers("def solution(a):\n    return a", spec, recording)
-    assert phases.judged(spec, recording, {**wrong, "replies": [wrong["replies"][0], "not read"]}) == found
+    said = phases.judged(spec, recording, {**wrong, "replies": [wrong["replies"][0], "not read"]})
+    assert said["reason"] == found["reason"]
 
 
 def test_assertions_that_the_tests_catch_stay_as_they_are_when_judged() -> None:
     test = "found = 0\ndef check(n):\n    assert solution(n) == 1\nfor n in (1, 2):\n    try:\n        check(n)\n    except AssertionError:\n        found += 1\nassert found == 1"
-    assert phases.replayed("def solution(a):\n    return a", test) == CONFIRMED
+    source = "def solution(a):\n    return a"
+    assert phases.beside(source, test, reference=source) == CONFIRMED
 
 
 @pytest.mark.parametrize(
@@ -431,19 +429,17 @@ def test_a_candidate_that_makes_the_tests_call_otherwise_is_not_confirmed(source
             "reads": [],
         }
     said = phases.judged(spec, found, phases.answers(source, spec, found))
-    assert said is not None
-    assert (said["confirmed"], said["reason"]) == (False, "the tests make other calls than those recorded without it")
+    assert (said["confirmed"], said["kind"]) == (False, "diverged")
 
 
 @WAYS
-def test_a_pass_without_a_call_is_not_confirmed(way: Callable[..., dict[str, Any] | None]) -> None:
+def test_a_pass_without_a_call_is_not_confirmed(way: phases.Way) -> None:
     if way is phases.interactive:
         assert reason(way, "x = 1", "assert True") == "the tests pass without a call"
         return
     spec = phases.task("assert True")
     none = {"calls": [], "names": [], "reads": []}
     said = phases.judged(spec, none, phases.answers("x = 1", spec, none))
-    assert said is not None
     assert said["reason"] == "the tests pass without a call"
 
 
@@ -453,7 +449,6 @@ def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> N
     recording = phases.calls_of(spec)
     given = phases.answers("def solution(a):\n    return 3", spec, recording)
     said = phases.judged(spec, recording, {**given, "replies": [text]})
-    assert said is not None
     assert (said["confirmed"], said["kind"]) == (False, "malformed")
 
 
@@ -461,121 +456,10 @@ def test_an_answer_that_no_honest_process_sends_is_not_confirmed(text: str) -> N
 def test_a_first_message_that_no_honest_process_sends_is_not_confirmed(hello: str) -> None:
     spec = phases.task("assert solution(2) == 3")
     said = phases.judged(spec, phases.calls_of(spec), {"hello": hello, "replies": []})
-    assert said is not None
     assert said["confirmed"] is False
 
 
-@WAYS
-@pytest.mark.parametrize(
-    ("answer", "test"),
-    [
-        ("functools.lru_cache(None)(lambda n: n * a)", "f = solution(3)\nassert f(4) == 12\nassert solution(5)(2) == 10"),
-        ("operator.itemgetter(a)", "f = solution(1)\nassert f([4, 5, 6]) == 5"),
-        ("operator.methodcaller('upper')", "f = solution(1)\nassert f('a') == 'A'"),
-        ("numpy.vectorize(lambda n: n * a)", "f = solution(3)\nassert list(f([4, 5])) == [12, 15]"),
-    ],
-)  # fmt: skip
-def test_whatever_can_be_called_is_returned_as_a_function(way: Any, answer: str, test: str) -> None:
-    source = f"import functools, operator, numpy\ndef solution(a):\n    return {answer}"
-    assert way(source, test)["confirmed"] is True
-
-
-@WAYS
-def test_a_path_is_an_argument(way: Any) -> None:
-    test = "from pathlib import Path\nassert solution(Path('/a/b.txt')) == Path('/a/b.md')"
-    assert way("def solution(a):\n    return a.with_suffix('.md')", test)["confirmed"] is True
-    assert way("def solution(a):\n    return a", test)["confirmed"] is False
-
-
-# --- one heap a sample ---------------------------------------------------------------------------------------------
-
-KEPT = "def solution(a, seen=[]):\n    seen.append(a)\n    return seen\n"
-
-
-@WAYS
-@pytest.mark.parametrize(
-    ("source", "test"),
-    [
-        (KEPT, "x = solution(1)\nassert x == [1]\ny = solution(2)\nassert x == [1, 2] and y is x"),
-        (KEPT, "assert solution(1) == [1]\nassert solution(2) == [1, 2]"),
-        (
-            "ONE = (1, [])\ndef solution(a):\n    return ONE",
-            "x = solution(1)\nassert x is solution(2) and x[1] is solution(3)[1]",
-        ),
-        ("def solution(a):\n    return ()", "assert solution(()) == () and solution(()) == ()"),
-        (
-            "def solution(a):\n    a.append(1)\n    raise ValueError",
-            "x = []\ntry:\n    solution(x)\nexcept ValueError:\n    assert x == [1]\nelse:\n    assert False",
-        ),
-        (
-            "def solution(a):\n    return a",
-            "x = [1]\nassert solution(x) is x\nx.append(2)\nassert solution(x) == [1, 2]",
-        ),
-        (
-            "held = []\ndef solution(a):\n    held.append(a)\n    return held[0]",
-            "x, y = [1], [2]\nassert solution(x) is x\nassert solution(y) is x",
-        ),
-        (
-            "def solution(a):\n    if a == 0:\n        return 1\n    return a * solution(a - 1)",
-            "assert solution(5) == 120",
-        ),
-        (
-            "def solution(a):\n    return {'a': a}",
-            "x = solution(1)\ny = solution(x)\nassert y == {'a': {'a': 1}} and y['a'] is x",
-        ),
-        ("def solution(a):\n    return [a, a + 1]", "x, y = solution(1)\nassert solution(y) == [2, 3]"),
-        (
-            "def solution(a):\n    return list(a)",
-            "assert solution(iter([1, 2])) == [1, 2]\nassert solution(n for n in (3,)) == [3]",
-        ),
-        (
-            "def solution(a):\n    while True:\n        yield a",
-            "import itertools\nassert list(itertools.islice(solution(3), 2)) == [3, 3]",
-        ),
-        (
-            "def solution(a):\n    def add(b):\n        return a + b\n    return add",
-            "f = solution(1)\nassert f(2) == 3 and f(b=4) == 5\nassert list(map(solution(10), [1, 2])) == [11, 12]",
-        ),
-        (
-            "import functools\ndef solution(a):\n    return {'go': functools.partial(pow, a)}",
-            "assert solution(2)['go'](5) == 32",
-        ),
-        ("def solution(a):\n    return len", "assert solution(0)([1, 2]) == 2"),
-        (
-            "class P:\n    def __init__(self, a):\n        self.x = a\n    @property\n    def y(self):\n        return self.x + 1\n    def price(self):\n        return self.x * 10\ndef solution(a):\n    return P(a)",
-            "p = solution(3)\nassert p.x == 3 and p.price() == 30",
-        ),
-        (
-            "class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')",
-            "try:\n    solution(1)\nexcept Exception as e:\n    assert type(e).__name__ == 'Bad' and isinstance(e, ValueError)\nelse:\n    assert False",
-        ),
-        (
-            "class Bad(ValueError):\n    pass\ndef solution(a):\n    raise Bad('no')",
-            "try:\n    solution(1)\nexcept Bad:\n    pass\nelse:\n    assert False",
-        ),
-        ("LIMIT = 7\ndef solution(a):\n    return a < LIMIT", "assert LIMIT == 7\nassert solution(6) is True"),
-        (
-            "import random\ndef solution(a):\n    return random.randint(0, 10**9)",
-            "import random\nrandom.seed(5)\nx = solution(0)\nrandom.seed(5)\nassert random.randint(0, 10**9) == x",
-        ),
-        (
-            "import numpy as np\ndef solution(a):\n    return float(np.random.rand())",
-            "import numpy as np\nnp.random.seed(5)\nx = solution(0)\nnp.random.seed(5)\nassert np.random.rand() == x",
-        ),
-        (
-            "def solution(a):\n    return [a(x) for x in 'ab']",
-            "assert solution(ord) == [97, 98]\nassert solution(str.upper) == ['A', 'B']",
-        ),
-        (
-            "def solution(a=0):\n    return int(input()) + int(input())",
-            "import io, sys\nsys.stdin = io.StringIO('3\\n4\\n5\\n6\\n')\nassert solution() == 7\nassert sys.stdin.readline() == '5\\n'",
-        ),
-        ("def solution(a):\n    return __name__", "assert solution(1) == __name__"),
-    ],
-)
-def test_what_an_honest_program_does_with_what_lasts_is_confirmed(way: Callable[..., dict[str, Any] | None], source: str, test: str) -> None:  # fmt: skip
-    assert way(source, test) == CONFIRMED
-
+# --- random numbers ------------------------------------------------------------------------------------------------
 
 BACK = """
 import random
@@ -613,9 +497,8 @@ NUMPY_SECRET = "secret = int(np.random.randint(0, 1 << 29))\nassert solution(has
     ],
 )
 @WAYS
-def test_what_the_tests_have_drawn_cannot_be_drawn_again(way: Callable[..., Any], source: str, test: str) -> None:
+def test_what_the_tests_have_drawn_cannot_be_drawn_again(way: phases.Way, source: str, test: str) -> None:
     found = way(source, test)
-    assert found is not None
     assert (found["confirmed"], found["kind"]) == (False, "assertion")
 
 
@@ -653,26 +536,15 @@ def test_a_wrong_answer_is_followed_by_the_same_calls_as_a_right_one(test: str) 
     last = test + "\nassert solution('count') == 4, 'it was called less often'\nassert solution('count') == 5"
     count = "calls = []\ndef solution(a):\n    calls.append(a)\n    if a == 'count' and len(calls) not in (4, 5):\n        raise SystemExit\n    return len(calls) if a == 'count' else 7\n"
     said = phases.interactive(count, last)
-    assert said is not None
     assert (said["confirmed"], said["kind"]) == (False, "assertion")
 
 
 def test_what_has_failed_for_good_is_told_before_the_tests_go_on() -> None:
     """Whoever fails and then pretends to be starved has failed."""
-    spec = phases.task("assert solution(1) == 2\nimport os\nos._exit(1)")
-    ours, theirs = socket.socketpair()
-    read_end, write_end = os.pipe()
-    source = {name: spec[name] for name in ("signature", "classes", "stubs")} | {"names": [], "reads": []}
-    first = phases.start("candidate", source | {"source": "def solution(a):\n    return 1"}, theirs.fileno())
-    theirs.close()
-    second = phases.start("tests", spec, ours.fileno(), write_end)
-    ours.close()
-    os.close(write_end)
-    assert phases.result_of(read_end) == {
-        "confirmed": False, "reason": "a test fails: assert solution(1) == 2", "kind": "assertion", "so_far": True,
+    test = "assert solution(1) == 2\nimport os\nos._exit(1)"
+    assert phases.interactive("def solution(a):\n    return 1", test) == {
+        "confirmed": False, "reason": "a test fails: assert solution(1) == 2", "kind": "assertion",
     }  # fmt: skip
-    phases.finish(second)
-    phases.finish(first)
 
 
 def test_assertions_that_the_tests_catch_stay_as_they_are_with_a_living_candidate() -> None:
@@ -689,53 +561,32 @@ with __import__("contextlib").suppress(AssertionError):
     assert phases.interactive("def solution(a):\n    return 2", test) == CONFIRMED
 
 
-EMPTY = "import numpy as np\ndef solution(a):\n    return np.empty((0, 1))\n"
-LISTED = "def solution(a):\n    return []\n"
-
-
 @WAYS
-@pytest.mark.parametrize(
-    ("source", "test"),
-    [
-        (EMPTY, "assert (solution(3) == np.array([1, 2, 3])).all()"),
-        (EMPTY, "assert all(solution(3) == np.array([1, 2, 3]))"),
-        (EMPTY, "assert np.all(np.abs(solution(3) - np.array([1.5, 2, 3])) < 1e-6)"),
-        (EMPTY, "assert np.linalg.norm(solution(3) - np.array([1.5, 2, 3])) < 1e-6"),
-        (EMPTY, "np.testing.assert_allclose(solution(3), 3.25)"),
-        (EMPTY, "np.testing.assert_array_equal(solution(3), 7)"),
-        (EMPTY, "assert np.array_equiv(solution(3), [1, 2, 3])"),
-        (LISTED, "assert np.all(np.abs(np.array(solution(3)) - 3.25) < 1e-6)"),
-        (LISTED, "assert (np.array(solution(3)) == np.array([[1], [2], [3]])).all()"),
-        (LISTED, "np.testing.assert_almost_equal(solution(3), 3.25)"),
-    ],
-)
-def test_nothing_is_not_equal_to_something(way: Callable[..., dict[str, Any] | None], source: str, test: str) -> None:
-    test = f"import numpy as np\n{test}"
-    assert (run := reason(way, source, test)).startswith("an array without items is compared"), run
+@pytest.mark.parametrize("handler", ["except:", "except BaseException:"])
+def test_an_iterator_without_end_is_not_confirmed_by_who_swallows_it(way: phases.Way, handler: str) -> None:
+    test = f"ok = 0\ntry:\n    list(solution(3))\n{handler}\n    ok = 1\nassert ok"
+    said = reason(way, "def solution(a):\n    while True:\n        yield a\n", test)
+    assert said.startswith("the tests ask for more than the first 1000 items")
 
 
 @WAYS
 @pytest.mark.parametrize(
     "test",
     [
-        "assert (solution(0) == np.array([])).all() and solution(0).size == 0",
-        "assert np.allclose(solution(0), []) and solution(0).shape == (0,)",
-        "np.testing.assert_array_equal(solution(0), np.array([]))",
-        "assert isinstance(solution(0), np.ndarray) and solution(0).tolist() == []",
-        "assert solution(solution(0)).size == 0 and len(np.concatenate([solution(0), [1.0]])) == 1",
-        "assert (solution(0) * 2 + 1).sum() == 0",
+        "found = {}\ndef work(n):\n    for i in range(100):\n        found[n, i] = solution(1000 * n + i)\n"
+        "import threading\nthreads = [threading.Thread(target=work, args=(n,)) for n in range(4)]\n"
+        "for t in threads:\n    t.start()\nfor t in threads:\n    t.join()\n"
+        "assert found == {(n, i): [1000 * n + i] for n in range(4) for i in range(100)}",
+        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(4) as pool:\n"
+        "    found = list(pool.map(solution, range(400)))\nassert found == [[i] for i in range(400)]",
     ],
 )
-def test_nothing_is_equal_to_nothing(way: Callable[..., dict[str, Any] | None], test: str) -> None:
-    source = "import numpy as np\ndef solution(a):\n    return np.array([])\n"
-    assert way(source, f"import numpy as np\n{test}") == CONFIRMED
+def test_tests_with_threads_make_the_same_calls_each_time(way: phases.Way, test: str) -> None:
+    for _ in range(3):
+        assert way("def solution(a):\n    return [a]", test) == CONFIRMED
 
 
-@WAYS
-@pytest.mark.parametrize("handler", ["except:", "except BaseException:"])
-def test_an_iterator_without_end_is_not_confirmed_by_who_swallows_it(
-    way: Callable[..., dict[str, Any] | None], handler: str
-) -> None:
-    test = f"ok = 0\ntry:\n    list(solution(3))\n{handler}\n    ok = 1\nassert ok"
-    said = reason(way, "def solution(a):\n    while True:\n        yield a\n", test)
-    assert said.startswith("the tests ask for more than the first 1000 items")
+def test_no_reason_has_an_address() -> None:
+    """Otherwise two gradings of one file would differ."""
+    found = phases.replayed("def solution(a):\n    raise ValueError(f'no {object()}')", "solution(3)")
+    assert found["reason"] == "ValueError: no <object object at 0x...>"

@@ -7,7 +7,7 @@ from typing import Any
 import inside
 import pytest
 
-waiting = inside.load("waiting")
+waiting = inside.load("supervise.waiting")
 
 LOOK = 0.05
 

@@ -5,33 +5,24 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import inside
 import numpy as np
+import phases
 import pytest
 
-from grader.observer import Silent
-from grader.options import Options
-from grader.sandbox import bubblewrap, choice
-from grader.sandbox.interface import Limits
-from tests.sandbox import inside
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from grader.sandbox.interface import Supervisor
-
-zygote = inside.load("zygote")
-placeholder = inside.load("placeholder")
+zygote = inside.load("supervise.zygote")
+placeholder = inside.load("tests.placeholder")
 
 FORKING = """
 import json, os, random, sys, threading
 sys.path.insert(0, sys.argv[1])
-import confine
+from grade_sandbox.confine import process
 found = []
 for _ in range(3):
     read_end, write_end = os.pipe()
-    pid = confine.fork()
+    pid = process.fork()
     if pid == 0:
         thread = threading.Thread(target=lambda: None)
         thread.start()
@@ -76,82 +67,40 @@ def test_forks_have_random_numbers_and_threads_of_their_own() -> None:
     assert [inner for _, _, inner, *_ in found] == [outer for *_, outer, _ in found]
 
 
-@pytest.fixture
-def supervisor() -> Iterator[Supervisor]:
-    if bubblewrap.executable() is None:
-        pytest.skip("bubblewrap is not installed")
-    started = choice.open_backend(Options(sandbox="bubblewrap"), Limits(), Silent()).start(0, lint=False)
-    yield started
-    started.close()
-
-
-def _official(supervisor: Supervisor, program: str) -> Any:
-    job = {"id": 0, "cpu": 2, "wall": 20, "run": True, "timed_out": "", "failed_prefix": "", "test": ""}
-    supervisor.send(job | {"head": f"{HEAD}{program}\nraise SystemExit(str(found))"}, 60)
-    return supervisor.receive(60)["run"]["result"]
+def _official(program: str) -> Any:
+    head = f"{HEAD}{program}\nraise SystemExit(str(found))"
+    return phases.do("run", head=head, test="", timed_out="", failed_prefix="")["result"]
 
 
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
-def test_a_program_finds_numpy_loaded_only_where_it_names_it(supervisor: Supervisor) -> None:
-    assert _official(supervisor, "") == "False"
-    assert _official(supervisor, "import numpy") == "True"
+def test_a_program_finds_numpy_loaded_only_where_it_names_it() -> None:
+    assert _official("") == "False"
+    assert _official("import numpy") == "True"
     # What it does not name it can load all the same.
-    assert _official(supervisor, "found = __import__('num' + 'py').arange(3).sum()") == "3"
-    assert _official(supervisor, "") == "False"
-
-
-LEAVING = """
-import os
-open("left", "w").write("by the tests")
-assert solution(sorted(os.listdir(".."))) == 1
-"""
+    assert _official("found = __import__('num' + 'py').arange(3).sum()") == "3"
+    assert _official("") == "False"
 
 
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
-def test_what_tests_leave_is_gone_before_the_next_ones_run(supervisor: Supervisor) -> None:
-    """One process records task after task; each run finds its own folder and no other."""
-    job = {"id": 0, "cpu": 8, "wall": 20}
-    task = {"signature": "def solution(a):\n    pass\n", "classes": [], "stubs": ["solution"], "test": LEAVING}
+@pytest.mark.parametrize("leaves", ["", "open('left', 'w').write('by the tests')", "math.before = 1"])
+def test_what_tests_leave_is_gone_before_the_next_ones_run(leaves: str) -> None:
+    """One process records task after task; each run has its own folder and memory, and finds no other."""
+    found = "[*os.listdir('..'), getattr(math, 'before', 0)]"
+    test = f"import os, math\nassert solution({found}) == 1\n{leaves}"
     for _ in range(2):
-        supervisor.send(job | {"record": task}, 60)
-        recorded = supervisor.receive(60)["record"]["recorded"]
-        for said in recorded.values():
-            (call,) = said["calls"]
-            ((kind, names),) = json.loads(call)["n"]
-            assert (kind, len(names)) == ("list", 1)
-
-
-REMEMBERING = """
-import math
-math.before = getattr(math, "before", 0) + 1
-assert solution(math.before) == 1
-"""
+        for said in phases.record(phases.task(test)).values():
+            (call,) = map(json.loads, said["calls"])
+            ((_, (_, before)),) = call["n"]
+            assert before == 0
 
 
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
-def test_the_two_recordings_of_a_task_do_not_disturb_each_other(supervisor: Supervisor) -> None:
-    """They are made in one process only if they are the same there."""
-    task = {"signature": "def solution(a):\n    pass\n", "classes": [], "stubs": ["solution"], "test": REMEMBERING}
-    supervisor.send({"id": 0, "cpu": 8, "wall": 20, "record": task}, 60)
-    recorded = supervisor.receive(60)["record"]["recorded"]
-    for said in recorded.values():
-        (call,) = said["calls"]
-        assert json.loads(call)["v"] == [1]
-
-
-@pytest.mark.bubblewrap
-@pytest.mark.xdist_group("bubblewrap")
-def test_tests_that_do_not_end_are_stopped_and_the_next_ones_run(supervisor: Supervisor) -> None:
-    job = {"id": 0, "cpu": 0.3, "wall": 20}
-    task = {"signature": "def solution(a):\n    pass\n", "classes": [], "stubs": ["solution"]}
-    supervisor.send(job | {"record": task | {"test": "while True:\n    pass\n"}}, 60)
-    seen = supervisor.receive(60)["record"]
+def test_tests_that_do_not_end_are_stopped_and_the_next_ones_run() -> None:
+    seen = phases.do("record", phases.task("while True:\n    pass\n"), cpu=0.3)
     assert seen["evidence"]["stopped"] is not None
     assert "recorded" not in seen
-    supervisor.send(job | {"record": task | {"test": "import os\nos._exit(3)\n"}}, 60)
-    assert supervisor.receive(60)["record"]["recorded"]["truthy"] == {"refused": "the recording did not end"}
-    supervisor.send(job | {"record": task | {"test": "assert solution(1) == 2\n"}}, 60)
-    assert len(supervisor.receive(60)["record"]["recorded"]["truthy"]["calls"]) == 1
+    assert phases.record(phases.task("import os\nos._exit(3)\n"))["truthy"] == {"refused": "the recording did not end"}
+    assert len(phases.record(phases.task("assert solution(1) == 2\n"))["truthy"]["calls"]) == 1

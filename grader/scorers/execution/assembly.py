@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import functools
+import re
+import textwrap
 from typing import TypeAlias
 
 import msgspec
@@ -13,10 +16,12 @@ from grader.scorers.execution.extraction import (
     MAX_SOURCE,
     NOTHING,
     Rules,
+    defined,
     extract,
     extract_careful,
     extract_plain,
     parse,
+    returns,
 )
 
 _Scope: TypeAlias = ast.FunctionDef | ast.ClassDef
@@ -26,7 +31,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     """The declarations in a task's signature."""
 
     source: str
-    """The signature made a complete program by appending `    pass`."""
+    """The signature made a complete program by appending `    pass`, if it ends with a function."""
     stubs: tuple[str, ...]
     """Top-level functions that the candidate must write: the signature's last one, and others without a body."""
     tested_classes: tuple[str, ...] = ()
@@ -51,13 +56,16 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     lost: str
     """Description of the code that the official completion lost."""
     rebinds: bool = False
-    """Whether the lost code changes the meaning of a name that was kept. Then the program is the text as written."""
+    """Whether the official completion is not the program at all: the lost code is the program, or changes the meaning
+    of a name that was kept. Then the program is only the text as written."""
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=4096)
 def read_signature(text: str) -> Signature:
     """Read a task's `function_signature`."""
-    source = _terminated(text) + NOTHING + "\n"
+    given = _terminated(text)
+    # A signature without a function has no body: it is empty, or has only imports.
+    source = next((made for made in (given + NOTHING + "\n", given) if parse(made) is not None), given + NOTHING + "\n")
     tree = parse(source) or ast.Module(body=[], type_ignores=[])
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     stubs = tuple(node.name for node in functions if all(map(_says_nothing, node.body)) or node is tree.body[-1])
@@ -100,30 +108,30 @@ def _says_nothing(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def assemble(prediction: str, signature_text: str, rules: Rules) -> Program:
-    """Assemble one prediction by these rules, and record which code they lose."""
+def assemble(prediction: str, signature_text: str, rules: Rules, tested: tuple[str, ...] = ()) -> Program:
+    """Assemble one prediction by these rules, and record which code they lose.
+
+    `tested`: the names that the tests use. They say what to write if the signature does not.
+    """
+    names = read_signature(signature_text).written or tested
     signature = _terminated(signature_text)
-    if rules == "plain":
-        return _plain(prediction, signature)
-    block = extract(prediction, rules)
+    block = extract_plain(prediction, names) if rules == "plain" else extract(prediction, rules)
     content = _with_signature(block, signature)
     tree = parse(content)
-    completion = official_completion(content, tree)
-    declared = read_signature(signature_text)
-    recovered, lost = _recover(prediction, content, tree, completion, declared, empty=block == NOTHING)
-    rebinds = recovered is not None and tree is not None and _rebinds(tree)
+    as_written = rules in {"plain", "livecodebench"}
+    completion = content if as_written else official_completion(content, tree)
+    found = tree if _is_whole(block, content, tree, names, as_written=as_written) else None
+    recovered, lost = _elsewhere(prediction, block, signature, names, found)
+    rebinds = recovered is not None
+    if not lost and not as_written and tree is not None:
+        recovered, lost = _dropped(tree, completion)
+        rebinds = recovered is not None and _rebinds(tree)
     return Program(completion=completion, recovered=recovered, lost=lost, rebinds=rebinds)
-
-
-def _plain(prediction: str, signature: str) -> Program:
-    """Use the signature with an empty body, then the code block as written; no code is lost."""
-    completion = _with_signature(extract_plain(prediction, read_signature(signature).written), signature)
-    return Program(completion=completion, recovered=None, lost="")
 
 
 def head(signature_text: str, completion: str) -> str:
     """Return a program without its tests: the signature with an empty body, and the completion."""
-    return f"{_terminated(signature_text)}{NOTHING}\n\n{completion}\n\n"
+    return f"{read_signature(signature_text).source.removesuffix(chr(10))}\n\n{completion}\n\n"
 
 
 def _terminated(signature: str) -> str:
@@ -177,20 +185,70 @@ def official_completion(content: str, tree: ast.Module | None) -> str:
     return "\n".join(collector.parts)
 
 
-def _recover(
-    prediction: str, content: str, tree: ast.Module | None, completion: str, declared: Signature, *, empty: bool
+def _is_whole(block: str, content: str, tree: ast.Module | None, names: tuple[str, ...], *, as_written: bool) -> bool:
+    """Whether the official extraction finds the program: `content` defines one of `names`."""
+    if tree is None or block == NOTHING or defined(tree).isdisjoint(names):
+        return False
+    if block != content and extract_careful(block, names) is not None:
+        return False  # an indented program was taken for a body
+    return not (as_written and any(_is_prose(node, tree) for node in tree.body))
+
+
+def _is_prose(node: ast.stmt, tree: ast.Module) -> bool:
+    """Whether a statement is a word ("Sure", "[PYTHON]") that happens to be Python, and has no meaning."""
+    if not isinstance(node, (ast.Expr, ast.AnnAssign)) or any(isinstance(part, ast.Call) for part in ast.walk(node)):
+        return False
+    used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    return bool(used - defined(tree) - {name for part in tree.body for name in _assigned(part)} - set(dir(builtins)))
+
+
+def _elsewhere(
+    prediction: str, content: str, signature: str, names: tuple[str, ...], tree: ast.Module | None
 ) -> tuple[str | None, str]:
-    """Return the completion with what the official one drops (None if nothing is dropped), and the loss in words."""
-    if tree is None or empty or _defined(tree).isdisjoint(declared.written):
-        found = extract_careful(prediction, declared.written)
-        if found is not None and found != content:
-            lost = "the code block, which the official extraction does not find"
-            if len(found) > MAX_SOURCE:
-                return found, lost
-            tree = parse(found)
-            return (_keep(tree), lost) if tree is not None else (None, "")
-    if tree is None:
+    """Return the program that the official extraction does not find, and what it loses; `tree`: what it finds.
+
+    A program that it finds is replaced only if it is from the thoughts before the answer.
+    """
+    answer = _THOUGHT.sub("", prediction)
+    if tree is not None and answer == prediction:
         return None, ""
+    if not names:
+        script = extract_plain(answer, names)
+        is_other = parse(script) is not None and script.strip() != content.strip()
+        return (script, "the program after the thoughts, or without a fence") if is_other else (None, "")
+    found, lost = extract_careful(answer, names), "the code block, which the official extraction does not find"
+    if found is None and tree is None:
+        found = extract_careful(prediction, names)
+    if found is None and tree is None:
+        found, lost = _continued(extract_plain(answer, names), signature, names), "the signature before the body"
+    if found is None or len(found) > MAX_SOURCE:
+        return (None, "") if found in {None, content} else (found, lost)
+    kept = _keep(ast.parse(found))
+    return (None, "") if kept is None or (tree is not None and kept == _keep(tree)) else (kept, lost)
+
+
+_THOUGHT = re.compile(
+    r"\A.*(?:</(?:think(?:ing)?|analysis|reason(?:ing)?|thoughts?)>|\[/THINK\]|◁/think▷)(?=.*\S)", re.S
+)
+"""A model's thoughts before its answer."""
+
+
+def _continued(text: str, signature: str, names: tuple[str, ...]) -> str | None:
+    """Return the signature and a text that is the body of its function, also with another indentation; else None."""
+    alone = parse(text)
+    if alone is not None and not returns(alone):
+        return None
+    usual = " " * 4
+    for body in (text, textwrap.indent(textwrap.dedent(text), usual), usual + text.lstrip()):
+        tree = parse(signature + body)
+        written = [node for node in tree.body if isinstance(node, ast.FunctionDef)] if tree is not None else []
+        if any(node.name in names and not all(map(_says_nothing, node.body)) for node in written):
+            return signature + body
+    return None
+
+
+def _dropped(tree: ast.Module, completion: str) -> tuple[str | None, str]:
+    """Return the completion with what the official one drops (None if nothing is dropped), and the loss in words."""
     dropped = [node for node in tree.body if _is_kept(node) and not isinstance(node, _SHOWN)]
     if not dropped:
         return None, ""
@@ -200,30 +258,13 @@ def _recover(
 
 
 _SHOWN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
-_HOLDING = (ast.stmt, ast.excepthandler, ast.match_case)
 _KEPT = (*_SHOWN, ast.AsyncFunctionDef, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.While, ast.With)
 
 
 def _rebinds(tree: ast.Module) -> bool:
     """Whether top-level code that the official assembly drops rebinds a name that is kept."""
     dropped = {n for node in tree.body if _is_kept(node) and not isinstance(node, _SHOWN) for n in _assigned(node)}
-    return not dropped.isdisjoint(_defined(tree))
-
-
-def _defined(tree: ast.Module) -> set[str]:
-    """Return the names of the functions, classes and imports of a program, outside functions."""
-    found: set[str] = set()
-    # Not recursive: a long chain of `elif` is deeply nested.
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            found.add(node.name)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            found.update(name.asname or name.name.split(".")[0] for name in node.names)
-        else:
-            stack += [part for part in ast.iter_child_nodes(node) if isinstance(part, _HOLDING)]
-    return found
+    return not dropped.isdisjoint(defined(tree))
 
 
 def _is_kept(node: ast.stmt) -> bool:
@@ -233,6 +274,8 @@ def _is_kept(node: ast.stmt) -> bool:
             n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)
         }
         return not guard and all(map(_is_kept, node.body))
+    if isinstance(node, ast.AnnAssign):
+        return node.value is not None
     return isinstance(node, _KEPT)
 
 

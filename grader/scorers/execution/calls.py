@@ -19,7 +19,7 @@ class Calls(msgspec.Struct, frozen=True, kw_only=True):
     """The calls that every candidate of a task must answer, in order."""
 
     calls: tuple[str, ...]
-    """JSON texts; see sandbox_image/recording.py."""
+    """JSON texts; see grade_sandbox/tests/recording.py."""
     names: tuple[str, ...]
     """Global names that the tests read and only the candidate can define."""
     reads: tuple[str, ...]
@@ -78,7 +78,7 @@ def settle(recording: Recording, passes: Callable[[Calls], bool | None] | None) 
     Without a reference solution the two recordings must be equal; one may end early with an exception of the tests.
 
     `passes` judges the reference solution's answers to these calls and returns whether it passes, or None if it makes
-    other calls. It is None if the data has no reference solution, or if no answer can change the calls (straight.py).
+    other calls. It is None if the data has no reference solution.
     A reference solution chooses between two recordings; its own calls are never used.
     """
     both = agreed(recording)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from grader.sandbox.answer import Split
+from grader.sandbox.answer import LANES, Lane, Official, Split
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -12,6 +12,18 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
     qid: str
     source: str
+    seed: int = 0
+    """Seeds what is not random by itself in a new process; only for further runs of a reference solution."""
+    again: bool = False
+    """Whether it answers the calls in another order (reordering.py)."""
+
+
+class Stopped(msgspec.Struct, frozen=True, kw_only=True):
+    """A program was stopped without a verdict, because it has used up its time slice."""
+
+    lane: Lane
+    answered: int = 0
+    """Number of calls that it had answered."""
 
 
 class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,6 +31,16 @@ class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
 
     split: Split | None = None
     lost: str = ""
+    official: Official | None = None
+    """The official outcome that its answers tell, if it can do nothing but answer; None: they do not tell it."""
+    stopped: Stopped | None = None
+    """Why there is no verdict yet, if it is only late."""
+
+    @classmethod
+    def of(cls, split: Split) -> Confirmed:
+        """Return a verdict; none if the candidate or its tests have used up their time slice."""
+        lane = LANES.get(split.evidence.stopped)
+        return cls(split=split) if lane is None else cls(stopped=Stopped(lane=lane))
 
 
 class Apart(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,3 +50,10 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
     """Verdict on the official completion."""
     written: Confirmed | None = None
     """Verdict on the text as written, if the official completion lost some of it."""
+    calls: int = 0
+    """Number of calls of the task, if it has a reference solution that passes."""
+
+    @property
+    def stopped(self) -> Stopped | None:
+        """Why there is no verdict yet, if it is only late."""
+        return self.completion.stopped or (self.written.stopped if self.written is not None else None)

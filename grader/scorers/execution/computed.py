@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader import resources
-from grader.scorers.execution import assembly, extraction, straight
+from grader.scorers.execution import assembly, extraction, regions
 
 if TYPE_CHECKING:
     from grader.sandbox.interface import Job
     from grader.scorers.execution.settling import Settler
 
 # Read at once: the files may change while this process runs.
-_ASSEMBLY = resources.digest_of(assembly.__name__, extraction.__name__)
-_STRAIGHT = resources.digest_of(straight.__name__)
+_ASSEMBLY = resources.digest_of(assembly.__name__, extraction.__name__, regions.__name__)
 MAX_CHARACTERS = 32 << 10
 """Results for longer texts are not kept."""
 
@@ -27,16 +26,13 @@ class Computed:
     def __init__(self, settler: Settler) -> None:
         self._settler = settler
 
-    def program(self, text: str, signature: str, rules: extraction.Rules) -> assembly.Program:
+    def program(
+        self, text: str, signature: str, rules: extraction.Rules, tested: tuple[str, ...] = ()
+    ) -> assembly.Program:
         """Return what `assemble` returns."""
         if len(text) > MAX_CHARACTERS:
-            return assembly.assemble(text, signature, rules)
-        given: Job = {"assemble": text, "signature": signature, "rules": rules, "code": _ASSEMBLY}
-        return self._settler.computed(given, assembly.Program, lambda: assembly.assemble(text, signature, rules))
-
-    def is_straight(self, tests: str, classes: frozenset[str]) -> bool:
-        """Return what `is_straight` returns."""
-        if len(tests) > MAX_CHARACTERS:
-            return straight.is_straight(tests, classes)
-        given: Job = {"straight": tests, "classes": sorted(classes), "code": _STRAIGHT}
-        return self._settler.computed(given, bool, lambda: straight.is_straight(tests, classes))
+            return assembly.assemble(text, signature, rules, tested)
+        given: Job = {"assemble": text, "signature": signature, "rules": rules, "tested": tested, "code": _ASSEMBLY}
+        return self._settler.computed(
+            given, assembly.Program, lambda: assembly.assemble(text, signature, rules, tested)
+        )

@@ -7,29 +7,45 @@ candidates run beside the tests.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from grader.sandbox.answer import Answers, Executed, Recording, Split
+from grader.errors import InputError
+from grader.results.provenance import Calls as Compared
+from grader.sandbox.answer import TIMEOUT, WAITING, Answers, Executed, Likeness, Official, Recording, Split, Transcript
 from grader.scorers.execution import jobs
-from grader.scorers.execution.calls import Calls, Unrecordable, agreed, settle
-from grader.scorers.execution.candidate import Candidate, Confirmed
-from grader.scorers.execution.computed import Computed
+from grader.scorers.execution.assembly import head
+from grader.scorers.execution.calls import Calls, Unrecordable, settle
+from grader.scorers.execution.candidate import Candidate, Confirmed, Stopped
+from grader.scorers.execution.known import Known
+from grader.scorers.execution.reordering import reordered
+from grader.scorers.execution.tameness import tame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from grader.sandbox.interface import Job, Limits
     from grader.scorers.execution.accepted import Accepted
+    from grader.scorers.execution.reordering import Reordered
     from grader.scorers.execution.settling import Settler
     from grader.scorers.execution.spool import Spool
     from grader.scorers.execution.tasks import CodeTask
 
-ANSWERING = "answering"
-DIVERGED = "the tests make other calls than those recorded without it"
-"""The judging process reports this if the recorded calls are wrong for the answers (sandbox_image/replay.py)."""
+ANSWERING, ANSWERING_AGAIN = "answering", "answering in another order"
+SEEDS = 0, 1
+"""A reference solution that is not tame answers once with each: what differs is random."""
+LATEST = 0.5
+"""The part of the time limit up to which a program is surely in time when it runs again."""
+
+
+class Tried(NamedTuple):
+    """A reference solution's answers to the calls that may be right."""
+
+    verdict: Confirmed | None
+    runs: list[Candidate]
+    other: Reordered | None
+    """The calls in another order, if it answered these as well."""
 
 
 class Confirmation:
@@ -41,12 +57,18 @@ class Confirmation:
         settler: Settler,
         spool: Spool,
         limits: Limits,
-        calls: Mapping[str, Calls | Unrecordable] | None = None,
+        known: Known | None = None,
+        *,
+        each: bool = False,
     ) -> None:
-        """Prepare; `calls` has calls that are already known, and the calls of these tasks are not recorded again."""
+        """Prepare; `known`: what is already known of tasks, whose calls are then not recorded again.
+
+        `each`: of candidates that fail, find out which assertions hold.
+        """
+        self._each = each
         self._tasks, self._settler, self._spool, self._limits = tasks, settler, spool, limits
-        self._computed = Computed(settler)
-        self._calls: dict[str, Calls | Unrecordable] = dict(calls or {})
+        self.known = Known(spool) if known is None else known
+        self._calls = self.known.calls
         self.unrecorded: dict[str, str] = {}
         """Task -> error, if the infrastructure failed while recording: recording again may succeed."""
         self._answers: dict[Candidate, str] = {}
@@ -63,6 +85,9 @@ class Confirmation:
         self.record(candidate.qid for candidate in all_)
         first = [c for c in all_ if isinstance(self._calls.get(c.qid), Calls)]
         self._answer(ANSWERING, [(c, self._recorded(c)) for c in first])
+        twins = {_again(c): c for c in first if self.known.reordered(c.qid) is not None}
+        self._answer(ANSWERING_AGAIN, [(c, o.calls) for c in twins if (o := self.known.reordered(c.qid))])
+        self._verdicts |= {c: self._verdicts.pop(twin) for twin, c in twins.items() if twin in self._verdicts}
         self._judge("judging", first)
         self._alive([c for c in all_ if isinstance(self._calls.get(c.qid), Unrecordable)])
         return self._verdicts
@@ -78,6 +103,16 @@ class Confirmation:
         """Tasks with candidates whose calls could not be recorded, and why."""
         return {qid: calls.why for qid in self._wanted if isinstance(calls := self._calls[qid], Unrecordable)}
 
+    @property
+    def without_reference(self) -> list[str]:
+        """Tasks with candidates that were judged without a reference solution."""
+        return [qid for qid in self._wanted if not self.known.has_reference(qid)]
+
+    def compared_calls(self, qid: str) -> int:
+        """Return how many answers are compared with those of a task's reference solution; 0 without one."""
+        calls = self._calls.get(qid)
+        return len(calls.calls) if isinstance(calls, Calls) and self.known.has_reference(qid) else 0
+
     def _recorded(self, candidate: Candidate) -> Calls:
         calls = self._calls[candidate.qid]
         assert isinstance(calls, Calls)
@@ -85,14 +120,19 @@ class Confirmation:
 
     # --- recording ---
 
-    def record(self, qids: Iterable[str]) -> Mapping[str, Calls | Unrecordable]:
-        """Record the calls of these tasks if they are unknown; return the known calls of all tasks."""
+    def record(self, qids: Iterable[str], *, refuse_all: bool = True) -> Mapping[str, Calls | Unrecordable]:
+        """Record the calls of these tasks if they are unknown; return the known calls of all tasks.
+
+        `refuse_all`: if every reference solution fails, raise InputError: then the data is wrong, or the sandbox.
+        """
         missing = [qid for qid in dict.fromkeys(qids) if qid not in self._calls]
         if missing:
-            self._record(missing)
+            tried = self._record(missing)
+            if refuse_all:
+                self._check_references(tried)
         return self._calls
 
-    def _record(self, qids: Iterable[str]) -> None:
+    def _record(self, qids: Iterable[str]) -> Mapping[tuple[str, Calls], Tried]:
         recordings: dict[str, Recording | None] = {}
 
         def take(key: str, seen: Executed) -> bool:
@@ -103,8 +143,7 @@ class Confirmation:
         items = [(key, self._tasks[qid]) for qid, key in keys.items()]
         lost = self._settler.settle("recording calls", items, lambda task: jobs.record_job(task, self._limits), take)
         found = {qid: recordings.get(key) for qid, key in keys.items()}
-        checked = {qid: r for qid, r in found.items() if r is not None and self._needs_check(qid, r)}
-        references = self._references(checked)
+        tried = self._tried({qid: r for qid, r in found.items() if r is not None and self._tasks[qid].solution})
         for qid, key in keys.items():
             recording = found[qid]
             if key in lost:
@@ -113,36 +152,120 @@ class Confirmation:
             elif recording is None:
                 self._calls[qid] = Unrecordable(why="the recording did not finish")
             else:
-                passes = partial(_looked_up, references, qid) if qid in checked else None
-                self._calls[qid] = settle(recording, passes)
+                self._settle(qid, recording, tried)
+        return tried
 
-    def _needs_check(self, qid: str, recording: Recording) -> bool:
-        """Whether the reference solution can decide something about a task's calls that the recordings leave open."""
-        task = self._tasks[qid]
-        if task.solution is None:
-            return False
-        return agreed(recording) is None or not self._computed.is_straight(
-            task.tests, frozenset(task.signature.classes)
-        )
+    def _check_references(self, tried: Mapping[tuple[str, Calls], Tried]) -> None:
+        judged = {qid for (qid, _), one in tried.items() if one.verdict is not None and one.verdict.split is not None}
+        if len(judged) > 1 and judged <= self.known.broken.keys():
+            first = min(judged)
+            raise InputError(
+                [
+                    f"None of the {len(judged)} reference solutions passes its task's tests. Is the column with the "
+                    f"solutions the right one? The first failure: {first}: {self.known.broken[first]}"
+                ]
+            )
 
-    def _references(self, recordings: dict[str, Recording]) -> dict[tuple[str, Calls], bool | None]:
-        """Return whether a task's reference solution passes with these calls; None: the tests call it differently."""
+    def _settle(self, qid: str, recording: Recording, tried: Mapping[tuple[str, Calls], Tried]) -> None:
+        """Choose a task's calls, and keep the answers of its reference solution if they pass."""
+
+        def passes(calls: Calls) -> bool | None:
+            return _passes(tried[qid, calls].verdict) if (qid, calls) in tried else False
+
+        has_reference = self._tasks[qid].solution is not None
+        self._calls[qid] = calls = settle(recording, passes if has_reference else None)
+        if isinstance(calls, Unrecordable) or not has_reference:
+            return
+        one = tried.get((qid, calls))
+        if one is not None and _passes(one.verdict):
+            self.known.keep(qid, map(self._answered, one.runs))
+            self.known.official[qid] = one.verdict.split.official if one.verdict and one.verdict.split else None
+            if one.other is not None:
+                self.known.keep_again(qid, one.other, self._answered(_again(one.runs[0])))
+        else:
+            self.known.broken[qid] = "it was not run" if one is None else _why(one.verdict)
+            if one is not None and _fails(one.verdict):
+                self.known.failing[qid] = self.known.broken[qid]
+
+    def _tried(self, recordings: dict[str, Recording]) -> dict[tuple[str, Calls], Tried]:
+        """Let reference solutions answer the calls that may be right, twice, and judge their answers."""
         wanted = {
-            Candidate(qid=qid, source=f"{self._tasks[qid].reference}\n#{number}"): calls
+            (qid, calls): [
+                Candidate(qid=qid, source=f"{source}\n#{number}", seed=seed)
+                for seed in (SEEDS if tame(head(self._tasks[qid].signature_text, source)) is None else SEEDS[:1])
+            ]
             for qid, recording in recordings.items()
+            if (source := self._tasks[qid].reference) is not None
             for number, calls in enumerate(possible(recording))
         }
-        self._answer("running references", list(wanted.items()))
-        self._judge("judging references", wanted, wanted)
-        return {(c.qid, calls): _passes(self._verdicts.pop(c, None)) for c, calls in wanted.items()}
+        first = {runs[0]: calls for (_, calls), runs in wanted.items()}
+        others = {run: self._reordered(run.qid, calls) for run, calls in first.items()}
+        self._answer(
+            "running references",
+            [(run, calls) for (_, calls), runs in wanted.items() for run in runs]
+            + [(_again(run), other.calls) for run, other in others.items() if other is not None],
+        )
+        self._judge("judging references", first, first)
+        return {key: Tried(self._verdicts.pop(runs[0], None), runs, others[runs[0]]) for key, runs in wanted.items()}
+
+    def _reordered(self, qid: str, calls: Calls) -> Reordered | None:
+        """Return the calls in another order, if the tests construct objects of a class to be written."""
+        return reordered(calls) if self._tasks[qid].signature.tested_classes else None
+
+    def _answered(self, candidate: Candidate) -> Answers | None:
+        """Return what a candidate has answered; None if it was lost."""
+        return self._spool.get(self._answers[candidate]) if candidate in self._answers else None
+
+    def _as_reference(self, candidate: Candidate) -> Confirmed | None:
+        """Return the verdict on a candidate whose answers are those of the reference solution, byte for byte."""
+        qid, answers = candidate.qid, self._answered(candidate)
+        if answers is None or not self.known.is_answer(qid, answers, self._answered(_again(candidate))):
+            return None
+        number = self.compared_calls(qid)
+        likeness = Likeness(calls=Compared(n=number, same=number))
+        split = Split(evidence=answers.evidence, confirmed=True, likeness=likeness)
+        return Confirmed(split=split, official=self._official(qid, self.known.official.get(qid), answers))
+
+    def _official(self, qid: str, found: Official | None, answers: Answers) -> Official | None:
+        """Return the official outcome that answers tell, if no limit can come between them and an official run."""
+        limit, evidence = self._tasks[qid].seconds or self._limits.cpu_seconds, answers.evidence
+        if answers.strained or evidence.oom:
+            return None
+        is_waiting = answers.hello is None or (found is not None and found.kind == WAITING)
+        if evidence.stopped == "cpu" and not answers.replies and is_waiting:
+            return Official(kind=TIMEOUT, seconds=limit)
+        is_done = evidence.stopped is None and evidence.status is None
+        is_done &= evidence.wall <= LATEST * self._limits.wall_seconds
+        if found is None or found.kind == WAITING or not is_done or evidence.cpu + found.seconds > LATEST * limit:
+            return None
+        return msgspec.structs.replace(found, seconds=evidence.cpu)
+
+    def _judge_job(self, candidate: Candidate, calls: dict[Candidate, Calls] | None) -> Job:
+        """Return the job that judges a candidate; one with its own `calls` is judged by the tests alone."""
+        qid, again = candidate.qid, None
+        answers = self._answered(candidate)
+        assert answers is not None
+        if calls is not None:
+            return jobs.judge_job(self._tasks[qid], calls[candidate], answers, self._limits)
+        if (other := self.known.reordered(qid)) is not None:
+            expected, own = self.known.answered_again(qid), self._answered(_again(candidate))
+            again = jobs.Again(other, expected, own) if expected is not None and own is not None else None
+        recorded, reference = self._recorded(candidate), self.known.reference(qid)
+        return jobs.judge_job(
+            self._tasks[qid], recorded, answers, self._limits, expected=reference, again=again, each=self._each
+        )
 
     # --- answering ---
 
     def _answer(self, phase: str, wanted: list[tuple[Candidate, Calls]], accepted: Accepted | None = None) -> None:
         """Let candidates answer recorded calls, those that are accepted or all. No outcome is known at this point."""
         answered: set[str] = set()
+        stopped: dict[str, Stopped] = {}
 
         def take(key: str, seen: Executed) -> bool:
+            if seen.answer is not None and seen.lane is not None:
+                stopped[key] = Stopped(lane=seen.lane, answered=len(seen.answer.replies))
+                return False
             answered.add(key)
             if seen.answer is not None:
                 self._spool.put(key, seen.answer)
@@ -150,7 +273,7 @@ class Confirmation:
 
         def job(item: tuple[Candidate, Calls]) -> Job:
             candidate, calls = item
-            return jobs.answer_job(self._tasks[candidate.qid], candidate.source, calls, self._limits)
+            return jobs.answer_job(self._tasks[candidate.qid], candidate.source, calls, self._limits, candidate.seed)
 
         wanted = [(candidate, calls) for candidate, calls in wanted if candidate not in self._answers]
         if not wanted:
@@ -164,60 +287,84 @@ class Confirmation:
         for key, (candidate, _) in items:
             if key in answered or key in lost:
                 self._answers[candidate] = key
-            if key in lost:
-                self._verdicts[candidate] = Confirmed(lost=lost[key])
+            if key in lost or key in stopped:
+                self._verdicts[candidate] = Confirmed(lost=lost.get(key, ""), stopped=stopped.get(key))
 
     # --- judging ---
 
     def _judge(self, phase: str, candidates: Iterable[Candidate], calls: dict[Candidate, Calls] | None = None) -> None:
         """Judge the candidates' answers; identical answers are judged once."""
-
-        def take(key: str, seen: Executed) -> bool:
-            if seen.judge is not None:
-                self._judged[key] = seen.judge
-            return seen.judge is not None and seen.judge.confirmed
-
-        def job(candidate: Candidate) -> Job:
+        open_ = [c for c in candidates if c not in self._verdicts]
+        as_reference = {} if calls is not None else {c: v for c in open_ if (v := self._as_reference(c)) is not None}
+        self._verdicts |= as_reference
+        rest = [candidate for candidate in open_ if candidate not in as_reference]
+        found = self._splits(phase, rest, lambda candidate: self._judge_job(candidate, calls), len(as_reference))
+        for candidate, verdict in found.items():
             answers = self._spool.get(self._answers[candidate])
             assert answers is not None
-            recorded = self._recorded(candidate) if calls is None else calls[candidate]
-            return jobs.judge_job(self._tasks[candidate.qid], recorded, answers, self._limits)
+            if (judged := verdict.split) is not None:
+                official = self._official(candidate.qid, judged.official, answers)
+                verdict = Confirmed(split=_split(judged, answers), official=official)  # noqa: PLW2901
+            self._verdicts[candidate] = verdict
 
-        open_ = [c for c in candidates if c not in self._verdicts]
-        if not open_:
-            return
-        items = [(self._settler.key(job(candidate)), candidate) for candidate in open_]
+    def _splits(
+        self, phase: str, candidates: Iterable[Candidate], job: Callable[[Candidate], Job], passed: int = 0
+    ) -> dict[Candidate, Confirmed]:
+        """Have each candidate judged, equal jobs once. `passed`: how many have passed without a job."""
+
+        def take(key: str, seen: Executed) -> bool:
+            split = seen.split or seen.judge
+            if split is not None:
+                self._judged[key] = split
+            return split is not None and split.confirmed
+
+        items = [(self._settler.key(job(candidate)), candidate) for candidate in candidates]
         new = [(key, candidate) for key, candidate in items if key not in self._judged]
-        lost = self._settler.settle(phase, new, job, take) if new else {}
-        for key, candidate in items:
-            if key in self._judged:
-                answers = self._spool.get(self._answers[candidate])
-                assert answers is not None
-                self._verdicts[candidate] = Confirmed(split=_split(self._judged[key], answers))
-            else:
-                self._verdicts[candidate] = Confirmed(lost=lost.get(key, "it was not judged"))
+        lost = self._settler.settle(phase, new, job, take, passed=passed) if new or passed else {}
+        return {
+            candidate: Confirmed.of(self._judged[key])
+            if key in self._judged
+            else Confirmed(lost=lost.get(key, "it was not judged"))
+            for key, candidate in items
+        }
 
     # --- candidate and tests at the same time ---
 
     def _alive(self, candidates: list[Candidate]) -> None:
-        seen: dict[str, Split] = {}
-
-        def take(key: str, executed: Executed) -> bool:
-            if executed.split is not None:
-                seen[key] = executed.split
-            return executed.split is not None and executed.split.confirmed
-
-        def job(candidate: Candidate) -> Job:
-            calls = self._calls[candidate.qid]
-            return jobs.split_job(self._tasks[candidate.qid], candidate.source, calls, self._limits)
-
+        """Judge candidates of tasks whose calls cannot be recorded: they run beside their tests, as references do."""
         if not candidates:
             return
-        items = [(self._settler.key(job(candidate)), candidate) for candidate in candidates]
-        lost = self._settler.settle("judging while answering", items, job, take)
-        for key, candidate in items:
-            split, why = seen.get(key), lost.get(key, "")
-            self._verdicts[candidate] = Confirmed(split=split, lost=why)
+        qids = dict.fromkeys(candidate.qid for candidate in candidates)
+        references = [Candidate(qid=q, source=source) for q in qids if (source := self._tasks[q].reference) is not None]
+        found = self._splits("judging while answering", [*references, *candidates], self._split_job)
+        self._verdicts |= {candidate: found[candidate] for candidate in candidates}
+        expected = {one.qid: split.transcript for one in references if (split := found[one].split) is not None}
+        splits = {
+            c: split for c in candidates if (split := found[c].split) is not None and split.transcript is not None
+        }
+        again = self._splits(
+            "judging transcripts", splits, lambda c: self._transcript_job(c, splits[c], expected.get(c.qid))
+        )
+        for candidate, verdict in again.items():
+            judged = verdict.split
+            self._verdicts[candidate] = (
+                verdict if judged is None else Confirmed(split=_beside(splits[candidate], judged))
+            )
+
+    def _split_job(self, candidate: Candidate) -> Job:
+        calls = self._calls[candidate.qid]
+        return jobs.split_job(self._tasks[candidate.qid], candidate.source, calls, self._limits)
+
+    def _transcript_job(self, candidate: Candidate, split: Split, expected: Transcript | None) -> Job:
+        """Return the job that judges, without a candidate, what it answered beside the tests."""
+        given, open_ = split.transcript, self._calls[candidate.qid]
+        assert given is not None
+        calls = Calls(calls=tuple(given.calls), names=tuple(open_.names), reads=tuple(open_.reads))
+        is_same = expected is not None and expected.calls == given.calls
+        reference = [_answers(expected, split)] if expected is not None and is_same else []
+        return jobs.judge_job(
+            self._tasks[candidate.qid], calls, _answers(given, split), self._limits, expected=reference
+        )
 
 
 class _Arriving:
@@ -236,6 +383,10 @@ class _Arriving:
         return {self._keys[candidate] for candidate in self._accepted.candidates if candidate in self._keys}
 
 
+def _again(candidate: Candidate) -> Candidate:
+    return msgspec.structs.replace(candidate, again=True)
+
+
 def possible(recording: Recording) -> list[Calls]:
     """Return the lists of calls that may be right; only one if both recordings agree."""
     found: list[Calls] = []
@@ -248,8 +399,18 @@ def possible(recording: Recording) -> list[Calls]:
     return found
 
 
-def _looked_up(references: dict[tuple[str, Calls], bool | None], qid: str, calls: Calls) -> bool | None:
-    return references.get((qid, calls), False)
+def _why(confirmed: Confirmed | None) -> str:
+    """Return why a reference solution does not pass."""
+    split = None if confirmed is None else confirmed.split
+    if split is None:
+        return "it was not judged" if confirmed is None else confirmed.lost
+    return split.reason or f"it was stopped ({split.evidence.stopped or split.evidence.status})"
+
+
+def _fails(confirmed: Confirmed | None) -> bool:
+    """Whether the tests reject a reference solution, or it does not even load."""
+    split = None if confirmed is None else confirmed.split
+    return split is not None and not split.confirmed and split.kind in {"assertion", "error", "load", "ended"}
 
 
 def _passes(confirmed: Confirmed | None) -> bool | None:
@@ -257,7 +418,21 @@ def _passes(confirmed: Confirmed | None) -> bool | None:
         return False
     if confirmed.split.confirmed:
         return True
-    return None if confirmed.split.reason == DIVERGED else False
+    return None if confirmed.split.kind == "diverged" else False
+
+
+def _answers(transcript: Transcript, split: Split) -> Answers:
+    return Answers(evidence=split.evidence, hello=transcript.hello, replies=transcript.replies)
+
+
+def _beside(split: Split, judged: Split) -> Split:
+    """Return the verdict on a candidate that passes beside its tests: only what it answered can take that away.
+
+    A transcript that cannot be judged again says nothing: tests may act differently from run to run.
+    """
+    if judged.kind == "unlike":
+        return msgspec.structs.replace(judged, evidence=split.evidence)
+    return msgspec.structs.replace(split, likeness=judged.likeness, transcript=None)
 
 
 def _split(judged: Split, answers: Answers) -> Split:
@@ -266,6 +441,6 @@ def _split(judged: Split, answers: Answers) -> Split:
         return msgspec.structs.replace(judged, evidence=answers.evidence)
     if judged.evidence.stopped is not None:
         return msgspec.structs.replace(judged, reason="judging its answers did not finish", kind="unconfirmed")
-    if answers.evidence.stopped is not None and judged.kind in {"unconfirmed", "ended"}:
-        return Split(evidence=answers.evidence)
+    if answers.evidence.stopped is not None and judged.kind in {"unconfirmed", "diverged", "ended"}:
+        return Split(evidence=answers.evidence, right=judged.right)
     return msgspec.structs.replace(judged, evidence=answers.evidence)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from grader.results import READINGS, Outcome
-from grader.scorers.execution.pass_at_k import pass_at_k
+from grader.results import READINGS, Outcome, by_observation
+from grader.scorers.execution.metrics import pass_observations
 from grader.scorers.interface import CurveBlock
+from grader.scorers.means import metric
 
 if TYPE_CHECKING:
-    from grader.results import ReadingName, Report
+    from grader.results import ReadingName, Report, SampleResult
 
 MOST_K = 200
 """Maximum number of points on a curve: more would not be visible."""
@@ -19,30 +19,24 @@ MOST_K = 200
 def curve(report: Report) -> CurveBlock | None:
     """Return pass@k in both readings for every k up to the number of samples of a task; None if that is below 2.
 
-    As in the metric, unscored samples are left out, and a task with fewer than k scored samples is skipped.
+    The values are those of the metric.
     """
-    counts = {reading: _counts(report, reading) for reading in READINGS}
-    most = min(MOST_K, max((scored for tasks in counts.values() for scored, _ in tasks), default=0))
+    tasks = list(by_observation(report.samples).values())
+    most = min(MOST_K, max((_scored(members, reading) for members in tasks for reading in READINGS), default=0))
     if most < 2:
         return None
     ks = list(range(1, most + 1))
-    official, careful = ([_point(counts[reading], k) for k in ks] for reading in READINGS)
+    official, careful = ([_point(tasks, k, reading) for k in ks] for reading in READINGS)
     return CurveBlock(
         title="pass@k against k", axis="k, samples drawn", prefix="pass@", k=ks, official=official, careful=careful
     )
 
 
-def _counts(report: Report, reading: ReadingName) -> list[tuple[int, int]]:
-    """Return (scored, passed) of every task."""
-    counts: dict[str, tuple[int, int]] = {}
-    for sample in report.samples:
-        read = sample.reading(reading)
-        scored, passed = counts.get(sample.qid, (0, 0))
-        counts[sample.qid] = (scored + (read.outcome is not Outcome.UNSCORED), passed + (read.credit >= 1))
-    return list(counts.values())
+def _scored(members: list[SampleResult], reading: ReadingName) -> int:
+    return sum(member.reading(reading).outcome is not Outcome.UNSCORED for member in members)
 
 
-def _point(counts: list[tuple[int, int]], k: int) -> tuple[float | None, int]:
+def _point(tasks: list[list[SampleResult]], k: int, reading: ReadingName) -> tuple[float | None, int]:
     """Return (pass@k in percent, number of tasks)."""
-    values = [pass_at_k(scored, passed, k) for scored, passed in counts if scored >= k]
-    return 100 * math.fsum(values) / len(values) if values else None, len(values)
+    found = metric(f"pass@{k}", reading, None, pass_observations(tasks, k, reading))
+    return (None, 0) if found is None else (found.value, found.n)

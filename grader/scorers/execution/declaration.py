@@ -10,8 +10,9 @@ from grader.scorers.execution.extraction import Rules
 
 
 class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Names of the data's columns: either `signature` and `tests`, or `prompt`, `entry_point` and `tests`."""
+    """Names of the data's columns: `tests` with either `signature`, or `prompt` and `entry_point`; or `inputs`."""
 
+    needed = ("id", "signature", "prompt", "entry_point", "tests", "inputs", "outputs")
     signature: str | None = None
     prompt: str | None = None
     """Source code for the model to continue: imports, helpers, and the signature of the function to write."""
@@ -19,7 +20,35 @@ class ExecutionColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields
     """Name of that function. The tests define `check(candidate)`, which is called with it. If a row has no entry point,
     its tests run by themselves."""
     tests: str | None = None
+    """A script, or a list of assertions."""
+    setup: str | None = None
+    """Code before a list of assertions."""
+    timeout: str | None = None
+    """CPU seconds of a task's programs, with inputs of each input; without a value those of `--timeout`."""
+    optional: list[str] = []
+    """Columns of text that a row need not have; then it is empty."""
+    memory: str | None = None
+    """Memory of a task's programs: a size such as `256m`, or bytes; without a value that of `--memory`."""
+    wall: str | None = None
+    """Maximum duration of a run in seconds, whatever the load."""
     solution: str | None = None
+    inputs: str | None = None
+    """Lists of texts: each is the standard input of one run of the program."""
+    outputs: str | None = None
+    """Lists of the expected outputs, one for each input."""
+    cases: list[str] = []
+    """Instead of `inputs` and `outputs`: columns with lists of `{"input", "output"}`, as LiveCodeBench has them."""
+    more_inputs: str | None = None
+    """Further inputs, as EvalPlus has them: the first ones are then also judged by themselves."""
+    function: str | None = None
+    """The name of the function to call with each input; without one, programs read standard input. `metadata.name`: the
+    field of a column with JSON."""
+    tolerance: str | None = None
+    """The difference of numbers that EvalPlus allows."""
+    checker: str | None = None
+    """Python source that defines `check(input, output, expected)`, for tasks with several right outputs."""
+    answers: str | None = None
+    """The column that has "opaque" where answers only go back into other calls, as in encode and decode."""
     description: str | None = None
     """A description of the image in words."""
 
@@ -35,10 +64,20 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     """How a program is built from a prediction."""
     executed_layout: Literal["v1", "v2"] = "v2"
     """The layout of `_executed.json`, as in one version of HumanEval-V's evaluator."""
-    lint: bool = True
+    lint: bool = False
     """Whether programs with pylint errors are not run."""
     k: int = 1
     """The k of pass@k, if there are several samples."""
+    timeout: float = 0.0
+    """CPU seconds of a program, or of each input, where `--timeout` is not given; 0: 2 s."""
+    times_reference: float = 4.0
+    """An input has this many times the CPU time that the reference solution needs for all inputs, if that is more."""
+    compare: str = "lines"
+    """The comparison of outputs: `lines`, `tokens`, `exact`, `float:1e-6`, or the name of an entry point."""
+    prelude: str = ""
+    """Code that runs before each program."""
+    compare_careful: str = ""
+    """That of the careful reading, for example `near:1e-6`; empty: as `compare`, but blanks make no difference."""
     python: str = ""
     """Python version of the official environment, for example `3.12`."""
     timed_out: str = ""
@@ -53,3 +92,5 @@ class ExecutionBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fi
 
     columns: ExecutionColumns
     protocols: Mapping[str, ExecutionProtocol]
+    checker: str = ""
+    """A file beside the benchmark.toml with the checker of tasks that have none in `columns.checker`."""

@@ -5,9 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-Rules = Literal["humaneval-v-v1", "humaneval-v-v2", "plain"]
+from grader.scorers.execution.regions import regions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Rules = Literal["humaneval-v-v1", "humaneval-v-v2", "livecodebench", "plain"]
 """How a program is built from a prediction: as a version of HumanEval-V's evaluator does, or (`plain`) the signature
 with an empty body and the block as written."""
 FENCE, PYTHON_FENCE, SPACED_FENCE = "```", "```python", "``` python"
@@ -18,7 +23,9 @@ is used as written; an honest answer has about a hundredth of this length."""
 
 
 def extract(prediction: str, rules: Rules) -> str:
-    """Return HumanEval-V's official code block of a prediction; the first rule that applies decides."""
+    """Return the official code block of a prediction; of HumanEval-V's rules the first one that applies decides."""
+    if rules == "livecodebench":
+        return _between_last_fences(prediction)
     if PYTHON_FENCE in prediction:
         pieces = prediction.split(PYTHON_FENCE)
         if len(pieces) == 2:
@@ -31,6 +38,13 @@ def extract(prediction: str, rules: Rules) -> str:
     if fences == 0:
         return NOTHING
     return prediction.split(FENCE)[0 if fences == 1 else 1]
+
+
+def _between_last_fences(prediction: str) -> str:
+    """Return the lines between the last two with a fence, as LiveCodeBench's `extract_code`; empty without two."""
+    lines = prediction.split("\n")
+    fences = [number for number, line in enumerate(lines) if FENCE in line]
+    return "\n".join(lines[fences[-2] + 1 : fences[-1]]) if len(fences) > 1 else ""
 
 
 def _block(piece: str) -> str:
@@ -55,27 +69,49 @@ _BLOCK = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n`]*+\n(.*?)(?:^[ \t]*+\1[`~]*+[
 def extract_plain(prediction: str, stubs: tuple[str, ...]) -> str:
     """Return a prediction's code block as written; the whole text if it has no block.
 
-    Of several blocks, this is the last one that defines one of `stubs`, else the first.
+    Of several blocks, this is the last one that defines one of `stubs`, else the first. Without `stubs` the program is
+    a script: the last block that is Python and calls something.
     """
     blocks = [match[2] for match in _BLOCK.finditer(prediction)]
     if not blocks:
         return prediction
-    return next((block for block in reversed(blocks) if _defines(block, stubs)), blocks[0])
+    fits = (lambda block: _defines(block, stubs)) if stubs else _is_script
+    return next(filter(fits, reversed(blocks)), blocks[0])
 
 
-def extract_careful(prediction: str, stubs: tuple[str, ...]) -> str | None:
-    """Return the code that a person would take if the official rules lose the solution; None if there is no such code.
+def _is_script(text: str) -> bool:
+    tree = parse(text)
+    return tree is not None and any(isinstance(node, ast.Call) for node in ast.walk(tree))
 
-    This is the last fenced block, with any kind of fence, that defines one of `stubs`. If there is none, it is the
-    whole text, if that is a program that defines one.
+
+def extract_careful(prediction: str, names: tuple[str, ...]) -> str | None:
+    """Return the program that a person would take if the official rules lose it; None if there is none.
+
+    This is the last region of the text that is Python and defines one of `names`. A block that is too long to be
+    parsed is taken as it is, if it seems to define one.
     """
-    blocks = [match[2] for match in _BLOCK.finditer(prediction)]
-    # A long text without a block cannot be parsed, so it is not accepted as a program.
-    whole = [prediction] if len(prediction) <= MAX_SOURCE else []
-    for text in (*reversed(blocks), *whole):
-        if any(f"{word} {name}" in text for word in ("def", "class") for name in stubs) and _defines(text, stubs):
-            return text
-    return None
+    if len(prediction) <= MAX_SOURCE:
+        return _last_region(prediction, names)
+    for match in reversed(list(_BLOCK.finditer(prediction))):
+        found = match[2] if _defines(match[2], names) else _last_region(match[2], names)
+        if found is not None:
+            return found
+    return _last_region(prediction[-MAX_SOURCE:], names)
+
+
+def _last_region(text: str, names: tuple[str, ...]) -> str | None:
+    found = regions(text, names) if len(text) <= MAX_SOURCE else ()
+    return next((region for region in found if (tree := parse(region)) and _is_program(tree, names)), None)
+
+
+def _is_program(tree: ast.Module, names: tuple[str, ...]) -> bool:
+    """Whether a text defines one of `names`, and is not the body of a function."""
+    return not defined(tree).isdisjoint(names) and not returns(tree)
+
+
+def returns(tree: ast.Module) -> bool:
+    """Return whether a text has a `return` outside functions, as a body of a function has."""
+    return any(isinstance(node, ast.Return) for node in outside_functions(tree))
 
 
 def _defines(text: str, names: tuple[str, ...]) -> bool:
@@ -84,6 +120,32 @@ def _defines(text: str, names: tuple[str, ...]) -> bool:
     tree = parse(text)
     defining = (ast.FunctionDef, ast.ClassDef)
     return tree is not None and any(isinstance(node, defining) and node.name in names for node in tree.body)
+
+
+def defined(tree: ast.Module) -> set[str]:
+    """Return the names of the functions, classes and imports of a program, outside functions."""
+    found: set[str] = set()
+    for node in outside_functions(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.update(name.asname or name.name.split(".")[0] for name in node.names)
+    return found
+
+
+_HOLDING = (ast.stmt, ast.excepthandler, ast.match_case)
+_APART = (ast.FunctionDef, ast.ClassDef)
+
+
+def outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield the statements of a program, without those in functions and classes."""
+    # Not recursive: a long chain of `elif` is deeply nested.
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, _APART):
+            stack += [part for part in ast.iter_child_nodes(node) if isinstance(part, _HOLDING)]
 
 
 def parse(source: str) -> ast.Module | None:

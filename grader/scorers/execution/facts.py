@@ -7,13 +7,27 @@ import msgspec
 from grader.results import SampleResult, read_facts
 
 
+class Printed(msgspec.Struct, frozen=True, kw_only=True):
+    """What a program gave for one input."""
+
+    text: str
+    outcome: str
+    """`passed`: it ended by itself."""
+    why: str = ""
+    """Why it did not."""
+
+
 class SampleFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where the tests failed. It is for people only, because the program itself reports the lines."""
+    """Where the tests failed (for people only: the program itself reports the lines), and the base inputs."""
 
     failed_test: str | None = None
     """The last line of the tests through which the exception passed."""
     failed_line: int | None = None
     """The number of that line in the program, from 1."""
+    base: tuple[bool, bool] | None = None
+    """Whether the program passes the base inputs, in the official and in the careful reading."""
+    printed: list[Printed] = []
+    """What the program gave for each input, if that was requested."""
 
 
 def facts_of(sample: SampleResult) -> SampleFacts:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
 from grader.scorers.execution.assembly import Program, assemble, head
 from grader.scorers.execution.extraction import Rules
+from grader.scorers.execution.straightness import straight
+from grader.scorers.execution.tameness import tame
 from grader.scorers.execution.tasks import CodeTask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from grader.sandbox.answer import Answers
     from grader.sandbox.interface import Job, Limits
     from grader.scorers.execution.calls import Calls, Unrecordable
     from grader.scorers.execution.declaration import ExecutionProtocol
+    from grader.scorers.execution.reordering import Reordered
 
 
 class Texts(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +33,14 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     lint_prefix: str
     python: str = ""
     """Python version of its environment; empty: unknown."""
+    seconds: float = 0.0
+    """CPU seconds of a program, if the user gives no others; 0: those of every benchmark."""
+    times_reference: float = 0.0
+    compare: str = "lines"
+    prelude: str = ""
+    """Code that runs before each program of a task with inputs."""
+    compare_careful: str = ""
+    """The names of the comparisons of outputs (inputs/comparisons.py)."""
 
 
 def texts(protocol: ExecutionProtocol, timeout: float) -> Texts:
@@ -43,6 +54,11 @@ def texts(protocol: ExecutionProtocol, timeout: float) -> Texts:
         failed_prefix=protocol.failed_prefix,
         lint_prefix=protocol.lint_prefix,
         python=protocol.python,
+        seconds=protocol.timeout,
+        times_reference=protocol.times_reference,
+        compare=protocol.compare,
+        compare_careful=protocol.compare_careful,
+        prelude=protocol.prelude,
     )
 
 
@@ -63,15 +79,24 @@ def attempts(
     tasks: Mapping[str, CodeTask],
     predictions: Mapping[str, list[str]],
     words: Texts,
-    assemble: Callable[[str, str, Rules], Program] = assemble,
+    assemble: Callable[[str, str, Rules, tuple[str, ...]], Program] = assemble,
 ) -> Iterator[Attempt]:
     """Assemble every prediction, lazily; equal texts of a task are assembled once."""
     for qid, texts_ in predictions.items():
         programs: dict[str, Program] = {}
         for number, text in enumerate(texts_):
             if text not in programs:
-                programs[text] = assemble(text, tasks[qid].signature_text, words.assembly)
+                programs[text] = assemble(text, tasks[qid].signature_text, words.assembly, tasks[qid].tested)
             yield Attempt(task=tasks[qid], sample=number, program=programs[text])
+
+
+class Again(NamedTuple):
+    """Answers to the calls of a task in another order."""
+
+    other: Reordered
+    expected: Answers
+    """The reference solution's."""
+    answers: Answers
 
 
 def lint_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
@@ -86,24 +111,60 @@ def run_job(attempt: Attempt, words: Texts, limits: Limits, *, gated: bool) -> J
 
 def record_job(task: CodeTask, limits: Limits) -> Job:
     """Return the job that records the calls of a task's tests, twice."""
-    return _limits(4 * limits.cpu_seconds, limits) | {"record": _tests(task)}
+    return _times(4, task, limits) | {"record": _tests(task)}
 
 
-def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits) -> Job:
+def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits, seed: int = 0) -> Job:
     """Return the job that lets a candidate answer recorded calls. It contains nothing of the tests.
 
-    It may take a quarter more time than the limit, for the cost of the calls themselves.
+    It may take a quarter more time than the limit, for the cost of the calls themselves. `seed`: see `Candidate.seed`.
+    A tame program has less room than in its official run, so that no limit of memory comes between the two.
     """
-    return _limits(1.25 * limits.cpu_seconds, limits) | {
-        "answer": {**_candidate(task, source, calls), "calls": calls.calls}
-    }
+    more: Job = {"seed": seed} if seed else {}
+    if tame(head(task.signature_text, source)) is not None:
+        more["spare"] = (task.memory_bytes or limits.memory_bytes) // 2
+    return _times(1.25, task, limits) | {"answer": {**_candidate(task, source, calls), **more, "calls": calls.calls}}
 
 
-def judge_job(task: CodeTask, calls: Calls, answers: Answers, limits: Limits) -> Job:
-    """Return the job that judges answers. It contains nothing of the candidate except its answers."""
-    return _limits(1.25 * limits.cpu_seconds, limits) | {
+def script_job(task: CodeTask, source: str, inputs: Sequence[str], limits: Limits) -> Job:
+    """Return the job that runs a program once for each text of the standard input, each time with these limits."""
+    return _limits(limits.cpu_seconds, task, limits) | {"answer": {"script": True, "source": source, "calls": inputs}}
+
+
+def calls_job(task: CodeTask, source: str, function: str, calls: Sequence[str], limits: Limits) -> Job:
+    """Return the job that calls a function, each time with these limits."""
+    program = {"signature": "", "classes": [], "stubs": [function], "source": source, "names": [], "reads": []}
+    return _limits(limits.cpu_seconds, task, limits) | {"answer": {**program, "calls": calls, "each": True}}
+
+
+def judge_job(
+    task: CodeTask,
+    calls: Calls,
+    answers: Answers,
+    limits: Limits,
+    *,
+    expected: Sequence[Answers] | None = None,
+    again: Again | None = None,
+    each: bool = False,
+) -> Job:
+    """Return the job that judges answers. It contains nothing of the candidate except its answers.
+
+    `expected`: the answers of each run of the reference solution; empty if the task has none; None if the tests alone
+    decide. `again`: what the reference and the candidate answered to the calls in another order. `each`: of a
+    candidate that fails, find out which assertions hold.
+    """
+    likeness: Job = {} if expected is None else {"reads": calls.reads, "expected": list(map(_messages, expected))}
+    likeness |= {"opaque": True} if task.opaque else {}
+    likeness |= {"each": True} if each else {}
+    if again is not None:
+        other = {"calls": again.other.calls.calls, "order": again.other.order, "expected": _messages(again.expected)}
+        likeness |= {"again": other, "answered_again": _messages(again.answers)}
+    official: Job = {} if straight(task.tests, task.signature.written) is None else {"official": True}
+    return _times(1.25, task, limits) | {
         "judge": {
             **_tests(task),
+            **likeness,
+            **official,
             "names": calls.names,
             "calls": calls.calls,
             "hello": answers.hello,
@@ -112,15 +173,17 @@ def judge_job(task: CodeTask, calls: Calls, answers: Answers, limits: Limits) ->
     }
 
 
+def _messages(answers: Answers) -> list[str | None]:
+    return [answers.hello, *answers.replies]
+
+
 def split_job(task: CodeTask, source: str, wanted: Calls | Unrecordable, limits: Limits) -> Job:
     """Return the job that runs a candidate beside its tests, for tasks whose calls cannot be recorded."""
-    return _limits(1.25 * limits.cpu_seconds / 2, limits) | {
-        "split": {**_tests(task), **_candidate(task, source, wanted)}
-    }
+    return _times(1.25 / 2, task, limits) | {"split": {**_tests(task), **_candidate(task, source, wanted)}}
 
 
 def _official(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    return _limits(limits.cpu_seconds, limits) | {
+    return _times(1, attempt.task, limits) | {
         "head": attempt.head,
         "test": attempt.task.tests,
         "timed_out": words.timed_out,
@@ -128,8 +191,19 @@ def _official(attempt: Attempt, words: Texts, limits: Limits) -> Job:
     }
 
 
-def _limits(cpu: float, limits: Limits) -> Job:
-    return {"id": 0, "cpu": cpu, "wall": limits.wall_seconds}
+def _limits(cpu: float, task: CodeTask, limits: Limits) -> Job:
+    """Return the limits of a job; a time slice only if it is much shorter than the limit."""
+    wall = limits.wall_seconds if limits.is_wall_given else max(limits.wall_seconds, 4 * cpu)
+    memory = task.memory_bytes or limits.memory_bytes
+    given: Job = {"id": 0, "cpu": cpu, "wall": task.wall or wall}
+    if memory < limits.sandbox_bytes:
+        given["memory"] = memory
+    return given | {"slice": limits.slice_seconds} if 0 < limits.slice_seconds < cpu / 2 else given
+
+
+def _times(factor: float, task: CodeTask, limits: Limits) -> Job:
+    """Return limits with so many times the CPU time of a task's programs."""
+    return _limits(factor * (task.seconds or limits.cpu_seconds), task, limits)
 
 
 def _tests(task: CodeTask) -> Job:

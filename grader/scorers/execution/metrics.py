@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions import intervals as stats
-from grader.results import READINGS, Metric, Outcome, ReadingName, SampleResult, by_group, by_observation
+from grader.results import READINGS, Calls, Metric, Outcome, ReadingName, SampleResult, by_group, by_observation
+from grader.scorers.execution.facts import facts_of
 from grader.scorers.execution.pass_at_k import pass_at_k
+from grader.scorers.means import Observation, metric
+from grader.statistics import intervals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from grader.scorers.interface import Observe
 
-PARSE_RATE = "parse_success_rate"
+PARSE_RATE, CALLS_RIGHT, BASE = "parse_success_rate", "calls_right", "base_"
 
 
 def metrics(samples: list[SampleResult], ks: Iterable[int]) -> list[Metric]:
@@ -24,38 +25,50 @@ def metrics(samples: list[SampleResult], ks: Iterable[int]) -> list[Metric]:
     ks = tuple(ks)
     rows: list[Metric] = []
     for group, members in by_group(samples).items():
+        base = of_base(members)
         for reading in READINGS:
             by_task = by_observation(members)
-            rows += [row for k in ks if (row := _pass_metric(by_task, k, reading, group)) is not None]
+            for k in ks:
+                found = pass_observations(by_task.values(), k, reading)
+                rows += [row for row in [metric(f"pass@{k}", reading, group, found)] if row is not None]
+                found = pass_observations(by_observation(base).values(), k, reading)
+                rows += [row for row in [metric(f"{BASE}pass@{k}", reading, group, found)] if row is not None]
             rows += [row for row in [_parse_metric(members, reading, group)] if row is not None]
+        rows += _calls_metric(members, group)
     return rows
 
 
-def _pass_metric(
-    tasks: dict[str, list[SampleResult]], k: int, reading: ReadingName, group: str | None
-) -> Metric | None:
-    """Return one pass@k over scored samples, with bounds if some are unscored; None if no task has k samples."""
-    estimates, lowest, highest, unscored = [], [], [], 0
-    for members in tasks.values():
-        outcomes = [member.reading(reading) for member in members]
-        passed = sum(o.credit >= 1 for o in outcomes)
-        lost = sum(o.outcome is Outcome.UNSCORED for o in outcomes)
-        unscored += lost
-        if len(outcomes) - lost >= k:
-            estimates.append(pass_at_k(len(outcomes) - lost, passed, k))
-        if len(outcomes) >= k:
-            lowest.append(pass_at_k(len(outcomes), passed, k))
-            highest.append(pass_at_k(len(outcomes), passed + lost, k))
-    summary = stats.mean(estimates)
-    if summary is None:
-        return None
-    bounds = (100 * math.fsum(lowest) / len(lowest), 100 * math.fsum(highest) / len(highest)) if unscored else None
-    return Metric(
-        name=f"pass@{k}",
-        reading=reading,
-        group=group,
-        **msgspec.structs.asdict(summary),
-        bounds=bounds or msgspec.UNSET,
+def of_base(samples: Iterable[SampleResult]) -> list[SampleResult]:
+    """Return samples as they would be with their base inputs only; none if the tasks do not tell these apart."""
+    pairs = [(sample, None if sample.facts is msgspec.UNSET else facts_of(sample).base) for sample in samples]
+    if not any(base for _, base in pairs):
+        return []
+    return [sample if base is None else _with_credit(sample, base) for sample, base in pairs]
+
+
+def _with_credit(sample: SampleResult, base: tuple[bool, bool]) -> SampleResult:
+    official, careful = (
+        msgspec.structs.replace(sample.reading(name), credit=float(passes))
+        for name, passes in zip(READINGS, base, strict=True)
+    )
+    return msgspec.structs.replace(sample, official=official, careful=careful)
+
+
+def pass_observations(tasks: Iterable[list[SampleResult]], k: int, reading: ReadingName) -> list[Observation]:
+    """Return pass@k of each task with k samples; None if fewer of them are scored."""
+    return [_observation(members, k, reading) for members in tasks if len(members) >= k]
+
+
+def _observation(members: list[SampleResult], k: int, reading: ReadingName) -> Observation:
+    outcomes = [member.reading(reading) for member in members]
+    passed = sum(o.credit >= 1 for o in outcomes)
+    lost = sum(o.outcome is Outcome.UNSCORED for o in outcomes)
+    scored = len(outcomes) - lost
+    return Observation(
+        value=pass_at_k(scored, passed, k) if scored >= k else None,
+        low=pass_at_k(len(outcomes), passed, k),
+        high=pass_at_k(len(outcomes), passed + lost, k),
+        cluster=members[0].independent_unit,
     )
 
 
@@ -77,7 +90,7 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
         sum(s.reading(reading).outcome is not Outcome.LINT_FAILED for s in members) / len(members)
         for members in tasks.values()
     ]
-    spread = stats.mean(by_task)
+    spread = intervals.mean(by_task, [members[0].independent_unit for members in tasks.values()])
     if spread is None:
         return None
     low, high = (100 * (1 - (failures + more) / len(samples)) for more in (lost, 0))
@@ -93,6 +106,28 @@ def _parse_metric(samples: list[SampleResult], reading: ReadingName, group: str 
     )
 
 
+def _calls_metric(samples: list[SampleResult], group: str | None) -> list[Metric]:
+    """Return the mean share of right calls, over tasks; nothing if no task has a reference solution."""
+    known = [(share, m) for m in by_observation(samples).values() if (share := _calls_right(m)) is not None]
+    summary = intervals.mean([share for share, _ in known], [members[0].independent_unit for _, members in known])
+    if summary is None:
+        return []
+    return [Metric(name=CALLS_RIGHT, reading="careful", group=group, **msgspec.structs.asdict(summary))]
+
+
+def _calls_right(members: Sequence[SampleResult]) -> float | None:
+    """Return the mean share of right calls of a task's samples; None if its calls are not known.
+
+    All calls of a sample that passes are right. Those of another one are right if they are the same.
+    """
+    shares = [
+        1.0 if sample.careful.credit >= 1 else sample.calls.same / sample.calls.n
+        for sample in members
+        if isinstance(sample.calls, Calls) and sample.calls.n and sample.careful.outcome is not Outcome.UNSCORED
+    ]
+    return sum(shares) / len(shares) if shares else None
+
+
 # --- observations -----------------------------------------------------------------------------------------------
 
 
@@ -104,9 +139,11 @@ def k_of(name: str) -> int | None:
 
 def observe(name: str) -> Observe | None:
     """Return the function that gives a task's value in a metric; None for another metric."""
-    k = k_of(name)
+    k = k_of(name.removeprefix(BASE))
     if k is not None:
-        return _pass_at(k)
+        return _pass_at(k) if k_of(name) is not None else _of_base(_pass_at(k))
+    if name == CALLS_RIGHT:
+        return lambda members, reading: _calls_right(members) if reading == "careful" else None
     return _parsed if name == PARSE_RATE else None
 
 
@@ -115,6 +152,14 @@ def _pass_at(k: int) -> Observe:
         credits_ = [r.credit for s in members if (r := s.reading(reading)).outcome is not Outcome.UNSCORED]
         passed = sum([credit >= 1 for credit in credits_])
         return pass_at_k(len(credits_), passed, k) if len(credits_) >= k else None
+
+    return value
+
+
+def _of_base(observe: Observe) -> Observe:
+    def value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+        base = of_base(members)
+        return observe(base, reading) if base else None
 
     return value
 

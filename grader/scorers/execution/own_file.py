@@ -20,7 +20,7 @@ def read(report: Report, path: Path) -> OwnFile:
         records = json.loads(path.read_bytes())
         programs = {str(item["qid"]): _programs(item) for item in records}
         carried = {str(item["qid"]): [str(text) for text in item.get("predictions", [])] for item in records}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         return OwnFile(problem=f"{path.name} cannot be read ({type(error).__name__}).")
     if not _is_same_run(report, programs):
         return OwnFile(problem=f"{path.name} does not belong to this run: its verdicts differ.")

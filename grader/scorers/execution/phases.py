@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions import intervals
 from grader.errors import UsageError
 from grader.executors.choice import executor_of_run
 from grader.files.json_text import quoted
-from grader.results import Outcome, SampleResult, SandboxProvenance
+from grader.options import Options
+from grader.results import OfficialProvenance, Outcome, SampleResult, SandboxProvenance, write_facts
 from grader.sandbox.answer import Executed, Lint
 from grader.sandbox.interface import FEW_LINTS, Limits
-from grader.scorers.execution import jobs
+from grader.scorers.execution import deriving, jobs
 from grader.scorers.execution.accepted import Accepted
 from grader.scorers.execution.candidate import Apart, Confirmed
 from grader.scorers.execution.computed import Computed
 from grader.scorers.execution.confirming import Confirmation
+from grader.scorers.execution.facts import SampleFacts
+from grader.scorers.execution.inputs.phase import Inputs
 from grader.scorers.execution.reading import official_result, sample_result
 from grader.scorers.execution.sample import Sample
 from grader.scorers.execution.settling import Settler
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from grader.observer import Observer
-    from grader.options import Options
     from grader.sandbox.interface import Job
     from grader.scorers.execution.assembly import Program
     from grader.scorers.execution.declaration import ExecutionProtocol
@@ -75,45 +76,62 @@ def executing(
 
     Raises InfrastructureError if no sandbox is available.
     """
-    limits = limits_of(options)
+    limits = limits_of(options, words.seconds, tasks.values())
     with executor_of_run(options, limits, observer, words.python or None) as executor, Spool() as spool:
         settler = Settler(executor, observer)
-        run = Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler)
-        samples = run.all(_attempts(tasks, predictions, words, settler))
+        confirmation = Confirmation(tasks, settler, spool, limits)
+        inputs = Inputs(tasks, settler, spool, limits, words)
+        run = Phases(confirmation, words, limits, settler, inputs, derives=options.official == "derive")
+        samples = run.all(jobs.attempts(tasks, predictions, words, Computed(settler).program))
         executor.finish()
         made = _collect(samples, words)
-        made.notes = _notes(run.unrecordable)
+        made.notes = [*run.different, *_notes(run.unrecordable), *run.reference_notes, *run.checker_notes]
         made.sandbox = msgspec.structs.replace(
             executor.describe(),
             official_python=words.python,
             programs=len(samples),
             distinct_programs=len({sample.key for sample in samples}),
             verdicts_from_cache=settler.cached[LINTING],
+            official=run.official,
         )
         yield made
 
 
-def _attempts(
-    tasks: Mapping[str, CodeTask], predictions: Mapping[str, list[str]], words: jobs.Texts, settler: Settler
-) -> Iterator[jobs.Attempt]:
-    """Yield every attempt. Then, while sandboxes start, there is time to load what the results will need."""
-    yield from jobs.attempts(tasks, predictions, words, Computed(settler).program)
-    if settler.has_begun:
-        intervals.load()
-
-
-def limits_of(options: Options) -> Limits:
-    """Return the resource limits of one program."""
+def limits_of(options: Options, usual: float = 0.0, tasks: Iterable[CodeTask] = ()) -> Limits:
+    """Return the resource limits of one program. `usual`: the protocol's seconds, if `--timeout` gives no others."""
+    is_given = options.timeout != Options().timeout
+    seconds = options.timeout if is_given or not usual else usual
     return Limits(
-        cpu_seconds=options.timeout, wall_seconds=max(20.0, 10 * options.timeout), memory_bytes=options.memory
+        cpu_seconds=seconds,
+        wall_seconds=options.wall_timeout or max(20.0, 10 * seconds),
+        is_wall_given=options.wall_timeout is not None,
+        memory_bytes=options.memory,
+        most_memory_bytes=max((task.memory_bytes for task in tasks), default=0),
     )
 
 
 class Phases:
     """The phases of executing many attempts."""
 
-    def __init__(self, confirmation: Confirmation, words: jobs.Texts, limits: Limits, settler: Settler) -> None:
-        self._words, self._limits, self._settler = words, limits, settler
+    def __init__(
+        self,
+        confirmation: Confirmation,
+        words: jobs.Texts,
+        limits: Limits,
+        settler: Settler,
+        inputs: Inputs | None = None,
+        *,
+        derives: bool = True,
+    ) -> None:
+        """`inputs` judges the programs of tasks that have inputs, and no tests.
+
+        `derives`: the official outcome of a tame program is derived from its answers (deriving.py).
+        """
+        self._derives = derives
+        self.official = OfficialProvenance()
+        self.different: list[str] = []
+        """Errors: derived official outcomes that an execution contradicts."""
+        self._inputs, self._words, self._limits, self._settler = inputs, words, limits, settler
         self._confirmation = confirmation
         self._keys: dict[tuple[str, str, Program, bool], str] = {}
         """Kind of job, task, program, and whether it was not linted -> key."""
@@ -132,21 +150,64 @@ class Phases:
         """Return every attempt with its careful verdict; nothing has run officially yet."""
         samples = self._prepare(attempts)
         self._lint(samples)
-        verdicts = self._confirmation.verdicts(c for sample in samples for c in sample.candidates)
-        for sample in samples:
+        if self._inputs is not None:
+            self._judge_inputs(self._inputs, [sample for sample in samples if sample.has_inputs])
+        tested = [sample for sample in samples if not sample.has_inputs]
+        verdicts = self._confirmation.verdicts(c for sample in tested for c in sample.candidates)
+        for sample in tested:
             written = None if sample.written is None else verdicts.get(sample.written)
             completion = verdicts.get(sample.completion, sample.apart.completion)
-            sample.apart = Apart(completion=completion, written=written)
+            calls = self._confirmation.compared_calls(sample.attempt.task.id)
+            sample.apart = Apart(completion=completion, written=written, calls=calls)
         return samples
 
     def run(self, samples: Iterable[Sample]) -> None:
         """Run samples officially. Every careful verdict must be known."""
-        self._run([sample for sample in samples if not sample.refused])
+        open_ = [sample for sample in samples if not sample.refused and not sample.has_inputs]
+        told = [(sample, deriving.derived(sample, self._words)) for sample in open_ if self._derives]
+        found = {sample: ran for sample, ran in told if ran is not None}
+        keys = {sample: self._key(sample, self._running) for sample in found}
+        drawn = deriving.audited(keys.values())
+        self._run([sample for sample in open_ if keys.get(sample, "") in drawn or sample not in found])
+        seen = [sample for sample in found if sample.ran is not None]
+        wrong = [s for s in seen if s.ran is not None and not deriving.is_same(s, found[s], s.ran, self._words)]
+        if wrong:
+            self.different = [_difference(wrong)]
+            self._run([sample for sample in found if sample.ran is None])
+        derived = [sample for sample in found if sample.ran is None and not sample.not_run]
+        for sample in derived:
+            sample.ran = found[sample]
+        self.official = OfficialProvenance(
+            executed=len(open_) - len(derived), derived=len(derived), audited=len(seen), different=len(wrong)
+        )
+
+    def _judge_inputs(self, inputs: Inputs, samples: list[Sample]) -> None:
+        """Judge samples of tasks with inputs; what their programs answer decides both readings."""
+        judged = inputs.judged(c for sample in samples for c in sample.candidates)
+        for sample in samples:
+            stopped = next(filter(None, map(inputs.stopped, sample.candidates)), None)
+            if stopped is not None:
+                sample.apart = Apart(completion=Confirmed(stopped=stopped))
+            elif (official := judged.get(sample.completion)) is not None:
+                written = judged.get(sample.written, official) if sample.written is not None else official
+                sample.judged = msgspec.structs.replace(official, careful=written.careful, calls=written.calls)
 
     @property
     def unrecordable(self) -> dict[str, str]:
         """Task -> why it was not graded calls first."""
         return self._confirmation.unrecordable
+
+    @property
+    def reference_notes(self) -> list[str]:
+        """Notes on tasks that were judged without a reference solution."""
+        return notes_on_references(self._confirmation.without_reference, self._confirmation.known.broken)
+
+    @property
+    def checker_notes(self) -> list[str]:
+        """Notes on tasks whose checkers failed."""
+        failed = {} if self._inputs is None else self._inputs.failed_checkers
+        named = _named([f"{quoted(qid)}: {why}" for qid, why in failed.items()])
+        return [f"The checker of {_tasks(len(failed))} failed, so samples are unscored. {named}"] if failed else []
 
     def _prepare(self, attempts: Iterable[jobs.Attempt]) -> list[Sample]:
         """Return the attempts as samples.
@@ -228,22 +289,75 @@ def _collect(samples: list[Sample], words: jobs.Texts) -> Executions:
     for sample in samples:
         attempt, executed = sample.attempt, sample.executed
         qid = attempt.task.id
-        result = sample_result(attempt, executed, sample.apart, sample.not_run, words)
+        result = result_of(sample, words)
         made.samples.append(result)
         made.completions.setdefault(qid, []).append(attempt.program.completion)
         text = official_result(executed, words) if executed is not None else "unscored"
+        if sample.judged is not None:
+            text = sample.judged.text
         made.results.setdefault(qid, []).append((result.official.outcome is Outcome.PASSED, text))
     return made
+
+
+def result_of(sample: Sample, words: jobs.Texts) -> SampleResult:
+    """Return both readings of a sample."""
+    attempt, judged = sample.attempt, sample.judged
+    if judged is None:
+        return sample_result(attempt, sample.executed, sample.apart, sample.not_run, words)
+    return SampleResult(
+        qid=attempt.task.id,
+        sample=attempt.sample,
+        seconds=judged.seconds,
+        official=judged.official,
+        careful=judged.careful,
+        groups=attempt.task.groups or msgspec.UNSET,
+        calls=judged.calls,
+        facts=msgspec.UNSET if judged.base is None else write_facts(SampleFacts(base=judged.base)),
+    )
+
+
+def _difference(samples: list[Sample]) -> str:
+    """Return the error about derived official outcomes that are wrong."""
+    named = _named([f"{sample.attempt.task.id}, sample {sample.attempt.sample}" for sample in samples])
+    return (
+        f"Error: the official outcome that was derived from recorded answers is not that of the official run: {named}. "
+        "So all programs of this run were executed. Please report these programs."
+    )
+
+
+def notes_on_references(without: list[str], broken: Mapping[str, str]) -> list[str]:
+    """Return notes on tasks whose verdicts are weaker, because nothing tells which answers are right."""
+    notes = []
+    if broken:
+        named = _named([f"{qid} ({why})" for qid, why in broken.items()])
+        notes.append(
+            f"{_tasks(len(broken))} whose reference solution is not confirmed by its own tests, so it is not used: "
+            f"{named}. Correct the solution or its tests (what cannot be serialized is a limit of the sandbox)."
+        )
+    if without:
+        notes.append(
+            f"{_tasks(len(without))} judged without a reference solution, so more weakly: answers that satisfy the "
+            f"tests by accident may count as passed. Add a column with solutions: {_named(without)}."
+        )
+    return notes
+
+
+def _tasks(count: int) -> str:
+    return f"{count} task{'s' * (count > 1)}"
+
+
+def _named(texts: list[str]) -> str:
+    more = f"; and {len(texts) - NAMED_TASKS} more" if len(texts) > NAMED_TASKS else ""
+    return "; ".join(texts[:NAMED_TASKS]) + more
 
 
 def _notes(unrecordable: dict[str, str]) -> list[str]:
     """Return a note on the tasks that were not graded calls first."""
     if not unrecordable:
         return []
-    named = "; ".join(f"{qid} ({why})" for qid, why in list(unrecordable.items())[:NAMED_TASKS])
-    more = f"; and {len(unrecordable) - NAMED_TASKS} more" if len(unrecordable) > NAMED_TASKS else ""
+    named = _named([f"{qid} ({why})" for qid, why in unrecordable.items()])
     return [
-        f"The calls of {len(unrecordable)} task{'s' * (len(unrecordable) > 1)} could not be recorded before any "
-        f"program ran. Their tests ran while the programs were alive, so a program may have learned from them. "
-        f"{named}{more}"
+        f"The calls of {_tasks(len(unrecordable))} could not be recorded before any "
+        f"program ran. Their tests ran while the programs were alive, so a program may have learned from them: "
+        f"{named}."
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.scorers.execution.extraction import parse
+from grader.scorers.execution.extraction import defined, parse
 from grader.scorers.execution.mutations import mutants
 from grader.scorers.probe import Probe
 
@@ -51,6 +51,17 @@ HOSTILE = {
     ),
 }
 """What a program does instead of solving the task -> the body of its function."""
+LOOKS_TAME = (
+    "    held = []\n"
+    "    walk = (held[0].gi_frame.f_back for step in (0,))\n"
+    "    held.append(walk)\n"
+    "    frame = next(walk)\n"
+    "    while frame is not None:\n"
+    "        if 'result' in frame.f_locals:\n"
+    "            frame.f_locals['result'].append('passed')\n"
+    "        frame = frame.f_back"
+)
+"""Seems only to compute, and decides the official run. Its answers do not show that, so it must not count as tame."""
 LOOP = "    while True:\n        pass"
 # Held for a moment: without a cgroup that counts memory, a busy machine would measure only after it was released.
 MEMORY = (
@@ -89,24 +100,27 @@ def probes(declared: ExecutionBenchmark, tasks: Mapping[str, CodeTask], protocol
         stub = task.signature.source
         yield _refused(qid, "stub", "the signature with `pass`", stub)
         name = task.signature.stubs[-1] if task.signature.stubs else ""
-        reference = _reference(declared, task, name)
+        reference = _reference(declared, task)
         if not reference:
             continue
         yield _honest(qid, "reference", "the reference solution", reference)
         yield from _changed(qid, reference, name)
         if qid == qids[0]:
             yield from _environment(qid, reference, name, python)
-        if qid in attacked:
+        if qid in attacked and name:
+            if task.cases is None:
+                source = f"def {name}(*given, **named):\n{LOOKS_TAME}\n"
+                made = Probe(qid=qid, kind="hostile", title="seems only to compute", prediction=_fenced(source))
+                yield msgspec.structs.replace(made, official=True, careful=False, needs_tests=True)
             yield from _attacks(qid, reference, name, loop=qid == qids[0])
 
 
-def _reference(declared: ExecutionBenchmark, task: CodeTask, name: str) -> str:
+def _reference(declared: ExecutionBenchmark, task: CodeTask) -> str:
     """Return the reference solution as the data has it, or as a program if it is only a body; empty: none."""
     given = task.row.get(declared.columns.solution or "")
-    if isinstance(given, str) and _with_body(given, name, "pass"):
-        return given
-    reference = task.reference
-    return reference if reference and _with_body(reference, name, "pass") else ""
+    tree = parse(given) if isinstance(given, str) else None
+    is_program = tree is not None and not defined(tree).isdisjoint(task.signature.written)
+    return str(given) if is_program else task.reference or ""
 
 
 def _changed(qid: str, reference: str, name: str) -> Iterator[Probe]:

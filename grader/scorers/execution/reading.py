@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.results import Outcome, Reading, SampleResult, write_facts
+from grader.results import Calls, Outcome, Reading, SampleResult, write_facts
 from grader.sandbox.answer import Executed
+from grader.scorers.execution.candidate import Confirmed
 from grader.scorers.execution.extraction import MAX_SOURCE, parse
 from grader.scorers.execution.facts import SampleFacts
 
 if TYPE_CHECKING:
     from grader.sandbox.answer import Evidence, Lint, Split
-    from grader.scorers.execution.candidate import Apart, Confirmed
+    from grader.scorers.execution.candidate import Apart
     from grader.scorers.execution.jobs import Attempt, Texts
 
 MAX_LINE = 500
@@ -37,7 +38,7 @@ def official_reading(executed: Executed, words: Texts) -> Reading:
     assert executed.run is not None
     if executed.run.result == "passed":
         return Reading(outcome=Outcome.PASSED, credit=1)
-    outcome, why = _failure(executed.run.evidence, executed.run.result, executed.run.kind, words)
+    outcome, why = failure(executed.run.evidence, executed.run.result, executed.run.kind, words)
     return _reading(outcome, why, "execution")
 
 
@@ -45,7 +46,7 @@ def _reading(outcome: Outcome, detail: str, rule: str) -> Reading:
     return Reading(outcome=outcome, credit=0, detail=detail, rule=rule)
 
 
-def _failure(evidence: Evidence, result: str | None, kind: str, words: Texts) -> tuple[Outcome, str]:
+def failure(evidence: Evidence, result: str | None, kind: str, words: Texts) -> tuple[Outcome, str]:
     """Explain the end of a program that did not pass. Evidence has priority over the program's own output."""
     if evidence.stopped in {"memory", "shared"} or evidence.oom:
         return Outcome.OUT_OF_MEMORY, "killed: more memory than the limit"
@@ -79,7 +80,7 @@ def _end_words(status: int | None) -> str:
     return f"the process was ended by {name}"
 
 
-def careful_reading(official: Reading, apart: Apart, attempt: Attempt) -> Reading:
+def careful_reading(official: Reading, apart: Apart, attempt: Attempt, words: Texts) -> Reading:
     """Return what an attentive person would conclude from the same output."""
     confirmed, recovery = apart.completion, apart.written
     if recovery is not None and (attempt.program.rebinds or not _unfinished_at_start(recovery)):
@@ -87,10 +88,23 @@ def careful_reading(official: Reading, apart: Apart, attempt: Attempt) -> Readin
         return _as_written(official, recovery, attempt)
     if official.outcome is Outcome.PASSED:
         return _confirmed(confirmed)
-    too_long = len(attempt.head) > MAX_SOURCE
-    if official.outcome is Outcome.ERROR and not too_long and parse(attempt.head) is None:
-        return _reading(Outcome.LINT_FAILED, "is invalid Python, and a comment in it switches the linter off", "parse")
+    if official.outcome is Outcome.ERROR and _hides_from_linter(attempt, words):
+        return _HIDDEN
     return official
+
+
+def _hides_from_linter(attempt: Attempt, words: Texts) -> bool:
+    """Whether a program is invalid Python, and the linter accepted it because of a comment."""
+    checked = words.lint and "pylint" in attempt.head and len(attempt.head) <= MAX_SOURCE
+    return checked and parse(attempt.head) is None
+
+
+_HIDDEN = Reading(
+    outcome=Outcome.LINT_FAILED,
+    credit=0,
+    detail="is invalid Python, and a comment in it switches the linter off",
+    rule="parse",
+)
 
 
 def _unfinished_at_start(recovery: Confirmed) -> bool:
@@ -110,7 +124,7 @@ def _as_written(official: Reading, recovery: Confirmed, attempt: Attempt) -> Rea
 def careful_alone(lint: Lint | None, apart: Apart, attempt: Attempt, words: Texts) -> Reading:
     """Return the careful reading without an official run, from the verdict that was reached apart from the tests."""
     if lint is not None and (lint.messages or lint.broken):
-        return careful_reading(official_reading(Executed(lint=lint), words), apart, attempt)
+        return careful_reading(official_reading(Executed(lint=lint), words), apart, attempt, words)
     own, written = apart.completion, apart.written
     if written is not None and (attempt.program.rebinds or not _unfinished_at_start(written)):
         if written.split is not None and written.split.confirmed:
@@ -119,15 +133,15 @@ def careful_alone(lint: Lint | None, apart: Apart, attempt: Attempt, words: Text
     split = own.split
     if split is None or split.confirmed:
         return _confirmed(own)
-    if parse(attempt.head) is None:
-        return _reading(Outcome.LINT_FAILED, "is invalid Python, and a comment in it switches the linter off", "parse")
-    return _reading(*_unconfirmed(split, words), "split")
+    if _hides_from_linter(attempt, words):
+        return _HIDDEN
+    return _unlike(split) if split.kind == "unlike" else _reading(*_unconfirmed(split, words), "split")
 
 
 def _unconfirmed(split: Split, words: Texts) -> tuple[Outcome, str]:
     """Explain why the tests do not confirm a program. Evidence has priority over its answers."""
     if split.evidence.stopped is not None or split.evidence.oom:
-        return _failure(split.evidence, None, split.kind, words)
+        return failure(split.evidence, None, split.kind, words)
     if split.kind == "assertion":
         return Outcome.FAILED, split.reason
     if split.kind in {"error", "load"}:
@@ -148,10 +162,23 @@ def _confirmed(confirmed: Confirmed) -> Reading:
         return unscored(confirmed.lost or "there is no separate run that could confirm it")
     if split.confirmed:
         return Reading(outcome=Outcome.PASSED, credit=1, rule="split")
+    if split.kind == "unlike":
+        return _unlike(split)
     reason = split.reason or f"the confirming run did not finish ({_unfinished(split.evidence)})"
+    reason = f"with its answers, the tests end with {reason}" if split.kind == "error" else reason
     return _reading(
         Outcome.SUSPECT, f"the official run passes, and the separate run does not confirm it: {reason}", "split"
     )
+
+
+def _unlike(split: Split) -> Reading:
+    """Return the reading of a program that passes with answers that are not believed."""
+    calls = None if split.likeness is None else split.likeness.calls
+    first = None if calls is None else calls.first
+    if first is None:
+        return _reading(Outcome.SUSPECT, f"passes, but its answers are not believed: {split.reason}", "likeness")
+    said = f"{first.call} returned {first.returned}, expected {first.expected}"
+    return _reading(Outcome.SUSPECT, f"passes, but {said} ({split.reason})"[: 2 * MAX_LINE], "likeness")
 
 
 def _unfinished(evidence: Evidence) -> str:
@@ -178,11 +205,12 @@ def sample_result(
         official, careful, seconds = lost, lost, 0.0
     else:
         official = official_reading(executed, words)
-        careful = careful_reading(official, apart, attempt)
+        careful = careful_reading(official, apart, attempt, words)
         if len(attempt.head) > MAX_SOURCE:
             official, careful = _as_too_long(official), _as_too_long(careful)
         seconds = executed.run.evidence.cpu if executed.run is not None else 0.0
-    failed = failed_test(executed.run.lines, attempt) if executed is not None and executed.run is not None else None
+    run = executed.run if executed is not None and not official.credit else None
+    failed = failed_test(run.lines, attempt) if run is not None else None
     return SampleResult(
         qid=attempt.task.id,
         sample=attempt.sample,
@@ -190,8 +218,18 @@ def sample_result(
         official=official,
         careful=careful,
         groups=attempt.task.groups or msgspec.UNSET,
+        calls=calls_of(apart),
         facts=msgspec.UNSET if failed is None else write_facts(failed),
     )
+
+
+def calls_of(apart: Apart) -> Calls | msgspec.UnsetType:
+    """Return how a sample's answers compare with the reference solution's."""
+    for confirmed in (apart.completion, apart.written or Confirmed()):
+        split = confirmed.split
+        if split is not None and split.likeness is not None and split.likeness.calls is not None:
+            return split.likeness.calls
+    return Calls(n=apart.calls, same=0) if apart.calls else msgspec.UNSET
 
 
 def _as_too_long(reading: Reading) -> Reading:

@@ -1,38 +1,46 @@
-"""Scoring by execution without an end, in rounds, in sandboxes where programs and tests never meet.
+"""Scoring by execution without an end, in sandboxes where programs and tests never meet.
 
-A round is like a run: all its programs answer, then all answers are judged, then the tasks run that need program and
-tests at the same time. So while a test runs, no program with an open verdict is alive. The sandboxes of a run may serve
-programs first and tests later; those of rounds may not: see `grader/executors/apart.py`.
+Any number of threads score a few samples each. A quick program has its verdict after one time slice. One that needs
+longer is stopped without a verdict; it runs again, up to its limits, in sandboxes that only slow programs use. In the
+lane `whole`, a round is like a run: all programs answer, then all answers are judged, so that no program with an open
+verdict is alive while a test runs. In every lane, sandboxes that run programs never get a test
+(`grader/executors/apart.py`).
 """
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from grader.executors.choice import open_executor
+from grader.executors.choice import open_apart
 from grader.observer import Silent
-from grader.results import SampleResult
+from grader.results import SampleResult, write_facts
 from grader.sandbox.interface import FEW_LINTS
-from grader.scorers.asked import NOT_ASKED
-from grader.scorers.asking import oddities_of
+from grader.scorers.asking import NOT_ASKED, Later
 from grader.scorers.execution import jobs
-from grader.scorers.execution.assembly import assemble
-from grader.scorers.execution.calls import Calls, Unrecordable
+from grader.scorers.execution.assembly import Program, assemble
+from grader.scorers.execution.calls import Unrecordable
 from grader.scorers.execution.confirming import Confirmation
-from grader.scorers.execution.phases import Phases, limits_of
-from grader.scorers.execution.reading import careful_alone, sample_result, unscored
+from grader.scorers.execution.facts import Printed, SampleFacts
+from grader.scorers.execution.inputs.phase import Inputs, References
+from grader.scorers.execution.known import Known
+from grader.scorers.execution.phases import Phases, limits_of, result_of
+from grader.scorers.execution.reading import calls_of, careful_alone, unscored
 from grader.scorers.execution.settling import Settler
 from grader.scorers.execution.spool import Spool
 from grader.scorers.oddities import marked
+from grader.scorers.one_by_one import oddities_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from grader.executors.interface import Executor
+    from grader.executors.local import Local
     from grader.results import Reading
-    from grader.scorers.asked import Asked
+    from grader.sandbox.interface import Limits
+    from grader.scorers.asking import Asked, Lane
     from grader.scorers.execution.declaration import ExecutionBenchmark
     from grader.scorers.execution.sample import Sample
     from grader.scorers.execution.tasks import CodeTask
@@ -40,80 +48,175 @@ if TYPE_CHECKING:
 
 INTERACTIVE = "interactive"
 """The flag of a sample whose program ran beside its tests. The guarantee against leaks does not hold for it."""
+SLICE_SECONDS = 0.1
+"""CPU time of a program before quick ones go first."""
+IDLE_TIMES = 4
+"""How many times as many sandboxes there are for programs that sleep: they need no core."""
 
 
 class Rounds:
-    """Scores samples of one benchmark in rounds. Use it as a context manager, in one thread."""
+    """Scores samples of one benchmark. Use it as a context manager."""
+
+    has_lanes = True
 
     def __init__(self, run: Run[ExecutionBenchmark, CodeTask]) -> None:
         version = run.benchmark.protocols[run.protocol]
         self._tasks: Mapping[str, CodeTask] = run.tasks
         self._words = jobs.texts(version, run.options.timeout)
-        self._limits = limits_of(run.options)
-        self._calls: dict[str, Calls | Unrecordable] = {}
-        self._executor: Executor = open_executor(
-            run.options, self._limits, run.observer, self._words.python or None, apart=True
-        )
+        self._limits = limits_of(run.options, self._words.seconds, run.tasks.values())
+        self._sliced = msgspec.structs.replace(self._limits, slice_seconds=SLICE_SECONDS)
+        self._spool, self._stack = Spool(), contextlib.ExitStack()
+        self._known = Known(self._spool)
+        self._executor = open_apart(run.options, self._limits, run.observer, self._words.python or None)
+        slow = self._executor.patient(1)
+        self._executors: dict[Lane, Local] = {
+            "whole": self._executor,
+            "quick": self._executor,
+            "slow": slow,
+            "idle": self._executor.patient(IDLE_TIMES),
+        }
+        # A reference solution may be slow, and nobody's programs should wait for it.
+        self._recorder = Settler(slow.with_tests(), Silent())
+        self._references = References(self._recorder, self._spool, self._limits)
+        self._recording: set[str] = set()
+        """The tasks that some thread is recording."""
+        self._recorded = threading.Condition()
 
     def __enter__(self) -> Self:
-        self._executor.__enter__()
+        self._stack.enter_context(self._spool)
+        for executor in dict.fromkeys(self._executors.values()):
+            self._stack.enter_context(executor)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._executor.__exit__(*_)
+        self._stack.close()
 
     def begin(self) -> None:
         """Start, in the background, the sandboxes that every round needs."""
         # Every round lints a few programs, and the rounds together many.
         self._executor.begin(lint=FEW_LINTS + 1 if self._words.lint else 0)
 
-    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
+    def abort(self) -> None:
+        """End all sandboxes: calls of `score` fail, now and later."""
+        for executor in dict.fromkeys(self._executors.values()):
+            executor.abort()
+
+    def forget(self, qid: str) -> None:
+        """Forget what is known of a task."""
+        self._known.forget(qid)
+        self._references.forget(qid)
+
+    @property
+    def losses(self) -> tuple[int, int]:
+        """Number of sandboxes lost so far, and of the jobs that ran again because of it."""
+        return self._executor.losses
+
+    def score(self, asked: Sequence[Asked], lane: Lane = "whole") -> list[SampleResult | Later]:
         """Return one result per sample; raises InfrastructureError."""
         with Spool() as spool:
             lost = self._record({one.qid for one in asked}, spool)
-            refused = {place: why for place, one in enumerate(asked) if (why := self._refusal(one, lost))}
-            graded = [one for place, one in enumerate(asked) if place not in refused]
-            results = iter(self._grade(graded, spool))
-        return [_refused(one, refused[place]) if place in refused else next(results) for place, one in enumerate(asked)]
+            found: dict[int, SampleResult | Later] = {}
+            for place, one in enumerate(asked):
+                if why := self._refusal(one, lost):
+                    found[place] = _refused(one, why)
+                elif lane == "quick" and (one.official or self._is_interactive(one.qid)):
+                    # Official runs come last, and programs beside their tests are the exception.
+                    found[place] = Later(lane="slow")
+            rest = [place for place in range(len(asked)) if place not in found]
+            found |= zip(rest, self._grade([asked[place] for place in rest], spool, lane), strict=True)
+        return [found[place] for place in range(len(asked))]
 
-    def _record(self, qids: Iterable[str], spool: Spool) -> Mapping[str, str]:
-        """Record the calls of new tasks, in sandboxes that never run a model's program; return task -> error."""
-        executor = self._executor.with_tests()
-        confirmation = Confirmation(self._tasks, Settler(executor, Silent()), spool, self._limits, self._calls)
-        found = confirmation.record(sorted(qids))
-        self._calls = {qid: calls for qid, calls in found.items() if qid not in confirmation.unrecorded}
-        return confirmation.unrecorded
+    # --- what is known of tasks ---
 
-    def _refusal(self, one: Asked, lost: Mapping[str, str]) -> str:
-        """Return why a sample is not graded; empty if it is."""
+    def _record(self, qids: set[str], spool: Spool) -> Mapping[str, str]:
+        """Find out what is needed of these tasks, each once for all threads; return task -> error."""
+        with self._recorded:
+            mine = sorted(qid for qid in qids - self._recording if not self._is_known(qid))
+            self._recording |= set(mine)
+        try:
+            lost = self._find_out(mine, spool) if mine else {}
+        finally:
+            with self._recorded:
+                self._recording -= set(mine)
+                self._recorded.notify_all()
+        with self._recorded:
+            self._recorded.wait_for(lambda: not qids & self._recording)
+        return lost | {
+            qid: "another call failed to record them" for qid in qids - lost.keys() if not self._is_known(qid)
+        }
+
+    def _is_known(self, qid: str) -> bool:
+        cases = self._tasks[qid].cases
+        if cases is None:
+            return qid in self._known.calls
+        return cases.outputs is not None or qid in self._references.candidates
+
+    def _find_out(self, qids: list[str], spool: Spool) -> dict[str, str]:
+        """Record calls, and let reference solutions answer, where no model's program runs; return task -> error."""
+        tested = [qid for qid in qids if self._tasks[qid].cases is None]
+        confirmation = Confirmation(self._tasks, self._recorder, spool, self._limits, self._known)
+        confirmation.record(tested, refuse_all=False)
+        for qid in confirmation.unrecorded:
+            self._known.forget(qid)
+        self._inputs(self._recorder, spool, self._limits).answer_references(q for q in qids if q not in tested)
+        return dict(confirmation.unrecorded)
+
+    def _inputs(self, settler: Settler, spool: Spool, limits: Limits) -> Inputs:
+        return Inputs(self._tasks, settler, spool, limits, self._words, references=self._references)
+
+    def _is_interactive(self, qid: str) -> bool:
+        return isinstance(self._known.calls.get(qid), Unrecordable)
+
+    def _refusal(self, one: Asked, lost: Mapping[str, str]) -> tuple[str, str] | None:
+        """Return why a sample is not graded, and whether it is the task's or the infrastructure's fault."""
         if one.qid in lost:
-            return f"the calls of its tests were not recorded: {lost[one.qid]}"
-        calls = self._calls[one.qid]
+            return f"the calls of its tests were not recorded: {lost[one.qid]}", "infrastructure"
+        if why := self._references.broken.get(one.qid) or self._known.failing.get(one.qid):
+            return f"the task's reference solution does not pass, so no verdict would mean anything: {why}", "task"
+        calls = self._known.calls.get(one.qid)
         if isinstance(calls, Unrecordable) and not one.interactive:
-            return f"the calls of its tests cannot be recorded ({calls.why}), and interactive=False refuses other ways"
-        return ""
+            why = f"the calls of its tests cannot be recorded ({calls.why}), and interactive=False refuses other ways"
+            return why, "task"
+        return None
 
-    def _grade(self, asked: Sequence[Asked], spool: Spool) -> list[SampleResult]:
-        settler = Settler(self._executor, Silent())
-        confirmation = Confirmation(self._tasks, settler, spool, self._limits, self._calls)
-        phases = Phases(confirmation, self._words, self._limits, settler)
+    # --- grading ---
+
+    def _grade(self, asked: Sequence[Asked], spool: Spool, lane: Lane) -> Iterator[SampleResult | Later]:
+        limits = self._sliced if lane == "quick" else self._limits
+        settler = Settler(self._executors[lane], Silent())
+        each = any(one.each for one in asked)
+        confirmation = Confirmation(self._tasks, settler, spool, limits, self._known, each=each)
+        phases = Phases(confirmation, self._words, limits, settler, self._inputs(settler, spool, limits))
         samples = phases.judge(self._attempts(asked))
         phases.run(sample for sample, one in zip(samples, asked, strict=True) if one.official)
         results = [self._result(sample, one) for sample, one in zip(samples, asked, strict=True)]
-        return [msgspec.structs.replace(result, sample=0) for result in self._marked(results, asked)]
+        for sample, result in zip(samples, self._marked(results, asked), strict=True):
+            stopped = sample.apart.stopped
+            is_late = stopped is not None and result.careful.rule == "infrastructure"
+            if is_late and stopped is not None:
+                yield Later(lane=stopped.lane, answered=stopped.answered)
+            else:
+                yield msgspec.structs.replace(result, sample=0)
 
     def _attempts(self, asked: Sequence[Asked]) -> Iterable[jobs.Attempt]:
         seen: dict[str, int] = {}
         for one in asked:
             task, number = self._tasks[one.qid], seen.get(one.qid, 0)
             seen[one.qid] = number + 1
-            program = assemble(one.text, task.signature_text, self._words.assembly)
+            if one.verbatim:
+                program = Program(completion=one.text, recovered=None, lost="")
+            else:
+                program = assemble(one.text, task.signature_text, self._words.assembly, task.tested)
             yield jobs.Attempt(task=task, sample=number, program=program)
 
     def _result(self, sample: Sample, one: Asked) -> SampleResult:
         """Return both readings, or only the careful one, equal to those of a run."""
-        if one.official:
-            return sample_result(sample.attempt, sample.executed, sample.apart, sample.not_run, self._words)
+        if one.official or sample.judged is not None:
+            result = msgspec.structs.replace(result_of(sample, self._words), tests=_tests_of(sample, one))
+            if one.printed and sample.judged is not None:
+                given = [Printed(text=g.shown_text, outcome=g.outcome.value, why=g.why) for g in sample.judged.given]
+                result = msgspec.structs.replace(result, facts=write_facts(SampleFacts(printed=given)))
+            return result if one.official else msgspec.structs.replace(result, official=NOT_ASKED)
         split = sample.apart.completion.split
         return SampleResult(
             qid=one.qid,
@@ -122,6 +225,8 @@ class Rounds:
             official=NOT_ASKED,
             careful=careful_alone(sample.lint, sample.apart, sample.attempt, self._words),
             groups=sample.attempt.task.groups or msgspec.UNSET,
+            calls=calls_of(sample.apart),
+            tests=_tests_of(sample, one),
         )
 
     def _marked(self, results: list[SampleResult], asked: Sequence[Asked]) -> list[SampleResult]:
@@ -131,9 +236,17 @@ class Rounds:
             predictions.setdefault(one.qid, []).append(one.text)
         tasks = {qid: self._tasks[qid] for qid in predictions}
         return [
-            _flagged(result) if isinstance(self._calls[result.qid], Unrecordable) else result
+            _flagged(result) if self._is_interactive(result.qid) else result
             for result in marked(results, oddities_of(tasks, predictions))
         ]
+
+
+def _tests_of(sample: Sample, one: Asked) -> list[bool] | msgspec.UnsetType:
+    """Return whether each test of a program that fails is right, if that was requested and is known."""
+    verdicts = (sample.apart.completion, sample.apart.written)
+    found = [verdict.split.right for verdict in verdicts if verdict is not None and verdict.split is not None]
+    right = sample.judged.right if sample.judged is not None else next(filter(None, found), [])
+    return right if one.each and right else msgspec.UNSET
 
 
 def _flagged(result: SampleResult) -> SampleResult:
@@ -141,6 +254,7 @@ def _flagged(result: SampleResult) -> SampleResult:
     return msgspec.structs.replace(result, flags=[*flags, INTERACTIVE])
 
 
-def _refused(one: Asked, why: str) -> SampleResult:
-    reading: Reading = unscored(why)
+def _refused(one: Asked, why: tuple[str, str]) -> SampleResult:
+    text, rule = why
+    reading: Reading = msgspec.structs.replace(unscored(text), rule=rule)
     return SampleResult(qid=one.qid, sample=0, official=reading if one.official else NOT_ASKED, careful=reading)

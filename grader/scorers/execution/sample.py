@@ -8,13 +8,14 @@ from grader.sandbox.answer import Executed, Lint
 from grader.scorers.execution.candidate import Apart, Candidate
 
 if TYPE_CHECKING:
+    from grader.scorers.execution.inputs.judging import Judged
     from grader.scorers.execution.jobs import Attempt
 
 
 class Sample:
     """One attempt with its observations."""
 
-    __slots__ = ("apart", "attempt", "key", "lint", "not_run", "ran")
+    __slots__ = ("apart", "attempt", "judged", "key", "lint", "not_run", "ran")
 
     def __init__(self, attempt: Attempt) -> None:
         self.attempt = attempt
@@ -26,6 +27,8 @@ class Sample:
         self.ran: Executed | None = None
         """The result of the official run; None: the program was refused, or infrastructure failed (see `not_run`)."""
         self.not_run = ""
+        self.judged: Judged | None = None
+        """Both readings, if the task has inputs."""
 
     @property
     def completion(self) -> Candidate:
@@ -43,6 +46,11 @@ class Sample:
         """The candidates to confirm."""
         found = [] if self.refused or self.lint is None or self.attempt.program.rebinds else [self.completion]
         return found if self.written is None else [*found, self.written]
+
+    @property
+    def has_inputs(self) -> bool:
+        """Whether the data has the inputs for its program, and no tests."""
+        return self.attempt.task.cases is not None
 
     @property
     def refused(self) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 
 from grader.errors import InputError, UsageError
 from grader.predictions.record import counted
-from grader.results import Outcome, SampleResult
+from grader.results import Calls, Outcome, SampleResult
 from grader.scorers.execution import assembly, executed, jobs, own_file, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution import probes as selftest_probes
@@ -17,22 +17,25 @@ from grader.scorers.execution.curve import curve
 from grader.scorers.execution.declaration import ExecutionBenchmark
 from grader.scorers.execution.facts import facts_of
 from grader.scorers.execution.glossary import GLOSSARY
+from grader.scorers.execution.inputs.judging import RULE
 from grader.scorers.execution.recount import recount
-from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from
-from grader.scorers.interface import Marks, OwnFile, Scored, Scorer, Summary, in_group, missing_reading
-from grader.scorers.oddities import marked
+from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from, with_limits
+from grader.scorers.interface import Marks, OwnFile, Scored, Scorer, Summary, in_group, missing_reading, named
+from grader.scorers.oddities import marked, with_families
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from grader.data.rows import Rows
+    from grader.data.tables import Rows
     from grader.models.prompt import Asking, Sampling, Turn
-    from grader.results import ReadingName, Report, SandboxProvenance
-    from grader.scorers.asked import SampleScorer
+    from grader.results import Metric, ReadingName, Report, SandboxProvenance
+    from grader.scorers.asking import SampleScorer
     from grader.scorers.interface import Earlier, Observe, Run
     from grader.scorers.probe import Probe
 
+JUDGE = 2
+"""Version of the rules by which careful verdicts are reached: since 2, answers are compared with the reference's."""
 FROM_EXECUTED = "Scored from an executed file: it has no careful verdicts, so careful equals official."
 
 
@@ -56,7 +59,11 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         del split
         columns = declared.columns
         program = (columns.signature, columns.prompt, columns.entry_point, columns.tests, columns.solution)
-        return [*filter(None, (columns.id, columns.question, columns.split, *program)), *columns.groups]
+        inputs = (columns.inputs, columns.outputs, columns.more_inputs, columns.tolerance, *columns.cases)
+        inputs += (columns.checker, columns.setup, (columns.function or "").partition(".")[0])
+        limits = columns.timeout, columns.memory
+        shown = columns.id, columns.question, columns.split, *columns.groups, columns.cluster
+        return named(*shown, *program, *inputs, *limits)
 
     def tasks(self, declared: ExecutionBenchmark, split: str, rows: Rows) -> dict[str, CodeTask]:
         """Turn rows into tasks; raises InputError that names every invalid row."""
@@ -95,7 +102,11 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
     def metric_names(self, run: Run[ExecutionBenchmark, CodeTask]) -> Sequence[str]:
         """Return the names of the metrics; raises UsageError for a k that the run has too few samples for."""
         ks = phases.wanted_k(run.options.k, _counts(run), run.benchmark.protocols[run.protocol])
-        return [*(f"pass@{k}" for k in ks), pass_metrics.PARSE_RATE]
+        has_base = any(task.cases is not None and task.cases.base for task in run.tasks.values())
+        kinds = ("", pass_metrics.BASE) if has_base else ("",)
+        names = [*(f"{kind}pass@{k}" for k in ks for kind in kinds), pass_metrics.PARSE_RATE]
+        has_calls = any(task.solution or task.cases for task in run.tasks.values())
+        return [*names, pass_metrics.CALLS_RIGHT] if has_calls else names
 
     def why_not(self, name: str, run: Run[ExecutionBenchmark, CodeTask]) -> str:
         """Say how to get a pass@k, or that there are too few samples for it."""
@@ -119,6 +130,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
             absent = [run.tasks[qid] for qid, texts in run.predictions.items() if not texts]
             samples = marked(made.samples, run.oddities)
             samples += [sample for task in absent for sample in _absent(task, samples_each)]
+            samples = with_families(samples, run.tasks, run.benchmark.columns)
             metrics = pass_metrics.metrics(samples, ks)
 
         def write_executed(stem: Path) -> Path:
@@ -131,8 +143,13 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
             metrics=metrics,
             notes=[*_python_notes(made.sandbox), *made.notes],
             sandbox=made.sandbox,
+            program_judge=JUDGE,
             write_own=write_executed,
         )
+
+    def limited(self, task: CodeTask, given: Mapping[str, float]) -> CodeTask:
+        """Return a task with other limits; raises UsageError."""
+        return with_limits(task, given)
 
     def sample_scorer(self, run: Run[ExecutionBenchmark, CodeTask]) -> SampleScorer:
         """Return a scorer that executes samples in rounds."""
@@ -150,6 +167,11 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         ks = phases.wanted_k(earlier.options.k, counts, earlier.benchmark.protocols[earlier.protocol])
         notes = [FROM_EXECUTED] if report is None else None
         return Scored(samples=samples, metrics=pass_metrics.metrics(samples, ks), notes=notes)
+
+    def recompute(self, report: Report) -> list[Metric]:
+        """Return the metrics that a report's samples give, for every k that it has."""
+        ks = dict.fromkeys(k for metric in report.metrics if (k := pass_metrics.k_of(metric.name)) is not None)
+        return pass_metrics.metrics(report.samples, ks)
 
     # --- self-test ------------------------------------------------------------------------------------------------
 
@@ -187,9 +209,9 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         return Summary(curve=curve(report))
 
     def marks(self, sample: SampleResult) -> Marks:
-        """Return where the tests failed."""
+        """Return how the program's answers differ from the reference solution's, and where the tests failed."""
         facts = facts_of(sample)
-        shown = [("failed test", facts.failed_test)] if facts.failed_test else []
+        shown = [*_calls(sample), *([("failed test", facts.failed_test)] if facts.failed_test else [])]
         return Marks(facts=shown, failed_line=facts.failed_line)
 
     def read_own_file(self, report: Report, path: Path) -> OwnFile:
@@ -197,15 +219,45 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
         return own_file.read(report, path)
 
 
+def _calls(sample: SampleResult) -> Iterator[tuple[str, str]]:
+    calls = sample.calls
+    if not isinstance(calls, Calls):
+        return
+    if sample.careful.rule == RULE:
+        yield "right outputs", f"{calls.same} of {calls.n}"
+        if calls.first is not None:
+            first = calls.first
+            yield from (
+                ("first wrong input", first.call),
+                ("expected output", first.expected),
+                ("output", first.returned),
+            )
+        return
+    alike = f", {calls.alike} of the same kind" if calls.alike else ""
+    yield "right calls", f"{calls.same} of {calls.n} as the reference solution{alike}"
+    if calls.first is not None:
+        yield "first other call", calls.first.call
+        yield "expected", calls.first.expected
+        yield "returned", calls.first.returned
+
+
 def _python_notes(sandbox: SandboxProvenance | None) -> list[str]:
     """Return a note if programs ran on another Python than the official one; the official column is then marked."""
     if sandbox is None or not sandbox.has_another_python:
         return []
+    from grader.sandbox import bubblewrap, interpreters
+
     official = sandbox.official_python
+    is_here = interpreters.choose(official).version.startswith(f"{official}.") and bubblewrap.executable() is not None
+    if sandbox.backend == "docker" and is_here:
+        advice = "`--sandbox bubblewrap` has this version on this machine"
+    else:
+        advice = (
+            f"under Docker, run `grade image build --python {official}`; under bubblewrap, install Python {official}"
+        )
     return [
         f"† Programs ran on Python {sandbox.python}; the official environment of this protocol has "
-        f"{official}, so single official verdicts may differ. To use {official}: under Docker, run `grade image "
-        f"build --python {official}`; under bubblewrap, install Python {official}."
+        f"{official}, so single official verdicts may differ. To use {official}: {advice}."
     ]
 
 
@@ -250,7 +302,7 @@ def _from_executed(earlier: Earlier[ExecutionBenchmark]) -> list[SampleResult]:
     words = jobs.texts(earlier.benchmark.protocols[earlier.protocol], earlier.options.timeout)
     try:
         samples = executed.samples_of(json.loads(beside.read_bytes()), words)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise InputError([f"{beside}: not an executed file ({type(error).__name__}: {error})"]) from error
     if not samples:
         raise InputError([f"{beside}: no samples"])

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from grader.executors.interface import Executor
     from grader.observer import Observer
+    from grader.sandbox.crew import Overlap
     from grader.sandbox.interface import Answer, Job
-    from grader.sandbox.overlap import Overlap
     from grader.sandbox.tickets import Verdict
 
     Take = Callable[[str, Executed], bool]
@@ -50,8 +50,6 @@ class Settler:
         """The phase that runs beside others."""
         self._shown: _Phase[Any] | None = None
         """The phase whose progress the observer gets."""
-        self.has_begun = False
-        """Whether the executor is starting or has started."""
         self.cached = Counter[str]()
         """Phase -> number of items settled from the cache."""
 
@@ -59,9 +57,12 @@ class Settler:
         """Return the cache key of a job's result."""
         return self._executor.key(job)
 
+    def with_tests(self) -> Settler:
+        """Return a settler whose jobs may run where tests do. Never use it for a model's program."""
+        return Settler(self._executor.with_tests(), self._observer)
+
     def begin(self, lint: int = 0) -> None:
         """Start the executor in the background: jobs will come soon, and first at least `lint` lint jobs."""
-        self.has_begun = True
         self._executor.begin(lint)
 
     def has(self, key: str) -> bool:
@@ -86,14 +87,16 @@ class Settler:
         take: Take,
         *,
         arriving: Arriving | None = None,
+        passed: int = 0,
     ) -> dict[str, str]:
         """Run every item's job; return key -> error for jobs without a result.
 
         `items` are pairs of a key and the input of `job`, which creates the job when it is needed. `take` gets each
         key's result once, and returns whether it is a success.
-        `arriving` yields the keys whose jobs may run now. When it ends, the others are left.
+        `arriving` yields the keys whose jobs may run now. When it ends, the others are left. `passed`: the number of
+        further items of the phase, known to be successes.
         """
-        one = _Phase(phase, items, take, arriving)
+        one = _Phase(phase, items, take, arriving, passed)
         self._begin(one)
         self._take_kept(one)
         if one.todo:
@@ -149,7 +152,7 @@ class Settler:
         keys = list(one.todo)
         for start in range(0, len(keys), KEYS_AT_A_TIME):
             for key, answer in self._executor.kept(keys[start : start + KEYS_AT_A_TIME]).items():
-                if self._take(one, key, answer):
+                if self._take(one, key, answer) is not None:
                     self.cached[one.name] += one.times[key]
                     del one.todo[key]
 
@@ -169,21 +172,22 @@ class Settler:
                 self._show(one)
 
     def _settled(self, one: _Phase[Any], verdict: Verdict) -> None:
-        if verdict.answer is not None and self._take(one, verdict.key, verdict.answer):
-            if _length(verdict.answer) <= MAX_CACHED_CHARACTERS:
+        seen = None if verdict.answer is None else self._take(one, verdict.key, verdict.answer)
+        if verdict.answer is not None and seen is not None:
+            if _length(verdict.answer) <= MAX_CACHED_CHARACTERS and seen.lane is None:
                 self._executor.keep(verdict.key, verdict.answer)
         else:
             one.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
             self._advance(one, verdict.key)
 
-    def _take(self, one: _Phase[Any], key: str, answer: Answer) -> bool:
-        """Pass on an answer; return False if it is invalid."""
+    def _take(self, one: _Phase[Any], key: str, answer: Answer) -> Executed | None:
+        """Pass on an answer and return it; None if it is invalid."""
         try:
             seen = understand(answer)
         except msgspec.ValidationError:
-            return False
+            return None
         self._advance(one, key, is_success=one.take(key, seen))
-        return True
+        return seen
 
     # --- progress: of one phase at a time ---
 
@@ -215,12 +219,17 @@ class _Phase(Generic[Item]):
     """A phase: its jobs without a result, and its progress."""
 
     def __init__(
-        self, name: str, items: Iterable[tuple[str, Item]], take: Take, arriving: Arriving | None = None
+        self,
+        name: str,
+        items: Iterable[tuple[str, Item]],
+        take: Take,
+        arriving: Arriving | None = None,
+        passed: int = 0,
     ) -> None:
         pairs = list(items)
         self.name, self.take, self.arriving = name, take, arriving
         self.times = Counter(key for key, _ in pairs)
-        self.total, self.steps, self.passed = len(pairs), 0, 0
+        self.total, self.steps, self.passed = len(pairs) + passed, passed, passed
         self.todo = dict(pairs)
         self.lost: dict[str, str] = {}
 

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
+import json
 import warnings
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.errors import InputError
-from grader.files.json_text import quoted
-from grader.files.problems import shown
+import msgspec
+
+from grader.errors import InputError, UsageError
+from grader.files.json_text import quoted, shown
+from grader.options import LEAST_MEMORY, bytes_of
+from grader.scorers.execution.asked import completed, open_names
 from grader.scorers.execution.assembly import Signature, assemble, read_signature
+from grader.scorers.execution.inputs.cases import BadRowError, Cases, cases_of
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from grader.data.rows import Row, Rows
+    from grader.data.tables import Row, Rows
     from grader.scorers.execution.declaration import ExecutionBenchmark, ExecutionColumns
+
+
+OPAQUE = "opaque"
+
+
+MOST_SECONDS = 100.0
+"""Maximum CPU time that a row may ask for."""
+MOST_MEMORY = 64 << 30
+"""Maximum memory that a row may ask for."""
 
 
 class CodeTask(Task, frozen=True, kw_only=True):
@@ -27,13 +44,31 @@ class CodeTask(Task, frozen=True, kw_only=True):
     tests: str
     signature: Signature
     """The parsed signature, shared by all samples."""
+    tested: tuple[str, ...] = ()
+    """The names that the tests use and nobody defines: what to write, if the signature does not say it."""
     solution: str | None = None
     """A body or a program that is known to be correct."""
+    cases: Cases | None = None
+    """Inputs in the data; None: the tests ask the program."""
+    seconds: float = 0.0
+    """CPU time for one program, or for one input; 0: as for the other tasks."""
+    memory_bytes: int = 0
+    """Memory of one program; 0: as for the other tasks."""
+    wall: float = 0.0
+    """Maximum duration of one run in seconds, whatever the load; 0: as for the other tasks."""
+    opaque: bool = False
+    """Whether an answer that goes back into another call may be any value."""
+
+    @property
+    def whole_solution(self) -> str:
+        """The solution as it is, after the signature if it is only the body of its function."""
+        solution = self.solution or ""
+        return f"{self.signature_text}{solution}" if solution.lstrip("\r\n")[:1].isspace() else solution
 
     @property
     def reference(self) -> str | None:
         """The solution as the text of a program."""
-        return None if self.solution is None else _program(self.solution, self.signature_text)
+        return None if self.solution is None else _program(self.solution, self.signature_text, self.tested)
 
 
 def make(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]], solution: object = None) -> CodeTask:
@@ -42,7 +77,8 @@ def make(qid: str, signature: str, tests: str, groups: dict[str, str | list[str]
         id=qid,
         signature_text=signature,
         tests=tests,
-        signature=read_signature(signature),
+        signature=completed(read_signature(signature), tests, signature, _text(solution)),
+        tested=open_names(tests, signature),
         solution=_text(solution),
         groups=groups,
     )
@@ -53,19 +89,45 @@ def _text(value: object) -> str | None:
 
 
 @functools.lru_cache(maxsize=256)
-def _program(solution: str, signature: str) -> str:
-    return assemble(f"```python\n{solution}\n```", signature, "humaneval-v-v2").completion
+def _program(solution: str, signature: str, tested: tuple[str, ...]) -> str:
+    made = assemble(f"```python\n{solution}\n```", signature, "humaneval-v-v2", tested)
+    return made.completion if made.recovered is None else made.recovered
 
 
 def columns_problem(columns: ExecutionColumns) -> str:
     """Return what is wrong with the declared columns; empty if they are valid."""
+    if columns.cases:
+        return ""
+    if columns.inputs is not None or columns.outputs is not None:
+        return _inputs_problem(columns)
     if columns.tests is None:
-        return "[columns] needs `tests`: the column with the tests of a task"
-    if (columns.signature is None) == (columns.prompt is None):
-        return "[columns] needs either `signature`, or `prompt` with `entry_point`"
+        return "[columns] needs `tests`, the column with the tests of a task, or `inputs` and `outputs`"
+    if columns.signature is not None and columns.prompt is not None:
+        return "[columns] has both `signature` and `prompt`: a task has one of them"
     if (columns.prompt is None) != (columns.entry_point is None):
         return "[columns]: `prompt` and `entry_point` belong together: `check(candidate)` is called with that function"
     return ""
+
+
+def _inputs_problem(columns: ExecutionColumns) -> str:
+    if columns.inputs is None:
+        return "[columns] has `outputs`, but no `inputs`"
+    if columns.outputs is None and columns.solution is None:
+        return "[columns] has `inputs`, so it needs `outputs`, or `solution`: a reference whose answers are expected"
+    return ""
+
+
+def with_limits(task: CodeTask, given: Mapping[str, float]) -> CodeTask:
+    """Return a task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
+    try:
+        return msgspec.structs.replace(
+            task,
+            seconds=_seconds(given.get("timeout")) or task.seconds,
+            memory_bytes=_memory(given.get("memory")) or task.memory_bytes,
+            wall=_seconds(given.get("wall"), "wall") or task.wall,
+        )
+    except BadRowError as error:
+        raise UsageError(str(error)) from None
 
 
 def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]:
@@ -73,32 +135,49 @@ def tasks_from(rows: Rows, benchmark: ExecutionBenchmark) -> dict[str, CodeTask]
     columns = benchmark.columns
     if problem := columns_problem(columns):
         raise InputError([f"{benchmark.id}/benchmark.toml: {problem}"])
-    tasks: dict[str, CodeTask] = {}
-    problems = []
-    needed = list(filter(None, (columns.id, columns.signature, columns.prompt, columns.tests)))
-    for number, row in enumerate(rows.rows, 1):
-        where = rows.where(number)
-        missing = [name for name in needed if not isinstance(row.get(name), str)]
-        if missing:
-            problems.append(f"{where}: no text in column {', '.join(missing)}")
-            continue
-        task = _task(row, columns)
-        if task.id in tasks:
-            problems.append(f"{where}: task {task.id!r} is a duplicate: an earlier row has it")
-        if fault := _fault(task.tests):
-            why = f"{columns.tests} is invalid Python, so every program would fail: {fault}"
-            problems.append(f"{where}: task {quoted(task.id)}: {why}")
-        tasks[task.id] = task
+    tasks, problems = rows.tasks(partial(_checked_task, columns=columns, checker=_checker(benchmark)))
     if problems:
         raise InputError(shown(problems))
     return tasks
 
 
-def _task(row: Row, columns: ExecutionColumns) -> CodeTask:
-    signature = str(row[columns.signature or columns.prompt or ""])
-    tests = str(row[columns.tests or ""])
-    if (function := row.get(columns.entry_point or "")) is not None:
+def _checker(benchmark: ExecutionBenchmark) -> str:
+    """Return the checker in a file beside the declaration; raises InputError."""
+    path = Path(benchmark.folder) / benchmark.checker
+    try:
+        return path.read_text(encoding="utf-8") if benchmark.checker else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError([f"{path}: the checker cannot be read: {error}"]) from None
+
+
+def _checked_task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
+    """Return a row's task; raises BadRowError."""
+    if type(row.get(columns.id)) is int:
+        row = row | {columns.id: str(row[columns.id])}
+    needed = filter(None, (columns.id, columns.signature, columns.prompt))
+    missing = [name for name in needed if not isinstance(row.get(name), str) and name not in columns.optional]
+    if columns.tests and row.get(columns.inputs or "") is None:
+        missing += [columns.tests] if not isinstance(row.get(columns.tests), (str, list)) else []
+    if missing:
+        raise BadRowError(f"no text in column {', '.join(missing)}")
+    try:
+        return _task(row, columns, checker)
+    except BadRowError as error:
+        raise BadRowError(f"task {quoted(row[columns.id])}: {error}") from None
+
+
+def _task(row: Row, columns: ExecutionColumns, checker: str) -> CodeTask:
+    signature = str(row.get(columns.signature or columns.prompt or "") or "")
+    tests = _tests(row, columns)
+    solution = _text(row.get(columns.solution or ""))
+    has_inputs = row.get(columns.inputs) is not None if columns.inputs and columns.tests else bool(columns.inputs)
+    cases = cases_of(row, columns, checker) if has_inputs or columns.cases else None
+    if cases is None and (function := row.get(columns.entry_point or "")) is not None:
         tests = f"{tests.rstrip()}\n\n\ncheck({str(function).strip()})\n"
+    if fault := _fault(tests):
+        raise BadRowError(f"{columns.tests} is invalid Python, so every program would fail: {fault}")
+    if cases is None and not tests.strip():
+        raise BadRowError("it has no tests, so every program would pass")
     return CodeTask(
         id=row[columns.id],
         text=str(row.get(columns.question or "") or ""),
@@ -107,20 +186,73 @@ def _task(row: Row, columns: ExecutionColumns) -> CodeTask:
         row=row,
         signature_text=signature,
         tests=tests,
-        signature=read_signature(signature),
-        solution=_text(row.get(columns.solution or "")),
+        signature=completed(read_signature(signature), tests, signature, solution),
+        tested=(cases.function,) if cases is not None and cases.function else open_names(tests, signature),
+        solution=solution,
+        cases=cases,
+        seconds=_seconds(row.get(columns.timeout or "")),
+        memory_bytes=_memory(row.get(columns.memory or "")),
+        wall=_seconds(row.get(columns.wall or ""), "wall"),
+        opaque=_is_opaque(row, columns),
     )
+
+
+def _tests(row: Row, columns: ExecutionColumns) -> str:
+    """Return the tests as one script; a list of them follows its set-up code."""
+    tests = row.get(columns.tests or "") or ""
+    if isinstance(tests, str) and tests.lstrip().startswith("["):
+        with contextlib.suppress(ValueError):
+            tests = json.loads(tests)
+    if isinstance(tests, str):
+        return tests
+    for number, test in enumerate(tests, 1):
+        if not isinstance(test, str):
+            raise BadRowError(f"column {columns.tests}: item {number} is not a text with an assertion")
+    return "\n".join([str(row.get(columns.setup or "") or ""), *tests, ""]).lstrip("\n").replace("\r\n", "\n")
+
+
+def _is_opaque(row: Row, columns: ExecutionColumns) -> bool:
+    value = row.get(columns.answers or "") or ""
+    if value not in ("", OPAQUE):
+        raise BadRowError(f"column {columns.answers}: {quoted(str(value))} is neither empty nor {quoted(OPAQUE)}")
+    return value == OPAQUE
+
+
+def _seconds(value: object, name: str = "timeout") -> float:
+    if value in (None, ""):
+        return 0.0
+    try:
+        seconds = float(str(value))
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds <= MOST_SECONDS:
+        raise BadRowError(f"the {name} is {quoted(str(value))}, not a number of seconds up to {MOST_SECONDS:g}")
+    return seconds
+
+
+def _memory(value: object) -> int:
+    """Return a program's memory in bytes; less than Python itself needs counts as this much."""
+    if value in (None, ""):
+        return 0
+    try:
+        size = bytes_of(str(value))
+    except (ValueError, OverflowError):
+        size = 0
+    if isinstance(value, bool) or not 0 < size <= MOST_MEMORY:
+        most = f"up to {MOST_MEMORY >> 30}g"
+        raise BadRowError(f"the memory is {quoted(str(value))}, not a size such as 256m or a number of bytes, {most}")
+    return max(size, LEAST_MEMORY)
 
 
 def _blocks(row: Row, columns: ExecutionColumns) -> Iterator[Block]:
     named = (
-        ("Signature", columns.signature or columns.prompt),
-        ("Tests", columns.tests),
-        ("Reference solution", columns.solution),
+        ("Signature", row.get(columns.signature or columns.prompt or "")),
+        ("Tests", _tests(row, columns)),
+        ("Reference solution", row.get(columns.solution or "")),
     )
-    for title, name in named:
-        if name and isinstance(row.get(name), str):
-            yield Block(kind="code", title=title, content=row[name], is_open=title == "Signature")
+    for title, content in named:
+        if isinstance(content, str) and content:
+            yield Block(kind="code", title=title, content=content, is_open=title == "Signature")
 
 
 def _labels(value: object) -> str | list[str] | None:

@@ -11,7 +11,6 @@ PROGRAMS = [
         "matrix",
         """
         import numpy as np
-
         def solution(x):
             return np.matrix(x) * np.matrix(x)
         """,
@@ -22,7 +21,6 @@ PROGRAMS = [
         "structured-array",
         """
         import numpy as np
-
         def solution(x):
             table = np.array(x, dtype=[("name", "U5"), ("age", "i4")])
             return np.sort(table, order="age")
@@ -38,7 +36,6 @@ PROGRAMS = [
         "record-array",
         """
         import numpy as np
-
         def solution(x):
             return np.rec.array([(n, n * n) for n in x], names="n,square")
         """,
@@ -49,7 +46,6 @@ PROGRAMS = [
         "masked-array",
         """
         import numpy as np
-
         def solution(x):
             return np.ma.masked_less(x, 0)
         """,
@@ -64,7 +60,6 @@ PROGRAMS = [
         "array-of-objects",
         """
         import numpy as np
-
         def solution(x):
             table = np.empty(2, dtype=object)
             table[0], table[1] = x, "end"
@@ -77,7 +72,6 @@ PROGRAMS = [
         "complex-array",
         """
         import numpy as np
-
         def solution(x):
             return np.roots(x)
         """,
@@ -88,7 +82,6 @@ PROGRAMS = [
         "array-of-dates",
         """
         import numpy as np
-
         def solution(x):
             return np.datetime64(x) + np.arange(3) * np.timedelta64(1, "D")
         """,
@@ -99,7 +92,6 @@ PROGRAMS = [
         "empty-array",
         """
         import numpy as np
-
         def solution(x):
             return np.array([n for n in x if n < 0], dtype=float)
         """,
@@ -114,7 +106,6 @@ PROGRAMS = [
         "view-of-the-argument",
         """
         import numpy as np
-
         def solution(x):
             corner = x[:1, :1]
             corner += 10
@@ -131,7 +122,6 @@ PROGRAMS = [
         "broadcast-array-that-cannot-be-written",
         """
         import numpy as np
-
         def solution(x):
             return np.broadcast_to(np.array(x, dtype=np.float32), (2, len(x)))
         """,
@@ -142,7 +132,6 @@ PROGRAMS = [
         "polynomial-that-is-called",
         """
         import numpy as np
-
         def solution(x):
             return np.poly1d(x)
         """,
@@ -153,10 +142,8 @@ PROGRAMS = [
         "subclass-of-array",
         """
         import numpy as np
-
         class Image(np.ndarray):
             pass
-
         def solution(x):
             return np.array(x).view(Image)[::-1]
         """,

@@ -11,7 +11,6 @@ PROGRAMS = [
         class Row(list):
             def total(self):
                 return sum(self)
-
         def solution(x):
             return [Row(line) for line in sorted(map(Row, x), key=Row.total)]
         """,
@@ -23,7 +22,6 @@ PROGRAMS = [
         class Tally(dict):
             def __missing__(self, key):
                 return 0
-
         def solution(x):
             tally = Tally()
             for letter in x:
@@ -38,7 +36,6 @@ PROGRAMS = [
         class Vector(tuple):
             def __add__(self, other):
                 return Vector(a + b for a, b in zip(self, other))
-
         def solution(x):
             total = Vector((0, 0))
             for step in x:
@@ -54,7 +51,6 @@ PROGRAMS = [
             @property
             def vowels(self):
                 return sum(letter in "aeiou" for letter in self)
-
         def solution(x):
             return max((Word(word) for word in x.split()), key=lambda word: word.vowels)
         """,
@@ -66,9 +62,7 @@ PROGRAMS = [
         class Money(int):
             def __add__(self, other):
                 return Money(int(self) + int(other))
-
             __radd__ = __add__
-
         def solution(x):
             return sum(map(Money, x))
         """,
@@ -79,7 +73,6 @@ PROGRAMS = [
         """
         class Metres(float):
             unit = "m"
-
         def solution(x):
             return Metres(x / 100)
         """,
@@ -92,7 +85,6 @@ PROGRAMS = [
             def put(self, item):
                 self.add(item)
                 return self
-
         def solution(x):
             bag = Bag()
             for item in x:
@@ -105,11 +97,9 @@ PROGRAMS = [
         "user-list",
         """
         from collections import UserList
-
         class Stack(UserList):
             def push(self, item):
                 self.data.append(item)
-
         def solution(x):
             stack = Stack()
             for item in x:
@@ -122,11 +112,9 @@ PROGRAMS = [
         "user-dict",
         """
         import collections
-
         class Folded(collections.UserDict):
             def __setitem__(self, key, value):
                 super().__setitem__(key.lower(), value)
-
         def solution(x):
             return Folded(x)
         """,
@@ -136,7 +124,6 @@ PROGRAMS = [
         "user-string",
         """
         from collections import UserString
-
         def solution(x):
             return UserString(x).center(7, "*")
         """,
@@ -146,11 +133,9 @@ PROGRAMS = [
         "subclass-of-counter",
         """
         from collections import Counter
-
         class Votes(Counter):
             def winner(self):
                 return self.most_common(1)[0][0]
-
         def solution(x):
             votes = Votes(x)
             votes.winner()
@@ -162,7 +147,6 @@ PROGRAMS = [
         "default-dictionaries-in-each-other",
         """
         from collections import defaultdict
-
         def solution(x):
             table = defaultdict(lambda: defaultdict(int))
             for left, right in x:
@@ -175,7 +159,6 @@ PROGRAMS = [
         "deque-with-a-bound",
         """
         from collections import deque
-
         def solution(x):
             return deque(x, maxlen=3)
         """,
@@ -185,7 +168,6 @@ PROGRAMS = [
         "chain-map",
         """
         from collections import ChainMap
-
         def solution(x):
             return ChainMap({"colour": "red"}, x)
         """,
@@ -198,7 +180,6 @@ PROGRAMS = [
         "array-of-the-standard-library",
         """
         from array import array
-
         def solution(x):
             marks = array("i", [0]) * x
             for n in range(0, x, 2):
@@ -235,7 +216,6 @@ PROGRAMS = [
         "mapping-proxy",
         """
         from types import MappingProxyType
-
         def solution(x):
             return MappingProxyType({"double": x * 2})
         """,

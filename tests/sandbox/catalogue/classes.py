@@ -9,23 +9,16 @@ class Node:
     def __init__(self, value, children=None):
         self.value = value
         self.children = children or []
-
-
 def solution(x):
 """
 _SHAPE = """
 from dataclasses import dataclass
-
-
 @dataclass
 class Shape:
     width: int
     height: int
-
     def area(self):
         return self.width * self.height
-
-
 def solution(x):
 """
 
@@ -37,7 +30,6 @@ PROGRAMS = [
             def __init__(self, x, y):
                 self.x = x
                 self.y = y
-
         def solution(x):
             return Point(x[0] * 2, x[1] * 2)
         """,
@@ -48,10 +40,8 @@ PROGRAMS = [
         """
         class Link:
             __slots__ = ("value", "next")
-
             def __init__(self, value, next=None):
                 self.value, self.next = value, next
-
         def solution(x):
             head = None
             for item in reversed(x):
@@ -73,11 +63,9 @@ PROGRAMS = [
         class Box:
             def __init__(self, side):
                 self.side = side
-
             @property
             def volume(self):
                 return self.side ** 3
-
         def solution(x):
             return Box(x)
         """,
@@ -89,10 +77,8 @@ PROGRAMS = [
         class Clock:
             def __init__(self, minutes):
                 self.minutes = minutes
-
             def __str__(self):
                 return "%02d:%02d" % divmod(self.minutes, 60)
-
         def solution(x):
             return Clock(x)
         """,
@@ -102,7 +88,6 @@ PROGRAMS = [
         "simple-namespace-read-by-attribute",
         """
         from types import SimpleNamespace
-
         def solution(x):
             return SimpleNamespace(low=min(x), high=max(x), inner=SimpleNamespace(size=len(x)))
         """,
@@ -112,7 +97,6 @@ PROGRAMS = [
         "simple-namespace-compared",
         """
         import types
-
         def solution(x):
             return types.SimpleNamespace(area=x * x)
         """,
@@ -125,7 +109,6 @@ PROGRAMS = [
             def __init__(self, value):
                 super().__init__(value, [])
                 self.depth = 1
-
         def solution(x):
             return Node(x[0], [Leaf(value) for value in x[1:]])
         """,
@@ -143,7 +126,6 @@ PROGRAMS = [
         class Square(Shape):
             def __init__(self, side):
                 super().__init__(side, side)
-
         def solution(x):
             return [Square(side) for side in x]
         """,

@@ -9,7 +9,6 @@ PROGRAMS = [
         "random-numbers-with-a-seed",
         """
         import random
-
         def solution(x):
             return random.sample(range(1000), x)
         """,
@@ -25,7 +24,6 @@ PROGRAMS = [
         "random-arrays-with-a-seed",
         """
         import numpy as np
-
         def solution(x):
             return np.random.permutation(x)
         """,
@@ -37,7 +35,6 @@ PROGRAMS = [
         "standard-input-of-the-tests",
         """
         import sys
-
         def solution():
             return sum(int(line) for line in sys.stdin)
         """,

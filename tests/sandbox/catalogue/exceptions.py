@@ -10,7 +10,6 @@ PROGRAMS = [
         """
         class NegativeError(Exception):
             pass
-
         def solution(x):
             if x < 0:
                 raise NegativeError("below zero")
@@ -32,7 +31,6 @@ PROGRAMS = [
         class EmptyInput(ValueError):
             def __init__(self, what):
                 super().__init__(f"{what} is empty")
-
         def solution(x):
             if not x:
                 raise EmptyInput("the list")
@@ -55,7 +53,6 @@ PROGRAMS = [
             def __init__(self, message, position):
                 super().__init__(message)
                 self.position = position
-
         def solution(x):
             for position, letter in enumerate(x):
                 if letter not in "0123456789":

@@ -20,12 +20,10 @@ PROGRAMS = [
         """
         def solution(x):
             count = x
-
             def tick():
                 nonlocal count
                 count += 1
                 return count
-
             return tick
         """,
         "first, second = solution(0), solution(10)\nassert first() == 1\nassert second() == 11\nassert first() == 2",
@@ -34,7 +32,6 @@ PROGRAMS = [
         "partial",
         """
         from functools import partial
-
         def solution(x):
             return partial(pow, x)
         """,
@@ -52,7 +49,6 @@ PROGRAMS = [
         "dictionary-of-functions",
         """
         import operator
-
         def solution(x):
             return {"add": lambda n: n + x, "neg": operator.neg}
         """,
@@ -64,13 +60,10 @@ PROGRAMS = [
         class Stack:
             def __init__(self, items):
                 self._items = list(items)
-
             def push(self, item):
                 self._items.append(item)
-
             def pop(self):
                 return self._items.pop()
-
         def solution(x):
             return Stack(x)
         """,
@@ -82,11 +75,9 @@ PROGRAMS = [
         class Average:
             def __init__(self):
                 self.values = []
-
             def __call__(self, value):
                 self.values.append(value)
                 return sum(self.values) / len(self.values)
-
         def solution(x):
             average = Average()
             for value in x:
@@ -116,7 +107,6 @@ PROGRAMS = [
         "callback-of-the-standard-library",
         """
         from functools import reduce
-
         def solution(x, combine):
             return reduce(combine, x)
         """,

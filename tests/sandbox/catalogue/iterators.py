@@ -11,16 +11,13 @@ PROGRAMS = [
         class Countdown:
             def __init__(self, start):
                 self.left = start
-
             def __iter__(self):
                 return self
-
             def __next__(self):
                 if self.left <= 0:
                     raise StopIteration
                 self.left -= 1
                 return self.left + 1
-
         def solution(x):
             return Countdown(x)
         """,
@@ -32,13 +29,10 @@ PROGRAMS = [
         class Grid:
             def __init__(self, rows):
                 self.rows = rows
-
             def __len__(self):
                 return len(self.rows)
-
             def __getitem__(self, index):
                 return self.rows[index]
-
         def solution(x):
             return Grid([[0] * x for _ in range(x)])
         """,
@@ -50,11 +44,9 @@ PROGRAMS = [
         class Pairs:
             def __init__(self, items):
                 self.items = items
-
             def __iter__(self):
                 for a, b in zip(self.items, self.items[1:]):
                     yield a, b
-
         def solution(x):
             return Pairs(x)
         """,
@@ -101,7 +93,6 @@ PROGRAMS = [
         "groups-of-the-standard-library",
         """
         from itertools import groupby
-
         def solution(x):
             return groupby(x)
         """,
@@ -111,7 +102,6 @@ PROGRAMS = [
         "two-iterators-over-one",
         """
         import itertools
-
         def solution(x):
             return itertools.tee(n * n for n in x)
         """,
@@ -122,7 +112,6 @@ PROGRAMS = [
         """
         def multiples(n):
             return (n * k for k in range(1, 4))
-
         def solution(x):
             return [multiples(n) for n in x]
         """,
@@ -132,12 +121,10 @@ PROGRAMS = [
         "coroutine",
         """
         import asyncio
-
         def solution(x):
             async def run():
                 await asyncio.sleep(0)
                 return x + 1
-
             return run()
         """,
         "import asyncio\nassert asyncio.run(solution(3)) == 4",

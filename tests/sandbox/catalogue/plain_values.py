@@ -9,7 +9,6 @@ PROGRAMS = [
         "match-of-a-pattern",
         """
         import re
-
         def solution(x):
             return re.search(r"(\\w+)@(\\w+)", x)
         """,
@@ -21,7 +20,6 @@ PROGRAMS = [
         """
         from decimal import Decimal
         from fractions import Fraction
-
         def solution(x):
             return Fraction(1, x), Decimal(1) / Decimal(x), Fraction(1, x) + 1
         """,
@@ -32,7 +30,6 @@ PROGRAMS = [
         "dates-and-durations",
         """
         from datetime import datetime, timedelta, timezone
-
         def solution(x):
             start = datetime(2024, 2, 28, tzinfo=timezone.utc)
             return start + timedelta(days=x)

@@ -9,11 +9,9 @@ PROGRAMS = [
         "named-tuple-written-as-a-class",
         """
         from typing import NamedTuple
-
         class Span(NamedTuple):
             low: int
             high: int
-
         def solution(x):
             return Span(min(x), max(x))
         """,
@@ -23,9 +21,7 @@ PROGRAMS = [
         "named-tuple-assigned-at-module-level",
         """
         from collections import namedtuple
-
         Cell = namedtuple("Cell", "row column")
-
         def solution(x):
             return [Cell(r, c) for r, line in enumerate(x) for c, mark in enumerate(line) if mark == "#"]
         """,
@@ -45,7 +41,6 @@ PROGRAMS = [
         "named-tuple-read-by-attribute",
         """
         from collections import namedtuple
-
         def solution(x):
             Split = namedtuple("Split", "even odd")
             return Split([n for n in x if n % 2 == 0], [n for n in x if n % 2])
@@ -56,11 +51,9 @@ PROGRAMS = [
         "named-tuples-as-keys",
         """
         from typing import NamedTuple
-
         class Key(NamedTuple):
             a: int
             b: str
-
         def solution(x):
             return {Key(len(word), word[0]): word for word in x}
         """,
@@ -70,12 +63,10 @@ PROGRAMS = [
         "integer-enumeration-of-its-own",
         """
         from enum import IntEnum
-
         class Turn(IntEnum):
             LEFT = -1
             NONE = 0
             RIGHT = 1
-
         def solution(x):
             return [Turn.RIGHT if n > 0 else Turn.LEFT if n < 0 else Turn.NONE for n in x]
         """,
@@ -85,11 +76,9 @@ PROGRAMS = [
         "enumeration-of-texts",
         """
         from enum import Enum
-
         class Side(str, Enum):
             UP = "up"
             DOWN = "down"
-
         def solution(x):
             return Side.UP if x > 0 else Side.DOWN
         """,
@@ -99,7 +88,6 @@ PROGRAMS = [
         "enumeration-of-texts-made-by-a-call",
         """
         from enum import Enum
-
         def solution(x):
             Fruit = Enum("Fruit", {"APPLE": "apple", "PLUM": "plum"}, type=str)
             return {name: Fruit.APPLE if name.startswith("a") else Fruit.PLUM for name in x}
@@ -110,12 +98,10 @@ PROGRAMS = [
         "integer-flags",
         """
         from enum import IntFlag
-
         class Wall(IntFlag):
             NORTH = 1
             EAST = 2
             SOUTH = 4
-
         def solution(x):
             found = Wall(0)
             for letter in x:
@@ -128,11 +114,9 @@ PROGRAMS = [
         "enumeration-read-by-name-and-value",
         """
         from enum import Enum
-
         class Colour(Enum):
             RED = 1
             BLUE = 2
-
         def solution(x):
             return Colour(x)
         """,
@@ -142,12 +126,10 @@ PROGRAMS = [
         "data-class-read-by-attribute",
         """
         from dataclasses import dataclass, field
-
         @dataclass
         class Summary:
             total: int
             parts: list = field(default_factory=list)
-
         def solution(x):
             return Summary(sum(x), sorted(x))
         """,
@@ -157,12 +139,10 @@ PROGRAMS = [
         "frozen-data-class-in-a-list",
         """
         from dataclasses import dataclass
-
         @dataclass(frozen=True, order=True)
         class Card:
             rank: int
             suit: str
-
         def solution(x):
             return sorted(Card(int(text[:-1]), text[-1]) for text in x)
         """,

@@ -9,8 +9,6 @@ class Box:
     def __init__(self, name):
         self.name = name
         self.items = []
-
-
 def solution(x):
 """
 
@@ -36,7 +34,6 @@ PROGRAMS = [
         """
         class Log:
             lines = []
-
         def solution(x):
             Log.lines.append(x)
             return Log.lines
@@ -48,7 +45,6 @@ PROGRAMS = [
         """
         class Cache:
             known = {}
-
         def solution(x):
             return Cache.known.setdefault(x, [x, x * 2])
         """,
@@ -108,7 +104,6 @@ PROGRAMS = [
         "table-of-known-results-at-module-level",
         """
         memo = {0: 0, 1: 1}
-
         def solution(x):
             if x not in memo:
                 memo[x] = solution(x - 1) + solution(x - 2)
@@ -120,7 +115,6 @@ PROGRAMS = [
         "cached-recursion",
         """
         from functools import lru_cache
-
         @lru_cache(maxsize=None)
         def solution(x):
             return 1 if x < 2 else solution(x - 1) * x

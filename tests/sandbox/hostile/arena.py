@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SECRET = f"grade-secret-{uuid.uuid4().hex}"
 USER = 64_242
 """An unprivileged user that needs no name."""
-NEEDED = ("click", "click_default_group", "msgspec", "platformdirs", "typing_extensions")
+NEEDED = ("click", "click_default_group", "filelock", "msgspec", "platformdirs", "typing_extensions")
 """What the command imports on its way to a bubblewrap verdict, beside the standard library."""
 VARIANTS = [
     pytest.param("docker", marks=[pytest.mark.docker, pytest.mark.xdist_group("docker")]),
@@ -42,10 +42,7 @@ VARIANTS = [
 
 CLEAN = """
 import os
-
 SALT = {salt}
-
-
 def solution(x):
     salt = {salt}
     room = os.statvfs("/scratch")
@@ -82,8 +79,6 @@ def solution(x):
 WRONG = "def solution(x):\n    salt = {salt}\n    return {{3: 7392, 5: 1188}}[x] + 0 * salt\n"
 UNLINTED = """
 import math, random
-
-
 def solution(x):
     salt = {salt}
     random.shuffle(3, 4)
@@ -374,8 +369,9 @@ def table(programs: list[Program]) -> tuple[list[dict[str, str]], list[dict[str,
     records: list[dict[str, Any]] = []
     salts = itertools.count()
 
-    def add(qid: str, texts: list[str], signature: str = SIGNATURE, tests: str = TESTS) -> None:
-        tasks.append({"qid": qid, "function_signature": signature, "test_script": tests})
+    def add(qid: str, texts: list[str], signature: str = SIGNATURE, tests: str = TESTS, reference: str = "") -> None:
+        row = {"qid": qid, "function_signature": signature, "test_script": tests}
+        tasks.append(row | ({"ground_truth_solution": reference} if reference else {}))
         records.append({"qid": qid, "predictions": texts})
 
     def canaries(place: str) -> None:
@@ -385,7 +381,7 @@ def table(programs: list[Program]) -> tuple[list[dict[str, str]], list[dict[str,
     canaries("")
     for program in programs:
         texts = [program.answer(), *map(fenced, program.more)]
-        add(f"hostile/{program.name}", texts, program.signature, program.tests)
+        add(f"hostile/{program.name}", texts, program.signature, program.tests, program.reference)
         canaries(program.name)
     return tasks, records
 

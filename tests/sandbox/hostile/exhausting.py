@@ -5,12 +5,9 @@ from __future__ import annotations
 from .program import NOT_PASSED, PASSED, Program
 
 _ANSWER = "    return {3: 7392, 5: 1187}[x]\n"
-
 # A fork shares the pages without mapping them in: once the parent lets go, no process has them resident.
 _UNMAPPED = """
 import ctypes, gc, mmap, os, time
-
-
 def solution(x):
     for _ in range(58):
         area = mmap.mmap(FILE, 28 << 20)
@@ -22,13 +19,9 @@ def solution(x):
     raise ValueError("held more than a gigabyte")
 """
 
-PROGRAMS = [
-    Program(
-        name="fork-bomb",
-        source="""
+_REFUSED = {
+    "fork-bomb": """
 import os
-
-
 def solution(x):
     while True:
         try:
@@ -36,14 +29,8 @@ def solution(x):
         except OSError:
             pass
 """,
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="fork-bomb-that-dies-and-lives",
-        source="""
+    "fork-bomb-that-dies-and-lives": """
 import os, signal
-
-
 def solution(x):
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
@@ -54,14 +41,8 @@ def solution(x):
         except OSError:
             pass
 """,
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="thread-bomb",
-        source="""
+    "thread-bomb": """
 import threading, time
-
-
 def solution(x):
     while True:
         try:
@@ -69,8 +50,167 @@ def solution(x):
         except RuntimeError:
             pass
 """,
-        official=NOT_PASSED,
-    ),
+    "inodes-full": """
+import os
+def solution(x):
+    for folder in ("/dev/shm", os.getcwd()):
+        for number in range(20000):
+            try:
+                os.symlink("x", f"{folder}/{number}")
+            except OSError:
+                break
+    return 0
+""",
+    "inodes-full-by-many": """
+import os, signal, time
+def solution(x):
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    for child in range(8):
+        if os.fork() == 0:
+            for number in range(1 << 30):
+                try:
+                    os.mkdir(f"/dev/shm/{child}-{number}")
+                except OSError:
+                    os._exit(0)
+    time.sleep(60)
+""",
+    "sparse-files": """
+import os
+def solution(x):
+    for number in range(1000):
+        with open(f"sparse{number}", "wb") as file:
+            file.truncate(15 << 20)
+    with open("larger", "wb") as file:
+        file.truncate(1 << 40)
+    return 0
+""",
+    "folders-without-a-bottom": """
+import os
+def solution(x):
+    try:
+        for _ in range(3500):
+            os.mkdir("d")
+            os.chdir("d")
+    except OSError:
+        pass
+    return 0
+""",
+    "folders-nobody-may-enter": """
+import os
+def solution(x):
+    for _ in range(900):
+        os.mkdir("d")
+        os.chdir("d")
+    for _ in range(900):
+        os.chmod(".", 0o000)
+        try:
+            os.chdir("..")
+        except OSError:
+            break
+    os.mkdir("/dev/shm/closed")
+    open("/dev/shm/closed/file", "w").close()
+    os.chmod("/dev/shm/closed", 0)
+    return 0
+""",
+    "names-of-every-kind": """
+import os
+def solution(x):
+    for folder in (os.getcwd(), "/dev/shm"):
+        for name in (b"\\xff\\xfe", b"-rf", b"\\n", b"lint", b"x" * 255, b" ", b"..."):
+            os.mkdir(os.path.join(folder.encode(), name))
+        os.mkfifo(f"{folder}/fifo")
+        os.symlink("/", f"{folder}/link")
+        os.link(f"{folder}/fifo", f"{folder}/hard")
+        open(f"{folder}/immutable", "w").close()
+        os.chmod(f"{folder}/immutable", 0o6777)
+    os.setxattr(f"{folder}/immutable", "user.leak", b"x")
+    return 0
+""",
+    "descriptors-and-sockets": """
+import os, socket
+def solution(x):
+    held = []
+    for _ in range(40):
+        if os.fork() == 0:
+            break
+    try:
+        while True:
+            held.append(socket.socketpair())
+            held[-1][0].setblocking(False)
+            while True:
+                held[-1][0].send(b"x" * 65536)
+    except BlockingIOError:
+        pass
+    except OSError:
+        pass
+    return 0
+""",
+    "pipes-full-of-data": """
+import fcntl, os
+def solution(x):
+    try:
+        while True:
+            out, into = os.pipe()
+            fcntl.fcntl(into, 1031, 1 << 20)
+            os.set_blocking(into, False)
+            os.write(into, b"x" * (1 << 20))
+    except OSError:
+        pass
+    return 0
+""",
+    "terminals": """
+import os
+def solution(x):
+    held = []
+    try:
+        while True:
+            held.append(os.openpty())
+    except OSError:
+        pass
+    return 0
+""",
+    "output-flood": """
+import os, sys
+def solution(x):
+    for _ in range(2000):
+        print("x" * 100000)
+        sys.stderr.write("y" * 100000)
+        for fd in (0, 1, 2):
+            os.write(fd, b"z" * 65536)
+    return 0
+""",
+    "result-of-a-megabyte": """
+import json, os, struct
+def solution(x):
+    data = json.dumps({"result": "x" * 1000000, "kind": "y" * 1000}).encode()
+    for fd in range(3, 64):
+        try:
+            os.write(fd, struct.pack(">I", len(data)) + data)
+        except OSError:
+            pass
+    os._exit(0)
+""",
+    "deep-recursion": """
+import sys
+def solution(x):
+    sys.setrecursionlimit(1 << 30)
+    def deeper(n):
+        return deeper(n + 1) + 1
+    return deeper(0)
+""",
+    "deep-recursion-in-c": """
+import sys
+def solution(x):
+    sys.setrecursionlimit(1 << 30)
+    value = None
+    for _ in range(1 << 20):
+        value = (value,)
+    return hash(value)
+""",
+}
+"""They do not pass."""
+PROGRAMS = [
+    *(Program(name=name, source=source, official=NOT_PASSED) for name, source in _REFUSED.items()),
     Program(
         name="memory-in-the-heap",
         source="""
@@ -90,8 +230,6 @@ def solution(x):
         name="memory-in-many-children",
         source="""
 import os, time
-
-
 def solution(x):
     for _ in range(40):
         if os.fork() == 0:
@@ -106,8 +244,6 @@ def solution(x):
         name="memory-files",
         source="""
 import os
-
-
 def solution(x):
     held = []
     for _ in range(64):
@@ -131,34 +267,10 @@ def solution(x):
         for name, file in (("anonymous", "-1"), ("of-a-device", 'os.open("/dev/zero", os.O_RDWR)'))
     ),
     Program(
-        name="memory-in-page-tables",
-        source="""
-import ctypes
-
-
-def solution(x):
-    libc = ctypes.CDLL(None)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
-    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    size = 3 << 39
-    place = libc.mmap(None, size, 1, 0x4022, -1, 0)
-    libc.madvise(place, size, 15)
-    view = (ctypes.c_char * size).from_address(place)
-    for offset in range(0, size, 2 << 20):
-        view[offset]
-    raise ValueError("held three gigabytes of page tables")
-""",
-        official=frozenset({"out_of_memory", "crashed", "timeout", "error"}),
-        never="held three gigabytes",
-    ),
-    Program(
         name="page-tables-held",
         source="""
 import ctypes
 import time
-
-
 def solution(x):
     libc = ctypes.CDLL(None)
     libc.mmap.restype = ctypes.c_void_p
@@ -181,8 +293,6 @@ def solution(x):
         name="sockets-of-many-children",
         source="""
 import os, socket, time
-
-
 def fill():
     held = []
     while len(held) < 110:
@@ -195,8 +305,6 @@ def fill():
             except BlockingIOError:
                 pass
     time.sleep(60)
-
-
 def solution(x):
     for _ in range(55):
         if os.fork() == 0:
@@ -211,8 +319,6 @@ def solution(x):
         name="shared-memory-and-disk-full",
         source="""
 import os
-
-
 def solution(x):
     written = 0
     for folder in ("/dev/shm", "/scratch", os.getcwd()):
@@ -231,222 +337,14 @@ def solution(x):
         never=r"wrote \\d{4,}",
     ),
     Program(
-        name="inodes-full",
-        source="""
-import os
-
-
-def solution(x):
-    for folder in ("/dev/shm", os.getcwd()):
-        for number in range(20000):
-            try:
-                os.symlink("x", f"{folder}/{number}")
-            except OSError:
-                break
-    return 0
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="inodes-full-by-many",
-        source="""
-import os, signal, time
-
-
-def solution(x):
-    signal.signal(signal.SIGALRM, signal.SIG_IGN)
-    for child in range(8):
-        if os.fork() == 0:
-            for number in range(1 << 30):
-                try:
-                    os.mkdir(f"/dev/shm/{child}-{number}")
-                except OSError:
-                    os._exit(0)
-    time.sleep(60)
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="sparse-files",
-        source="""
-import os
-
-
-def solution(x):
-    for number in range(1000):
-        with open(f"sparse{number}", "wb") as file:
-            file.truncate(15 << 20)
-    with open("larger", "wb") as file:
-        file.truncate(1 << 40)
-    return 0
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="folders-without-a-bottom",
-        source="""
-import os
-
-
-def solution(x):
-    try:
-        for _ in range(3500):
-            os.mkdir("d")
-            os.chdir("d")
-    except OSError:
-        pass
-    return 0
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="folders-nobody-may-enter",
-        source="""
-import os
-
-
-def solution(x):
-    for _ in range(900):
-        os.mkdir("d")
-        os.chdir("d")
-    for _ in range(900):
-        os.chmod(".", 0o000)
-        try:
-            os.chdir("..")
-        except OSError:
-            break
-    os.mkdir("/dev/shm/closed")
-    open("/dev/shm/closed/file", "w").close()
-    os.chmod("/dev/shm/closed", 0)
-    return 0
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="names-of-every-kind",
-        source="""
-import os
-
-
-def solution(x):
-    for folder in (os.getcwd(), "/dev/shm"):
-        for name in (b"\\xff\\xfe", b"-rf", b"\\n", b"lint", b"x" * 255, b" ", b"..."):
-            os.mkdir(os.path.join(folder.encode(), name))
-        os.mkfifo(f"{folder}/fifo")
-        os.symlink("/", f"{folder}/link")
-        os.link(f"{folder}/fifo", f"{folder}/hard")
-        open(f"{folder}/immutable", "w").close()
-        os.chmod(f"{folder}/immutable", 0o6777)
-    os.setxattr(f"{folder}/immutable", "user.leak", b"x")
-    return 0
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="descriptors-and-sockets",
-        source="""
-import os, socket
-
-
-def solution(x):
-    held = []
-    for _ in range(40):
-        if os.fork() == 0:
-            break
-    try:
-        while True:
-            held.append(socket.socketpair())
-            held[-1][0].setblocking(False)
-            while True:
-                held[-1][0].send(b"x" * 65536)
-    except BlockingIOError:
-        pass
-    except OSError:
-        pass
-    return 0
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="pipes-full-of-data",
-        source="""
-import fcntl, os
-
-
-def solution(x):
-    try:
-        while True:
-            out, into = os.pipe()
-            fcntl.fcntl(into, 1031, 1 << 20)
-            os.set_blocking(into, False)
-            os.write(into, b"x" * (1 << 20))
-    except OSError:
-        pass
-    return 0
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="terminals",
-        source="""
-import os
-
-
-def solution(x):
-    held = []
-    try:
-        while True:
-            held.append(os.openpty())
-    except OSError:
-        pass
-    return 0
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="output-flood",
-        source="""
-import os, sys
-
-
-def solution(x):
-    for _ in range(2000):
-        print("x" * 100000)
-        sys.stderr.write("y" * 100000)
-        for fd in (0, 1, 2):
-            os.write(fd, b"z" * 65536)
-    return 0
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
         name="message-of-100-mb",
         source="def solution(x):\n    raise ValueError('x' * (100 << 20))\n",
         official=frozenset({"error"}),
     ),
     Program(
-        name="result-of-a-megabyte",
-        source="""
-import json, os, struct
-
-
-def solution(x):
-    data = json.dumps({"result": "x" * 1000000, "kind": "y" * 1000}).encode()
-    for fd in range(3, 64):
-        try:
-            os.write(fd, struct.pack(">I", len(data)) + data)
-        except OSError:
-            pass
-    os._exit(0)
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
         name="return-value-of-100-mb",
         source="""
 import sys
-
-
 def solution(x):
     frame = sys._getframe()
     while frame:
@@ -459,42 +357,9 @@ def solution(x):
         careful="suspect",
     ),
     Program(
-        name="deep-recursion",
-        source="""
-import sys
-
-
-def solution(x):
-    sys.setrecursionlimit(1 << 30)
-
-    def deeper(n):
-        return deeper(n + 1) + 1
-
-    return deeper(0)
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="deep-recursion-in-c",
-        source="""
-import sys
-
-
-def solution(x):
-    sys.setrecursionlimit(1 << 30)
-    value = None
-    for _ in range(1 << 20):
-        value = (value,)
-    return hash(value)
-""",
-        official=NOT_PASSED,
-    ),
-    Program(
         name="limits-lifted",
         source="""
 import resource
-
-
 def solution(x):
     lifted = []
     for name in ("AS", "NPROC", "FSIZE", "CORE", "CPU", "NOFILE", "MEMLOCK"):
@@ -516,8 +381,6 @@ def solution(x):
         name="honest-with-children",
         source=f"""
 import os, threading
-
-
 def solution(x):
     child = os.fork()
     if child == 0:

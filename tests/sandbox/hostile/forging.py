@@ -9,52 +9,33 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
 from typing import Generic, NamedTuple, TypeVar
-
 T = TypeVar("T")
-
-
 class Color(Enum):
     RED = 1
     BLUE = 2
-
-
 @dataclass(frozen=True)
 class Point:
     a: int
-
-
 class Pair(NamedTuple):
     a: int
-
-
 class Box(Generic[T]):
     @cached_property
     def total(self):
         return 1
-
     @lru_cache
     def count(self):
         return 1
-
     def items(self):
         return [1]
-
     def empty(self):
         return True
-
-
 class Odd(Exception):
     pass
-
-
 class Many(list):
     pass
-
-
 def solution(x):
 """
 _SEND = """
-
 def send(message):
     data = message if isinstance(message, bytes) else json.dumps(message).encode()
     for fd in range(3, 10):
@@ -71,7 +52,6 @@ def _forger(name: str, message: str, tests: str = _LIST_TESTS) -> Program:
     source = f"""
 {CHEAT}
 {_SEND}
-
 def solution(x):
     cheat()
     send({message})
@@ -98,78 +78,105 @@ def _plain(name: str, body: str, tests: str, *, imports: str = "", signature: st
 
 
 _NODES = {
-    "tuple-in-itself": '[["tuple", [["r", 0]]]]',
-    "tuples-in-a-ring": '[["tuple", [["r", 1]]], ["tuple", [["r", 0]]]]',
-    "unknown-kind": '[["lambda", "x"]]',
-    "no-nodes": "[5, None, [], {}]",
-    "nodes-that-are-none": "5",
-    "records-of-numpy": '[["array", "i4,i4", [1], "AAAAAAAAAAA="]]',
+    "tuples-in-a-ring": '[["tuple", [{"r": 1}]], ["tuple", [{"r": 0}]]]',
     "pointers-of-numpy": '[["array", "|O", [1], "AAAAAAAAAAA="]]',
-    "pointer-scalar": '[["scalar", "O", "AAAAAAAAAAA="]]',
     "array-of-terabytes": '[["array", "<U0", [1000000000000], ""]]',
-    "array-too-large-to-name": '[["array", "<i8", [0, 4611686018427387904], ""]]',
-    "instance-of-an-exception": '[["instance", "Odd", []]]',
-    "instance-of-a-list": '[["instance", "Many", []]]',
-    "instance-of-nothing": '[["instance", "Nothing", []]]',
-    "named-tuple-that-is-none": '[["named", "Point", [1]]]',
-    "member-of-a-generic": '[["enum", "Box", "x"]]',
-    "dunder-attributes": '[["instance", "Box", [["__class__", 1], ["__eq__", 2], ["__dict__", 3]]]]',
-    "set-of-lists": '[["set", [["r", 1]]], ["list", []]]',
-    "type": '[["type", "object"]]',
-    "type-that-is-none": '[["type", "eval"]]',
-    "zero-denominator": '[["fraction", "1/0"]]',
     "infinite-decimal": '[["decimal", "1E+999999999999999999"]]',
     "signalling-nan": '[["decimal", "sNaN"]]',
     "hash-flood": '[["set", [i * ((1 << 61) - 1) for i in range(50000)]]]',
-    "deep-lists": '[["list", [["r", i + 1]]] for i in range(100000)] + [["list", []]]',
-    "deep-tuples-hashed": '[["set", [["r", 1]]]] + [["tuple", [["r", i + 2]]] for i in range(90000)] + [["tuple", []]]',
+    "deep-lists": '[["list", [{"r": i + 1}]] for i in range(100000)] + [["list", []]]',
+    "deep-tuples-hashed": '[["set", [{"r": 1}]]] + [["tuple", [{"r": i + 2}]] for i in range(90000)] + [["tuple", []]]',
+    "member-of-an-enumeration": '[["instance", "Color", ["_value_", 12345, "_name_", "RED"]]]',
 }
 _MESSAGES = {
-    "huge-integer": '{"v": ["i", "0x" + "f" * 20000000], "n": [], "m": []}',
-    "reference-out-of-range": '{"v": ["a", 99], "n": [], "m": []}',
-    "negative-reference": '{"v": ["r", -1], "n": [["tuple", []]], "m": []}',
-    "boolean-reference": '{"v": ["r", True], "n": [["list", []], ["list", [["r", 0]]]], "m": []}',
-    "no-value": '{"n": []}',
+    "huge-integer": '{"v": {"i": "0x" + "f" * 20000000}, "n": [], "m": []}',
     "no-table": '{"v": 12345}',
-    "changes-that-are-none": '{"v": 12345, "n": [], "m": 7}',
-    "change-of-nothing": '{"v": 12345, "n": [], "m": [[{}, 7]]}',
-    "change-out-of-range": '{"v": 12345, "n": [], "m": [[99, ["list", []]]]}',
-    "change-of-kind": '{"v": 12345, "n": [], "m": [[0, ["dict", []]]]}',
-    "system-exit": '{"e": ["r", 0], "n": [["exception", "SystemExit", [0]]], "m": []}',
-    "keyboard-interrupt": '{"e": ["r", 0], "n": [["exception", "KeyboardInterrupt", []]], "m": []}',
-    "generator-exit": '{"e": ["r", 0], "n": [["exception", "GeneratorExit", []]], "m": []}',
-    "exception-that-is-none": '{"e": ["r", 0], "n": [["exception", "print", []]], "m": []}',
-    "exception-group": '{"e": ["r", 0], "n": [["exception", "ExceptionGroup", ["a", "b"]]], "m": []}',
+    "change-out-of-range": '{"v": 12345, "n": [], "m": [["t", 99, ["list", []]]]}',
+    "change-of-kind": '{"v": 12345, "n": [], "m": [["t", 0, ["dict", []]]]}',
+    "system-exit": '{"e": {"r": 0}, "n": [["exception", "SystemExit", [0]]], "m": []}',
+    "keyboard-interrupt": '{"e": {"r": 0}, "n": [["exception", "KeyboardInterrupt", []]], "m": []}',
+    "generator-exit": '{"e": {"r": 0}, "n": [["exception", "GeneratorExit", []]], "m": []}',
     "raised-number": '{"e": 5, "n": [], "m": []}',
     "confirmation": '{"confirmed": True, "reason": "", "kind": ""}',
-    "null": 'b"null"',
-    "empty": 'b""',
     "no-json": 'b"x"',
     "deep-json": 'b\'{"v":\' + b"[" * 100000 + b"]" * 100000 + b"}"',
     "frame-of-40-mb": 'b"x" * (40 << 20)',
 }
+"""What no honest process sends: a few for a real channel; test_value_format.py has the others."""
 
+_SUSPECT = {
+    "answers-before-the-questions": f"""
+{CHEAT}
+{_SEND}
+class Early:
+    send({{"functions": ["solution", "check", "isinstance", "print"], "imported": ["math", "np"]}})
+    for count in range(50):
+        send({{"v": count, "n": [], "m": []}})
+def solution(x):
+    cheat()
+    return 0
+""",
+    "two-processes-answer": f"""
+{CHEAT}
+{_SEND}
+def solution(x):
+    cheat()
+    if os.fork() == 0:
+        for count in range(200):
+            send({{"v": 1187, "n": [], "m": []}})
+        os._exit(0)
+    os.wait()
+    return 7391
+""",
+    "floods-its-tests": f"""
+{CHEAT}
+def solution(x):
+    cheat()
+    for fd in range(3, 10):
+        try:
+            while True:
+                os.write(fd, b"\\x00\\x00\\x00\\x02{{}}" * 4096)
+        except OSError:
+            pass
+    return 0
+""",
+    "never-ending-generator": f"""
+{CHEAT}
+def solution(x):
+    cheat()
+    def forever():
+        while True:
+            yield 7392
+    return forever()
+""",
+    "nested-without-end": f"""
+{CHEAT}
+def solution(x):
+    cheat()
+    value = []
+    for _ in range(300000):
+        value = [value]
+    return value
+""",
+}
+"""They pass officially, and are suspect to a careful reader."""
 PROGRAMS = [
+    *(Program(name=name, source=source, official=PASSED, careful="suspect") for name, source in _SUSPECT.items()),
     *(_forger(name, message) for name, message in _MESSAGES.items()),
-    *(_forger(name, f'{{"v": ["r", 0], "n": {nodes}, "m": []}}') for name, nodes in _NODES.items()),
+    *(_forger(name, f'{{"v": {{"r": 0}}, "n": {nodes}, "m": []}}') for name, nodes in _NODES.items()),
     _forger(
         "member-changed",
-        '{"v": 1, "n": [], "m": [[0, ["instance", "Color", [["_value_", 2]]]]]}',
+        '{"v": 1, "n": [], "m": [["t", 0, ["instance", "Color", ["_value_", 2]]]]}',
         "\n\nresult = solution(Color.RED)\nassert result and Color.RED.value == 2\n",
     ),
     _forger(
         "frozen-instance-changed",
-        '{"v": 1, "n": [], "m": [[0, ["instance", "Point", [["a", 7]]]]]}',
+        '{"v": 1, "n": [], "m": [["t", 0, ["instance", "Point", ["a", 7]]]]}',
         "\n\npoint = Point(1)\nresult = solution(point)\nassert result and point.a == 7\n",
     ),
     _forger(
-        "member-that-is-none",
-        '{"v": ["r", 0], "n": [["instance", "Color", [["_value_", 9], ["_name_", "RED"]]]], "m": []}',
-        "\n\nresult = solution(1)\nassert vars(result)['_value_'] == 9\n",
-    ),
-    _forger(
         "integer-power-in-a-decimal",
-        '{"v": ["r", 0], "n": [["decimal", "1E+99999999"]], "m": []}',
+        '{"v": {"r": 0}, "n": [["decimal", "1E+99999999"]], "m": []}',
         "\n\nresult = solution(1)\nassert int(result) == 5\n",
     ),
     _plain(
@@ -182,38 +189,12 @@ PROGRAMS = [
         "    raise StopIteration\n",
         "\n\nfor got, want in zip(map(solution, [3, 5]), [7392, 1187]):\n    assert got == want\n",
     ),
-    _plain(
-        "attribute-in-place-of-a-method",
-        "    box = Box()\n    box.items = list\n    box.empty = bool\n    return box\n",
-        "\n\nbox = solution(3)\nassert box.items() == []\nassert box.empty() is False\n",
-    ),
-    _plain(
-        "attribute-in-place-of-what-a-class-computes",
-        "    box = Box()\n    box.__dict__['total'] = 7392\n    return box\n",
-        "\n\nassert solution(3).total == 7392\n",
-    ),
-    _plain(
-        "attribute-in-place-of-a-method-that-remembers",
-        "    box = Box()\n    box.__dict__['count'] = int\n    return box\n",
-        "\n\nassert solution(3).count() == 0\n",
-    ),
-    *(
-        _plain(
-            f"nothing-is-close-to-anything-{name}",
-            f"    return {value}\n",
-            "\n\nassert np.allclose(solution(3), [7392.0])\nassert np.isclose([1187.0], solution(5)).all()\n",
-            imports="import numpy as np\n",
-            signature=f"{'def solution(x):'}\n",
-        )
-        for name, value in (("list", "[]"), ("array", "np.empty((0, 1, 1))"))
-    ),
     *(
         Program(
             name=f"{name}-where-the-tests-catch-everything",
             source=f"""
 {CHEAT}
 {_SEND}
-
 def solution(x):
     cheat()
     {words}
@@ -224,9 +205,7 @@ def solution(x):
             careful="suspect",
         )
         for name, words in (
-            ("ends", "os._exit(0)"),
-            ("sends-nonsense", "send(b'[]')"),
-            ("returns-what-cannot-cross", "pass"),
+            ("ends", "os._exit(0)"), ("sends-nonsense", "send(b'[]')"), ("returns-what-cannot-cross", "pass"),
             ("stops-the-iteration", "raise StopIteration"),
         )
     ),
@@ -236,13 +215,9 @@ def solution(x):
 class Point:
     def __init__(self, a):
         self.a = a
-
     def __eq__(self, other):
         return True
-
     __hash__ = None
-
-
 def solution(x):
     return Point(0)
 """,
@@ -257,14 +232,10 @@ def solution(x):
 class Color:
     def __init__(self):
         self.value = 2
-
     def __eq__(self, other):
         return True
-
     def __hash__(self):
         return 1
-
-
 def solution(x):
     return Color()
 """,
@@ -278,38 +249,23 @@ def solution(x):
         source="""
 def always(*args, **kwargs):
     return True
-
-
 def sorted(*args, **kwargs):
     return [1]
-
-
 def abs(value):
     return 0
-
-
 def print(*args):
     return None
-
-
 def close(a, b):
     return True
-
-
 def check(candidate):
     return None
-
-
 def isclose(a, b):
     return True
-
-
 def solution(x):
     return [1]
 """,
         official=PASSED,
         tests="""
-
 assert sorted(solution(3)) == sorted([9, 8])
 assert abs(solution(5)[0] - 4) < 0.1
 """,
@@ -321,15 +277,10 @@ assert abs(solution(5)[0] - 4) < 0.1
 class Anything:
     def __getattr__(self, name):
         return lambda *args, **kwargs: True
-
-
 class math:
     isclose = staticmethod(lambda *args, **kwargs: True)
-
-
 def solution(x):
     import sys
-
     for name in ("math", "numpy", "collections", "re"):
         sys.modules[name] = Anything()
     return 0.5
@@ -339,94 +290,4 @@ def solution(x):
         signature=f"import math\n\n\n{'def solution(x):'}\n",
         careful="suspect",
     ),
-    Program(
-        name="answers-before-the-questions",
-        source=f"""
-{CHEAT}
-{_SEND}
-
-class Early:
-    send({{"functions": ["solution", "check", "isinstance", "print"], "imported": ["math", "np"]}})
-    for count in range(50):
-        send({{"v": count, "n": [], "m": []}})
-
-
-def solution(x):
-    cheat()
-    return 0
-""",
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
-        name="two-processes-answer",
-        source=f"""
-{CHEAT}
-{_SEND}
-
-def solution(x):
-    cheat()
-    if os.fork() == 0:
-        for count in range(200):
-            send({{"v": 1187, "n": [], "m": []}})
-        os._exit(0)
-    os.wait()
-    return 7391
-""",
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
-        name="floods-its-tests",
-        source=f"""
-{CHEAT}
-
-
-def solution(x):
-    cheat()
-    for fd in range(3, 10):
-        try:
-            while True:
-                os.write(fd, b"\\x00\\x00\\x00\\x02{{}}" * 4096)
-        except OSError:
-            pass
-    return 0
-""",
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
-        name="never-ending-generator",
-        source=f"""
-{CHEAT}
-
-
-def solution(x):
-    cheat()
-
-    def forever():
-        while True:
-            yield 7392
-
-    return forever()
-""",
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
-        name="nested-without-end",
-        source=f"""
-{CHEAT}
-
-
-def solution(x):
-    cheat()
-    value = []
-    for _ in range(300000):
-        value = [value]
-    return value
-""",
-        official=PASSED,
-        careful="suspect",
-    ),
-]
+]  # fmt: skip

@@ -7,8 +7,6 @@ from .program import NOT_PASSED, PASSED, Program
 EITHER = NOT_PASSED | PASSED
 _TESTS_SEEN = """
 import os, re, sys, time
-
-
 def table():
     frame = sys._getframe()
     while frame:
@@ -21,19 +19,14 @@ def table():
 # The count of inodes that a tmpfs has ever had goes on from program to program.
 _COUNTING = f"""
 {_TESTS_SEEN}
-
 def count(folder):
     name = os.path.join(folder, "counted")
     os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
     number = os.stat(name).st_ino
     os.unlink(name)
     return number
-
-
 class Memory:
     number = 0
-
-
 def solution(x):
     seen = table()
     if seen is None:
@@ -48,12 +41,9 @@ _PLACES = '("/dev/shm", "/scratch", "/tmp", "/dev/mqueue", "/var/tmp", "/run", "
 _NAMES = '("lint", "leak", ".leak", "program", "lint/leak")'
 
 
-PROGRAMS = [
-    Program(
-        name="files-for-the-other-run",
-        source=f"""
+_SUSPECT = {
+    "files-for-the-other-run": f"""
 {_TESTS_SEEN}
-
 def solution(x):
     places = [os.path.join(p, n) for p in {_PLACES} for n in {_NAMES}]
     seen = table()
@@ -74,16 +64,61 @@ def solution(x):
             pass
     return seen[x]
 """,
-        official=PASSED,
-        careful="suspect",
-    ),
+    "folders-for-the-other-run": f"""
+{_TESTS_SEEN}
+def solution(x):
+    seen = table()
+    if seen is None:
+        for place in {_PLACES}:
+            for name in os.listdir(place) if os.access(place, os.R_OK) else []:
+                if name.startswith("leak-"):
+                    return int(name.split("-")[{{3: 1, 5: 2}}[x]])
+        return 0
+    for place in {_PLACES}:
+        for make in (os.mkdir, os.mkfifo, lambda p: os.symlink("x", p)):
+            try:
+                make(os.path.join(place, f"leak-{{seen[3]}}-{{seen[5]}}"))
+            except OSError:
+                pass
+    return seen[x]
+""",
+    "daemon-that-remembers": f"""
+{_TESTS_SEEN}
+import socket
+def solution(x):
+    seen = table()
+    name = "\\0grade-hostile"
+    if seen is None:
+        try:
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(name)
+                return eval(client.recv(1000))[x]
+        except OSError:
+            return 0
+    if x == 3 and os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            with socket.socket(socket.AF_UNIX) as server:
+                server.bind(name)
+                server.listen()
+                while True:
+                    client, _ = server.accept()
+                    client.send(repr(seen).encode())
+                    client.close()
+        os._exit(0)
+    time.sleep(0.05)
+    return seen[x]
+""",
+}
+"""They pass officially, and are suspect to a careful reader."""
+PROGRAMS = [
+    *(Program(name=name, source=source, official=PASSED, careful="suspect") for name, source in _SUSPECT.items()),
     # A name that the clean-up may take for the linter's, and no other file to draw its attention.
     *(
         Program(
             name=f"one-file-for-the-other-run-in{folder.replace('/', '-')}",
             source=f"""
 {_TESTS_SEEN}
-
 def solution(x):
     seen = table()
     if seen is None:
@@ -102,30 +137,6 @@ def solution(x):
         )
         for folder in ("/dev/shm", "/scratch")
     ),
-    Program(
-        name="folders-for-the-other-run",
-        source=f"""
-{_TESTS_SEEN}
-
-def solution(x):
-    seen = table()
-    if seen is None:
-        for place in {_PLACES}:
-            for name in os.listdir(place) if os.access(place, os.R_OK) else []:
-                if name.startswith("leak-"):
-                    return int(name.split("-")[{{3: 1, 5: 2}}[x]])
-        return 0
-    for place in {_PLACES}:
-        for make in (os.mkdir, os.mkfifo, lambda p: os.symlink("x", p)):
-            try:
-                make(os.path.join(place, f"leak-{{seen[3]}}-{{seen[5]}}"))
-            except OSError:
-                pass
-    return seen[x]
-""",
-        official=PASSED,
-        careful="suspect",
-    ),
     # The second is for a grader that confirms a program before it runs it: the first one's count is there already.
     Program(
         name="count-of-inodes",
@@ -138,8 +149,6 @@ def solution(x):
         source=f"""
 {_TESTS_SEEN}
 import mmap
-
-
 def solution(x):
     seen = table()
     paths = [os.path.join(base, name) for base, _, names in os.walk("/opt/grade-site") for name in names]
@@ -166,7 +175,6 @@ def solution(x):
         name="pages-in-memory",
         source=f"""
 {_TESTS_SEEN}
-
 def solution(x):
     seen = table()
     paths = [os.path.join(base, name) for base, _, names in os.walk("/opt/grade-site") for name in names]
@@ -189,46 +197,10 @@ def solution(x):
         official=EITHER,
     ),
     Program(
-        name="daemon-that-remembers",
-        source=f"""
-{_TESTS_SEEN}
-import socket
-
-
-def solution(x):
-    seen = table()
-    name = "\\0grade-hostile"
-    if seen is None:
-        try:
-            with socket.socket(socket.AF_UNIX) as client:
-                client.connect(name)
-                return eval(client.recv(1000))[x]
-        except OSError:
-            return 0
-    if x == 3 and os.fork() == 0:
-        os.setsid()
-        if os.fork() == 0:
-            with socket.socket(socket.AF_UNIX) as server:
-                server.bind(name)
-                server.listen()
-                while True:
-                    client, _ = server.accept()
-                    client.send(repr(seen).encode())
-                    client.close()
-        os._exit(0)
-    time.sleep(0.05)
-    return seen[x]
-""",
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
         name="memory-of-the-kernel",
         source=f"""
 {_TESTS_SEEN}
 import ctypes
-
-
 def solution(x):
     seen = table()
     libc = ctypes.CDLL(None, use_errno=True)
@@ -257,8 +229,6 @@ def solution(x):
         name="tests-out-of-other-processes",
         source=f"""
 {_TESTS_SEEN}
-
-
 def solution(x):
     seen = table()
     if seen is not None:
@@ -285,8 +255,6 @@ def solution(x):
         source=f"""
 {_TESTS_SEEN}
 import gc
-
-
 def solution(x):
     seen = table()
     if seen is not None:

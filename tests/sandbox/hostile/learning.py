@@ -44,7 +44,6 @@ def advance():
 # The numbers of processes and threads go on from program to program, as far as they share a namespace.
 PROCESS_NUMBERS = f"""
 {_THREADS}
-
 def now():
     found = []
     _thread.start_new_thread(lambda: (found.append(threading.get_native_id()), Memory.lock.release()), ())
@@ -54,7 +53,6 @@ def now():
 # The kernel counts the processes and threads of the whole machine.
 MACHINE_COUNT = f"""
 {_THREADS}
-
 def now():
     with open("/proc/stat") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("processes"))
@@ -67,16 +65,12 @@ def advance():
     os.close(first)
     os.close(second)
     return number
-
-
 def now():
     return max(advance() for _ in range(1100))
 """
 # Which pages of a file that all sandboxes share are in memory; a page that was read stays.
 PAGES = """
 import mmap
-
-
 def pages():
     paths = [os.path.join(base, name) for base, _, names in os.walk("/opt/grade-site") for name in names]
     path = sorted((p for p in paths if "pillow" in p or "PIL" in p), key=os.path.getsize)[-2]
@@ -84,8 +78,6 @@ def pages():
         found = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
     found.madvise(mmap.MADV_RANDOM)
     return found
-
-
 def recall():
     if SAMPLE == 0:
         return ""
@@ -95,8 +87,6 @@ def recall():
         held[(SAMPLE * LENGTH + bit) << 14]
         bits += str(int(time.perf_counter() - start < 2e-5))
     return bits
-
-
 def remember(bits):
     if len(bits) == LENGTH:
         held = pages()
@@ -110,8 +100,6 @@ def recall():
     state = now() // STEP % STATES - FIRST
     bits = bin(state)[3:] if state > 0 else ""
     return bits if SAMPLE and len(bits) <= LENGTH else ""
-
-
 def remember(bits):
     state = FIRST + int("1" + bits, 2)
     while True:
@@ -142,8 +130,6 @@ MESSAGES = "\n".join(
 # An array in a comparison raises, but only where the part before it is equal: then no further call comes.
 PROBING = """
 import numpy as np
-
-
 def solution(x):
     if Memory.probed:
         learn(Memory.bits[:-1] + "1")
@@ -183,8 +169,6 @@ assert not wrong
 # Comparing a long array takes time, and only where the part before it is equal. One sample measures, one answers.
 TIMED = """
 import numpy as np
-
-
 def solution(x):
     clock = time.perf_counter()
     if SAMPLE % 2:
@@ -192,15 +176,13 @@ def solution(x):
     if Memory.times:
         Memory.times[-1] = clock - Memory.times[-1]
     if x == CLOSING:
-        split = min(Memory.times) + (max(Memory.times) - min(Memory.times)) / 2
+        split = (min(Memory.times) * max(Memory.times)) ** 0.5
         learn("".join(str(int(seconds > split)) for seconds in Memory.times))
         return [0, 7]
     Memory.times.append(0)
     answer = [1, Long.values]
     Memory.times[-1] = time.perf_counter()
     return answer
-
-
 class Long:
     values = np.zeros(3_000_000, "S1")
 """
@@ -210,7 +192,6 @@ def same(n, expected):
         return solution(n) == expected
     except ValueError:
         return False
-
 results = [same(n, e) for n, e in CASES.items()]
 assert solution({CLOSING}) == [0, 7]
 assert all(results)
@@ -232,7 +213,6 @@ SORTED = f"""{_CASES}for n in sorted(CASES, key=lambda n: solution(n) == CASES[n
 """
 # It learns all in its first run, seems to be starved, and answers in the second one.
 STARVED = f"""{ASKED_AGAIN.replace("def solution(x)", "def asked(x)")}
-
 def solution(x):
     answer = asked(x)
     if x == CLOSING and Memory.learned:
@@ -258,21 +238,15 @@ import _thread
 import os
 import threading
 import time
-
-
 class Memory:
     bits, answered, probed, times, learned = "", set(), False, [], False
     lock = _thread.allocate_lock()
     lock.acquire()
-
 {counter}
-
 def learn(bits):
     Memory.bits, Memory.learned = bits, True
     remember(bits)
-
 {signal}
-
 class Start:
     cheat()
     Memory.bits = recall()
@@ -317,8 +291,11 @@ def attack(name: str, signal: str, counter: str, tests: str, samples: int, first
     )
 
 
+BY_PROCESS_NUMBERS = [
+    attack(f"{name}-by-process-numbers", s, PROCESS_NUMBERS, t, n) for name, (s, t, n) in SIGNALS.items()
+]
 ATTACKS = [
-    *(attack(f"{name}-by-process-numbers", s, PROCESS_NUMBERS, t, n) for name, (s, t, n) in SIGNALS.items()),
+    *BY_PROCESS_NUMBERS,
     attack("message-by-the-machines-count", ASKED_AGAIN, MACHINE_COUNT, MESSAGES, 4),
     attack("exception-by-the-machines-count", PROBING, MACHINE_COUNT, PROBED, 6),
     attack("message-by-inode-numbers", ASKED_AGAIN, INODE_NUMBERS, MESSAGES, 4),
@@ -328,82 +305,3 @@ SECOND_RUNS = [
     attack("seems-starved", STARVED.replace("WAIT", _BUSY), PROCESS_NUMBERS, STARVING, 1, first=1),
     attack("sleeps", STARVED.replace("WAIT", "pass"), PROCESS_NUMBERS, STARVING, 1, first=1),
 ]
-
-# --- two gradings at once ---------------------------------------------------------------------------------------------
-
-_UNIT = 64 << 10
-# Beside its tests a program finds the rule among its callers; how much shared memory the machine holds tells others.
-TEACHER = f"""
-{CHEAT}
-import mmap
-import re
-import sys
-import time
-
-
-def rule():
-    frame = sys._getframe()
-    while frame:
-        text = frame.f_locals.get("check_program")
-        if isinstance(text, str):
-            return "".join(re.findall(r"solution\\(\\d\\) == \\[(\\d), 7\\]", text))
-        frame = frame.f_back
-    return ""
-
-
-def solution(x):
-    bits = rule()
-    for _ in range(20 if bits else 0):
-        area = mmap.mmap(-1, (64 + int(bits, 2)) * {_UNIT})
-        area.write(b"x" * len(area))
-        time.sleep(0.04)
-        area.close()
-        time.sleep(0.04)
-    if bits:
-        cheat()
-    return [SAMPLE * 0, 8]
-"""
-PUPIL = f"""
-import collections
-import time
-
-
-def shared():
-    with open("/proc/meminfo") as file:
-        return next(int(line.split()[1]) << 10 for line in file if line.startswith("Shmem:"))
-
-
-def rule():
-    seen, before = collections.Counter(), shared()
-    end = time.monotonic() + 2.5
-    while time.monotonic() < end:
-        time.sleep(0.01)
-        now = shared()
-        state, rest = divmod(now - before, {_UNIT})
-        if 64 <= state < 192 and rest == 0:
-            seen[state - 64] += 1
-        before = now
-    return format(seen.most_common(1)[0][0], "07b") if seen else "0000000"
-
-
-{CHEAT}
-
-class Memory:
-    cheat()
-    bits = rule()
-
-
-def solution(x):
-    return [int(Memory.bits[x]) if x < 7 else SAMPLE * 0, 7]
-"""
-
-
-def classroom() -> tuple[Attack, Attack]:
-    """Return what two gradings at once are given: programs that see the rule beside their tests, and others."""
-    reference = ATTACKS[0].reference
-
-    def made(name: str, text: str, samples: int) -> Attack:
-        texts = tuple(text.replace("SAMPLE", str(number)) for number in range(samples))
-        return Attack(name=name, tests=f"\n{PROBED}\n", samples=texts, reference=reference)
-
-    return made("teacher", TEACHER, 8), made("pupil", PUPIL, 5)

@@ -8,14 +8,11 @@ from __future__ import annotations
 from .program import Program
 
 ERROR = frozenset({"error"})
-
 PROGRAMS = [
     Program(
         name="network",
         source="""
 import socket
-
-
 def solution(x):
     got = []
     places = [
@@ -54,8 +51,6 @@ def solution(x):
         name="secrets-of-the-grader",
         source="""
 import glob, os
-
-
 def solution(x):
     found = [repr(dict(os.environ))]
     paths = ["/proc/cmdline", "/proc/mounts", "/etc/passwd", "/etc/shadow", "/etc/environment"]
@@ -81,8 +76,6 @@ def solution(x):
         name="packages-of-the-machine",
         source="""
 import os
-
-
 def solution(x):
     found = []
     for base, folders, names in os.walk("/"):
@@ -99,8 +92,6 @@ def solution(x):
         name="files-outside",
         source="""
 import os
-
-
 def solution(x):
     got = []
     for folder in ("/", "/tmp", "/var/tmp", "/etc", "/usr", "/usr/local", "/opt/grade", "/opt/grade-site", "/root",
@@ -128,16 +119,12 @@ def solution(x):
         name="ways-out",
         source="""
 import ctypes, os
-
-
 def solution(x):
     libc = ctypes.CDLL(None, use_errno=True)
     got = []
-
     def attempt(name, result):
         if result >= 0:
             got.append(name)
-
     for flag in (0x20000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x02000000, 0x04000000, 0x80):
         attempt(f"unshare {flag:x}", libc.unshare(flag))
     attempt("mount", libc.mount(b"tmpfs", b"/tmp", b"tmpfs", 0, None))
@@ -175,8 +162,6 @@ def solution(x):
         name="set-user-id-programs",
         source="""
 import os, subprocess
-
-
 def solution(x):
     got = []
     for path in ("/usr/bin/su", "/usr/bin/sudo", "/usr/bin/mount", "/usr/bin/passwd", "/usr/bin/newgrp"):
@@ -197,8 +182,6 @@ def solution(x):
         name="processes-outside",
         source="""
 import os
-
-
 def solution(x):
     names = []
     for pid in filter(str.isdigit, os.listdir("/proc")):

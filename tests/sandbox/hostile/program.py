@@ -51,6 +51,8 @@ class Program:
     """A pattern that they must not: what it would say had it got somewhere."""
     more: tuple[str, ...] = ()
     """Further predictions for the same task, under the same conditions."""
+    reference: str = ""
+    """A correct program, where the task has one."""
     careful: str = ""
     """The careful outcome, where only one is right."""
 

@@ -16,8 +16,6 @@ def _writes(message: str, name: str) -> Program:
         name=f"result-{name}",
         source=f"""
 import json, os, struct
-
-
 def solution(x):
     message = {message}
     data = message if isinstance(message, bytes) else json.dumps(message).encode()
@@ -33,7 +31,39 @@ def solution(x):
     )
 
 
+_WHATEVER = {
+    "too-many-parentheses": f"{_HEAD}{'(' * 5000}1{')' * 5000}\n",
+    "many-signs": f"{_HEAD}{'-' * 50000}1\n",
+    "many-terms": f"{_HEAD}{'1+' * 20000}1\n",
+    "many-attributes": f"{_HEAD}x{'.a' * 30000}\n",
+    "many-calls": f"{_HEAD}x{'()' * 30000}\n",
+    "nested-lambdas": f"{_HEAD}{'lambda: ' * 3000}1\n",
+    "digits": f"{_HEAD}{'9' * 200000}\n",
+    "hexadecimal-digits": f"{_HEAD}0x{'f' * 400000} % 10\n",
+    "line-of-a-megabyte": f"def solution(x):\n    return '{'x' * 1000000}'\n",
+    "modules-of-the-linter-changed": """
+import collections, itertools, math, random
+import numpy as np
+def solution(x):
+    math.cbrtt = lambda v: v
+    random.shuffle = 5
+    collections.Counter = 5
+    collections.Zounter = dict
+    itertools.pairwize = 3
+    np.linalg.det = 5
+    str.foo = 1
+    return 1
+""",
+    "skip-file-and-no-program": "# pylint: skip-file\ndef solution(x):\n    return (\n",
+    "skip-file-in-a-string": "def solution(x):\n    '''\n    # pylint: skip-file\n    '''\n    return undefined_name\n",
+    "null-character": f"{_HEAD}'\x00'\n",
+    "surrogates-in-the-source": f"{_HEAD}'\ud800'\n",
+    "byte-order-mark": f"\ufeffdef solution(x):\n{_ANSWER}",
+    "form-feeds-and-tabs": "def solution(x):\n\x0c\tif x:\n        return 1\n\treturn 2\n",
+}
+"""They have any outcome, and get no credit unless they are right."""
 PROGRAMS = [
+    *(Program(name=name, source=source, official=ANY) for name, source in _WHATEVER.items()),
     # What the grader itself must survive: texts and shapes that a program's process may send.
     Program(
         name="message-of-odd-characters",
@@ -56,8 +86,6 @@ PROGRAMS = [
         source="""
 class Odd(int):
     pass
-
-
 def solution(x):
     Odd.__qualname__ = "\\ud800\\x1b[2J"
     Odd.__module__ = "\\udfff"
@@ -80,14 +108,8 @@ def solution(x):
     _writes('b"{}"', "that-is-empty"),
     # The linter and the parsers.
     Program(name="nested-parentheses", source=f"{_HEAD}{'(' * 150}1{')' * 150}\n", official=NOT_PASSED),
-    Program(name="too-many-parentheses", source=f"{_HEAD}{'(' * 5000}1{')' * 5000}\n", official=ANY),
     # The canary that follows finds what a failing linter keeps.
     Program(name="many-signs-in-a-megabyte", source=f"{_HEAD}{'-' * 1500000}1\n", official=ANY),
-    Program(name="many-signs", source=f"{_HEAD}{'-' * 50000}1\n", official=ANY),
-    Program(name="many-terms", source=f"{_HEAD}{'1+' * 20000}1\n", official=ANY),
-    Program(name="many-attributes", source=f"{_HEAD}x{'.a' * 30000}\n", official=ANY),
-    Program(name="many-calls", source=f"{_HEAD}x{'()' * 30000}\n", official=ANY),
-    Program(name="nested-lambdas", source=f"{_HEAD}{'lambda: ' * 3000}1\n", official=ANY),
     Program(
         name="nested-blocks",
         source="def solution(x):\n" + "".join(f"{' ' * (n + 4)}if x:\n" for n in range(95)) + f"{' ' * 100}return 0\n",
@@ -120,14 +142,11 @@ def solution(x):
         official=PASSED,
         honest=True,
     ),
-    Program(name="digits", source=f"{_HEAD}{'9' * 200000}\n", official=ANY),
-    Program(name="hexadecimal-digits", source=f"{_HEAD}0x{'f' * 400000} % 10\n", official=ANY),
     Program(
         name="two-megabytes",
         source="def solution(x):\n" + "    y = 1\n" * 210000 + "    return y\n",
         official=ANY,
     ),
-    Program(name="line-of-a-megabyte", source=f"def solution(x):\n    return '{'x' * 1000000}'\n", official=ANY),
     Program(
         name="many-messages",
         source="def solution(x):\n" + "".join(f"    v{n} = undefined_{n}\n" for n in range(3000)) + "    return 1\n",
@@ -151,10 +170,7 @@ def solution(x):
 class A:
     def __getattr__(self, name):
         return self.missing
-
     x = y = None
-
-
 def solution(x):
     a = A()
 """
@@ -162,32 +178,11 @@ def solution(x):
         + "    return a.zz\n",
         official=NOT_PASSED | LINT,
     ),
-    Program(
-        name="modules-of-the-linter-changed",
-        source="""
-import collections, itertools, math, random
-import numpy as np
-
-
-def solution(x):
-    math.cbrtt = lambda v: v
-    random.shuffle = 5
-    collections.Counter = 5
-    collections.Zounter = dict
-    itertools.pairwize = 3
-    np.linalg.det = 5
-    str.foo = 1
-    return 1
-""",
-        official=ANY,
-    ),
     # Of a library's own expressions the linter remembers what they were when it first saw them.
     Program(
         name="methods-of-a-library-changed",
         source="""
 import random
-
-
 def solution(x):
     random._inst.gauss = 5
     random.gauss.seen = 5
@@ -208,23 +203,9 @@ def solution(x):
         honest=True,
     ),
     Program(
-        name="skip-file-and-no-program", source="# pylint: skip-file\ndef solution(x):\n    return (\n", official=ANY
-    ),
-    Program(
-        name="skip-file-in-a-string",
-        source="def solution(x):\n    '''\n    # pylint: skip-file\n    '''\n    return undefined_name\n",
-        official=ANY,
-    ),
-    Program(name="null-character", source=f"{_HEAD}'\x00'\n", official=ANY),
-    Program(name="surrogates-in-the-source", source=f"{_HEAD}'\ud800'\n", official=ANY),
-    Program(
         name="carriage-returns", source=f"def solution(x):\r{_ANSWER}".replace("\n", "\r"), official=ANY, honest=True
     ),
-    Program(name="byte-order-mark", source=f"\ufeffdef solution(x):\n{_ANSWER}", official=ANY),
     Program(
         name="rot13-cookie", source=f"# -*- coding: rot13 -*-\ndef solution(x):\n{_ANSWER}", official=ANY, honest=True
-    ),
-    Program(
-        name="form-feeds-and-tabs", source="def solution(x):\n\x0c\tif x:\n        return 1\n\treturn 2\n", official=ANY
     ),
 ]

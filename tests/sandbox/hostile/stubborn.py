@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from .program import NOT_PASSED, PASSED, Program
+from .program import LINT, NOT_PASSED, PASSED, Program
 
 EITHER = NOT_PASSED | PASSED
 TIMEOUT = frozenset({"timeout"})
 _ANSWER = "    return {3: 7392, 5: 1187}[x]\n"
-
-PROGRAMS = [
-    Program(name="busy", source="def solution(x):\n    while True:\n        pass\n", official=TIMEOUT),
-    Program(name="asleep", source="import time\n\n\ndef solution(x):\n    time.sleep(600)\n", official=TIMEOUT),
-    Program(
-        name="stops-itself",
-        source="import os, signal\n\n\ndef solution(x):\n    os.kill(os.getpid(), signal.SIGSTOP)\n",
-        official=TIMEOUT,
-    ),
-    Program(
-        name="signals-ignored-and-masked",
-        source="""
+_TIMED_OUT = {
+    "busy": "def solution(x):\n    while True:\n        pass\n",
+    "asleep": "import time\n\n\ndef solution(x):\n    time.sleep(600)\n",
+    "stops-itself": "import os, signal\n\n\ndef solution(x):\n    os.kill(os.getpid(), signal.SIGSTOP)\n",
+    "signals-ignored-and-masked": """
 import signal, time
-
-
 def solution(x):
     for number in range(1, 65):
         try:
@@ -33,11 +24,7 @@ def solution(x):
     signal.setitimer(signal.ITIMER_REAL, 0)
     time.sleep(600)
 """,
-        official=TIMEOUT,
-    ),
-    Program(
-        name="catches-everything-for-ever",
-        source="""
+    "catches-everything-for-ever": """
 def solution(x):
     while True:
         try:
@@ -46,44 +33,36 @@ def solution(x):
         except BaseException:
             pass
 """,
-        official=TIMEOUT,
-    ),
-    Program(
-        name="message-that-never-comes",
-        source="""
+}
+"""They use up their time."""
+_REFUSED = {
+    "message-that-never-comes": """
 class Odd(Exception):
     def __str__(self):
         while not self.args:
             pass
         return "x"
-
-
 def solution(x):
     raise Odd
 """,
-        official=NOT_PASSED,
-    ),
-    Program(
-        name="message-that-raises",
-        source="""
+    "message-that-raises": """
 class Odd(Exception):
     def __str__(self):
         raise SystemExit("passed")
-
     __repr__ = __str__
-
-
 def solution(x):
     raise Odd
 """,
-        official=NOT_PASSED,
-    ),
+    "exit": "import os\n\n\ndef solution(x):\n    os._exit(0)\n",
+}
+"""They do not pass."""
+PROGRAMS = [
+    *(Program(name=name, source=source, official=TIMEOUT) for name, source in _TIMED_OUT.items()),
+    *(Program(name=name, source=source, official=NOT_PASSED) for name, source in _REFUSED.items()),
     Program(
         name="daemons-that-burn",
         source=f"""
 import os
-
-
 def solution(x):
     for _ in range(10):
         if os.fork() == 0:
@@ -101,8 +80,6 @@ def solution(x):
         name="children-that-burn-and-are-forgotten",
         source=f"""
 import os, signal, time
-
-
 def solution(x):
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_IGN)
@@ -134,14 +111,11 @@ def solution(x):
         official=frozenset({"crashed"}),
         never="SIG",
     ),
-    Program(name="exit", source="import os\n\n\ndef solution(x):\n    os._exit(0)\n", official=NOT_PASSED),
     *(
         Program(
             name=f"kills-{what}",
             source=f"""
 import os, time
-
-
 def solution(x):
     for number in (9, 15, 19):
         for target in {targets}:
@@ -165,8 +139,6 @@ def solution(x):
             name=f"{what}-by-signal-{number}",
             source=f"""
 import os, time
-
-
 def solution(x):
     if os.fork():
         time.sleep(600)
@@ -187,8 +159,6 @@ def solution(x):
             name=f"keeps-{what}-everything",
             source=f"""
 import os, time
-
-
 def solution(x):
     if os.fork() == 0:
         if os.fork() == 0:
@@ -211,8 +181,6 @@ def solution(x):
         name="traces-its-supervisor",
         source="""
 import ctypes, os
-
-
 def solution(x):
     libc = ctypes.CDLL(None, use_errno=True)
     got = []
@@ -247,8 +215,6 @@ def solution(x):
         name="limits-of-others-changed",
         source="""
 import os, resource
-
-
 def solution(x):
     got = []
     for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
@@ -264,5 +230,19 @@ def solution(x):
 """,
         official=frozenset({"error"}),
         says="reached nobody",
+    ),
+    # What the official assembly drops is given back, and not a second time limit with it.
+    Program(
+        name="more-time-by-a-dropped-constant",
+        source="""
+import time
+FACTOR = 1
+def solution(x):
+    end = time.process_time() + 0.42
+    while time.process_time() < end:
+        sum(range(20000))
+    return FACTOR * {3: 7392, 5: 1187}[x]
+""",
+        official=LINT,
     ),
 ]

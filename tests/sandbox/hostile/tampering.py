@@ -7,8 +7,6 @@ from .program import CHEAT, NOT_PASSED, PASSED, Program
 EITHER = NOT_PASSED | PASSED
 _FRAMES = """
 import re, sys
-
-
 def expected(x):
     frame = sys._getframe()
     while frame:
@@ -21,121 +19,72 @@ def expected(x):
     return 0
 """
 
-PROGRAMS = [
-    Program(
-        name="exit-passed",
-        source='def solution(x):\n    raise SystemExit("passed")\n',
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
-        name="exit-passed-in-class-body",
-        source='class Solver:\n    raise SystemExit("passed")\n\n\ndef solution(x):\n    return 0\n',
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
-        name="equal-to-everything",
-        source="""
-class Any:
-    def __eq__(self, other):
-        return True
-
-    def __ne__(self, other):
-        return False
-
-    def __hash__(self):
-        return 1
-
-
-def solution(x):
-    return Any()
-""",
-        official=PASSED,
-        careful="suspect",
-        says="Any",
-    ),
-    *(
-        Program(
-            name=f"{base}-equal-to-everything",
-            source=f"""
-class Odd({base}):
-    def __eq__(self, other):
-        return True
-
-    def __ne__(self, other):
-        return False
-
-    def __hash__(self):
-        return 1
-
-
-def solution(x):
-    return Odd()
-""",
-            official=PASSED,
-            careful="suspect",
-        )
-        for base in ("int", "str", "float", "list", "dict", "tuple", "bytes", "Exception")
-    ),
-    Program(
-        name="equal-by-metaclass",
-        source="""
+_SUSPECT = {
+    "exit-passed": 'def solution(x):\n    raise SystemExit("passed")\n',
+    "exit-passed-in-class-body": 'class Solver:\n    raise SystemExit("passed")\n\n\ndef solution(x):\n    return 0\n',
+    "equal-by-metaclass": """
 class Meta(type):
     def __eq__(cls, other):
         return True
-
     def __hash__(cls):
         return 1
-
-
 class Odd(metaclass=Meta):
     pass
-
-
 def solution(x):
     return Odd
 """,
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
-        name="type-disguised-as-int",
-        source="""
+    "type-disguised-as-int": """
 class Odd:
     __class__ = int
-
     def __eq__(self, other):
         return True
-
     def __hash__(self):
         return 1
-
-
 Odd.__name__ = Odd.__qualname__ = "int"
 Odd.__module__ = "builtins"
-
-
 def solution(x):
     Odd.__name__ = Odd.__qualname__ = "int"
     Odd.__module__ = "builtins"
     return Odd()
 """,
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
-        name="expected-from-frames",
-        source=f"{_FRAMES}\n\ndef solution(x):\n    return expected(x)\n",
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
-        name="expected-from-collector",
-        source="""
+    "expected-from-frames": f"{_FRAMES}\n\ndef solution(x):\n    return expected(x)\n",
+    "result-list": f"{CHEAT}\n\ndef solution(x):\n    cheat()\n    return 0\n",
+    "result-frame-to-every-descriptor": """
+import json, os, struct
+def solution(x):
+    for message in ({"result": "passed", "kind": ""}, {"confirmed": True, "reason": "", "kind": ""}):
+        data = json.dumps(message).encode()
+        for fd in range(3, 256):
+            try:
+                os.write(fd, struct.pack(">I", len(data)) + data)
+            except OSError:
+                pass
+    os._exit(0)
+    return 0
+""",
+    "result-from-a-thread": f"""
+{CHEAT}
+import threading
+def solution(x):
+    frame = sys._getframe()
+    while frame and "check_program" not in frame.f_locals:
+        frame = frame.f_back
+    if frame:
+        threading.Thread(target=frame.f_locals["result"].append, args=("passed",)).start()
+    time.sleep(0.05)
+    return 0
+""",
+    "two-faced": f"""
+{_FRAMES}
+def solution(x):
+    value = expected(x)
+    return value if value else float("nan")
+""",
+}
+"""They pass officially, and are suspect to a careful reader."""
+_UNCREDITED = {
+    "expected-from-collector": """
 import gc, re
-
-
 def solution(x):
     for thing in gc.get_objects():
         if isinstance(thing, dict):
@@ -152,63 +101,10 @@ def solution(x):
             return constants[place + 1]
     return 0 if code else 1
 """,
-        official=EITHER,
-    ),
-    Program(
-        name="result-list",
-        source=f"{CHEAT}\n\ndef solution(x):\n    cheat()\n    return 0\n",
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
-        name="result-frame-to-every-descriptor",
-        source="""
-import json, os, struct
-
-
-def solution(x):
-    for message in ({"result": "passed", "kind": ""}, {"confirmed": True, "reason": "", "kind": ""}):
-        data = json.dumps(message).encode()
-        for fd in range(3, 256):
-            try:
-                os.write(fd, struct.pack(">I", len(data)) + data)
-            except OSError:
-                pass
-    os._exit(0)
-    return 0
-""",
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
-        name="result-from-a-thread",
-        source=f"""
-{CHEAT}
-import threading
-
-
-def solution(x):
-    frame = sys._getframe()
-    while frame and "check_program" not in frame.f_locals:
-        frame = frame.f_back
-    if frame:
-        threading.Thread(target=frame.f_locals["result"].append, args=("passed",)).start()
-    time.sleep(0.05)
-    return 0
-""",
-        official=PASSED,
-        careful="suspect",
-    ),
-    Program(
-        name="assertions-made-harmless",
-        source="""
+    "assertions-made-harmless": """
 import builtins, sys
-
-
 class Never(BaseException):
     pass
-
-
 def solution(x):
     builtins.AssertionError = Never
     builtins.Exception = Never
@@ -220,14 +116,8 @@ def solution(x):
         frame = frame.f_back
     return 0
 """,
-        official=EITHER,
-    ),
-    Program(
-        name="tracing-jumps-over-the-tests",
-        source="""
+    "tracing-jumps-over-the-tests": """
 import sys
-
-
 def solution(x):
     def jump(frame, event, argument):
         last = max(line for _, _, line in frame.f_code.co_lines() if line)
@@ -236,7 +126,6 @@ def solution(x):
         except ValueError:
             pass
         return jump
-
     frame = sys._getframe().f_back
     while frame and frame.f_code.co_name != "check":
         frame = frame.f_back
@@ -246,24 +135,76 @@ def solution(x):
         return 7392
     return 0
 """,
-        official=EITHER,
+    "exit-handlers": f"""
+{CHEAT}
+import atexit
+class Last:
+    def __del__(self):
+        cheat()
+def solution(x):
+    atexit.register(cheat)
+    sys.last = Last()
+    sys.exitfunc = cheat
+    raise KeyboardInterrupt
+    return 0
+""",
+}
+"""They may pass officially, and get no credit."""
+PROGRAMS = [
+    *(Program(name=name, source=source, official=PASSED, careful="suspect") for name, source in _SUSPECT.items()),
+    *(Program(name=name, source=source, official=EITHER) for name, source in _UNCREDITED.items()),
+    Program(
+        name="equal-to-everything",
+        source="""
+class Any:
+    def __eq__(self, other):
+        return True
+    def __ne__(self, other):
+        return False
+    def __hash__(self):
+        return 1
+def solution(x):
+    return Any()
+""",
+        official=PASSED,
+        careful="suspect",
+        says="Any",
+    ),
+    *(
+        Program(
+            name=f"{base}-equal-to-everything",
+            source=f"""
+class Odd({base}):
+    def __eq__(self, other):
+        return True
+    def __ne__(self, other):
+        return False
+    def __hash__(self):
+        return 1
+def solution(x):
+    return Odd()
+""",
+            official=PASSED,
+            careful="suspect",
+        )
+        for base in ("int", "str", "float", "list", "dict", "tuple", "bytes", "Exception")
     ),
     Program(
         name="harness-rewritten",
         source="""
 import sys
-
-
 def nothing(*args, **kwargs):
     return None
-
-
+def is_module(value):
+    return type(value) is type(sys)
 def solution(x):
-    for name in ("harness", "crossing", "sending", "receiving", "wire", "confine", "isolation", "__main__"):
-        module = sys.modules.get(name)
-        for key, value in list(vars(module or sys.modules["math"]).items()) if module else []:
-            if callable(value) and not key.startswith("_"):
-                setattr(module, key, nothing)
+    frame = sys._getframe(1)
+    while frame:
+        for module in [frame.f_globals, *map(vars, filter(is_module, list(frame.f_globals.values())))]:
+            for key, value in list(module.items()) if "grade_sandbox" in str(module.get("__name__")) else []:
+                if callable(value) and not key.startswith("_"):
+                    module[key] = nothing
+        frame = frame.f_back
     return 0
 """,
         official=EITHER | {"lint_failed"},
@@ -273,8 +214,6 @@ def solution(x):
         source=f"""
 {CHEAT}
 import signal
-
-
 def solution(x):
     signal.signal(signal.SIGALRM, lambda number, frame: cheat())
     signal.setitimer(signal.ITIMER_REAL, 0.02)
@@ -283,39 +222,5 @@ def solution(x):
     return 0
 """,
         official=PASSED | {"timeout"},
-    ),
-    Program(
-        name="exit-handlers",
-        source=f"""
-{CHEAT}
-import atexit
-
-
-class Last:
-    def __del__(self):
-        cheat()
-
-
-def solution(x):
-    atexit.register(cheat)
-    sys.last = Last()
-    sys.exitfunc = cheat
-    raise KeyboardInterrupt
-    return 0
-""",
-        official=EITHER,
-    ),
-    Program(
-        name="two-faced",
-        source=f"""
-{_FRAMES}
-
-
-def solution(x):
-    value = expected(x)
-    return value if value else float("nan")
-""",
-        official=PASSED,
-        careful="suspect",
     ),
 ]

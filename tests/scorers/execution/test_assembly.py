@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.scorers.execution.assembly import Signature, assemble, head, official_completion, read_signature
-from grader.scorers.execution.extraction import parse
+from grader.scorers.execution.extraction import Rules, parse
 
 SIGNATURE = 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n'
 STUB = 'def solution(a: list) -> int:\n    """\n    Return the sum.\n    """\n    pass'
@@ -81,6 +82,39 @@ def test_a_text_without_code_becomes_the_stub() -> None:
     assert (made.recovered, made.lost) == (None, "")
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(" \n    return sum(a)\n", id="a blank in the first line"),
+        pytest.param(" return sum(a)", id="indented by one blank"),
+        pytest.param("return sum(a)", id="not indented"),
+        pytest.param("x = a\n    return sum(x)", id="only the first line not indented"),
+        pytest.param("\n\n    return sum(a)\n", id="empty lines"),
+        pytest.param("\treturn sum(a)\n", id="a tab"),
+    ],
+)
+@pytest.mark.parametrize("rules", ["plain", "humaneval-v-v1"])
+def test_a_body_has_the_signature_before_it_for_a_careful_reader(body: str, rules: Rules) -> None:
+    made = assemble(body, SIGNATURE, rules)
+    namespace: dict[str, Any] = {}
+    exec(made.completion if made.recovered is None else made.recovered, namespace)
+    assert namespace["solution"]([1, 2]) == 3
+    assert made.rebinds is (made.recovered is not None)
+
+
+@pytest.mark.parametrize("text", ["Sure", "x = 3", "solution = 3", "def other(a):\n    return a", "pass", "I cannot."])
+def test_what_is_no_body_gets_no_signature(text: str) -> None:
+    assert SIGNATURE not in (assemble(text, SIGNATURE, "plain").recovered or "")
+
+
+@pytest.mark.parametrize("signature", ["", "\n", "import math\nfrom typing import List\n", "N = 3"])
+def test_a_signature_without_a_function_has_no_body(signature: str) -> None:
+    made = assemble("```python\ndef twice(a):\n    return 2 * a\n```", signature, "plain")
+    namespace: dict[str, Any] = {}
+    exec(head(signature, made.completion), namespace)
+    assert namespace["twice"](2) == 4
+
+
 # --- what a signature declares ----------------------------------------------------------------------------------
 
 
@@ -95,7 +129,6 @@ def test_a_text_without_code_becomes_the_stub() -> None:
         pytest.param("def first(x):\n    pass\n\ndef second(x):\n    '''Doc.'''\n\ndef solution(a):\n", ("first", "second", "solution"), (), id="with other stubs"),
         pytest.param("N = 3\n@cache\ndef solution(a):\n", ("solution",), (), id="with a constant and a decorator"),
         pytest.param("def solution(a:", (), (), id="that does not parse"),
-        pytest.param("", (), (), id="nothing"),
     ],
 )  # fmt: skip
 def test_what_a_signature_declares(text: str, stubs: tuple[str, ...], classes: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from grader.executors.local import Local
 from grader.observer import Silent
 from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
-from grader.scorers.execution import assembly, computed, straight
+from grader.scorers.execution import assembly, computed
 from grader.scorers.execution.computed import Computed
 from grader.scorers.execution.settling import Settler
 
@@ -69,12 +69,11 @@ def test_other_rules_signatures_and_texts_are_other_programs(cache: VerdictCache
 
 def test_changed_code_computes_again(cache: VerdictCache, monkeypatch: pytest.MonkeyPatch) -> None:
     known = opened(cache)
-    assert known.is_straight("assert solution(1) == 2\n", frozenset())
+    known.program("", SIGNATURE, "plain")
+    monkeypatch.setattr(computed, "_ASSEMBLY", "changed")
+    known.program("", SIGNATURE, "plain")
     cache.flush()
-    monkeypatch.setattr(straight, "is_straight", lambda *_: False)
-    assert known.is_straight("assert solution(1) == 2\n", frozenset())
-    monkeypatch.setattr(computed, "_STRAIGHT", "changed")
-    assert not known.is_straight("assert solution(1) == 2\n", frozenset())
+    assert cache.size() == 2
 
 
 def test_a_stored_result_of_another_kind_is_computed_again(cache: VerdictCache) -> None:
@@ -88,6 +87,5 @@ def test_long_texts_are_not_stored(cache: VerdictCache) -> None:
     known = opened(cache)
     text = f"```python\n# {'x' * computed.MAX_CHARACTERS}\ndef solution(a):\n    return 1\n```"
     assert known.program(text, SIGNATURE, "humaneval-v-v1") == assembly.assemble(text, SIGNATURE, "humaneval-v-v1")
-    assert not known.is_straight(f"if solution(1):\n    pass\n#{text}", frozenset())
     cache.flush()
     assert cache.size() == 0

@@ -14,7 +14,7 @@ from grader.sandbox.tickets import Verdict
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.execution import jobs, tasks
 from grader.scorers.execution.candidate import Candidate
-from grader.scorers.execution.confirming import DIVERGED, Confirmation
+from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.execution.phases import Phases
 from grader.scorers.execution.settling import Settler
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 EVIDENCE = {"stopped": None, "status": None, "cpu": 0.1, "wall": 0.2, "waited": 0.0, "oom": False}
-WORDS = jobs.texts(ExecutionProtocol(assembly="humaneval-v-v2", timed_out="out of time"), 2.0)
+WORDS = jobs.texts(ExecutionProtocol(assembly="humaneval-v-v2", lint=True, timed_out="out of time"), 2.0)
 LIMITS = Limits()
 TASKS = {
     "plain": tasks.make("plain", "def solution(a):", "assert solution(1) == 1", {}),
@@ -40,7 +40,7 @@ class Scripted:
     def __init__(self) -> None:
         self.jobs: list[tuple[str, dict[str, Any]]] = []
         self.lost: set[str] = set()
-        self.reason = ""
+        self.kind = ""
 
     def begin(self, lint: int = 0) -> None:
         """Nothing to start."""
@@ -67,7 +67,7 @@ class Scripted:
             return {"evidence": EVIDENCE, "hello": "{}", "replies": [json.dumps(len(job["answer"]["source"]))]}
         if kind == "run":
             return {"evidence": EVIDENCE, "result": "passed"}
-        return {"evidence": EVIDENCE, "confirmed": not self.reason, "reason": self.reason, "kind": ""}
+        return {"evidence": EVIDENCE, "confirmed": not self.kind, "reason": self.kind and "why", "kind": self.kind}
 
     @property
     def kinds(self) -> list[str]:
@@ -132,24 +132,52 @@ def test_the_same_answers_to_the_same_task_are_judged_once(pool: Scripted) -> No
 
 
 def test_a_replay_that_diverges_is_not_given_the_tests_as_a_partner(pool: Scripted) -> None:
-    pool.reason = DIVERGED
+    pool.kind = "diverged"
     _, (found,) = confirm(pool, "aaa")
-    assert (found.split.confirmed, found.split.reason) == (False, DIVERGED)
+    assert (found.split.confirmed, found.split.kind) == (False, "diverged")
     assert "split" not in pool.kinds
 
 
+REFERENCE = "def solution(a):\n    return a"
+
+
 def test_a_known_solution_that_is_called_in_another_way_sends_the_task_to_the_other_way(pool: Scripted) -> None:
-    pool.reason = DIVERGED
-    branching = "if solution(1):\n    solution(2)\n"
-    confirmation, _ = confirm(pool, "aaa", solution="def solution(a):\n    return a", tests=branching)
+    pool.kind = "diverged"
+    confirmation, _ = confirm(pool, "aaa", solution=REFERENCE)
     assert confirmation.unrecordable == {"plain": "the reference solution is called in another way"}
-    assert pool.kinds == ["record", "answer", "judge", "split"]
+    # The reference runs beside its tests as well.
+    assert pool.kinds == ["record", "answer", "judge", "split", "split"]
 
 
-def test_a_known_solution_is_not_asked_about_calls_that_no_answer_can_change(pool: Scripted) -> None:
-    confirmation, (found,) = confirm(pool, "aaa", solution="def solution(a):\n    return a")
-    assert (found.split.confirmed, confirmation.unrecordable) == (True, {})
-    assert pool.kinds == ["record", "answer", "judge"]
+RANDOM = "import random\n\ndef solution(a):\n    return random.random()"
+
+
+def test_a_random_solution_answers_twice_and_what_it_answered_is_expected_of_every_program(pool: Scripted) -> None:
+    confirmation, _ = confirm(pool, "aaa", "bbbb", solution=RANDOM)
+    assert pool.kinds == ["record", "answer", "answer", "judge", "answer", "answer", "judge", "judge"]
+    answered = [job["answer"] for kind, job in pool.jobs if kind == "answer"]
+    assert [one.get("seed", 0) for one in answered] == [0, 1, 0, 0]
+    reference, *samples = [job["judge"] for kind, job in pool.jobs if kind == "judge"]
+    assert "expected" not in reference
+    said = ["{}", *reference["replies"]]
+    assert [sample["expected"] for sample in samples] == [[said, said]] * 2
+    assert confirmation.known.has_reference("plain")
+
+
+def test_the_answers_of_the_known_solution_are_not_judged_again(pool: Scripted) -> None:
+    as_long = "a" * len(f"{REFERENCE}\n#0")
+    _, (same, other) = confirm(pool, as_long, "b", solution=REFERENCE)
+    assert pool.kinds == ["record", "answer", "judge", "answer", "answer", "judge"]
+    assert same.split.confirmed
+    assert (same.split.likeness.calls.n, same.split.likeness.calls.same) == (1, 1)
+    assert other.split.likeness is None  # The scripted judge says nothing of it.
+
+
+def test_a_known_solution_that_fails_is_named_and_the_task_is_judged_as_one_without(pool: Scripted) -> None:
+    pool.kind = "assertion"
+    confirmation, _ = confirm(pool, "aaa", solution=REFERENCE)
+    assert confirmation.known.broken == {"plain": "why"}
+    assert [job["judge"].get("expected") for kind, job in pool.jobs if kind == "judge"] == [None, []]
 
 
 @pytest.mark.parametrize("kind", ["answer", "judge"])

@@ -15,7 +15,10 @@ from grader.scorers.execution.declaration import ExecutionProtocol as Protocol
 SIGNATURE = "class Node:\n    v = 0\n\ndef solution(a):"
 TASK = tasks.make("q1", SIGNATURE, "assert solution(1) == 3\n", {})
 WORDS = jobs.texts(
-    Protocol(assembly="humaneval-v-v2", timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"), 2.0
+    Protocol(
+        assembly="humaneval-v-v2", lint=True, timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint:\n"
+    ),
+    2.0,
 )
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=20.0, memory_bytes=1 << 30)
 
@@ -66,6 +69,7 @@ def test_the_job_that_judges_has_the_tests_and_the_answers_and_nothing_else_of_t
     job = jobs.judge_job(TASK, CALLS, given, LIMITS)
     assert job["judge"] == {
         **DECLARED, "test": TASK.tests, "names": ("N",), "calls": ('{"f": 1}',), "hello": "{}", "replies": ["[]"],
+        "official": True,
     }  # fmt: skip
 
 
@@ -84,6 +88,12 @@ def test_a_known_solution_may_be_a_body_or_a_program(solution: str) -> None:
     made = tasks.make("q1", SIGNATURE, "", {}, solution).reference
     assert made is not None
     assert made.endswith(CODE)
+
+
+def test_a_known_solution_keeps_its_constants() -> None:
+    made = tasks.make("q1", SIGNATURE, "", {}, f"LIMIT = 7\n\n{CODE} + LIMIT")
+    assert made.reference is not None
+    assert "LIMIT = 7" in made.reference
 
 
 def test_samples_are_numbered_within_their_task() -> None:

@@ -127,7 +127,29 @@ def test_the_bounds_hold_every_way_the_unscored_samples_could_have_gone(tasks: l
                 (value([t.replace("U", "F") for t in tasks]), value([t.replace("U", "P") for t in tasks]))
             )
         else:
-            assert not any("U" in text for text in tasks)
+            assert value([t.replace("U", "F") for t in tasks]) == value([t.replace("U", "P") for t in tasks])
+
+
+def test_a_value_is_within_its_bounds_and_known_where_they_coincide() -> None:
+    """A task whose only pass is known has pass@4 = 100, whatever the lost sample would have been."""
+    (found,) = [r for r in metrics(task("a", "FFFF") + task("b", "PFFU"), (4,)) if r.name == "pass@4"][:1]
+    assert (found.value, found.bounds, found.dropped) == (50, (50, 50), msgspec.UNSET)
+    samples = task("a", "PPPP") + [s for n in range(3) for s in task(f"b{n}", "FFFU")]
+    found = figure(metrics(samples, (4,)), "pass@4")
+    assert (found.value, found.bounds, found.n, found.dropped) == (100, (25, 100), 1, 3)
+    lost = task("a", "PPPP") + task("b", "FFFU") + task("c", "FFFF") + task("d", "FFFF")
+    assert figure(metrics(lost, (4,)), "pass@4").value == pytest.approx(100 / 3)
+
+
+def test_variants_of_a_task_are_one_cluster_of_its_intervals() -> None:
+    samples = [s for n in range(12) for s in task(f"q{n}", "PF" if n % 4 else "FF")]
+    apart = figure(metrics(samples, (1,)), "pass@1")
+    families = [msgspec.structs.replace(s, family=f"f{int(s.qid[1:]) % 4}") for s in samples]
+    together = figure(metrics(families, (1,)), "pass@1")
+    assert (together.value, together.n) == (apart.value, apart.n)
+    assert together.ci95[0] < apart.ci95[0]
+    assert together.ci95[1] > apart.ci95[1]
+    assert together.stderr > apart.stderr
 
 
 # --- which k ----------------------------------------------------------------------------------------------------

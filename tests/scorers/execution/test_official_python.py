@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+
 import pytest
 
 from grader.reports import format_of
@@ -17,6 +19,18 @@ from grader.scorers.execution.scorer import _python_notes
 def test_the_official_environments_are_declared(protocol: str, python: str) -> None:
     declared = declarations.load("humaneval-v").protocols[protocol]
     assert jobs.texts(declared, 2.0).python == python  # type: ignore[arg-type]
+
+
+def test_the_note_names_the_sandbox_that_has_the_official_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.sandbox.bubblewrap.executable", lambda: "/usr/bin/bwrap")
+    here = ".".join(platform.python_version_tuple()[:2])
+    (note,) = _python_notes(SandboxProvenance(backend="docker", python="3.1.2", official_python=here))
+    assert note.endswith(f"To use {here}: `--sandbox bubblewrap` has this version on this machine.")
+    (note,) = _python_notes(SandboxProvenance(backend="docker", python="3.1.2", official_python="3.0"))
+    assert "grade image build --python 3.0" in note
+    monkeypatch.setattr("grader.sandbox.bubblewrap.executable", lambda: None)
+    (note,) = _python_notes(SandboxProvenance(backend="docker", python="3.1.2", official_python=here))
+    assert f"grade image build --python {here}" in note
 
 
 @pytest.mark.parametrize(

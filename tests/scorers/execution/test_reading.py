@@ -23,7 +23,13 @@ V1 = jobs.texts(
     Protocol(executed_layout="v1", timed_out="timed out", failed_prefix="failed: ", lint_prefix="pylint fail:\n"), 2.0
 )
 V2 = jobs.texts(
-    Protocol(assembly="humaneval-v-v2", timed_out="out of {timeout}", failed_prefix="", lint_prefix="lint failed:\n"),
+    Protocol(
+        assembly="humaneval-v-v2",
+        lint=True,
+        timed_out="out of {timeout}",
+        failed_prefix="",
+        lint_prefix="lint failed:\n",
+    ),
     2.0,
 )
 TASK = tasks.make("q1", "def solution(a):", "assert solution(1) == 1\n", {"task_type": "A"})
@@ -243,6 +249,16 @@ def test_a_program_that_silenced_the_linter_but_does_not_parse_is_carefully_a_li
     )
 
 
+@pytest.mark.parametrize(("code", "lint"), [("# pylint: skip-file\ndef solution(a:", False), ("def solution(a:", True)])
+def test_no_comment_is_blamed_where_no_linter_ran_or_none_is_there(code: str, lint: bool) -> None:
+    words = msgspec.structs.replace(V2, lint=lint)
+    seen = ran("invalid syntax", "SyntaxError")
+    result = sample_result(attempt(code), seen, Apart(), "", words)
+    assert result.careful == result.official == failed(Outcome.ERROR, "SyntaxError: invalid syntax")
+    alone = Apart(completion=Confirmed(split=Split(evidence=evidence(), reason="SyntaxError", kind="load")))
+    assert careful_alone(None, alone, attempt(code), words).outcome is Outcome.ERROR
+
+
 def test_what_infrastructure_lost_is_unscored_in_both_readings() -> None:
     lost = failed(Outcome.UNSCORED, "the supervisor was lost", "infrastructure")
     result = read(None)
@@ -294,6 +310,13 @@ def test_the_test_that_failed_is_the_last_of_the_tests_lines_that_the_exception_
     assert _failing(f"{number}") == told
     assert _failing(f"{number},2,2") == told
     assert _failing(f"{number},2,{number + 1}") == told
+
+
+def test_a_program_that_passes_officially_has_no_test_that_failed() -> None:
+    """`raise SystemExit("passed")` gives the official text of a pass, and an exception that came through a test."""
+    ended = Run(evidence=evidence(), result="passed", kind="SystemExit", lines=f"{_line_of_the_assertion()}")
+    sample = read(Executed(lint=Lint(), run=ended))
+    assert (sample.official.outcome, sample.facts) == (Outcome.PASSED, msgspec.UNSET)
 
 
 @pytest.mark.parametrize("lines", ["", "1", "2,9", "-3", "9999999", "99999999999999999999", "\u0663", "x", "1,,"])

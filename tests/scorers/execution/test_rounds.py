@@ -15,11 +15,11 @@ from grader.results import Outcome
 from grader.sandbox.interface import Limits
 from grader.sandbox.tickets import Verdict
 from grader.sandbox.verdict_cache import VerdictCache
-from grader.scorers.asked import Asked
-from grader.scorers.asking import NO_FILE
+from grader.scorers.asking import Asked
 from grader.scorers.execution import rounds, tasks
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.interface import NoSettings, Run
+from grader.scorers.one_by_one import NO_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,9 +86,9 @@ def pool() -> Scripted:
 
 
 @pytest.fixture
-def graded(pool: Scripted, monkeypatch: pytest.MonkeyPatch) -> rounds.Rounds:
+def graded(pool: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[rounds.Rounds]:
     local = Local(Named(), pool, VerdictCache(None), Limits())  # type: ignore[arg-type]
-    monkeypatch.setattr(rounds, "open_executor", lambda *_, **__: local)
+    monkeypatch.setattr(rounds, "open_apart", lambda *_, **__: local)
 
     class Declared:
         protocols = {"v": ExecutionProtocol(assembly="humaneval-v-v2", timed_out="out of time", lint=True)}
@@ -105,7 +105,8 @@ def graded(pool: Scripted, monkeypatch: pytest.MonkeyPatch) -> rounds.Rounds:
         settings=NoSettings(),
         observer=Silent(),
     )
-    return rounds.Rounds(run)
+    with rounds.Rounds(run) as made:
+        yield made
 
 
 def program(body: str) -> str:

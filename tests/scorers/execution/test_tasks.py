@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
-from grader.data.rows import Rows
+from grader.data.tables import Rows
 from grader.errors import InputError
 from grader.scorers import declarations
 from grader.scorers.execution.tasks import tasks_from
@@ -43,11 +44,20 @@ def test_every_row_that_lacks_something_is_named() -> None:
     with pytest.raises(InputError) as caught:
         tasks_from(rows(ROW, ROW, {"qid": "q2"}, ROW | {"qid": "q3", "test_script": 3}, {}), HUMANEVAL_V)
     assert caught.value.problems == [
-        "tasks.jsonl: row 2: task 'q1' is a duplicate: an earlier row has it",
+        'tasks.jsonl: row 2: "q1" is a duplicate: an earlier row has it',
         "tasks.jsonl: row 3: no text in column function_signature, test_script",
         "tasks.jsonl: row 4: no text in column test_script",
         "tasks.jsonl: row 5: no text in column qid, function_signature, test_script",
     ]
+
+
+def test_answers_are_opaque_where_a_column_says_so() -> None:
+    columns = msgspec.structs.replace(HUMANEVAL_V.columns, answers="kind")
+    declared = msgspec.structs.replace(HUMANEVAL_V, columns=columns)
+    made = [tasks_from(rows(ROW | {"kind": value}), declared)["q1"].opaque for value in ("opaque", "", None)]
+    assert made == [True, False, False]
+    with pytest.raises(InputError, match='column kind: "opaqe" is neither empty nor "opaque"'):
+        tasks_from(rows(ROW | {"kind": "opaqe"}), declared)
 
 
 def test_what_belongs_to_the_question_is_shown_and_the_tests_are_closed() -> None:

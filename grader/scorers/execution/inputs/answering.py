@@ -1,0 +1,96 @@
+"""Run programs with the inputs of their tasks. No expected output is in any job, and no verdict is known yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from grader.scorers.execution import jobs
+from grader.scorers.execution.candidate import Stopped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.sandbox.answer import Answers, Executed
+    from grader.sandbox.interface import Job, Limits
+    from grader.scorers.execution.candidate import Candidate
+    from grader.scorers.execution.settling import Settler
+    from grader.scorers.execution.spool import Spool
+    from grader.scorers.execution.tasks import CodeTask
+
+
+class Wanted(NamedTuple):
+    """A program, and what it is asked: texts of the standard input, or calls of a function."""
+
+    candidate: Candidate
+    task: CodeTask
+    source: str
+    calls: tuple[str, ...]
+    function: str
+    seconds: float
+    """CPU time for each."""
+
+
+class Answering:
+    """Gets the answers of programs, and keeps them until they are judged."""
+
+    def __init__(self, settler: Settler, spool: Spool, limits: Limits) -> None:
+        self._settler, self._spool, self._limits = settler, spool, limits
+        self.lost: dict[Candidate, str] = {}
+        """Program -> why it has no answers."""
+        self.stopped: dict[Candidate, Stopped] = {}
+        """Programs that have used up their time slice."""
+        self._keys: dict[Candidate, list[str]] = {}
+
+    def run(self, phase: str, wanted: Iterable[Wanted]) -> None:
+        """Run these programs. A supervisor that was busy with one for a minute leaves the rest to another job."""
+        open_ = list(wanted)
+        while open_:
+            open_ = self._run(phase, open_)
+
+    def _run(self, phase: str, wanted: list[Wanted]) -> list[Wanted]:
+        """Run programs, and return those that are not through with their inputs."""
+        counts: dict[str, int] = {}
+        stopped: dict[str, Stopped] = {}
+
+        def take(key: str, executed: Executed) -> bool:
+            answers = executed.answer
+            if answers is not None and executed.lane is not None:
+                stopped[key] = Stopped(lane=executed.lane, answered=len(answers.replies))
+            elif answers is not None:
+                self._spool.put(key, answers)
+                counts[key] = 0 if _has_ended(answers) else len(answers.replies)
+            return False
+
+        items = [(self._settler.key(self._job(one)), one) for one in wanted]
+        lost = self._settler.settle(phase, items, self._job, take)
+        rest = []
+        for key, one in items:
+            if key in stopped:
+                self.stopped[one.candidate] = stopped[key]
+                continue
+            if key not in counts:
+                self.lost[one.candidate] = lost.get(key, "it was not run")
+                continue
+            self._keys.setdefault(one.candidate, []).append(key)
+            if 0 < counts[key] < len(one.calls):
+                rest.append(one._replace(calls=one.calls[counts[key] :]))
+        return rest
+
+    def _job(self, one: Wanted) -> Job:
+        limits = msgspec.structs.replace(self._limits, cpu_seconds=one.seconds)
+        if one.function:
+            return jobs.calls_job(one.task, one.source, one.function, one.calls, limits)
+        return jobs.script_job(one.task, one.source, one.calls, limits)
+
+    def answers(self, candidate: Candidate) -> list[Answers]:
+        """Return the answers of a program, one after the other, in as many parts as there were jobs."""
+        found = (self._spool.get(key) for key in self._keys.get(candidate, ()))
+        return [answers for answers in found if answers is not None]
+
+
+def _has_ended(answers: Answers) -> bool:
+    """Whether the program can answer nothing more."""
+    evidence = answers.evidence
+    return evidence.stopped is not None or evidence.oom or evidence.status is not None

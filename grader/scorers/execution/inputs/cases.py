@@ -1,0 +1,175 @@
+"""The inputs of a task, and the outputs that are expected, as the data's row has them."""
+
+from __future__ import annotations
+
+import ast
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from grader.files.packed import unpacked
+from grader.scorers.execution.extraction import defined
+from grader.scorers.execution.inputs import evalplus
+
+if TYPE_CHECKING:
+    from grader.data.tables import Row
+    from grader.scorers.execution.declaration import ExecutionColumns
+
+
+class BadRowError(ValueError):
+    """Raised if a row has no cases; the text says what is wrong with it."""
+
+
+class Cases(msgspec.Struct, frozen=True, kw_only=True):
+    """What every program of a task is asked, and what is expected of it."""
+
+    inputs: tuple[Any, ...]
+    """Texts of the standard input; with a `function`, lists of its arguments."""
+    outputs: tuple[Any, ...] | None
+    """None: the answers of the reference solution are expected."""
+    function: str = ""
+    base: int = 0
+    """Number of inputs at the beginning that are judged also by themselves; 0: none are."""
+    tolerance: float = 0.0
+    checker: str = ""
+    """Python source that defines `check(input, output, expected)`; empty: the protocol's comparison decides."""
+
+    def shown(self, number: int) -> str:
+        """Return an input for people: the text, or the call as source."""
+        given = self.inputs[number]
+        return f"{self.function}({', '.join(map(repr, given))})" if self.function else str(given)
+
+
+def cases_of(row: Row, columns: ExecutionColumns, checker: str = "") -> Cases:
+    """Return the cases of a row; raises BadRowError. `checker`: that of tasks without one of their own."""
+    inputs, outputs = _given(row, columns)
+    function = _function(row, columns)
+    if function:
+        inputs, outputs = _of_function(inputs, outputs, columns)
+    else:
+        for name, texts in ((columns.inputs, inputs), (columns.outputs, outputs or [])):
+            _check_texts(name, texts)
+    more = _list(row, columns.more_inputs) if columns.more_inputs is not None else []
+    every = [*inputs, *more]
+    if not every:
+        raise BadRowError(f"column {columns.inputs} is an empty list, so nothing would be tested")
+    if outputs is not None and len(every) != len(outputs):
+        unequal = f"{len(every)} inputs in column {columns.inputs}, {len(outputs)} outputs in column {columns.outputs}"
+        raise BadRowError(f"{unequal}: each input needs one output")
+    if columns.more_inputs is not None:
+        every = [evalplus.arguments_of(str(row[columns.id]), given) for given in every]
+    checker = _checker(row.get(columns.checker or "") or checker)
+    if checker and (function or outputs is None):
+        raise BadRowError("it has a checker, which decides about printed texts, and no expected texts")
+    tolerance = row.get(columns.tolerance or "") or 0.0
+    return Cases(
+        inputs=tuple(every),
+        outputs=None if outputs is None else tuple(outputs),
+        function=function,
+        base=len(inputs) if columns.more_inputs is not None else 0,
+        tolerance=float(tolerance),
+        checker=checker,
+    )
+
+
+def _given(row: Row, columns: ExecutionColumns) -> tuple[list[Any], list[Any] | None]:
+    """Return the inputs and outputs as the row has them."""
+    if not columns.cases:
+        # Without outputs, the answers of the reference solution are expected.
+        has_outputs = columns.outputs is not None and (
+            row.get(columns.outputs) is not None or not _solution(row, columns)
+        )
+        return _list(row, columns.inputs or ""), _list(row, columns.outputs or "") if has_outputs else None
+    every = [case for name in columns.cases for case in _list({name: _unpacked(row.get(name), name)}, name)]
+    for number, case in enumerate(every, 1):
+        if not isinstance(case, dict) or not {"input", "output"} <= case.keys():
+            raise BadRowError(f"item {number} of {', '.join(columns.cases)} has no `input` and `output`")
+    return [case["input"] for case in every], [case["output"] for case in every]
+
+
+def _unpacked(value: Any, name: str) -> Any:
+    try:
+        return unpacked(value)
+    except ValueError as error:
+        raise BadRowError(f"column {name} is {error}") from None
+
+
+def _solution(row: Row, columns: ExecutionColumns) -> object:
+    return row.get(columns.solution or "")
+
+
+def _function(row: Row, columns: ExecutionColumns) -> str:
+    """Return the name of the function to call; empty for a program that reads standard input."""
+    name: Any = row
+    for part in (columns.function or columns.entry_point or "").split("."):
+        if isinstance(name, str):
+            try:
+                name = json.loads(name)
+            except ValueError as error:
+                raise BadRowError(f"column {columns.function} is not JSON ({error})") from None
+        name = name.get(part) if isinstance(name, dict) else None
+    if name in (None, ""):
+        return ""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise BadRowError(f"column {columns.function or columns.entry_point} has no name of a function: {name!r:.60}")
+    return name
+
+
+def _of_function(
+    inputs: list[Any], outputs: list[Any] | None, columns: ExecutionColumns
+) -> tuple[list[Any], list[Any] | None]:
+    """Return arguments and values. Inputs that are texts have one JSON value a line, and their outputs are JSON."""
+    if not any(isinstance(given, str) for given in inputs):
+        for number, given in enumerate(inputs, 1):
+            if not isinstance(given, list):
+                raise BadRowError(f"column {columns.inputs}: item {number} is {_kind(given)}, not a list of arguments")
+        return inputs, outputs
+    _check_texts(columns.inputs, inputs)
+    _check_texts(columns.outputs, outputs or [])
+    try:
+        arguments = [[json.loads(line) for line in text.split("\n")] for text in inputs]
+        return arguments, None if outputs is None else [json.loads(text) for text in outputs]
+    except (ValueError, RecursionError) as error:
+        raise BadRowError(f"an input or output of {columns.inputs} is not JSON ({error})") from None
+
+
+def _check_texts(name: str | None, found: list[Any]) -> None:
+    for number, text in enumerate(found, 1):
+        if not isinstance(text, str):
+            raise BadRowError(f"column {name}: item {number} is {_kind(text)}, not a text")
+
+
+def _list(row: Row, name: str) -> list[Any]:
+    """Return a list, also if it is given as JSON text."""
+    value = row.get(name)
+    if value == {}:  # MBPP+ has one
+        return []
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise BadRowError(f"column {name} is a text, but not a list in JSON ({error})") from None
+    if not isinstance(value, (list, tuple)):
+        raise BadRowError(
+            f"no list in column {name}" if value is None else f"column {name} is {_kind(value)}, not a list"
+        )
+    return list(value)
+
+
+def _kind(value: object) -> str:
+    names = {bool: "true or false", int: "a number", float: "a number", dict: "an object", list: "a list"}
+    names[str] = "a text"
+    return "null" if value is None else names.get(type(value), f"of type {type(value).__name__}")
+
+
+def _checker(value: object) -> str:
+    if not isinstance(value, str):
+        raise BadRowError(f"the checker is {_kind(value)}, not Python source")
+    try:
+        tree = ast.parse(value)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise BadRowError(f"the checker is invalid Python: {error}") from None
+    if value and "check" not in defined(tree):
+        raise BadRowError("the checker defines no function check(input, output, expected)")
+    return value

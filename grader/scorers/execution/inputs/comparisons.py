@@ -1,0 +1,153 @@
+"""The rules by which a printed text is compared with the expected one, by the name in a protocol's `compare`.
+
+A rule is a function of the expected and the printed text. `lines` is LiveCodeBench's (`testing_util.py` at 28fef95,
+`grade_stdio`). A package can add rules as entry points of the group `grade.comparisons`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from importlib import metadata
+from typing import Any
+
+from grader.errors import UsageError
+
+GROUP = "grade.comparisons"
+Rule = Callable[[str, str], bool]
+NEAR = 1e-6
+
+
+def rule(name: str) -> Rule:
+    """Return the rule with this name; raises UsageError."""
+    kind, colon, number = name.partition(":")
+    if colon and kind in _TOLERANT:
+        return _TOLERANT[kind](_tolerance(name, number))
+    if name in _PLAIN:
+        return _PLAIN[name]
+    for point in metadata.entry_points(group=GROUP, name=name):
+        loaded: Rule = point.load()
+        return loaded
+    names = sorted(
+        {*_PLAIN, "evalplus", *(f"{kind}:1e-6" for kind in _TOLERANT), *metadata.entry_points(group=GROUP).names}
+    )
+    raise UsageError(f"compare = {name!r}: unknown comparison; the comparisons are {', '.join(names)}.")
+
+
+def _tolerance(name: str, number: str) -> float:
+    try:
+        tolerance = float(number)
+    except ValueError:
+        tolerance = -1.0
+    if not 0 <= tolerance < math.inf:
+        raise UsageError(f"compare = {name!r}: the largest difference has to follow, as in `float:1e-6`.")
+    return tolerance
+
+
+def exact(expected: str, printed: str) -> bool:
+    """Compare character by character."""
+    return expected == printed
+
+
+def trimmed(expected: str, printed: str) -> bool:
+    """Compare character by character, but for blanks at the end of lines and empty lines at the end."""
+    first, second = ([line.rstrip() for line in text.rstrip().split("\n")] for text in (expected, printed))
+    return first == second
+
+
+def tokens(expected: str, printed: str) -> bool:
+    """Compare what is between blanks and line breaks."""
+    return expected.split() == printed.split()
+
+
+def lines(expected: str, printed: str) -> bool:
+    """Compare line by line without blanks around them; a line is also right if all its tokens are equal decimals."""
+    first, second = expected.strip().split("\n"), printed.strip().split("\n")
+    return len(first) == len(second) and all(map(_is_line, first, second))
+
+
+def _is_line(expected: str, printed: str) -> bool:
+    if expected.strip() == printed.strip():
+        return True
+    try:
+        return list(map(Decimal, printed.split())) == list(map(Decimal, expected.split()))
+    except InvalidOperation:
+        return False
+
+
+def numbers(expected: str, printed: str) -> bool:
+    """Compare tokens, as numbers where both are numbers."""
+    return _compare_tokens(expected, printed, _is_equal)
+
+
+def _within(tolerance: float) -> Rule:
+    """Return the rule that accepts numbers within a relative or absolute difference."""
+
+    def is_near(expected: str, printed: str) -> bool:
+        return _is_equal(expected, printed) or _is_close(expected, printed, tolerance)
+
+    return lambda expected, printed: _compare_tokens(expected, printed, is_near)
+
+
+def _near(tolerance: float) -> Rule:
+    """Return the rule that accepts such numbers only where the expected one has a decimal point."""
+
+    def is_near(expected: str, printed: str) -> bool:
+        return _is_equal(expected, printed) or ("." in expected and _is_close(expected, printed, tolerance))
+
+    return lambda expected, printed: _compare_tokens(expected, printed, is_near)
+
+
+def _compare_tokens(expected: str, printed: str, is_token: Rule) -> bool:
+    first, second = expected.split(), printed.split()
+    return len(first) == len(second) and all(map(is_token, first, second))
+
+
+def _is_equal(expected: str, printed: str) -> bool:
+    try:
+        return expected == printed or Decimal(expected) == Decimal(printed)
+    except InvalidOperation:
+        return False
+
+
+def _is_close(expected: str, printed: str, tolerance: float) -> bool:
+    try:
+        return math.isclose(float(expected), float(printed), rel_tol=tolerance, abs_tol=tolerance)
+    except (ValueError, OverflowError):
+        return False
+
+
+def same_values(expected: Any, given: Any) -> bool:
+    """Compare what a function returned as LiveCodeBench does: by `==`, and a tuple is taken as a list."""
+    return bool((list(given) if isinstance(given, tuple) else given) == expected)
+
+
+def near_values(expected: Any, given: Any) -> bool:
+    """Compare values part by part. Floats may differ a little; a list may be a tuple."""
+    if isinstance(expected, float) and isinstance(given, (int, float)) and not isinstance(given, bool):
+        return math.isclose(expected, given, rel_tol=NEAR, abs_tol=NEAR) or (math.isnan(expected) and math.isnan(given))
+    if isinstance(expected, (list, tuple)) and isinstance(given, (list, tuple)):
+        return len(expected) == len(given) and all(map(near_values, expected, given))
+    if isinstance(expected, dict) and isinstance(given, dict):
+        return expected.keys() == given.keys() and all(near_values(item, given[key]) for key, item in expected.items())
+    try:
+        return bool(expected == given) and isinstance(expected, bool) == isinstance(given, bool)
+    except ValueError:  # NumPy's arrays
+        return repr(expected) == repr(given)
+
+
+_PLAIN: dict[str, Rule] = {
+    "lines": lines,
+    "tokens": tokens,
+    "numbers": numbers,
+    "exact": exact,
+    "trimmed": trimmed,
+}
+_TOLERANT: dict[str, Callable[[float], Rule]] = {"float": _within, "near": _near}
+CAREFUL = {"lines": "numbers", "tokens": "numbers", "exact": "trimmed"}
+"""Comparison -> that of the careful reading, for which blanks make no difference; others are their own.
+
+That a number may differ a little is for the task to say (`compare_careful = "near:1e-6"`): where a benchmark has one
+exact text for it, others are wrong.
+"""

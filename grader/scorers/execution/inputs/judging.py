@@ -1,0 +1,221 @@
+"""Both readings of a program that answered the inputs of its task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from grader.results import Calls, FirstDifference, Outcome, Reading
+from grader.scorers.execution.inputs.values import Raised, answered
+from grader.scorers.execution.reading import failure, unscored
+
+if TYPE_CHECKING:
+    from grader.sandbox.answer import Answers, Evidence
+    from grader.scorers.execution.inputs.cases import Cases
+    from grader.scorers.execution.jobs import Texts
+
+MOST_SHOWN = 1000
+"""Characters of an input or output in the results."""
+RULE = "outputs"
+PASSED = Reading(outcome=Outcome.PASSED, credit=1, rule=RULE)
+
+
+class Given(NamedTuple):
+    """What a program gave for one input: a printed text or a returned value."""
+
+    value: Any
+    outcome: Outcome = Outcome.PASSED
+    """What happened instead, if the program gave nothing that can be compared."""
+    why: str = ""
+
+    @property
+    def shown_text(self) -> str:
+        """What it printed or returned, for people."""
+        return "" if self.value is None else shown(self.value)
+
+    @property
+    def shown(self) -> str:
+        """The answer for people, or why there is none."""
+        return self.why or shown(self.value)
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """Both readings of a program, and how many of its answers are right."""
+
+    official: Reading
+    careful: Reading
+    calls: Calls | msgspec.UnsetType = msgspec.UNSET
+    seconds: float = 0.0
+    text: str = "unscored"
+    """The official result text."""
+    right: list[bool] = []
+    """Whether each output is right, in the careful reading."""
+    given: Sequence[Given] = ()
+    base: tuple[bool, bool] | None = None
+    """Whether it passes the base inputs, in each reading."""
+
+
+class _Run(msgspec.Struct, frozen=True, kw_only=True):
+    printed: str
+    status: int
+    cpu: float
+    cut: bool = False
+    error: str = ""
+
+
+def printed(parts: Sequence[Answers], count: int, seconds: float, words: Texts) -> list[Given]:
+    """Return what a program printed for each of `count` inputs; `parts`: its answers, job by job."""
+    found = _broken(parts)
+    for answers in parts if not found else ():
+        runs = [msgspec.json.decode(reply, type=_Run) for reply in answers.replies]
+        found += [_printed(run, answers.evidence, seconds, words) for run in runs]
+    return _filled(found, parts, count, seconds, words)
+
+
+def _printed(run: _Run, evidence: Evidence, seconds: float, words: Texts) -> Given:
+    if run.cpu > seconds:
+        return Given(run.printed, Outcome.TIMEOUT, f"used {run.cpu:.1f} s of CPU time")
+    if run.cut:
+        return Given(run.printed, Outcome.FAILED, f"prints more than {len(run.printed):,} characters")
+    if run.status < 0:
+        ended = msgspec.structs.replace(evidence, stopped=None, status=run.status)
+        return Given(run.printed, *failure(ended, None, "", words))
+    if run.status:
+        kind = Outcome.OUT_OF_MEMORY if run.error.startswith("MemoryError") else Outcome.ERROR
+        return Given(run.printed, kind, run.error or f"ends with status {run.status}")
+    return Given(run.printed)
+
+
+class Asked(NamedTuple):
+    """The calls of a function."""
+
+    function: str
+    calls: Sequence[str]
+    known: dict[str, Any]
+    """Reply -> value, of replies that were read before."""
+
+
+def returned(parts: Sequence[Answers], asked: Asked, seconds: float, words: Texts) -> list[Given]:
+    """Return what a function returned for each input."""
+    calls, known = asked.calls, asked.known
+    found = _broken(parts) or _undefined(parts, asked.function)
+    replies = [] if found else [reply for answers in parts for reply in answers.replies]
+    for reply in replies:
+        value = known[reply] if reply in known else answered(reply)
+        found.append(Given(value, Outcome.ERROR, repr(value)[1:-1]) if isinstance(value, Raised) else Given(value))
+    return _filled(found, parts, len(calls), seconds, words)
+
+
+def _broken(parts: Sequence[Answers]) -> list[Given]:
+    """Return one answer if the program does not load, else none."""
+    hello = parts[0].hello if parts else None
+    why = "" if hello is None else json.loads(hello).get("failed", "")
+    return [Given(None, Outcome.ERROR, str(why))] if why else []
+
+
+def _undefined(parts: Sequence[Answers], function: str) -> list[Given]:
+    hello = parts[0].hello if parts else None
+    if hello is None or function in json.loads(hello).get("functions", ()):
+        return []
+    return [Given(None, Outcome.ERROR, f"the program defines no function {function}")]
+
+
+def _filled(found: list[Given], parts: Sequence[Answers], count: int, seconds: float, words: Texts) -> list[Given]:
+    """Return the answers, with reasons for those that are missing at the end."""
+    if len(found) == count:
+        return found
+    if not (found and found[0].value is None and found[0].why):
+        evidence = parts[-1].evidence
+        is_late = evidence.stopped == "cpu" and not evidence.oom
+        why = Outcome.TIMEOUT, f"used more than {seconds:.3g} s of CPU time"
+        found.append(Given(None, *why if is_late else failure(evidence, None, "", words)))
+    last = found[-1]._replace(why="not asked, because the program ended before")
+    return found + [last if len(found) > 1 else found[-1]] * (count - len(found))
+
+
+def judged(
+    cases: Cases, expected: Sequence[Any], given: Sequence[Given], right: Sequence[Sequence[bool]], words: Texts
+) -> Judged:
+    """Return both readings. `right`: for each reading, whether the answers are right."""
+    official, careful = (_reading(expected, given, part) for part in right)
+    wrong = [number for number, is_right in enumerate(right[1]) if not is_right]
+    calls = Calls(n=len(given), same=len(given) - len(wrong))
+    if wrong:
+        first = wrong[0]
+        two = _around_difference(shown(expected[first]), given[first].shown)
+        call = _cut(cases.shown(first))
+        calls = msgspec.structs.replace(calls, first=FirstDifference(call=call, expected=two[0], returned=two[1]))
+    text = "passed" if official.credit else words.failed_prefix + official.detail
+    base = (all(right[0][: cases.base]), all(right[1][: cases.base])) if cases.base else None
+    if official.outcome is Outcome.TIMEOUT and words.timed_out:
+        text = words.timed_out
+    return Judged(
+        official=official, careful=careful, calls=calls, text=text, base=base, right=list(right[1]), given=given
+    )
+
+
+def _reading(expected: Sequence[Any], given: Sequence[Given], right: Sequence[bool]) -> Reading:
+    """Return the reading of a program that ends with its first wrong answer."""
+    number = next((number for number, is_right in enumerate(right) if not is_right), None)
+    if number is None:
+        return PASSED
+    one = given[number]
+    outcome = Outcome.FAILED if one.outcome is Outcome.PASSED else one.outcome
+    why = one.why if one.outcome is not Outcome.PASSED else difference(shown(expected[number]), shown(one.value))
+    return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(given)}: {why}", rule=RULE)
+
+
+def shown(value: Any) -> str:
+    """Return an answer for people."""
+    if isinstance(value, str):
+        return value
+    try:
+        return repr(value)
+    except ValueError:
+        return f"an integer of {value.bit_length():,} bits" if isinstance(value, int) else "a value with long integers"
+
+
+def difference(expected: str, given: str) -> str:
+    """Return the first difference between two texts, in words."""
+    first, second = expected.strip().split("\n"), given.strip().split("\n")
+    pairs = enumerate(zip(first, second, strict=False), 1)
+    number = next((number for number, (one, other) in pairs if one.split() != other.split()), None)
+    if number is None:
+        return (
+            f"{len(second)} lines instead of {len(first)}" if len(first) != len(second) else "other blanks or line ends"
+        )
+    line = f"line {number} is " if len(first) > 1 or len(second) > 1 else "the answer is "
+    return f"{line}{_short(second[number - 1])}, expected {_short(first[number - 1])}"
+
+
+def _short(text: str, limit: int = 100) -> str:
+    text = text.strip()
+    return f"`{text[:limit]}{'...' if len(text) > limit else ''}`"
+
+
+def _around_difference(expected: str, given: str) -> tuple[str, str]:
+    """Return two texts, without what is equal long before their first difference."""
+    before = 0
+    if max(len(expected), len(given)) > MOST_SHOWN:
+        before = max(0, _equal_characters(expected, given) - MOST_SHOWN // 4)
+    start = f"[{before:,} equal characters] ..." if before else ""
+    return start + _cut(expected[before:]), start + _cut(given[before:])
+
+
+def _equal_characters(one: str, other: str) -> int:
+    """Return the number of characters at the beginning that are equal."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((number for number, (first, second) in pairs if first != second), min(len(one), len(other)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... [{len(text) - MOST_SHOWN:,} more characters]"
+
+
+def unjudged(why: str, rule: str = "infrastructure") -> Judged:
+    """Return the readings of a program about which nothing is known."""
+    reading = msgspec.structs.replace(unscored(why), rule=rule)
+    return Judged(official=reading, careful=reading)

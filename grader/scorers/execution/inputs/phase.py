@@ -1,0 +1,234 @@
+"""From programs and the inputs of their tasks to both readings: all programs answer, then all answers are judged."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from grader.errors import InputError
+from grader.files.json_text import quoted
+from grader.results import Outcome
+from grader.scorers.execution.candidate import Candidate
+from grader.scorers.execution.inputs import evalplus, judging, values
+from grader.scorers.execution.inputs.answering import Answering, Wanted
+from grader.scorers.execution.inputs.checking import CheckerError, checked, key_of_checker, runs_of_checker
+from grader.scorers.execution.inputs.comparisons import CAREFUL, near_values, rule, same_values
+from grader.scorers.execution.inputs.judging import Asked, Given, Judged, printed, returned
+from grader.scorers.execution.tasks import MOST_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from grader.sandbox.answer import Answers
+    from grader.sandbox.interface import Limits
+    from grader.scorers.execution.candidate import Stopped
+    from grader.scorers.execution.inputs.cases import Cases
+    from grader.scorers.execution.jobs import Texts
+    from grader.scorers.execution.settling import Settler
+    from grader.scorers.execution.spool import Spool
+    from grader.scorers.execution.tasks import CodeTask
+
+EVALPLUS = "evalplus"
+REFERENCE_SECONDS = 30.0
+"""CPU time of a reference solution for each input."""
+
+
+class _Expected(NamedTuple):
+    """What is expected of a task's programs."""
+
+    answers: Sequence[Any]
+    replies: dict[str, Any]
+    """Reply -> value, of a reference solution."""
+
+
+class References:
+    """The reference solutions of tasks without expected outputs, and what they answered."""
+
+    def __init__(self, settler: Settler, spool: Spool, limits: Limits) -> None:
+        """`settler` may run its jobs where tests do; `spool` keeps the answers."""
+        self._answering = Answering(settler, spool, limits)
+        self.candidates: dict[str, Candidate] = {}
+        """Task -> its reference solution, if it was run."""
+        self.broken: dict[str, str] = {}
+        """Task -> why its reference solution has no answers."""
+        self.expected: dict[str, _Expected] = {}
+        """Task -> what its reference solution answered."""
+
+    def run(self, wanted: Mapping[str, Wanted]) -> None:
+        """Let the reference solutions of these tasks answer."""
+        self.candidates |= {qid: one.candidate for qid, one in wanted.items()}
+        self._answering.run("running references", wanted.values())
+
+    def lost(self, qid: str) -> str | None:
+        """Return why a reference solution was not run; None if it was."""
+        return self._answering.lost.get(self.candidates[qid])
+
+    def parts(self, qid: str) -> list[Answers]:
+        """Return what a reference solution answered; see `Answering.answers`."""
+        return self._answering.answers(self.candidates[qid])
+
+    def forget(self, qid: str) -> None:
+        """Forget a task: its reference solution may be run again."""
+        self.candidates.pop(qid, None)
+        self.broken.pop(qid, None)
+        self.expected.pop(qid, None)
+
+
+class Inputs:
+    """Judges programs of tasks with inputs."""
+
+    def __init__(
+        self,
+        tasks: Mapping[str, CodeTask],
+        settler: Settler,
+        spool: Spool,
+        limits: Limits,
+        words: Texts,
+        *,
+        references: References | None = None,
+    ) -> None:
+        """`references`: those that have already answered."""
+        self._tasks, self._limits, self._words = tasks, limits, words
+        self._answering = Answering(settler, spool, limits)
+        self._checking = Answering(settler.with_tests(), spool, limits)
+        self._references = references or References(settler.with_tests(), spool, limits)
+        official = "lines" if words.compare == EVALPLUS else words.compare
+        self._rules = rule(official), rule(words.compare_careful or CAREFUL.get(official, official))
+        self._calls = cache(self._calls_of)
+        self.failed_checkers: dict[str, str] = {}
+        """Task -> the first error of its checker."""
+
+    def judged(self, candidates: Iterable[Candidate]) -> dict[Candidate, Judged]:
+        """Return both readings of each program, except of those that are `stopped`."""
+        by_task: dict[str, list[Candidate]] = {}
+        for candidate in dict.fromkeys(candidates):
+            by_task.setdefault(candidate.qid, []).append(candidate)
+        self.answer_references(by_task)
+        problems = {qid: why for qid in by_task if (why := self._references.broken.get(qid))}
+        if problems:
+            raise InputError([f"task {quoted(qid)}: its reference solution {why}" for qid, why in problems.items()])
+        seconds = {qid: self._seconds(qid) for qid in by_task}
+        wanted = (self._wanted(one, seconds[one.qid]) for every in by_task.values() for one in every)
+        self._answering.run("running programs", wanted)
+        self._check([one for qid, every in by_task.items() if self._cases(qid).checker for one in every], seconds)
+        made: dict[Candidate, Judged] = {}
+        for qid, every in by_task.items():
+            expected = self._expected(qid)
+            made |= {one: self._judged(one, expected, seconds[qid]) for one in every if self.stopped(one) is None}
+        return made
+
+    def stopped(self, candidate: Candidate) -> Stopped | None:
+        """Return why a program has no verdict yet: it, or its task's checker, has used up its time slice."""
+        checker = self._checking.stopped.get(key_of_checker(candidate))
+        return self._answering.stopped.get(candidate) or checker
+
+    def _cases(self, qid: str) -> Cases:
+        cases = self._tasks[qid].cases
+        assert cases is not None
+        return cases
+
+    def _calls_of(self, qid: str) -> tuple[str, ...]:
+        cases = self._cases(qid)
+        return values.calls(cases.function, cases.inputs) if cases.function else cases.inputs
+
+    def _wanted(self, candidate: Candidate, seconds: float) -> Wanted:
+        function, source = self._cases(candidate.qid).function, candidate.source
+        if self._words.prelude:
+            source = f"{self._words.prelude}\n{source}"
+        if function and "class Solution" in source:
+            source += f"\n\n{function} = Solution().{function}\n"
+        return Wanted(candidate, self._tasks[candidate.qid], source, self._calls(candidate.qid), function, seconds)
+
+    # --- references ---
+
+    def answer_references(self, qids: Iterable[str]) -> None:
+        """Let the reference solutions answer where the data has no outputs; `broken` has those without answers."""
+        known = self._references
+        open_ = [qid for qid in qids if self._cases(qid).outputs is None and qid not in known.candidates]
+        candidates = {
+            qid: Candidate(qid=qid, source=f"{self._tasks[qid].whole_solution}\n# reference") for qid in open_
+        }
+        known.run({qid: self._wanted(one, REFERENCE_SECONDS) for qid, one in candidates.items()})
+        known.broken |= {qid: why for qid in open_ if (why := self._reference_problem(qid))}
+
+    def _reference_problem(self, qid: str) -> str:
+        if (lost := self._references.lost(qid)) is not None:
+            return f"was not run: {lost}"
+        given = self._given(qid, self._references.parts(qid), {}, REFERENCE_SECONDS)
+        number = next((number for number, one in enumerate(given) if one.outcome is not Outcome.PASSED), None)
+        if number is None:
+            self._references.expected[qid] = self._expectation(qid, [one.value for one in given])
+            return ""
+        return f"fails with its input {number + 1}, {self._cases(qid).shown(number):.100}: {given[number].why}"
+
+    def _seconds(self, qid: str) -> float:
+        own = self._tasks[qid].seconds or self._limits.cpu_seconds
+        if qid not in self._references.candidates:
+            return own
+        used = sum(part.evidence.cpu for part in self._references.parts(qid))
+        return max(own, min(MOST_SECONDS, self._words.times_reference * used))
+
+    # --- judging ---
+
+    def _given(self, qid: str, parts: Sequence[Answers], known: dict[str, Any], seconds: float) -> list[Given]:
+        cases = self._cases(qid)
+        if cases.function:
+            return returned(parts, Asked(cases.function, self._calls(qid), known), seconds, self._words)
+        return printed(parts, len(cases.inputs), seconds, self._words)
+
+    def _expected(self, qid: str) -> _Expected:
+        cases = self._cases(qid)
+        return self._references.expected[qid] if cases.outputs is None else _Expected(cases.outputs, {})
+
+    def _expectation(self, qid: str, given: Sequence[Any]) -> _Expected:
+        """Return what a reference solution answered."""
+        replies = (reply for part in self._references.parts(qid) for reply in part.replies)
+        # A value with a NaN does not equal itself, but would if it were the same object.
+        return _Expected(given, {reply: one for reply, one in zip(replies, given, strict=True) if "NaN" not in reply})
+
+    def _judged(self, candidate: Candidate, expected: _Expected, seconds: float) -> Judged:
+        if candidate in self._answering.lost:
+            return judging.unjudged(self._answering.lost[candidate])
+        cases, parts = self._cases(candidate.qid), self._answering.answers(candidate)
+        given = self._given(candidate.qid, parts, expected.replies, seconds)
+        try:
+            right = self._right(candidate, cases, expected, given)
+        except CheckerError as error:
+            self.failed_checkers.setdefault(candidate.qid, str(error))
+            return judging.unjudged(f"task {candidate.qid}: {error}", "checker")
+        made = judging.judged(cases, expected.answers, given, right, self._words)
+        return msgspec.structs.replace(made, seconds=sum(part.evidence.cpu for part in parts))
+
+    def _check(self, candidates: list[Candidate], seconds: Mapping[str, float]) -> None:
+        """Let checkers decide about answers; no program is asked any more."""
+        wanted = []
+        for one in candidates:
+            if one not in self._answering.lost and one not in self._answering.stopped:
+                given = self._given(one.qid, self._answering.answers(one), {}, seconds[one.qid])
+                name, source, texts = runs_of_checker(one, self._cases(one.qid), given)
+                wanted.append(Wanted(name, self._tasks[one.qid], source, texts, "", self._limits.cpu_seconds))
+        self._checking.run("running checkers", [one for one in wanted if one.calls])
+
+    def _right(self, candidate: Candidate, cases: Cases, known: _Expected, given: Sequence[Given]) -> list[list[bool]]:
+        """Return for each reading whether the answers are right; raises CheckerError."""
+        qid, expected = candidate.qid, known.answers
+        if cases.checker:
+            return [checked(self._checking, candidate, given, self._limits.cpu_seconds, self._words)] * 2
+        if self._words.compare == EVALPLUS:
+            official = _as_evalplus(qid, cases, expected, given)
+            careful = [one or (g.outcome is Outcome.PASSED and near_values(e, g.value))
+                       for one, e, g in zip(official, expected, given, strict=True)]  # fmt: skip
+            return [official, careful]
+        rules = (same_values, near_values) if cases.function else self._rules
+        pairs = list(zip(expected, given, strict=True))
+        return [[one.outcome is Outcome.PASSED and is_right(e, one.value) for e, one in pairs] for is_right in rules]
+
+
+def _as_evalplus(qid: str, cases: Cases, expected: Sequence[Any], given: Sequence[Given]) -> list[bool]:
+    """Return which answers are right by EvalPlus, which judges the base inputs and the others separately."""
+    triples = list(zip(cases.inputs, expected, [one.value for one in given], strict=True))
+    parts = triples[: cases.base], triples[cases.base :]
+    found = [one for part in parts for one in evalplus.rights(qid, cases.function, cases.tolerance, part)]
+    return [is_right and one.outcome is Outcome.PASSED for is_right, one in zip(found, given, strict=True)]

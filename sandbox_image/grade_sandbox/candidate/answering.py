@@ -1,0 +1,314 @@
+"""The process of a candidate: it executes the candidate's code and answers calls, one after the other.
+
+It never has the tests or an expected value. It gets a call whose arguments depend on answers only after it has answered
+all calls before; others come in batches (dialogue.py).
+"""
+
+import contextlib
+import os
+import resource
+import socket
+import struct
+import sys
+
+from grade_sandbox.values import (
+    call_context,
+    callbacks,
+    instances,
+    plain_forms,
+    receiving,
+    remote_objects,
+    sending,
+    standing_in,
+    streams,
+    value_format,
+    wire,
+)
+from grade_sandbox.values.object_table import ObjectTable
+from grade_sandbox.values.standing_in import FORGOTTEN
+
+# No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the candidate's code.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+BUFFER = 1 << 16
+LEVELS = 64
+"""How many calls deeper than usual a program with less room answers. Tests call a program from fewer (official.py)."""
+
+
+def candidate(spec: "dict[str, Any]", channel_fd: int) -> None:
+    """Execute a candidate's code, report what it defines, and answer calls until the channel closes.
+
+    `spare`: it gets only so many bytes of new address space, and less of the stack, of Python's and of C's.
+    """
+    if "spare" not in spec:
+        _serve(spec, channel_fd)
+        return
+    with open("/proc/self/statm", "rb") as file:
+        used = int(file.read().split()[0]) * os.sysconf("SC_PAGESIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (used + spec["spare"], resource.getrlimit(resource.RLIMIT_AS)[1]))
+    _deeper(LEVELS, lambda: _serve(spec, channel_fd))
+
+
+def _deeper(levels: int, work: "Callable[[], None]") -> None:
+    if levels:
+        next(map(_deeper, (levels - 1,), (work,)))
+    else:
+        work()
+
+
+def _serve(spec: "dict[str, Any]", channel_fd: int) -> None:
+    channel = _Channel(channel_fd)
+    streams.swallow()
+    if "seed" in spec and "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(spec["seed"])
+    printed = sys.stdout = streams.WriteOnlyStringIO()
+    namespace: dict[str, Any] = {}
+    try:
+        exec(compile(spec["signature"], "<signature>", "exec"), namespace)
+        originals = instances.declared(spec["classes"], namespace)
+        asked = [name for name in spec["stubs"] if isinstance(namespace.get(name), type)]
+        exec(compile(spec["source"], "<candidate>", "exec"), namespace)
+    except BaseException as error:
+        channel.send(value_format.dumps({"failed": streams.clip(f"{type(error).__name__}: {error}")}))
+        channel.flush()
+        return
+    kind = _OneByOne if spec.get("each") else _Answerer
+    answerer = kind(spec, namespace, originals, asked, call_context.Entered(printed), channel.announce)
+    channel.send(answerer.hello())
+    while True:
+        try:
+            call = value_format.loads(wire.receive_bytes(channel.receive, value_format.MAX_BYTES))
+        except (wire.ClosedError, OSError):
+            return
+        channel.send(answerer.answer(call))
+
+
+class _Channel:
+    """Sends answers when no further call is there, and not one by one."""
+
+    def __init__(self, fd: int) -> None:
+        self._socket = socket.socket(fileno=fd)
+        self._received, self._waiting = memoryview(b""), bytearray()
+
+    def receive(self, count: int) -> memoryview:
+        """Return at most so many bytes; none at the end of the stream."""
+        if not self._received:
+            self.flush()
+            self._received = memoryview(self._socket.recv(BUFFER))
+        found, self._received = self._received[:count], self._received[count:]
+        return found
+
+    def send(self, data: bytes) -> None:
+        """Send a message, at the latest before the next call is waited for."""
+        self._waiting += struct.pack(">I", len(data)) + data
+        if len(self._waiting) > BUFFER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what waits."""
+        view, self._waiting = memoryview(self._waiting), bytearray()
+        while view:
+            view = view[self._socket.send(view) :]
+
+    def announce(self) -> None:
+        """Tell that a large answer comes."""
+        self.send(b"")
+        self.flush()
+
+
+class _Answerer:
+    """The state of a candidate's process between calls."""
+
+    def __init__(
+        self,
+        spec: "dict[str, Any]",
+        namespace: "dict[str, Any]",
+        originals: "dict[str, type[Any]]",
+        asked: "list[str]",
+        entered: call_context.Entered,
+        announce: "Callable[[], object]" = bool,
+    ) -> None:
+        """`originals`: the classes of the signature. `asked`: names of the classes that the candidate must write.
+
+        `announce` is called before a large answer is encoded.
+        """
+        self._announce, self._tells = announce, "spare" in spec
+        self._namespace, self._entered = namespace, entered
+        self._names, self._reads = spec["names"], spec["reads"]
+        self._wanted = {*spec["names"], *spec["stubs"]}
+        self._asked = asked
+        # Their objects stay here.
+        self._tested = {namespace[name]: name for name in asked if isinstance(namespace.get(name), type)}
+        self._classes = originals | instances.declared(spec["classes"], namespace)
+        self._labels = {kind: name for table in (originals, self._classes) for name, kind in table.items()}
+        self._theirs, self._ours = ObjectTable("t", by_value=True), ObjectTable("a", by_value=False)
+        self._answers: list[Any] = []
+        self._arguments: list[Any] = []
+        self._parts: list[Any] = []
+        """The new objects of the last call, and of its answer."""
+        self._makers = _Makers(self._value_of)
+
+    def hello(self) -> bytes:
+        """Return the first message: the names the tests may use that the candidate's code defines."""
+        space = self._namespace
+        encoder = self._encoder()
+        values: dict[str, Any] = {}
+        errors: dict[str, Any] = {}
+        for name in self._names:
+            value = space.get(name)
+            if isinstance(value, type) and issubclass(value, Exception):
+                errors[name] = encoder.exception(value.__new__(value))[1]
+            elif name in space and not callable(value) and type(value) is not type(sys):
+                with contextlib.suppress(instances.UncrossableError):
+                    values[name] = encoder.encode(value)
+        self._ours.add(encoder.values, encoder.nodes)
+        return value_format.dumps(
+            {
+                "functions": [n for n, v in space.items() if callable(v) and n in self._wanted],
+                "imported": [n for n in self._names if n in space and _is_imported(n, space[n])],
+                "errors": errors,
+                "values": values,
+                "n": encoder.nodes,
+            }
+        )
+
+    def _encoder(self) -> sending.Encoder:
+        tables = self._ours.atoms, self._theirs.atoms
+        return sending.Encoder(
+            self._labels, tables, reads=self._reads, functions=True, tested=self._tested, announce=self._announce
+        )
+
+    def answer(self, call: "dict[str, Any]") -> bytes:
+        """Return the reply to one call, as bytes."""
+        # Those of the last call. After the very last call, nobody would ask for changes.
+        if self._answers:
+            self._theirs.rest(self._arguments)
+            self._ours.rest(self._parts, id(self._answers[-1]))
+        self._arguments, self._parts = [], []
+        expected = len(self._theirs.objects) + len(call["n"])
+        outcome: dict[str, Any] = {}
+        try:
+            target, args, kwargs = self._take(call)
+        except Exception as error:
+            self._theirs.objects += [FORGOTTEN] * (expected - len(self._theirs.objects))
+            self._answers.append(FORGOTTEN)
+            return value_format.dumps({"u": f"something else than the call is about ({type(error).__name__})"})
+        self._entered.enter(call)
+        try:
+            outcome = {"v": target(*args, **kwargs)}
+            self._constructed(call["f"], outcome["v"])
+        except (Exception, SystemExit) as error:
+            outcome = {"e": _without_frames(error)}
+        if self._tells and not self._answers:
+            # If its time is up from here on, it is not the program that took too long.
+            self._announce()
+        self._answers.append(outcome.get("v", FORGOTTEN))
+        return self._said(outcome, call)
+
+    def _said(self, outcome: "dict[str, Any]", call: "dict[str, Any]") -> bytes:
+        try:
+            return self._reply(outcome, call)
+        except instances.UncrossableError as error:
+            why = str(error)
+        except Exception as error:
+            why = f"{value_format.type_name(outcome.get('v'))} ({type(error).__name__} while it was read)"
+        return value_format.dumps({"u": why})
+
+    def _constructed(self, function: "dict[str, Any]", value: "Any") -> None:
+        """Note the class of an object, if a function or another class makes it (a singleton, a factory)."""
+        kind, name, *_ = function.get("x", ("", ""))
+        if kind == "name" and name in self._asked and plain_forms.is_own(type(value)):
+            self._tested.setdefault(type(value), name)
+
+    def _take(self, call: "dict[str, Any]") -> "tuple[Any, list[Any], dict[str, Any]]":
+        """Apply the contents of a call; return the function to call and its arguments."""
+        if "d" in call:
+            self._ours.forget_all()
+            self._answers = [FORGOTTEN] * len(self._answers)
+            self._theirs.forget(call["d"])
+        known = {"t": self._theirs, "a": self._ours}
+        decoder = receiving.Decoder(call["n"], self._classes, known, self._makers)
+        decoder.decode_all()
+        self._theirs.add(decoder.built, call["n"])
+        self._arguments = decoder.built
+        for tag, number, node in call["m"]:
+            table = self._theirs if tag == "t" else self._ours
+            decoder.fill(table.objects[number], node)
+            table.look(number)
+        kwargs = {key: decoder.value(atom) for key, atom in call["k"]}
+        return decoder.value(call["f"]), decoder.values(call["v"]), kwargs
+
+    def _reply(self, outcome: "dict[str, Any]", call: "dict[str, Any]") -> bytes:
+        encoder = self._encoder()
+        reply: dict[str, Any] = {key: encoder.encode(value) for key, value in outcome.items()}
+        reply["m"] = [
+            [table.tag, number, encoder.node(table.objects[number])]
+            for table in (self._theirs, self._ours)
+            for number in table.changed()
+        ]
+        encoder.finish()
+        reply["n"] = encoder.nodes
+        data = value_format.dumps(reply | self._entered.left(call))
+        self._ours.add(encoder.values, encoder.nodes)
+        self._parts = encoder.values
+        return data
+
+    def _value_of(self, expression: "list[Any]") -> "Any":
+        """Return the value of an expression over earlier answers in this process; see placeholder.py."""
+        kind, *rest = expression
+        if kind == "name":
+            return self._namespace[rest[0]]
+        if kind == "ans":
+            self._ours.wake(self._ours.atoms.get(id(self._answers[rest[0]]), {}).get("a", -1))
+            return self._answers[rest[0]]
+        if kind == "op":
+            return remote_objects.FUNCTIONS[rest[0]]
+        return standing_in.part(kind, self._value_of(rest[0]), rest[1])
+
+
+class _OneByOne(_Answerer):
+    """Answers calls of functions with data as their arguments; nothing of one call is there in the next."""
+
+    def answer(self, call: "dict[str, Any]") -> bytes:
+        decoder = receiving.Decoder(call["n"], self._classes)
+        decoder.decode_all()
+        self._entered.enter(call)
+        try:
+            outcome: dict[str, Any] = {"v": self._namespace[call["f"]["x"][1]](*decoder.values(call["v"]))}
+        except (Exception, SystemExit) as error:
+            outcome = {"e": _without_frames(error)}
+        return self._said(outcome, call)
+
+    def _reply(self, outcome: "dict[str, Any]", call: "dict[str, Any]") -> bytes:
+        encoder = sending.Encoder(self._labels, announce=self._announce)
+        reply = {key: encoder.encode(value) for key, value in outcome.items()}
+        return value_format.dumps({**reply, "n": encoder.nodes})
+
+
+def _without_frames(error: "BaseException") -> "BaseException":
+    """Remove the frames from an exception, and from those before it: they would keep the arguments of the call."""
+    one: BaseException | None = error
+    while one is not None and one.__traceback__ is not None:
+        one.__traceback__ = None
+        one = one.__context__
+    return error
+
+
+def _is_imported(name: str, value: "Any") -> bool:
+    """Whether a value is a module, or some module has it under this name."""
+    if type(value) is type(sys):
+        return True
+    return any(getattr(module, "__dict__", {}).get(name) is value for module in list(sys.modules.values()))
+
+
+class _Makers(standing_in.Makers):
+    def __init__(self, evaluate: "Callable[..., Any]") -> None:
+        super().__init__()
+        self.evaluate = evaluate  # type: ignore[method-assign]
+
+    def callback(self, node: "list[Any]", decoder: "receiving.Decoder") -> "Any":
+        return callbacks.made(node, decoder)

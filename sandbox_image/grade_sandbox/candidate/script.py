@@ -1,0 +1,153 @@
+"""The process of a program that reads standard input: it compiles the program, and runs it in a fork for each input.
+
+This process itself runs nothing of the program. It never has an expected output. A run ends with all its processes and
+files, so it can leave nothing to the next one.
+"""
+
+import atexit
+import builtins
+import contextlib
+import gc
+import os
+import resource
+import signal
+import socket
+import sys
+import threading
+import traceback
+import types
+
+from grade_sandbox.confine import isolation, process
+from grade_sandbox.values import streams, wire
+
+# No `from __future__ import annotations` here: `compile` would pass it on to the program.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, NoReturn
+
+MAX_PRINTED = 4 << 20
+"""Bytes of the output of one run; what is beyond is cut."""
+MAX_SHOWN = 2000
+"""Bytes at the end of the standard error of one run, of which the last line is reported."""
+STACK_BYTES = 120 << 20
+NAME = "main.py"
+
+
+def script(spec: "dict[str, Any]", channel_fd: int) -> None:
+    """Run a program once for each input that arrives, until the channel closes."""
+    channel = socket.socket(fileno=channel_fd)
+    try:
+        code = compile(spec["source"], NAME, "exec", dont_inherit=True)
+    except BaseException as error:
+        wire.send(channel.send, {"failed": streams.clip(f"{type(error).__name__}: {error}")})
+        return
+    # All that a script has before its first line is made here, once: a fork copies each page that it writes to.
+    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    soft = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
+    resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
+    with _files(b"") as files:
+        _stand_in(files)
+        _open_streams()
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__builtins__=builtins, __file__=NAME)
+    sys.modules["__main__"], sys.argv = main, [NAME]
+    gc.collect()
+    gc.freeze()
+    wire.send(channel.send, {"compiled": True})
+    folder = f"{os.getcwd()}/run"
+    while True:
+        try:
+            given = wire.receive_bytes(channel.recv)
+        except (wire.ClosedError, OSError):
+            return
+        wire.send(channel.send, _run(lambda: _execute(code, main), given, folder))
+
+
+@contextlib.contextmanager
+def _files(given: bytes) -> "Iterator[list[int]]":
+    """Yield files without a name for the three standard streams."""
+    fds = [os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600) for _ in range(3)]
+    try:
+        view = memoryview(given)
+        while view:
+            view = view[os.write(fds[0], view) :]
+        os.lseek(fds[0], 0, os.SEEK_SET)
+        yield fds
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+def _stand_in(fds: "list[int]") -> None:
+    for number, fd in enumerate(fds):
+        os.dup2(fd, number)
+
+
+def _open_streams() -> None:
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        errors, lines = ("backslashreplace", 1) if name == "stderr" else ("surrogateescape", -1)
+        stream = open(number, "w" if number else "r", lines, encoding="utf-8", errors=errors, closefd=False)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _run(execute: "Callable[[], int]", given: bytes, folder: str) -> "dict[str, Any]":
+    """Run a program once, in a folder of its own; return what it printed and how it ended."""
+    with _files(given) as fds:
+        os.mkdir(folder)
+        pid = process.fork()
+        if pid == 0:
+            _become(execute, fds, folder)
+        _, status, usage = os.wait4(pid, 0)
+        # All processes of this user but this one: what the run has started, in whatever session.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+        isolation.empty(os.path.dirname(folder), isolation.SHM)
+        printed = os.pread(fds[1], MAX_PRINTED + 1, 0)
+        size = os.fstat(fds[2]).st_size
+        shown = os.pread(fds[2], MAX_SHOWN, max(0, size - MAX_SHOWN)).decode("utf-8", "replace")
+    made = {
+        "printed": printed[:MAX_PRINTED].decode("utf-8", "replace"),
+        "status": os.waitstatus_to_exitcode(status),
+        "cpu": round(usage.ru_utime, 4),
+    }
+    if len(printed) > MAX_PRINTED:
+        made["cut"] = True
+    if last := next((line for line in reversed(shown.splitlines()) if line.strip()), ""):
+        made["error"] = last
+    return made
+
+
+def _become(execute: "Callable[[], int]", fds: "list[int]", folder: str) -> "NoReturn":
+    """Run a program as Python runs a script; called in a fork."""
+    status = 1
+    try:
+        # The program can be ended together with what it has started.
+        os.setsid()
+        _stand_in(fds)
+        process.close_all_but(())
+        os.chdir(folder)
+        status = execute()
+    finally:
+        os._exit(status)
+
+
+def _execute(code: "types.CodeType", main: "types.ModuleType") -> int:
+    status = 0
+    try:
+        exec(code, main.__dict__)
+    except SystemExit as error:
+        # What the program gives here says nothing about its output.
+        if not (error.code is None or isinstance(error.code, int)):
+            sys.stderr.write(f"{error.code}\n")
+    except BaseException:
+        status = 1
+        traceback.print_exc(limit=-8)
+    ends = threading._shutdown, atexit._run_exitfuncs, sys.stdout.flush, sys.__stdout__.flush  # type: ignore[attr-defined, union-attr]
+    for end in ends:
+        try:
+            end()
+        except BaseException:
+            status = status or 1
+    return status

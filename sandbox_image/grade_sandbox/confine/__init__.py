@@ -1,0 +1,1 @@
+"""What a process of a program or a test may not do."""

@@ -1,0 +1,209 @@
+"""One pylint that checks one program after another, for errors and fatal problems only.
+
+Its messages are those of a fresh pylint; tests/sandbox/test_linter.py compares them with the official evaluator's. Its
+process never executes a program. It is replaced if a source makes it hang, grow or crash.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import os
+import sys
+
+from grade_sandbox.lint import shortcuts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    Assigned = list[tuple[Any, list[Any]]]
+    """Assignments to attributes, each with the owners of the attribute that astroid infers."""
+
+NAME = "program"
+MAX_MESSAGE, MAX_TEXT = 10_000, 100_000
+
+
+class Linter:
+    """A pylint with its state between programs."""
+
+    def __init__(self, folder: str) -> None:
+        from astroid import MANAGER
+        from astroid.builder import AstroidBuilder
+        from astroid.context import _invalidate_cache
+        from pylint.lint import PyLinter, utils
+        from pylint.reporters import CollectingReporter
+
+        self.known = MANAGER.astroid_cache
+        self.clear_inferences = _invalidate_cache
+        self.folder = folder
+        self.path = os.path.join(folder, f"{NAME}.py")
+        self.reporter = CollectingReporter()
+        self.linter = PyLinter(reporter=self.reporter)
+        self.linter.load_default_plugins()
+        self.linter.disable("all")
+        self.linter.enable("E")
+        self.linter.enable("F")
+        self.linter.set_reporter(self.reporter)
+        self.shortcuts = shortcuts.Shortcuts(self.linter)
+        self.assigned: Assigned = []
+        self.stained = False
+        self.caches = list(_caches_of_nodes())
+        _remember(AstroidBuilder, self.assigned, self.shortcuts.repeated.give_up)
+        self.augmented, self.paths = utils.augmented_sys_path, [os.path.realpath(folder)]
+        with open(self.path, "w"), self.augmented(self.paths):
+            self.items = list(self.linter._iterate_file_descrs([self.path]))
+        os.unlink(self.path)
+
+    def messages(self, source: str) -> list[str]:
+        """Return the texts of pylint's error and fatal messages for one program, without `function-redefined`."""
+        self.shortcuts.look_at(source)
+        stderr, sys.stderr = sys.stderr, io.StringIO()
+        is_checked = False
+        try:
+            if not (self.shortcuts.plain and NAME not in source and self._check_text(source)):
+                self._check_file(source)
+            is_checked = True
+        finally:
+            sys.stderr = stderr
+            self._remove_traces()
+            self.shortcuts.repeated.end(is_clean=is_checked and not self.reporter.messages)
+        return _bounded(
+            message.msg
+            for message in self.reporter.messages
+            if message.category in {"error", "fatal"} and message.symbol != "function-redefined"
+        )
+
+    def _check_file(self, source: str) -> None:
+        self.reporter.messages = []
+        with open(self.path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+            file.write(source)
+        try:
+            self.linter.check([self.path])
+        finally:
+            # pylint may leave a crash report beside the source.
+            for name in os.listdir(self.folder):
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(self.folder, name))
+
+    def _check_text(self, source: str) -> bool:
+        """Check a source without writing it to a file; return False if pylint needs the file.
+
+        This is the last part of pylint's own `check`. It is only for sources that are the same text however a file is
+        read, and that do not import themselves. If pylint crashes, it reads the file for its report.
+        """
+        self.reporter.messages = []
+        try:
+            with self.augmented(self.paths), self.linter._astroid_module_checker() as check:
+                self.linter._lint_files(self.linter._get_asts(iter(self.items), source), check)
+        except FileNotFoundError:
+            self._remove_traces()
+            return False
+        return True
+
+    def _remove_traces(self) -> None:
+        # astroid keeps a module under its name, and the next program has the same name.
+        self.known.pop(NAME, None)
+        # astroid stops after a number of inferred values, and keeps the incomplete result, also for nodes of libraries.
+        self.clear_inferences()
+        # astroid keeps what it inferred from an assignment to a library in many places, so the process is replaced.
+        self.stained |= _forget(self.assigned)
+
+    def warm(self) -> None:
+        """Load what pylint loads on first use; the garbage collector will skip it.
+
+        The parts for NumPy are loaded by the first program that imports it, because some benchmarks have no such one.
+        """
+        self.messages("import typing\nfrom typing import List\n\ndef f(x: List[int]):\n    return x\n")
+        gc.freeze()
+
+    def collect(self) -> None:
+        """Free what is left of the last programs; the garbage collector will skip the rest, such as library modules.
+
+        Without this, each collection would look at everything that pylint has loaded, for milliseconds a program.
+        """
+        # The caches and pylint's checkers would keep the trees of the last programs alive. The collector would skip
+        # these, too, and so never free them.
+        self.messages("")
+        for clear in self.caches:
+            clear()
+        gc.collect()
+        gc.freeze()
+
+
+def _caches_of_nodes() -> Iterator[Callable[[], None]]:
+    """Yield what clears each cache of pylint and astroid whose keys are nodes of programs."""
+    from astroid import nodes
+    from astroid.inference_tip import clear_inference_tip_cache
+    from astroid.interpreter import objectmodel
+    from pylint.checkers import utils
+
+    yield clear_inference_tip_cache
+    astroids = (nodes.LocalsDictNodeNG, nodes.ClassDef, objectmodel.ObjectModel)
+    for owner in (utils, *(base for kind in astroids for base in kind.__mro__)):
+        for value in vars(owner).values():
+            if hasattr(value, "cache_clear"):
+                yield value.cache_clear
+
+
+def _bounded(messages: Iterable[str]) -> list[str]:
+    """Return the messages, and bound the length of each and of all. An honest program's messages are one line each."""
+    kept, room = [], MAX_TEXT
+    for message in messages:
+        if room <= 0:
+            kept.append("... and more")
+            break
+        text = message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
+        room -= len(text)
+        kept.append(text)
+    return kept
+
+
+def _remember(builder: Any, assigned: Assigned, assigns: Callable[[], None]) -> None:
+    """Record the program's assignments to attributes. astroid adds them to the owner, even to a library's module.
+
+    `assigns()` is called before each of them, and before those of a library that is being loaded.
+    """
+    from astroid.exceptions import AstroidError
+
+    enter = builder.delayed_assattr
+
+    def delayed_assattr(self: Any, node: Any) -> Any:
+        assigns()
+        if node.root().name == NAME:
+            owners = []
+            with contextlib.suppress(AstroidError, RecursionError):
+                owners += node.expr.infer()
+            assigned.append((node, owners))
+        return enter(self, node)
+
+    builder.delayed_assattr = delayed_assattr
+
+
+def _forget(assigned: Assigned) -> bool:
+    """Remove the program's assignments, the last one first, from modules and classes that the next program will see.
+
+    Return whether there were such assignments outside of the program.
+    """
+    stained = False
+    while assigned:
+        node, owners = assigned.pop()
+        for inferred in owners:
+            both: tuple[Any, Any] = (inferred, getattr(inferred, "_proxied", None))
+            for owner in both:
+                for table in (getattr(owner, "locals", None), getattr(owner, "instance_attrs", None)):
+                    stained |= _remove(table, node) and owner.root().name != NAME
+    return stained
+
+
+def _remove(table: Any, node: Any) -> bool:
+    """Remove a node from a table; return whether the table had it."""
+    values = table.get(node.attrname) if isinstance(table, dict) else None
+    if values and any(value is node for value in values):
+        values[:] = [value for value in values if value is not node]
+        if not values:
+            del table[node.attrname]
+        return True
+    return False

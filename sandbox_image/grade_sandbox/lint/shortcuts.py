@@ -1,0 +1,154 @@
+"""Make pylint faster: skip work that no error or fatal message depends on, or do it once instead of for every program.
+
+This is written for the locked versions of pylint and astroid. tests/sandbox/test_shortcuts.py compares the messages
+with those of a pylint without these shortcuts.
+"""
+
+from __future__ import annotations
+
+import re
+
+from grade_sandbox.lint.repeated import Repeated
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Callbacks = tuple[tuple[Callable[[Any], None], ...], tuple[Callable[[Any], None], ...]]
+
+USELESS = {
+    # They check the order and the position of imports, which are conventions.
+    "ImportsChecker.leave_module", "ImportsChecker.visit_functiondef", "ImportsChecker.compute_first_non_import_node",
+}  # fmt: skip
+SILENT = {
+    "BasicErrorChecker": ("_check_redefinition",),
+    "ImportsChecker": ("_record_import", "check_deprecated_module", "_add_imported_module"),
+    "MethodArgsChecker": ("_check_missing_timeout",),
+    "StdlibChecker": ("check_deprecated_class_in_call", "check_deprecated_method"),
+    "VariablesChecker": ("_loopvar_name", "_check_late_binding_closure"),
+}
+"""Checker -> methods that only give warnings and conventions, or `function-redefined`, which is ignored."""
+GLOBALS = ("_check_nonlocal_and_global", "_check_name_used_prior_global")
+_PLAIN = re.compile(r"[\t\n -~]*")
+
+
+class Shortcuts:
+    """The shortcuts of one pylint. `look_at` chooses those for the next source."""
+
+    def __init__(self, linter: Any) -> None:
+        from astroid import rebuilder
+        from pylint.checkers import exceptions
+        from pylint.utils import utils
+
+        self.plain = False
+        """Whether the source is the same text however it is read from a file."""
+        # `Any`, because mypy would not allow to replace a function of a module by one of another type.
+        self._utils: Any = utils
+        self._tokenize = utils.tokenize_module
+        # The checkers are always the same, and sorting them takes a sixth of the time for a program.
+        checkers = linter.prepare_checkers()
+        linter.prepare_checkers = lambda: checkers
+        self._checkers = {type(checker).__name__: checker for checker in checkers}
+        for name, methods in SILENT.items():
+            for method in methods:
+                setattr(self._checkers[name], method, _nothing)
+        known = exceptions._builtin_exceptions()
+        exceptions._builtin_exceptions = lambda: known
+        linter.initialize()
+        linter.initialize = _nothing
+        self.repeated = Repeated()
+        _walk_alike(linter, checkers, self.repeated)
+        self._rebuilder: Any = rebuilder.TreeRebuilder
+        self._position = self._rebuilder._get_position_info
+
+    def look_at(self, source: str) -> None:
+        """Skip the checks that cannot find anything in this source."""
+        plain = self.plain = _PLAIN.fullmatch(source) is not None and "coding" not in source
+        # The tokens are used only to find comments with instructions for pylint.
+        silent = plain and "pylint" not in source and "\\\n" not in source
+        self._utils.tokenize_module = _no_tokens if silent else self._tokenize
+        # astroid splits the first line of each function and class into tokens to find the column of its name. Only the
+        # position of a message depends on it, and messages are used without their positions.
+        self._rebuilder._get_position_info = _nothing if silent else self._position
+        self._leave_out("UnicodeChecker", ("process_module",), left_out=plain)
+        without_globals = plain and "global" not in source and "nonlocal" not in source
+        self._leave_out("BasicErrorChecker", GLOBALS, left_out=without_globals)
+        # pylint takes each name that is bound to `logging` anywhere in the source for that module.
+        self.repeated.begin(source, usable=silent and "__future__" not in source and "logging" not in source)
+
+    def _leave_out(self, checker: str, methods: tuple[str, ...], *, left_out: bool) -> None:
+        attributes = vars(self._checkers[checker])
+        for method in methods:
+            if left_out:
+                attributes[method] = _nothing
+            else:
+                attributes.pop(method, None)
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    """Replace a method that is skipped."""
+
+
+def _no_tokens(_: Any) -> list[Any]:
+    return []
+
+
+class _Walker:
+    """Calls the methods of the checkers for each node, as pylint's own walker does."""
+
+    nbstatements = 0
+
+    def __init__(self, events: Any, repeated: Repeated) -> None:
+        self._callbacks, self._repeated = _Callbacks(events), repeated
+
+    def add_checker(self, checker: Any) -> None:
+        """Do nothing, because the checkers are already known."""
+
+    def walk(self, module: Any) -> None:
+        """Visit a module, and the nodes in it that can have messages."""
+        visits, leaves = self._callbacks[module.__class__]
+        for visit in visits:
+            visit(module)
+        for child in self._repeated.unknown(module):
+            self._walk(child)
+        for leave in leaves:
+            leave(module)
+
+    def _walk(self, node: Any) -> None:
+        """Visit a node and its children, then leave it."""
+        visits, leaves = self._callbacks[node.__class__]
+        for visit in visits:
+            visit(node)
+        for child in node.get_children():
+            self._walk(child)
+        for leave in leaves:
+            leave(node)
+
+
+class _Callbacks(dict[type, "Callbacks"]):
+    """Class of nodes -> the methods to call before and after the children of such a node."""
+
+    def __init__(self, events: Any) -> None:
+        self._events = events
+
+    def __missing__(self, kind: type) -> Callbacks:
+        name = kind.__name__.lower()
+        self[kind] = _useful(self._events.visit_events[name]), _useful(self._events.leave_events[name])
+        return self[kind]
+
+
+def _walk_alike(linter: Any, checkers: list[Any], repeated: Repeated) -> None:
+    """Use one walker for all programs. Finding out which checker visits which node takes an eighth of the time."""
+    from pylint.lint import pylinter
+
+    module: Any = pylinter
+    collected = module.ASTWalker(linter)
+    for checker in checkers:
+        collected.add_checker(checker)
+    walker = _Walker(collected, repeated)
+    module.ASTWalker = lambda _: walker
+
+
+def _useful(callbacks: list[Any]) -> tuple[Callable[[Any], None], ...]:
+    return tuple(callback for callback in callbacks if callback.__func__.__qualname__ not in USELESS)

@@ -1,0 +1,1 @@
+"""The official run: program and tests in one process, as published."""

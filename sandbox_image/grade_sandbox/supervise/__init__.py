@@ -1,0 +1,1 @@
+"""What watches the processes of programs and tests, from outside of them."""

@@ -1,0 +1,289 @@
+"""The messages between the supervisor and a program's process, read from a descriptor piece by piece.
+
+All input is treated as plain bytes, or as one of the few messages that grade's own processes send.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    Fields = dict[str, type[Any]]
+    """Name -> type of the allowed fields of a message."""
+
+# Room for a clipped text with every character escaped (as two surrogates if needed), and its frame.
+MAX_RESULT = 256 << 10
+MAX_REPLIES = 24 << 20
+# Length with all quotes and backslashes escaped, so that answers and calls fit into one message to the grader.
+MAX_ESCAPED = 40 << 20
+
+
+SECONDS_PER_BYTE = 5e-7
+"""CPU time for the bytes of messages, beyond the limit of the program. Coding them takes a tenth of it or less.
+
+A program announces that it begins to encode a large answer, with an empty message. Then it has the time for the largest
+answer, until its answer shows how much it really was.
+"""
+
+
+_NOTES = {"moved", "encoding"}
+"""Fields of messages about the size of other messages."""
+
+
+class GarbageError(Exception):
+    """Raised if the program wrote something other than a result."""
+
+
+class Frames:
+    """Splits a stream into messages."""
+
+    def __init__(self, limit: int) -> None:
+        self._buffer, self._limit = bytearray(), limit
+
+    def add(self, part: bytes) -> list[bytes]:
+        """Return the messages that are now complete, as bytes."""
+        self._buffer += part
+        found = []
+        while len(self._buffer) >= 4:
+            (length,) = struct.unpack(">I", self._buffer[:4])
+            if length > self._limit:
+                raise GarbageError
+            if len(self._buffer) < 4 + length:
+                break
+            found.append(bytes(self._buffer[4 : 4 + length]))
+            del self._buffer[: 4 + length]
+        return found
+
+
+class OneResult:
+    """Waits for one result; `fields`: name -> type of its allowed fields."""
+
+    def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT) -> None:
+        self.fd = fd
+        self.result: dict[str, Any] | None = None
+        self.so_far: dict[str, Any] | None = None
+        """A verdict that is already final before the program has ended; sent before the result."""
+        self.moved = 0
+        """Bytes of messages that the program had to decode or encode."""
+        self.encoding = False
+        """Whether a large message was announced, and has not come."""
+        self._fields, self._frames = fields, Frames(limit)
+
+    pending = memoryview(b"")
+    turn = 0
+
+    def feed(self, part: bytes) -> bool:
+        """Process received bytes; return True when there is a result. Raises GarbageError."""
+        for data in self._frames.add(part):
+            message = _message(data, self._fields)
+            if message.keys() & _NOTES:
+                self.moved += message.get("moved", 0)
+                self.encoding = message.get("encoding", False)
+            elif message.pop("so_far", False):
+                self.so_far = self.so_far or message
+            else:
+                self.result = message
+                return True
+        return False
+
+    def withdraw(self) -> None:
+        """Withdraw the last answer, which took too much time. Here it is the verdict of trusted code."""
+
+    def send(self) -> None:
+        """Do nothing: no data is ever pending."""
+
+
+class Judgement(OneResult):
+    """Waits for the end of one run of tests, and keeps the result if one was sent before."""
+
+    def __init__(self, fd: int, fields: Fields, limit: int = MAX_RESULT, moved: int = 0) -> None:
+        super().__init__(fd, fields | {"ended": int, "cpu": float, "left": bool}, limit)
+        self.moved = moved
+        self.ended: dict[str, Any] | None = None
+
+    def feed(self, part: bytes) -> bool:
+        for data in self._frames.add(part):
+            message = _message(data, self._fields)
+            if "ended" in message:
+                self.ended = message
+                return True
+            self.result = message
+        return False
+
+
+class _Replies:
+    """What a program answers, text by text: the first message, and one for each of `parts`."""
+
+    so_far: dict[str, Any] | None = None
+    moved, encoding = 0, False
+
+    def __init__(self, fd: int, parts: Iterable[str]) -> None:
+        self.fd = fd
+        self.hello: str | None = None
+        self.replies: list[str] = []
+        self.pending = memoryview(b"")
+        self._parts, self._sent = list(parts), 0
+        self._frames, self._bytes, self._escaped = Frames(MAX_REPLIES), 0, 0
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """The messages received so far; None before the first one."""
+        return None if self.hello is None else {"hello": self.hello, "replies": self.replies}
+
+    @property
+    def turn(self) -> int:
+        """The number of the run that the limits of time are for."""
+        return 0
+
+    def _take(self, data: bytes) -> None:
+        self._bytes += len(data)
+        self._escaped += len(data) + data.count(b'"') + data.count(b"\\")
+        text = data.decode("ascii", "replace")
+        # Grade's own processes write printable ASCII. Other characters would grow sixfold on the way to the grader.
+        if self._bytes > MAX_REPLIES or self._escaped > MAX_ESCAPED or not (data.isascii() and text.isprintable()):
+            raise GarbageError
+        if self.hello is None:
+            self.hello = text
+        else:
+            self.replies.append(text)
+
+    def _add(self, batch: bytearray, encoded: bytes) -> None:
+        batch += struct.pack(">I", len(encoded)) + encoded
+        self._sent += 1
+
+    def withdraw(self) -> None:
+        """Withdraw the last answer, which took too much time."""
+        del self.replies[-1:]
+
+    def send(self) -> None:
+        """Send as many bytes as possible now."""
+        count = os.write(self.fd, self.pending[: 1 << 16])
+        self.pending = self.pending[count:]
+
+
+MOST_AHEAD, MOST_RUNS_AHEAD = 64, 32
+_BATCH_BYTES = 64 << 10
+_NAMED = '{"f":{"x":["name",'
+MOST_SECONDS = 60.0
+"""Maximum time of calls that have limits of their own, all together."""
+LARGE = 1 << 20
+
+
+class LockStep(_Replies):
+    """Sends calls one after the other, each only after the previous one was answered.
+
+    Calls of functions with arguments that are data are sent in batches of up to `ahead`: such arguments are the same
+    whatever the answers are. Switching between processes would take longer than most calls. The first batches are
+    small, because a program that hangs mostly hangs in its first call.
+    """
+
+    def __init__(self, fd: int, calls: Iterable[str], ahead: int = MOST_AHEAD, *, each: bool = False) -> None:
+        """`each`: the limit of time is for each call, and of a large answer only a digest is kept."""
+        super().__init__(fd, calls)
+        self._size, self._ahead = 1, ahead
+        self._each, self._start, self._turn = each, time.monotonic(), 0
+        self.is_withdrawn = False
+
+    def withdraw(self) -> None:
+        super().withdraw()
+        self.is_withdrawn = True
+
+    @property
+    def turn(self) -> int:
+        """The number of the call that the limit of time is for. A limit remains for all calls together."""
+        if self._each and time.monotonic() - self._start < MOST_SECONDS:
+            self._turn = len(self.replies)
+        return self._turn
+
+    def feed(self, part: bytes) -> bool:
+        """Process received bytes; return True when every call is answered."""
+        for whole in self._frames.add(part):
+            self.moved += len(whole)
+            data = digest(whole) if self._each and len(whole) > LARGE else whole
+            self.encoding = not data
+            if self.encoding:
+                continue
+            self._take(data)
+            if len(self.replies) >= len(self._parts):
+                return True
+            # An answer that arrived before its call was sent could not depend on the call.
+            if len(self.replies) >= self._sent:
+                self._send_batch()
+        return False
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether several calls were sent and not answered: nobody knows in which of them the program is."""
+        return self._sent - len(self.replies) > 1
+
+    def _send_batch(self) -> None:
+        batch = bytearray(self.pending)
+        end, self._size = self._sent + self._size, min(2 * self._size, self._ahead)
+        for call in self._parts[self._sent : end]:
+            is_data = call.startswith(_NAMED) and call.count('{"x":') == 1
+            if batch and not is_data:
+                break
+            encoded = call.encode()
+            self._add(batch, encoded)
+            self.moved += len(encoded)
+            if not is_data or len(batch) > _BATCH_BYTES:
+                break
+        self.pending = memoryview(bytes(batch))
+
+
+class ScriptRuns(_Replies):
+    """Sends inputs, some ahead, and collects what the runs with them printed. Each run has its own limits."""
+
+    MOST_SECONDS, MOST_BYTES = 60.0, 8 << 20
+    """No further input is sent after this time, or this much output: the grader asks for the rest apart."""
+
+    def __init__(self, fd: int, inputs: Iterable[str]) -> None:
+        super().__init__(fd, inputs)
+        self._start = time.monotonic()
+
+    @property
+    def turn(self) -> int:
+        """The number of the run that the program is in."""
+        return len(self.replies)
+
+    def feed(self, part: bytes) -> bool:
+        """Process received bytes; return True when no run is left. Raises GarbageError."""
+        for data in self._frames.add(part):
+            self._take(data)
+        return self.hello is not None and (self.hello.startswith('{"failed"') or self._is_over())
+
+    def _is_over(self) -> bool:
+        if self.replies and (self._escaped > self.MOST_BYTES or time.monotonic() - self._start > self.MOST_SECONDS):
+            return True
+        if not self.pending:
+            batch = bytearray()
+            end = min(len(self.replies) + MOST_RUNS_AHEAD, len(self._parts))
+            while self._sent < end and len(batch) < _BATCH_BYTES:
+                self._add(batch, self._parts[self._sent].encode("utf-8", "surrogatepass"))
+            self.pending = memoryview(bytes(batch))
+        return len(self.replies) >= len(self._parts)
+
+
+def digest(data: bytes) -> bytes:
+    """Return what stands for a large message: two are equal only if these are."""
+    return json.dumps({"digest": hashlib.sha256(data).hexdigest(), "length": len(data)}).encode()
+
+
+def _message(data: bytes, fields: Fields) -> dict[str, Any]:
+    try:
+        message = json.loads(data)
+    except (ValueError, RecursionError):
+        raise GarbageError from None
+    if not isinstance(message, dict) or not all(
+        name in fields and type(value) is fields[name] for name, value in message.items()
+    ):
+        raise GarbageError
+    return message

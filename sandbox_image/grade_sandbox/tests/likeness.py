@@ -1,0 +1,299 @@
+"""Likeness: a pass is believed if the answers are those of the reference solution, or of its kind.
+
+Every answer is compared with the reference's to the same call. Where one differs, it has to be of the same kind
+(kinds.py), and the tests have to reject controls there (controls.py): values that say nothing about a solution.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from typing import NamedTuple
+
+from grade_sandbox.tests import controls, shown
+from grade_sandbox.tests.controls import changed, detached, exchanged, grafted
+from grade_sandbox.tests.kinds import Kinds, largest_of
+from grade_sandbox.tests.sameness import Comparison, Place
+from grade_sandbox.tests.views import NONE, Messages, Part, every, given
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from typing import Any
+
+    from grade_sandbox.tests.controls import Change, Control
+    from grade_sandbox.tests.sameness import Path
+
+    Accepts = Callable[[list[str]], bool]
+    """Whether the tests pass with these messages."""
+    Answer = tuple[str, Part | None]
+    Sides = tuple[Sequence[str] | None, Sequence[str]]
+
+MAX_REPLAYS = 64
+ENDED, UNSENT = "no answer, because its process ended", "a value that cannot be serialized"
+_PROBLEMS = {
+    "ended": "the program gave no answer",
+    "u": "such a value cannot be compared",
+    "e": "the program raised an exception, and the reference solution returned a value",
+    "v": "the program returned a value, and the reference solution raised an exception",
+}
+
+
+class Doubt(NamedTuple):
+    """A place where an answer differs but is of the reference's kind; the controls for both sides."""
+
+    place: Place
+    controls: tuple[list[Control], list[Control]]
+
+    def part(self, side: int) -> Part:
+        """Return the place in the messages of the reference (0) or of the sample (1)."""
+        return self.place.returned if side else self.place.expected
+
+
+class Likeness:
+    """The comparison of a sample's messages with those of the reference solution."""
+
+    def __init__(
+        self,
+        calls: Sequence[dict[str, Any]],
+        reads: Sequence[str],
+        references: Sequence[Sequence[str]],
+        sample: Sequence[str],
+        opaque: Collection[int] = (),
+    ) -> None:
+        """`references`: the messages of each run of the reference; `sample`: those of the sample.
+
+        `opaque`: the calls whose answers are not compared.
+        """
+        self._calls, self._sample, self._opaque = calls, sample, opaque
+        self._expected = Messages(references[0][0], references[0][1:], calls)
+        self._returned = Messages(sample[0], sample[1:], calls)
+        pairs = zip(self._expected.texts, self._returned.texts, strict=False)
+        self._equal = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+        """Number of messages that are equal texts before the first other one."""
+        self._compare = Comparison(self._expected, self._returned, reads).places
+        self._varying: dict[int, list[Path]] = {}
+        if len(references) > 1:
+            runs = Likeness(calls, reads, references[:1], references[1])
+            runs.compare()
+            self._varying = runs.differing
+        self._is_steady = not self._varying
+        """Whether the reference answers one way only. If not, what lies near its answer may be right as well."""
+        self.same = self.alike = 0
+        self.problem = ""
+        """How the first answer that is not like the reference's differs."""
+        self.first: dict[str, str] | None = None
+        """The first call that is not the same: `call`, `expected` and `returned`, as texts."""
+        self.doubts: list[Doubt] = []
+        self.differing: dict[int, list[Path]] = {}
+        """Call -> where its answer differs."""
+        self._rewritten: dict[int, dict[str, Any]] = {}
+        """Messages of the sample, with arguments as the reference left them."""
+
+    @property
+    def as_left(self) -> list[str] | None:
+        """The sample's messages with arguments as the reference left them; None if it left the same changed."""
+        return exchanged(self._sample, self._rewritten) if self._rewritten else None
+
+    def compare(self) -> None:
+        """Compare all messages."""
+        if self._expected.texts == self._returned.texts:
+            self.same = len(self._calls)
+            return
+        self._hello()
+        for number in range(len(self._calls)):
+            self._answer(number)
+
+    def _hello(self) -> None:
+        names = [messages.next().get("values", {}) for messages in (self._expected, self._returned)]
+        for name in sorted(names[0].keys() & names[1].keys()):
+            one, other = (messages.part("values", name) for messages in (self._expected, self._returned))
+            self._note_places(-1, self._compare(-1, one, other, (name,)))
+
+    def _answer(self, number: int) -> None:
+        answers = _read(self._expected), _read(self._returned)
+        (key, one), (other_key, other) = answers
+        if number + 1 < self._equal:
+            self.same += 1
+            return
+        if one is None or other is None or key != other_key:
+            is_same = key == other_key
+            self.same += is_same
+            if not is_same:
+                # Where the reference's answer is unknown, the tests do not ask for it.
+                is_unknown = one is None and other is not None
+                self.differing[number] = [()]
+                self._note(number, "" if is_unknown else _PROBLEMS[other_key], answers)
+            return
+        # Methods and inner functions are called for what they change as well.
+        has_effect = self._calls[number]["f"].get("x", ["name"])[0] != "name"
+        is_silent = self._expected.view(one).family == NONE and bool(
+            has_effect or self._expected.message["p"] or changed_arguments(self._expected.message)
+        )
+        places = (
+            [] if (is_silent and key == "v") or number in self._opaque else self._compare(number, one, other, (key,))
+        )
+        places += self._compare(number, self._expected.part("p"), self._returned.part("p"), ("printed",))
+        places += self._arguments(number, is_answer=is_silent and not self._expected.message["p"])
+        self._note_places(number, places, *answers)
+
+    def _arguments(self, number: int, *, is_answer: bool) -> list[Place]:
+        """Return where changed arguments differ; note those that only one side changed.
+
+        `is_answer`: whether the reference does nothing but change its arguments.
+        """
+        one, other = changed_arguments(self._expected.message), changed_arguments(self._returned.message)
+        places = []
+        for argument in self._expected.arguments() if one and is_answer else sorted(one & other):
+            parts = self._expected.argument(argument), self._returned.argument(argument)
+            places += self._compare(number, *parts, ("argument",))
+        if one != other:
+            self.differing[number] = [("argument",)]
+            self._leave_as_expected(number)
+        return places
+
+    def _leave_as_expected(self, number: int) -> None:
+        """Rewrite a message of the sample: its answer apart from the arguments, these as the reference left them."""
+        message = detached(self._returned)
+        copies: dict[int, int] = {}
+        for argument in sorted(changed_arguments(self._expected.message)):
+            atom = grafted(self._expected, self._expected.argument(argument), message["n"], copies)
+            message["m"].append(["t", argument, message["n"][atom["r"]]])
+        self._rewritten[number + 1] = message
+
+    # --- noting ---
+
+    def _note_places(self, number: int, places: list[Place], *answers: Answer) -> None:
+        if not places:
+            self.same += number >= 0
+            return
+        self.differing.setdefault(number, []).extend(place.path for place in places)
+        kinds = Kinds(self._expected, self._returned, self._largest(number))
+        problem = next((found for place in places if (found := _undone(place) or kinds.problem(place))), "")
+        if not problem:
+            tested = [place for place in places if not self._varies(place)]
+            self.doubts += [as_doubt(place, self._expected, self._returned, near=self._is_steady) for place in tested]
+        self._note(number, problem, answers, places[0])
+
+    def _varies(self, place: Place) -> bool:
+        """Whether the reference's own runs differ there."""
+        return any(place.path[: len(path)] == path for path in self._varying.get(place.call, ()))
+
+    def _largest(self, number: int) -> Any:
+        answer = [self._expected.part("v")] if "v" in self._expected.message else []
+        arguments = given(self._calls[number]) if number >= 0 else []
+        return largest_of(every(self._expected, [*arguments, *answer]))
+
+    def _note(self, number: int, problem: str, answers: Sequence[Answer], place: Place | None = None) -> None:
+        """Note a call that is not the same, and where it differs; `problem`: why it is not alike either."""
+        if answers:
+            self.alike += not problem
+            if self.first is None or (problem and not self.problem):
+                call = shown.call(self._expected, self._calls, self._calls[number])
+                texts = self._texts(place, answers)
+                self.first = dict(zip(("call", "expected", "returned"), (call, *texts), strict=True))
+        self.problem = self.problem or problem
+
+    def _texts(self, place: Place | None, answers: Sequence[Answer]) -> Sequence[str]:
+        """Return both answers as texts for people, with what else differs: printed text, changed arguments."""
+        sides = self._expected, self._returned
+        prints = self._expected.message["p"] != self._returned.message["p"]
+        changes = any(changed_arguments(side.message) for side in sides)
+        texts = [
+            _text(side, answer, prints=prints, changes=changes) for side, answer in zip(sides, answers, strict=True)
+        ]
+        if place is None or texts[0] != texts[1]:
+            return texts
+        parts = zip(sides, (place.expected, place.returned), texts, strict=True)
+        return [shown.clipped([shown.value(side, part), " in ", text]) for side, part, text in parts]
+
+
+def _read(messages: Messages) -> Answer:
+    """Read the next answer; return how the call ended, and what it returned or raised."""
+    if messages.read == len(messages.texts):
+        return "ended", None
+    message = messages.next()
+    key = next((key for key in ("u", "e", "v") if key in message), "u")
+    return key, None if key == "u" else messages.part(key)
+
+
+def _undone(place: Place) -> str:
+    """Return why a program whose answer is a change of its argument gives none; empty if it does."""
+    is_undone = place.path[:1] == ("argument",) and place.returned.where is None
+    return "the program does not change its argument there, and the reference solution does" if is_undone else ""
+
+
+def _text(messages: Messages, answer: Answer, *, prints: bool, changes: bool) -> str:
+    key, part = answer
+    if part is None:
+        return ENDED if key == "ended" else f"{UNSENT}: {messages.message.get('u', '')}"
+    pieces = ["the exception " * (key == "e"), shown.value(messages, part)]
+    if prints:
+        pieces += ["; printed ", repr(messages.message["p"])]
+    if changes:
+        left = [shown.value(messages, messages.argument(number)) for number in messages.arguments()]
+        pieces += [f"; afterwards {'the argument is' if len(left) == 1 else 'the arguments are'} {', '.join(left)}"]
+    return shown.clipped(pieces)
+
+
+def as_doubt(place: Place, expected: Messages, returned: Messages, *, near: bool = False) -> Doubt:
+    """Return a place with the controls for both sides; `near`: also with those that are near the answers."""
+    one, other = expected.view(place.expected), returned.view(place.returned)
+    near = near and place.path[:1] != ("printed",) and not controls.is_near(one, other)
+    first = controls.of(one, other, is_whole=place.is_whole, near=near)
+    return Doubt(place, (first, controls.of(other, one, is_whole=place.is_whole, near=near)))
+
+
+def controlled(
+    accepts: Accepts, sides: Sides, doubts: Sequence[Doubt], sites: Sequence[int], tests: str
+) -> tuple[str, bool]:
+    """Return why the tests say nothing about a place (empty: they do), and whether all were tried only together.
+
+    `sides`: the messages of the reference, if there is one, and of the sample; `sites`: the line of the tests that
+    made each call.
+    """
+    together = list(_together(sides, doubts))
+    alone = list(_alone(sides, doubts, sites, tests)) if len(doubts) > 1 else []
+    is_cut = len(together) + len(alone) > MAX_REPLAYS
+    for messages, what in [*together, *([] if is_cut else alone)][:MAX_REPLAYS]:
+        if accepts(messages):
+            return f"the tests also pass with {what} in its place, so they do not decide this value", is_cut
+    return "", is_cut
+
+
+def _alone(sides: Sides, doubts: Sequence[Doubt], sites: Sequence[int], tests: str) -> Iterator[tuple[list[str], str]]:
+    """Yield messages with one place replaced: one of each group of places, chosen by a digest of the tests."""
+    groups: dict[tuple[Any, ...], list[Doubt]] = {}
+    for doubt in doubts:
+        call = doubt.place.call
+        site = sites[call] if 0 <= call < len(sites) else -1
+        groups.setdefault((site, doubt.place.group, doubt.place.is_whole), []).append(doubt)
+    for group, members in groups.items():
+        digest = hashlib.sha256(f"{tests}{group}".encode("utf-8", "surrogatepass")).digest()
+        chosen = members[int.from_bytes(digest[:8], "big") % len(members)]
+        for side, texts in enumerate(sides):
+            for control in chosen.controls[side]:
+                yield from _if_changed(texts, [(chosen.part(side), control)])
+
+
+def _together(sides: Sides, doubts: Sequence[Doubt]) -> Iterator[tuple[list[str], str]]:
+    """Yield messages with all places replaced at once."""
+    for side, texts in enumerate(sides):
+        for number in range(max((len(doubt.controls[side]) for doubt in doubts), default=0)):
+            chosen = [
+                (doubt.part(side), own[min(number, len(own) - 1)]) for doubt in doubts if (own := doubt.controls[side])
+            ]
+            yield from _if_changed(texts, chosen)
+
+
+def _if_changed(texts: Sequence[str] | None, changes: list[Change]) -> Iterator[tuple[list[str], str]]:
+    if texts is None or not changes:
+        return
+    made = changed(texts, changes)
+    if made != list(texts):
+        yield made, str(changes[0][1])
+
+
+def changed_arguments(message: dict[str, Any]) -> set[int]:
+    """Return the numbers of the tests' objects that a call changed."""
+    return {number for tag, number, _ in message.get("m", ()) if tag == "t"}

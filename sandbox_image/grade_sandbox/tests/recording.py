@@ -1,0 +1,403 @@
+"""Record the calls of a task's tests: the tests run against placeholders, without any candidate.
+
+They run twice, with truthy and with falsy answers. If both runs make the same calls, every candidate gets these calls.
+Otherwise the grader may know which are right (from a reference solution); if not, no calls are recorded. Both runs are
+made in one process, which saves a fork. If they differ, each is made again in a process of its own.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import json
+import random
+import re
+import sys
+import types
+import weakref
+
+from grade_sandbox.tests import continue_after_failure, names_for_tests, placeholder
+from grade_sandbox.tests.other_objects import Others
+from grade_sandbox.tests.placeholder import Placeholder, UnrecordableError
+from grade_sandbox.values import remote_objects, sending, streams, value_format, wire
+from grade_sandbox.values.call_context import CallContext
+from grade_sandbox.values.object_table import ObjectTable
+from grade_sandbox.values.standing_in import Proxy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn
+
+MAX_CALLS = 20_000
+MAX_BYTES = 8 << 20
+MAX_PLACEHOLDERS = 200_000
+SEED = 20241
+RECENT = 16
+"""The tests' objects that are looked at before each call: nearly all tests change only what they passed last."""
+_CHANGING = {name for kind in (list, dict, set, collections.deque) for name in dir(kind)} - {
+    name for kind in (tuple, frozenset, types.MappingProxyType) for name in dir(kind)
+}
+"""The methods of containers that change them."""
+_READS_MESSAGES = re.compile(r"\b(except|with)\b.*\bas\b|\bmatch=|Regex|exc_info|traceback")
+"""What tests need to read the message of an exception. Otherwise messages are not compared."""
+
+
+class Recording:
+    """A task's tests, compiled once, to be recorded in one fork or in two."""
+
+    def __init__(self, spec: dict[str, Any], recorder: Callable[..., Recorder] | None = None) -> None:
+        """`recorder` creates what records the calls."""
+        self._spec, self._recorder = spec, recorder or Recorder
+        self._broken: BaseException | None = None
+        try:
+            # The future import of this file must not affect the signature: it would turn annotations into texts.
+            self._signature = compile(spec["signature"], "<signature>", "exec", dont_inherit=True)
+            self._tests = continue_after_failure.Patient(spec["test"], identity=True)
+            self._read = names_for_tests.global_names(self._tests.code)
+            self._reads = names_for_tests.read_attributes(self._tests.code)
+            if _READS_MESSAGES.search(spec["test"]):
+                self._reads.append("args")
+        except Exception as error:
+            self._broken = error
+
+    def agreed(self) -> dict[str, Any]:
+        """Return the recording if both are the same, else {}. Then the two may have disturbed each other."""
+        found = self.recorded(truthy=True)
+        return found if "refused" not in found and found == self.recorded(truthy=False) else {}
+
+    def recorded(self, *, truthy: bool) -> dict[str, Any]:
+        """Return {"calls": [texts], "names": [...], "reads": [...]}, or {"refused": why}. Call it in a fork.
+
+        If an exception of the tests themselves is the reason, "begun" has the calls before it.
+        """
+        streams.swallow()
+        found, recorder = self._recorded(truthy, RECENT)
+        return self._recorded(truthy, None)[0] if recorder is not None and recorder.heap.has_missed() else found
+
+    def _recorded(self, truthy: bool, recent: int | None) -> tuple[dict[str, Any], Recorder | None]:
+        make_repeatable()
+        recorder: Recorder | None
+        open_: dict[str, list[str]]
+        recorder, open_ = None, {"names": [], "reads": []}
+        try:
+            if self._broken is not None:
+                raise self._broken
+            namespace: dict[str, Any] = {}
+            exec(self._signature, namespace)
+            classes, stubs = names_for_tests.classes_and_stubs(self._spec, namespace)
+            tested = [stub for stub in stubs.values() if isinstance(stub, type)]
+            recorder = self._recorder(classes, truthy, tested, recent)
+            namespace |= names_for_tests.stand_ins(stubs, recorder.operate, recorder)
+            self._tests.bind(namespace, identical=recorder.identical)
+            names = sorted(self._read - namespace.keys() - set(dir(builtins)))
+            open_ = {"names": names, "reads": self._reads}
+            asked = [name for name in names if names_for_tests.library(name) is None]
+            namespace |= {name: names_for_tests.library(name) for name in names if name not in asked}
+            namespace |= {name: recorder.named(name) for name in asked}
+            recorder.is_kind = namespace.get("isinstance", builtins.isinstance)
+            namespace["isinstance"] = recorder.is_instance
+            namespace |= {"eval": recorder.evaluated, "exec": recorder.executed}
+            exec(self._tests.code, namespace)
+        except UnrecordableError as error:
+            return {"refused": str(error), **open_}, recorder
+        except BaseException as error:
+            if recorder is None or recorder.refused is None:
+                why = f"{type(error).__name__} without a candidate: {str(error)[:200]}"
+                begun = recorder.begun() if recorder is not None else None
+                return {"refused": why, "begun": begun, **open_}, recorder
+        return recorder.result(open_), recorder
+
+
+def make_repeatable() -> None:
+    """Let tests run in the same way for recording and for judging: same random numbers, same order of threads."""
+    # A thread runs until it waits, so the calls of several threads have an order. A loop that waits for another thread
+    # without sleeping still ends.
+    sys.setswitchinterval(1.0)
+    generator = random.Random(SEED)
+    # `secrets`, `SystemRandom` and NumPy's unseeded generators use this function.
+    random._urandom = generator.randbytes  # type: ignore[attr-defined]
+    random.seed(SEED)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and "numpy.random" in sys.modules:
+        numpy.random.seed(SEED)
+
+
+class Recorder:
+    """Answers calls with placeholders and records the calls."""
+
+    def __init__(
+        self, classes: dict[str, type[Any]], truthy: bool, tested: Sequence[type[Any]] = (), recent: int | None = None
+    ) -> None:
+        """`tested`: the signature's own versions of the classes that the candidate must write (remote_objects.py)."""
+        self.truthy = truthy
+        self._tested = tested
+        self.is_kind: Callable[[Any, Any], bool] = builtins.isinstance
+        self._others = Others()
+        self._read: dict[int, str] = {}
+        """Call -> attribute, for calls that read an attribute of an answer."""
+        self.refused: str | None = None
+        self._classes = classes
+        self._labels = {kind: name for name, kind in classes.items()}
+        self.heap = ObjectTable("t", by_value=True, recent=recent)
+        self._context = CallContext(UnrecordableError)
+        self._calls: list[str] = []
+        self._bytes = self._placeholders = 0
+        self._asked = False
+        """Whether the tests have used a placeholder: a name that they only mention is not tested."""
+        self._answers: list[weakref.ref[Any]] = []
+
+    def result(self, open_: dict[str, list[str]]) -> dict[str, Any]:
+        """Return the recording."""
+        if self.refused is not None:
+            return {"refused": self.refused, **open_}
+        if not self._calls and not self._asked:
+            return {"refused": "the tests call nothing", **open_}
+        for is_method, name, left, right in list(self._others.questions()):
+            if is_method:
+                method = self._asked_again(["op", "getattr"], (left, name))
+                self._asked_again(method._expression or [], (right,))
+            else:
+                self._asked_again(["op", name], (left, right))
+        return {"calls": self.begun(), **open_}
+
+    def begun(self) -> list[str]:
+        """Return the calls so far."""
+        return list(map(self._settled, self._calls))
+
+    def _settled(self, text: str) -> str:
+        """Return a call without the states of generators from which the tests drew after it."""
+        call = json.loads(text) if '"s":' in text else {}
+        return wire.encode(call | {"s": self._context.settled(call["s"])}) if "s" in call else text
+
+    def refuse(self, why: str) -> NoReturn:
+        """Stop the recording, because the calls cannot be known."""
+        self.refused = self.refused or why
+        raise UnrecordableError(why)
+
+    # --- called by placeholders ---
+
+    def count(self) -> None:
+        """Count one more placeholder: `while node: node = node.next` never ends with truthy ones."""
+        self._asked = True
+        self._placeholders += 1
+        if self._placeholders > MAX_PLACEHOLDERS:
+            self.refuse("a loop of the tests depends on the answers")
+
+    def named(self, name: str) -> Placeholder:
+        """Return a placeholder for a name of the candidate; this does not count as a use."""
+        before = self._asked
+        found = Placeholder(self, ["name", name])
+        self._asked = before
+        return found
+
+    def asked(self) -> bool:
+        """Record a use of a placeholder; return its truth value."""
+        self._asked = True
+        return self.truthy
+
+    def converted(self, value: Placeholder, name: str) -> bool:
+        """Record a conversion of a placeholder, as an operation if it may be an object; return its truth value."""
+        if self._tested and value._expression is not None:
+            if name == "bool":
+                self._others.asked_for_truth(value._expression)
+            self._call(["op", name], (value,), {})
+        return self.asked()
+
+    def derived(self, parent: Placeholder) -> Placeholder:
+        """Return a placeholder for a value derived from another."""
+        return Placeholder(self, None, parent)
+
+    def compared(self, name: str, answer: Placeholder, other: Any) -> Placeholder:
+        """Return a placeholder for a comparison; record it if both may be objects of the candidate's."""
+        if self._tested and self._may_be_object(other):
+            self._others.compared(name, _expression(answer), _expression(other))
+        return self.operated(name, answer, other)
+
+    def operated(self, name: str, *values: Any) -> Placeholder:
+        """Return a placeholder for an operation; record it if all values may be objects of the candidate's.
+
+        Another operand could be the expected value.
+        """
+        if self._tested and all(map(self._may_be_object, values)):
+            return self._call(["op", name], values, {})
+        return self.derived(next(value for value in values if type(value) is Placeholder))
+
+    def entered(self, name: str, value: Placeholder) -> Placeholder:
+        """Return a placeholder for the begin or the end of `with answer`, which is an operation on it."""
+        return self.derived(value) if value._expression is None else self._call(["op", name], (value,), {})
+
+    def _asked_again(self, target: list[Any], args: tuple[Any, ...]) -> Placeholder:
+        given = tuple(Placeholder(self, one) if isinstance(one, list) else one for one in args)
+        return self._call(target, given, {})
+
+    @staticmethod
+    def _may_be_object(value: Any) -> bool:
+        if type(value) is Placeholder:
+            return value._expression is not None
+        return remote_objects.is_object(value)
+
+    def nth(self, parent: Placeholder, number: int) -> Placeholder:
+        """Return a placeholder for an item of an iteration."""
+        return self._part(parent, "nth", number)
+
+    def item(self, parent: Placeholder, key: Any) -> Placeholder:
+        """Return a placeholder for an item; if the answer may be an object, reading it is an operation."""
+        if self._tested and parent._expression is not None:
+            return self._call(["op", "getitem"], (parent, key), {})
+        plain = key is None or type(key) in {bool, int, float, str}
+        return self._part(parent, "item", key) if plain else self.derived(parent)
+
+    def attribute(self, parent: Placeholder, name: str) -> Placeholder:
+        """Return a placeholder for an attribute; if the answer may be an object, reading it is an operation."""
+        if self._tested and parent._expression is not None:
+            self._read[len(self._calls)] = name
+            self._others.owners[len(self._calls)] = parent._expression, name
+            return self._call(["op", "getattr"], (parent, name), {})
+        return self._part(parent, "attr", name)
+
+    def _part(self, parent: Placeholder, kind: str, key: Any) -> Placeholder:
+        known = parent._expression
+        return Placeholder(self, None if known is None else [kind, known, key], parent)
+
+    def called(self, target: Placeholder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Placeholder:
+        """Record the call of an answer, except of a method whose arguments could be the expected value."""
+        expression = target._expression
+        if expression is None:
+            return self.derived(target)
+        method = self._method(expression)
+        if self._tested and method in _CHANGING:
+            self.refuse("the tests change what the candidate returned")
+        if method and (args or kwargs or placeholder.is_local(method, self._classes.values())):
+            return self.derived(target)
+        if self._tested and len(args) == 1 and not kwargs and self._may_be_object(args[0]):
+            self._others.called(len(self._calls), expression, _expression(args[0]))
+        return self._call(expression, args, kwargs)
+
+    def _method(self, expression: list[Any]) -> str:
+        """Return the attribute of an answer that an expression reads; empty for a method of a class to be written."""
+        kind, key = expression[0], expression[-1]
+        name: str = key if kind == "attr" else self._read.get(key, "") if kind == "ans" else ""
+        return "" if any(hasattr(tested, name) for tested in self._tested) else name
+
+    def identical(self, left: Any, right: Any) -> bool:
+        """Return the answer to `left is right`."""
+        if left is right:
+            return True
+        answers = type(left) is Placeholder or type(right) is Placeholder
+        return (
+            self.asked() if answers or (remote_objects.is_object(left) and remote_objects.is_object(right)) else False
+        )
+
+    def is_instance(self, value: Any, kinds: Any) -> bool:
+        """Replace `isinstance`."""
+        return self.asked() if type(value) is Placeholder else self.is_kind(value, kinds)
+
+    def evaluated(self, source: Any, *spaces: Any) -> Any:
+        """Replace `eval`: of an answer, the result is an answer as well."""
+        if type(source) is Placeholder:
+            return self.derived(source)
+        frame = sys._getframe(1)
+        return eval(source, *(spaces or (frame.f_globals, frame.f_locals)))
+
+    def executed(self, source: Any, *spaces: Any) -> None:
+        """Replace `exec`: an answer defines nothing."""
+        frame = sys._getframe(1)
+        if type(source) is not Placeholder:
+            exec(source, *(spaces or (frame.f_globals, frame.f_locals)))
+
+    # --- called by substitutes for classes ---
+
+    def operate(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record an operation; the construction of an object returns a substitute for it."""
+        if target is remote_objects.OPERATORS["getattr"] and remote_objects.is_object(args[0]):
+            self._others.owners[len(self._calls)] = _expression(args[0]), args[1]
+        if not remote_objects.is_class(target):
+            return self._call(_target(target), args, kwargs)
+        answer = self._call(["name", target.__name__], args, kwargs)
+        one = remote_objects.made(target, answer._expression)
+        self._others.objects.append(_expression(one))
+        self._answers[-1] = weakref.ref(one)
+        return one
+
+    def compare(self, name: str, left: Any, right: Any) -> Any:
+        """Record a comparison of two objects; return a placeholder."""
+        if not (self._may_be_object(left) and self._may_be_object(right)):
+            return Placeholder(self, None)
+        self._others.compared(name, _expression(left), _expression(right))
+        return self._call(["op", name], (left, right), {})
+
+    # --- calls ---
+
+    def _call(self, target: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Placeholder:
+        if self.refused is not None:
+            raise UnrecordableError(self.refused)
+        try:
+            call = self._message(target, args, kwargs)
+        except value_format.UncrossableError as error:
+            self.refuse(f"the tests pass a {error}, which cannot be serialized")
+        except UnrecordableError as error:
+            self.refuse(str(error))
+        text = wire.encode(call)
+        self._bytes += len(text)
+        if len(self._calls) >= MAX_CALLS or self._bytes > MAX_BYTES:
+            self.refuse(f"more than {MAX_CALLS} calls or {MAX_BYTES >> 20} MB of arguments")
+        answer = Placeholder(self, ["ans", len(self._calls)])
+        self._calls.append(text)
+        self._answers.append(weakref.ref(answer))
+        return answer
+
+    def _message(self, target: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        told = self._context.now()
+        given_up = self._given_up()
+        encoder = _Encoder(self._labels, (self.heap.atoms,))
+        changes = [["t", number, encoder.node(self.heap.objects[number])] for number in self.heap.changed()]
+        call = {
+            "f": {"x": target},
+            "m": changes,
+            "v": [encoder.encode(value) for value in args],
+            "k": [[key, encoder.encode(value)] for key, value in kwargs.items()],
+            "n": encoder.nodes,
+        }
+        encoder.finish()
+        self.heap.add(encoder.values, encoder.nodes)
+        return call | told | ({} if given_up is None else {"d": given_up})
+
+    def _given_up(self) -> list[int] | None:
+        """Return the numbers of the tests' objects that are no longer used; None while an answer is referenced."""
+        if self._tested:
+            return None  # further questions about its objects may follow
+        self._answers = [answer for answer in self._answers if answer() is not None]
+        if self._answers:
+            return None
+        given_up: list[int] = []
+        for number in self.heap.mutable():
+            # Referenced by the table, by this expression, and by the call that counts references.
+            if sys.getrefcount(self.heap.objects[number]) <= 2:
+                given_up.append(number)
+                self.heap.forget([number])
+        return given_up
+
+
+def _expression(value: Any) -> list[Any]:
+    """Return the expression of a placeholder or a substitute for an object."""
+    found: list[Any] = value._expression if type(value) is Placeholder else value.__expression__
+    return found
+
+
+def _target(value: Any) -> list[Any]:
+    """Return the expression of a substitute."""
+    if remote_objects.is_object(value):
+        return list(value.__expression__)
+    return ["op" if type(value) is remote_objects.Operator else "name", value.__name__]
+
+
+class _Encoder(sending.Encoder):
+    """Sends placeholders as expressions, and the candidate's functions by name."""
+
+    def atom(self, value: Any) -> Any:
+        if type(value) is Placeholder:
+            return {"x": placeholder.expression_of(value)}
+        if type(value) is Proxy or remote_objects.is_class(value) or remote_objects.is_object(value):
+            return {"x": _target(value)}
+        return super().atom(value)

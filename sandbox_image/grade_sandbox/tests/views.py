@@ -1,0 +1,373 @@
+"""A program's answers as data: what each one is, and where it stands in the messages.
+
+A message is a table of nodes (value_format.py). Here nothing is built from it: a view names the family of a value and
+its parts, so two answers can be compared part by part, and a part can be replaced by another value (controls.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import decimal
+import fractions
+import json
+import math
+from typing import NamedTuple
+
+from grade_sandbox.values import arrays
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    Where = tuple[Any, ...]
+    """Keys from the list of all messages to an atom. The last one may be (ITEM, n): an item of an array's bytes."""
+
+ITEM, ROW = "item", "row"
+NUMBER, TEXT, NONE, OTHER = "number", "text", "None", "other"
+SEQUENCE, SET, MAPPING, ITERATOR = "sequence", "set", "mapping", "iterator"
+ERROR, FUNCTION, OBJECT = "exception", "function", "object"
+CONTAINERS = {SEQUENCE, SET, MAPPING, ITERATOR}
+MAX_RANGE = 100_000
+
+
+class Table(NamedTuple):
+    """The nodes of one message, and where they stand; `where` is None for the nodes of a call.
+
+    `first`: the number of the tests' object that the first node of a call is, for its present contents.
+    """
+
+    nodes: list[Any]
+    where: Where | None = None
+    first: int | None = None
+
+
+class Part(NamedTuple):
+    """An atom of a message. `table`: what its references mean; `where`: None if it stands in no answer."""
+
+    table: Table
+    atom: Any
+    where: Where | None = None
+
+
+class Node(NamedTuple):
+    """A node of a message, and where it stands."""
+
+    table: Table
+    node: list[Any]
+    where: Where | None = None
+
+    def parts(self, place: int, *, start: int = 0, step: int = 1) -> list[Part]:
+        """Return the atoms in the list at `place` of the node: all, or every `step`th."""
+        atoms = self.node[place]
+        return [self.at(atoms[number], place, number) for number in range(start, len(atoms), step)]
+
+    def part(self, place: int) -> Part:
+        """Return the atom at `place` of the node."""
+        return self.at(self.node[place], place)
+
+    def at(self, atom: Any, *keys: Any) -> Part:
+        """Return an atom that stands in the node."""
+        return Part(self.table, atom, None if self.where is None else (*self.where, *keys))
+
+
+class View(NamedTuple):
+    """What a value is. `value`: a number, a text, or the contents of another value without parts.
+
+    `parts`: the items, or the values of a mapping, whose keys are then in `keys`; `name`: the type, for people.
+    """
+
+    part: Part
+    name: str
+    value: Any = None
+    parts: Sequence[Part] = ()
+    keys: Sequence[Part] = ()
+    shape: tuple[int, ...] = ()
+    node: Node | None = None
+
+    @property
+    def family(self) -> str:
+        return _FAMILIES.get(self.name, OTHER)
+
+    @property
+    def shown(self) -> str:
+        """The type as people know it."""
+        if self.name in {"object", "enum", "flag"} and self.node is not None:
+            return str(self.node.node[1])
+        return str(self.value) if self.family == OBJECT else _TYPES.get(self.name, self.name)
+
+
+def rows(view: View) -> View:
+    """Return an array with several dimensions as a sequence of its rows; any other value as it is."""
+    if len(view.shape) < 2:
+        return view
+    count, *inner = view.shape
+    size = len(view.parts) // count if count else 0
+    contents = [(view.parts[at * size : (at + 1) * size], tuple(inner)) for at in range(count)]
+    return view._replace(parts=[view.part._replace(atom={ROW: row}) for row in contents], shape=())
+
+
+class Messages:
+    """The messages of one program, read one after the other. Objects that it sent before are known by number."""
+
+    def __init__(self, hello: str, replies: Sequence[str], calls: Sequence[dict[str, Any]]) -> None:
+        self.texts = [hello, *replies]
+        self._calls = calls
+        self._table = Table([])
+        self._theirs: list[Node] = []
+        self._ours: list[Node] = []
+        self.read = 0
+        """Number of messages read; message 0 is the first one, and message k + 1 the answer to call k."""
+        self.message: dict[str, Any] = {}
+        """The message read last."""
+
+    def next(self) -> dict[str, Any]:
+        """Read the next message: take over the objects in it, and those of the call before it."""
+        number, self.read = self.read, self.read + 1
+        if number:
+            call = self._calls[number - 1]
+            table = Table(call["n"], first=len(self._ours))
+            self._ours += [Node(table, node) for node in call["n"]]
+            for tag, changed, node in call["m"]:
+                self._objects(tag)[changed] = Node(table, node)
+        message: dict[str, Any] = json.loads(self.texts[number])
+        self.message = message
+        message.setdefault("p", "")
+        self._table = Table(message.get("n") or [], (number, "n"))
+        self._theirs += [Node(self._table, node, (number, "n", at)) for at, node in enumerate(self._table.nodes)]
+        for at, (tag, changed, node) in enumerate(message.get("m", ())):
+            self._objects(tag)[changed] = Node(self._table, node, (number, "m", at, 2))
+        return message
+
+    def _objects(self, tag: str) -> list[Node]:
+        return self._ours if tag == "t" else self._theirs
+
+    def part(self, *keys: Any) -> Part:
+        """Return an atom of the message read last."""
+        atom: Any = self.message
+        for key in keys:
+            atom = atom[key]
+        return Part(self._table, atom, (self.read - 1, *keys))
+
+    def arguments(self) -> list[int]:
+        """Return the numbers of the tests' objects that the last call passed."""
+        call = self._calls[self.read - 2]
+        first = len(self._ours) - len(call["n"])
+        atoms = [atom for atom in call["v"] if isinstance(atom, dict)]
+        return [atom["t"] if "t" in atom else first + atom["r"] for atom in atoms if atom.keys() & {"t", "r"}]
+
+    def argument(self, number: int) -> Part:
+        """Return an object of the tests, with its present contents."""
+        return Part(self._table, {"t": number}, self._ours[number].where)
+
+    def node(self, part: Part) -> Node | None:
+        """Return the node that an atom refers to; None if it is no reference."""
+        if not isinstance(part.atom, dict):
+            return None
+        ((tag, content),) = part.atom.items()
+        if tag == "r" and part.table.first is not None:
+            return self._ours[part.table.first + int(content)]
+        if tag == "r":
+            where = part.table.where
+            return Node(part.table, part.table.nodes[content], None if where is None else (*where, content))
+        return self._objects(tag)[content] if tag in {"t", "a"} else None
+
+    def view(self, part: Part) -> View:
+        """Return what an atom is."""
+        atom = part.atom
+        if isinstance(atom, dict):
+            node = self.node(part)
+            if node is not None:
+                return self._of_node(part, node)
+            ((tag, content),) = atom.items()
+            if tag == ROW:
+                return View(part, "array", parts=content[0], shape=content[1])
+            if tag not in _WRITTEN:
+                return View(part, tag, json.dumps(content))
+            name, read = _WRITTEN[tag]
+            return View(part, name, read(content))
+        return View(part, "NoneType" if atom is None else type(atom).__name__, atom)
+
+    def _of_node(self, part: Part, held: Node) -> View:
+        node, kind = held.node, held.node[0]
+        if kind in _ITEMS:
+            return View(part, kind, parts=held.parts(_ITEMS[kind]), node=held)
+        if kind in _PAIRS:
+            place = _PAIRS[kind]
+            keys, values = (held.parts(place, start=start, step=2) for start in (0, 1))
+            name = node[1] if kind in {"instance", "tree"} else kind
+            return View(part, kind, parts=values, keys=keys, node=held, value=name)
+        if kind in _WRAPPERS:
+            return self.view(held.part(_WRAPPERS[kind]))._replace(part=part)
+        if kind == "chainmap":
+            maps = [self.view(one) for one in held.parts(1)]
+            # The first map that has a key gives its value; a later pair of a list replaces an earlier one.
+            keys = [one for view in reversed(maps) for one in view.keys]
+            values = [one for view in reversed(maps) for one in view.parts]
+            return View(part, kind, parts=values, keys=keys, node=held)
+        if kind == "range":
+            return self._range(part, held)
+        if kind in {"array", "typed", "memory", "masked"}:
+            return self._array(part, held)
+        if kind == "scalar":
+            return _scalar(part, held)
+        if kind in _READ:
+            return View(part, kind, _READ[kind](node[1]), node=held)
+        if kind in {"exception", "error"}:
+            return View(part, kind, node[1] if len(node) < 4 or kind == "error" else node[3], held.parts(2), node=held)
+        return View(part, kind, json.dumps(node), node=held)
+
+    def _range(self, part: Part, held: Node) -> View:
+        items = range(*(self.view(one).value for one in held.parts(1)))
+        if len(items) > MAX_RANGE:
+            return View(part, "long range", str(items), node=held)
+        return View(part, "range", parts=[Part(held.table, item) for item in items], node=held)
+
+    def _array(self, part: Part, held: Node) -> View:
+        node = held.node
+        if node[0] == "masked":
+            data, mask = self.view(held.part(1)), [one.atom for one in self.view(held.part(2)).parts]
+            return View(part, "masked array", json.dumps(mask), data.parts, node=held) if any(mask) else data
+        if node[0] == "array" and node[1] == "O":
+            return self._unwrapped(View(part, "array", parts=held.parts(3), shape=tuple(node[2]), node=held))
+        values, shape = _contents(node)
+        if values is None:
+            return View(part, node[0], json.dumps(node), node=held)
+        parts = [held.at(atom, (ITEM, number)) for number, atom in enumerate(values)]
+        return self._unwrapped(View(part, node[0], parts=parts, shape=shape, node=held))
+
+    def _unwrapped(self, view: View) -> View:
+        """Return the view of an array; one without a dimension is its only item."""
+        return view if view.shape else self.view(view.parts[0])._replace(part=view.part)
+
+
+def _contents(node: list[Any]) -> tuple[list[Any] | None, tuple[int, ...]]:
+    """Return the items of an array as atoms, and its shape; None for an array of records."""
+    if node[0] != "array":
+        items = (arrays.typed if node[0] == "typed" else arrays.memory)(node[1], node[2]).tolist()
+        return [as_atom(item) for item in items], (len(items),)
+    array = arrays.made(node).__array__()  # a matrix has two dimensions whatever is done to it
+    if array.dtype.names is not None:
+        return None, ()
+    flat = array.astype(str) if array.dtype.kind in "Mm" else array
+    return [as_atom(item) for item in flat.ravel().tolist()], array.shape
+
+
+def as_atom(value: Any) -> Any:
+    """Return the atom of an item of an array."""
+    if isinstance(value, complex):
+        return {"c": [value.real, value.imag]}
+    if isinstance(value, bytes):
+        return {"b": value.decode("latin-1")}
+    return value if isinstance(value, (bool, int, float, str)) else float(value)
+
+
+def _scalar(part: Part, held: Node) -> View:
+    value = arrays.scalar(held.node)
+    name = f"numpy.{value.dtype}"
+    if value.dtype.kind in "biufc":
+        plain = value.item()
+        return View(part, name, plain if isinstance(plain, (bool, int, float, complex)) else float(plain), node=held)
+    if value.dtype.kind in "US":
+        return View(part, "str" if value.dtype.kind == "U" else "bytes", value.item(), node=held)
+    return View(part, "scalar", json.dumps(held.node), node=held)
+
+
+def opened(view: View) -> View:
+    """Return a text as a sequence of its characters, and a mapping as one of its pairs."""
+    table = view.part.table
+    if view.family == TEXT:
+        return View(view.part, "list", parts=[Part(table, atom) for atom in view.value])
+    if view.family == MAPPING:
+        pairs = zip(view.keys, view.parts, strict=True)
+        return View(view.part, "list", parts=[Part(table, {ROW: (pair, (2,))}) for pair in pairs])
+    return view
+
+
+def given(call: dict[str, Any]) -> list[Part]:
+    """Return the arguments of a call that are no answers to earlier calls."""
+    table = Table(call["n"])
+    return [Part(table, atom) for atom in call["v"] if not (isinstance(atom, dict) and "x" in atom)]
+
+
+MAX_EVERY = 100_000
+
+
+def every(messages: Messages, parts: Sequence[Part]) -> Iterator[View]:
+    """Yield the views of some values and of everything in them, each object once."""
+    seen: set[int] = set()
+    stack = [*reversed(parts)]
+    while stack and len(seen) < MAX_EVERY:
+        part = stack.pop()
+        node = messages.node(part)
+        if node is not None:
+            if id(node.node) in seen:
+                continue
+            seen.add(id(node.node))
+        view = messages.view(part)
+        yield view
+        stack += [*view.keys, *view.parts]
+
+
+_WRITTEN: dict[str, tuple[str, Any]] = {
+    "i": ("int", lambda text: int(text, 16)),
+    "c": ("complex", lambda parts: complex(*map(float, parts))),
+    "s": ("str", lambda codes: "".join(map(chr, codes))),
+    "b": ("bytes", lambda text: text.encode("latin-1")),
+}
+_READ: dict[str, Any] = {
+    "decimal": decimal.Decimal,
+    "fraction": lambda text: fractions.Fraction(*map(int, text.split("/"))),
+    "bytearray": lambda text: text.encode("latin-1"),
+    **dict.fromkeys(("date", "datetime", "time"), str),
+    **dict.fromkeys(("code", "function"), "<function {}>".format),
+}
+_ITEMS = {
+    "list": 1, "tuple": 1, "deque": 1, "set": 1, "frozenset": 1, "iterator": 1, "generator": 1, "begun": 1,
+    "view": 2, "record": 3, "named": 2,
+}  # fmt: skip
+_PAIRS = {"dict": 1, "counter": 1, "ordered": 1, "default": 1, "namespace": 1, "instance": 2, "tree": 3}
+_WRAPPERS = {"userlist": 1, "userdict": 1, "userstring": 1, "mappingproxy": 1, "path": 2}
+"""Values that only wrap another one: kind of the node -> place of the contents."""
+_SIZES = 8, 16, 32, 64, 128
+_FAMILIES = {
+    **dict.fromkeys(("bool", "int", "float", "complex", "decimal", "fraction"), NUMBER),
+    **dict.fromkeys((f"numpy.{kind}{size}" for kind in ("int", "uint", "float") for size in _SIZES), NUMBER),
+    **dict.fromkeys(("numpy.bool", "numpy.bool_", "numpy.complex64", "numpy.complex128", "numpy.complex256"), NUMBER),
+    **dict.fromkeys(("str", "bytes", "bytearray", "date", "datetime", "time"), TEXT),
+    "NoneType": NONE,
+    **dict.fromkeys(
+        ("list", "tuple", "deque", "record", "named", "array", "typed", "memory", "range", "view"), SEQUENCE
+    ),
+    **dict.fromkeys(("set", "frozenset"), SET),
+    **dict.fromkeys(("dict", "counter", "ordered", "default", "chainmap"), MAPPING),
+    **dict.fromkeys(("iterator", "generator", "begun"), ITERATOR),
+    **dict.fromkeys(("exception", "error"), ERROR),
+    **dict.fromkeys(("function", "code", "builtin", "type"), FUNCTION),
+    **dict.fromkeys(("instance", "tree", "namespace"), OBJECT),
+}  # fmt: skip
+
+
+_TYPES = {
+    "begun": "iterator", "record": "named tuple", "named": "named tuple", "error": "exception", "code": "function",
+    "typed": "array.array", "memory": "memoryview", "view": "dict view", "ordered": "OrderedDict",
+    "default": "defaultdict", "counter": "Counter", "chainmap": "ChainMap", "stringio": "StringIO",
+}  # fmt: skip
+"""Kind of a node -> the type as people know it, where it is not the same."""
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a number is finite."""
+    if isinstance(value, complex):
+        return math.isfinite(value.real) and math.isfinite(value.imag)
+    if isinstance(value, decimal.Decimal):
+        return value.is_finite()
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def as_number(text: Any) -> float | None:
+    """Return the number that a text reads as, or None."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return None

@@ -1,0 +1,231 @@
+"""Send instances of a candidate's own types as the nearest plain data, if their class does not override comparison.
+
+This decides no verdict: everything that is sent is data, and the tests compare data. It exists for honest programs
+that return, for example, their own subclass of list, so that they keep the credit for its contents.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import contextlib
+import datetime
+import decimal
+import enum
+import fractions
+import functools
+import operator
+import re
+import sys
+import types
+
+from grade_sandbox.values import callbacks
+from grade_sandbox.values.instances import UncrossableError, attributes
+from grade_sandbox.values.value_format import module_of, type_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from grade_sandbox.values.value_format import NodeEncoder
+
+SCALARS = (int, float, complex, str, bytes)
+_COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
+# Modules with classes that are not an attribute of the module, or that name another module as theirs.
+_LIBRARIES = {"itertools", "functools", "collections", "types", "random", "json", "io", "socket"}
+_HEAP_TYPE = 1 << 9
+_CALLABLE: tuple[type[Any], ...] = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType,
+    types.BuiltinMethodType, types.WrapperDescriptorType, types.MethodWrapperType, functools.partial,
+    functools._lru_cache_wrapper, operator.itemgetter, operator.attrgetter, operator.methodcaller,
+)  # fmt: skip
+BUILTIN_MODULES = ("builtins", "math", "cmath", "operator", "statistics", "numpy")
+_REFUSED = {
+    "eval", "exec", "compile", "open", "input", "breakpoint", "__import__", "globals", "locals", "vars", "exit", "quit",
+    "help", "getattr", "setattr", "delattr",
+}  # fmt: skip
+
+
+def overrides(kind: type[Any], base: type[Any], more: Iterable[str] = ()) -> bool:
+    """Whether a class compares its instances in another way than `base` does."""
+    return any(_found(kind, name) is not _found(base, name) for name in (*_COMPARING, *more))
+
+
+def _found(kind: type[Any], name: str) -> Any:
+    return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), None)
+
+
+def is_own(kind: type[Any]) -> bool:
+    """Whether a class is defined by the program and not by a library."""
+    made_by_a_class_statement = kind.__flags__ & _HEAP_TYPE
+    module = module_of(kind)
+    known = getattr(sys.modules.get(module), kind.__name__, None) is kind
+    return bool(made_by_a_class_statement) and not known and module not in _LIBRARIES
+
+
+def scalar(value: Any) -> Any:
+    """Return the plain number or text for an instance of a subclass of such a type; None for other values."""
+    kind = type(value)
+    if not is_own(kind):
+        return None
+    for base, plain in _PLAIN_SCALARS.items():
+        if isinstance(value, base):
+            if overrides(kind, base):
+                raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
+            return plain(value)
+    return None
+
+
+_PLAIN_SCALARS: dict[type[Any], Callable[[Any], Any]] = {
+    int: int.__pos__,
+    float: float.__pos__,
+    complex: complex.__pos__,
+    str: str.__str__,
+    bytes: lambda value: bytes.__getitem__(value, slice(None)),
+}
+_PLAIN_VALUES: dict[type[Any], Callable[[Any], Any]] = {
+    collections.OrderedDict: lambda v: collections.OrderedDict(dict.items(v)),
+    collections.Counter: lambda v: collections.Counter(dict(dict.items(v))),
+    collections.defaultdict: lambda v: collections.defaultdict(v.default_factory, dict.items(v)),
+    collections.deque: lambda v: collections.deque(collections.deque.__iter__(v), v.maxlen),
+    dict: dict.copy,
+    list: lambda v: list.__getitem__(v, slice(None)),
+    tuple: lambda v: tuple.__getitem__(v, slice(None)),
+    set: lambda v: set(set.__iter__(v)),
+    frozenset: lambda v: frozenset(frozenset.__iter__(v)),
+    bytearray: lambda v: bytearray(bytearray.__getitem__(v, slice(None))),
+    fractions.Fraction: lambda v: fractions.Fraction(v.numerator, v.denominator),
+    decimal.Decimal: decimal.Decimal,
+    datetime.datetime: lambda v: datetime.datetime.combine(v.date(), v.timetz()),
+    datetime.date: lambda v: datetime.date.fromordinal(v.toordinal()),
+    datetime.timedelta: lambda v: datetime.timedelta(v.days, v.seconds, v.microseconds),
+}
+_WRAPPERS: dict[type[Any], str] = {
+    collections.UserList: "userlist",
+    collections.UserDict: "userdict",
+    collections.UserString: "userstring",
+}
+
+
+def node(encoder: NodeEncoder, value: Any) -> list[Any] | None:
+    """Return a node for a value that is not plain data itself; None if no node can represent it."""
+    kind = type(value)
+    if kind is array.array:
+        return ["typed", value.typecode, value.tobytes().decode("latin-1")]
+    if kind is memoryview:
+        return ["memory", value.format, value.tobytes().decode("latin-1")] if value.ndim == 1 else None
+    if kind is re.Match:
+        return _match(encoder, value)
+    if kind is types.SimpleNamespace:
+        return ["namespace", encoder.pairs(vars(value))]
+    if kind is types.MappingProxyType:
+        return ["mappingproxy", encoder.atom(dict(value))]
+    if kind is collections.ChainMap:
+        return ["chainmap", encoder.atoms(value.maps)]
+    pathlib = sys.modules.get("pathlib")
+    if pathlib is not None and kind in {pathlib.PosixPath, pathlib.PurePosixPath}:
+        return ["path", kind.__name__, encoder.atom(str(value))]
+    for base, name in _WRAPPERS.items():
+        if isinstance(value, base) and not overrides(kind, base):
+            return [name, encoder.atom(value.data)]
+    if isinstance(value, (*_CALLABLE, type)) or type_name(value) in {"numpy.ufunc", "numpy.vectorize"}:
+        return _callable(encoder, value)
+    if is_own(kind):
+        return _own(encoder, value, kind)
+    return ["function", kind.__name__] if encoder.functions and callable(value) else None
+
+
+def _own(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
+    for base, plain in _PLAIN_VALUES.items():
+        if isinstance(value, base):
+            return _plain_value(encoder, value, kind, base, plain)
+    for base in kind.__mro__:
+        if base in encoder.classes:
+            return _descendant(encoder, value, kind, base)
+    if hasattr(kind, "__next__") and hasattr(kind, "__iter__"):
+        return encoder.iterator(value)
+    if callable(value) and encoder.functions:
+        return ["function", kind.__name__]
+    return _tree(encoder, value, kind)
+
+
+def _plain_value(
+    encoder: NodeEncoder, value: Any, kind: type[Any], base: type[Any], plain: Callable[[Any], Any]
+) -> list[Any]:
+    if overrides(kind, base):
+        raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
+    fields = getattr(kind, "_fields", None)
+    if base is tuple and isinstance(fields, tuple) and all(type(name) is str for name in fields):
+        return ["record", kind.__name__, list(fields), encoder.atoms(plain(value))]
+    return encoder.node(plain(value))
+
+
+def _descendant(encoder: NodeEncoder, value: Any, kind: type[Any], base: type[Any]) -> list[Any]:
+    """Return a node for an instance of a class derived from one of the signature's: an instance of that class."""
+    if overrides(kind, base) or isinstance(value, (enum.Enum, tuple, list, dict, set, str, int, float, bytes)):
+        raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
+    return ["instance", encoder.classes[base], encoder.pairs(attributes(value))]
+
+
+def _tree(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
+    """Return a node for an object of the candidate's own class: its attributes, and facts that tests use."""
+    held = attributes(value)
+    if isinstance(value, enum.Enum):
+        held = {"name": value.name, "value": value.value}
+    for name in encoder.reads:
+        if name not in held and hasattr(kind, name):
+            with contextlib.suppress(Exception):
+                held[name] = getattr(value, name)
+    facts = {}
+    for name, ask in _FACTS.items():
+        if _found(kind, name) is not None and _found(kind, name) is not _found(object, name):
+            with contextlib.suppress(Exception):
+                facts[name] = ask(encoder, value)
+    sendable = [(name, item) for name, item in held.items() if type(name) is str and not name.startswith("__")]
+    return ["tree", kind.__name__, overrides(kind, object), encoder.pairs(dict(sendable)), encoder.pairs(facts)]
+
+
+_FACTS: dict[str, Callable[[NodeEncoder, Any], Any]] = {
+    "__bool__": lambda e, v: bool(v),
+    "__len__": lambda e, v: len(v),
+    "__str__": lambda e, v: str(v),
+    "__repr__": lambda e, v: repr(v),
+    "__iter__": lambda e, v: iter(v),
+}
+
+
+def _match(encoder: NodeEncoder, value: re.Match[Any]) -> list[Any]:
+    spans = [list(value.span(number)) for number in range(len(value.groups()) + 1)]
+    names = [part for pair in value.re.groupindex.items() for part in pair]
+    return ["match", encoder.atoms([value.group(), *value.groups()]), spans, names, encoder.atom(value.string)]
+
+
+def _callable(encoder: NodeEncoder, value: Any) -> list[Any] | None:
+    """Return a node for a function: a callback from the candidate, else only a function with a known name."""
+    name = getattr(value, "__name__", type(value).__name__)
+    if type(value) is types.FunctionType and not encoder.functions:
+        return callbacks.node(encoder, value)
+    if encoder.functions:
+        doc = getattr(value, "__doc__", None)
+        named = ["function", name if type(name) is str else type(value).__name__]
+        return [*named, doc] if type(doc) is str and type(value) is types.FunctionType else named
+    qualified = getattr(value, "__qualname__", name)
+    for module in BUILTIN_MODULES:
+        if find_builtin(module, qualified) is value:
+            return ["builtin", module, qualified]
+    owner = getattr(value, "__self__", None)
+    is_method = isinstance(value, (types.BuiltinMethodType, types.MethodType)) and type(owner) is not types.ModuleType
+    if is_method and not is_own(type(owner)):
+        return [callbacks.BOUND, encoder.atom(owner), name]
+    return None
+
+
+def find_builtin(module: Any, qualified: Any) -> Any:
+    """Return a built-in function, type or method by its name, or None."""
+    found: Any = sys.modules.get(module)
+    if type(qualified) is not str or module not in BUILTIN_MODULES or qualified in _REFUSED or "__" in qualified:
+        return None
+    for part in qualified.split("."):
+        found = getattr(found, part, None)
+    return found if callable(found) else None

@@ -1,0 +1,407 @@
+"""The receiving side: rebuild the graph of objects from a table that may be hostile (see value_format.py)."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import enum
+import fractions
+import importlib
+import io
+import operator
+import random
+import types
+
+from grade_sandbox.values import arrays, callbacks, standing_in
+from grade_sandbox.values.instances import (
+    MalformedError,
+    library_error,
+    make_builtin_error,
+    make_error,
+    make_named,
+    set_attributes,
+)
+from grade_sandbox.values.value_format import BUILTIN_TYPES, FACTORIES, FOLD, MUTABLE, NESTED, EndlessError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+    from typing import Any, Protocol
+
+    from grade_sandbox.values.standing_in import Makers
+
+    class _Objects(Protocol):
+        """Objects that were sent before, by number."""
+
+        def __getitem__(self, number: int, /) -> Any: ...
+
+    _Known = Mapping[str, _Objects]
+
+
+def _with_fold(kind: type[Any], text: str) -> Any:
+    plain = text.removesuffix(FOLD)
+    return kind.fromisoformat(plain).replace(fold=int(plain != text))
+
+
+_DATETIME: dict[str, Callable[[str], Any]] = {
+    "datetime": lambda text: _with_fold(datetime.datetime, text),
+    "date": datetime.date.fromisoformat,
+    "time": lambda text: _with_fold(datetime.time, text),
+}
+_HASHING = {"frozenset", "view"}
+_MALFORMED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError)
+"""What building a value raises if its node is none that an honest encoder makes."""
+_WRITTEN: dict[Any, Callable[[Any], Any]] = {
+    "s": lambda codes: "".join(map(chr, codes)),
+    "c": lambda parts: complex(*map(float, parts)),
+    "b": lambda text: text.encode("latin-1"),
+}
+"""Tag -> function that converts the atom to a text, a complex number or bytes."""
+
+
+_IN_JSON = {bool, int, float, str, type(None)}
+"""The types of atoms that are values."""
+
+
+class Decoder:
+    """Builds values from a table of nodes.
+
+    `classes`: name -> class of the signature. `known`: tag -> objects that were sent before. `makers` creates objects
+    that differ between the two sides (standing_in.py).
+    """
+
+    def __init__(
+        self, nodes: Any, classes: Mapping[str, type[Any]], known: _Known | None = None, makers: Makers | None = None
+    ) -> None:
+        if not isinstance(nodes, list):
+            raise MalformedError("no table of nodes")
+        self.nodes: list[Any] = nodes
+        self.classes = classes
+        self.known = known if known is not None else {}
+        self.makers = makers if makers is not None else standing_in.Makers()
+        self.built: list[Any] = [None] * len(nodes)
+        self._ready: list[bool | str] = [False] * len(nodes)
+
+    def decode_all(self) -> None:
+        """Build every node: first empty containers, then immutable values, then the contents."""
+        try:
+            for position, node in enumerate(self.nodes):
+                if node[0] in MUTABLE:
+                    self.built[position] = self.shell(node)
+                    self._ready[position] = True
+            for position in range(len(self.nodes)):
+                if not self._ready[position]:
+                    self._immutable(position)
+            kinds = {node[0] for node in self.nodes}
+            for wanted in ({"instance", "tree"}, {"list", "deque", "array", "bytearray"}, MUTABLE):
+                if kinds.isdisjoint(wanted):
+                    continue
+                for position, node in enumerate(self.nodes):
+                    if node[0] in wanted and self._ready[position] is True and not _is_filled(node):
+                        self.fill(self.built[position], node)
+                        self._ready[position] = "filled"
+        except _MALFORMED as error:
+            raise MalformedError(f"{type(error).__name__}: {str(error)[:200]}") from None
+
+    def value(self, atom: Any) -> Any:
+        """Return the value of an atom. The nodes that it refers to must have been built."""
+        if type(atom) in _IN_JSON:
+            return atom
+        if not isinstance(atom, dict) or len(atom) != 1:
+            raise MalformedError("not an atom")
+        ((tag, content),) = atom.items()
+        if tag in {"r", "a", "t"} and not (type(content) is int and content >= 0):
+            raise MalformedError("a reference that is none")
+        if tag == "r":
+            if not self._ready[content]:
+                raise MalformedError("an immutable value that contains itself")
+            return self.built[content]
+        if tag in {"a", "t"}:
+            return self._earlier(tag, content)
+        if tag == "i":
+            return int(content, 16)
+        if tag == "x":
+            return self.makers.evaluate(content)
+        if tag in _WRITTEN:
+            return _WRITTEN[tag](content)
+        raise MalformedError(f"unknown atom {str(tag)[:20]!r}")
+
+    def _earlier(self, tag: str, number: int) -> Any:
+        found = self.known[tag][number]
+        if found is standing_in.FORGOTTEN:
+            raise MalformedError("a reference to what was given up")
+        return found
+
+    def _immutable(self, start: int) -> None:
+        """Build node `start` after the immutable nodes in it. A stack replaces recursion, which has a limit."""
+        stack = [start]
+        entered: set[int] = set()
+        while stack:
+            position = stack[-1]
+            if self._ready[position]:
+                stack.pop()
+                continue
+            node = self.nodes[position]
+            missing = [p for p in _references(node) if not self._ready[p]]
+            if missing and position in entered:
+                raise MalformedError("an immutable value that contains itself")
+            if not missing and node[0] in _HASHING:
+                held = self._held(position)
+                missing = [p for p in held if not self._ready[p] and p not in entered]
+                if not missing:
+                    self._fill_instances(held)
+            if missing:
+                entered.add(position)
+                stack.extend(missing)
+                continue
+            self.built[position] = self.immutable(node)
+            self._ready[position] = True
+            stack.pop()
+
+    def _held(self, start: int) -> set[int]:
+        """Return the positions of all nodes in node `start`, at any depth."""
+        found: set[int]
+        found, stack = set(), [start]
+        while stack:
+            new = [p for p in _references(self.nodes[stack.pop()]) if p not in found]
+            found.update(new)
+            stack.extend(new)
+        return found
+
+    def _fill_instances(self, positions: Iterable[int]) -> None:
+        """Set the attributes of instances before a set, which cannot be filled later, needs their hashes."""
+        for position in positions:
+            node = self.nodes[position]
+            if node[0] in {"instance", "tree"} and all(self._ready[p] for p in _references(node)):
+                self.fill(self.built[position], node)
+
+    def pairs(self, atoms: Iterable[Any]) -> dict[Any, Any]:
+        """Return a mapping from alternating keys and items."""
+        values = self.values(atoms)
+        return dict(zip(values[::2], values[1::2], strict=True))
+
+    def values(self, atoms: Iterable[Any]) -> list[Any]:
+        return [atom if type(atom) in _IN_JSON else self.value(atom) for atom in atoms]
+
+    def shell(self, node: list[Any]) -> Any:
+        """Return an empty object of a mutable kind."""
+        kind = node[0]
+        if kind == "deque":
+            return collections.deque(maxlen=node[2])
+        if kind == "default":
+            return collections.defaultdict(_factory(node[2]) if node[2] is not None else None)
+        if kind == "array":
+            return arrays.made(node)
+        if kind == "instance":
+            return object.__new__(_plain_class(self.classes[node[1]]))
+        if kind == "tree":
+            return self.makers.tree(node[1], node[2])
+        if kind == "random":
+            return importlib.import_module("numpy.random").default_rng() if node[1] else random.Random()
+        return _SHELLS[kind]()
+
+    def fill(self, target: Any, node: list[Any]) -> None:
+        """Replace the contents of a mutable object by those of `node`."""
+        kind = node[0]
+        if kind in {"list", "deque"}:
+            target.clear()
+            target.extend(self.values(node[1]))
+        elif kind in {"dict", "counter", "ordered", "default"}:
+            values = self.values(node[1])
+            target.clear()
+            for key, item in zip(values[::2], values[1::2], strict=True):
+                target[key] = item
+        elif kind == "set":
+            items = self.values(node[1])
+            target.clear()
+            target.update(items)
+        elif kind == "bytearray":
+            target[:] = node[1].encode("latin-1")
+        elif kind == "array":
+            arrays.fill(target, node, self.value)
+        elif kind == "stringio":
+            _write(target, node[1], node[2])
+        elif kind == "random" and node[1]:
+            target.bit_generator.state = node[2]
+        elif kind == "random":
+            version, state, gauss = node[2]
+            target.setstate((version, tuple(state), gauss))
+        elif kind == "instance":
+            set_attributes(target, self.pairs(node[2]))
+        elif kind == "tree":
+            standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]), self.makers.note)
+        elif kind == "namespace":
+            standing_in.fill_namespace(target, self.pairs(node[1]))
+
+    def immutable(self, node: list[Any]) -> Any:
+        """Return the value of an immutable node whose parts are built."""
+        kind = node[0]
+        if kind in _PLAIN:
+            return _PLAIN[kind](self, node)
+        if kind in _DATETIME:
+            return _DATETIME[kind](node[1])
+        if kind == "enum":
+            return self.classes[node[1]][node[2]]
+        if kind == "flag":
+            return _flag(self.classes[node[1]], node[2])
+        if kind == "object":
+            return self.makers.object(node[1], compares=node[2] is True)
+        if kind == "error":
+            return make_error(self.classes[node[1]], self.values(node[2]), self.pairs(node[3]), self.values(node[4]))
+        if kind == "named":
+            return make_named(self.classes[node[1]], self.values(node[2]))
+        if kind == "exception":
+            return self._exception(node)
+        if kind in callbacks.KINDS:
+            return self.makers.callback(node, self)
+        if kind in {"function", "builtin"}:
+            return self.makers.function(node)
+        raise MalformedError(f"unknown kind {str(kind)[:20]!r}")
+
+    def _exception(self, node: list[Any]) -> BaseException:
+        if len(node) == 3:
+            return make_builtin_error(node[1], self.values(node[2]))
+        _, base, arguments, name, own, cause, library, members, notes = node
+        kind = library_error(*library) if library is not None else None
+        if (kind is None and name != base) or (kind is not None and name != kind.__name__):
+            kind = self.makers.error_class(name, base, kind)
+        parts = self.values(arguments), kind, self.pairs(own), self.pairs(members), self.values(notes)
+        error = make_builtin_error(base, *parts)
+        reason = self.value(cause)
+        error.__cause__ = reason if isinstance(reason, Exception) else None
+        return error
+
+
+def _factory(name: str) -> Callable[[], Any]:
+    if not name.startswith(NESTED):
+        return FACTORIES[name]
+    inner = _factory(name.removeprefix(NESTED))
+    return lambda: collections.defaultdict(inner)
+
+
+def _write(stream: io.StringIO, text: Any, position: Any) -> None:
+    """Replace the contents of a text stream."""
+    stream.seek(0)
+    stream.truncate()
+    stream.write(text)
+    stream.seek(position)
+
+
+def _zoned(decoder: Decoder, node: list[Any]) -> Any:
+    return _with_fold(datetime.datetime, node[1]).replace(tzinfo=decoder.value(node[2]))
+
+
+def _zone(decoder: Decoder, node: list[Any]) -> Any:
+    # Few programs need it.
+    import zoneinfo
+
+    return zoneinfo.ZoneInfo(node[1])
+
+
+def _view(decoder: Decoder, node: list[Any]) -> Any:
+    items = decoder.values(node[2])
+    if node[1] == "items":
+        return dict(items).items()
+    if node[1] == "keys":
+        return dict.fromkeys(items).keys()
+    return dict(enumerate(items)).values()
+
+
+def _path(decoder: Decoder, node: list[Any]) -> Any:
+    # Few programs need pathlib, and loading it takes time.
+    import pathlib
+
+    return {"PosixPath": pathlib.PosixPath, "PurePosixPath": pathlib.PurePosixPath}[node[1]](decoder.value(node[2]))
+
+
+def _generator(items: list[Any], returned: Any) -> Generator[Any, None, Any]:
+    yield from items
+    return returned
+
+
+def _begun(items: list[Any], end: Any, told: Callable[[BaseException], object]) -> Iterator[Any]:
+    yield from items
+    if isinstance(end, Exception):
+        raise end
+    error = EndlessError(f"more than the first {len(items)} items of an iterator that does not end")
+    told(error)
+    raise error
+
+
+def _flag(kind: Any, value: Any) -> enum.Flag:
+    if not (isinstance(kind, type) and issubclass(kind, enum.Flag) and type(value) is int):
+        raise MalformedError("a flag that is none")
+    return kind(value)
+
+
+_PLAIN: dict[str, Callable[[Decoder, list[Any]], Any]] = {
+    "tuple": lambda d, n: tuple(d.values(n[1])),
+    "frozenset": lambda d, n: frozenset(d.values(n[1])),
+    "iterator": lambda d, n: iter(d.values(n[1])),
+    "generator": lambda d, n: _generator(d.values(n[1]), d.value(n[2])),
+    "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2]), d.makers.note),
+    "view": _view,
+    "range": lambda d, n: range(*map(operator.index, d.values(n[1]))),
+    "slice": lambda d, n: slice(*d.values(n[1])),
+    "timedelta": lambda d, n: datetime.timedelta(*n[1]),
+    "decimal": lambda d, n: decimal.Decimal(n[1]),
+    "fraction": lambda d, n: fractions.Fraction(*map(int, n[1].split("/"))),
+    "type": lambda d, n: BUILTIN_TYPES[n[1]],
+    "scalar": lambda d, n: arrays.scalar(n),
+    "masked": lambda d, n: arrays.masked(d.value(n[1]), d.value(n[2])),
+    "masked constant": lambda d, n: arrays.masked_constant(),
+    "typed": lambda d, n: arrays.typed(n[1], n[2]),
+    "memory": lambda d, n: arrays.memory(n[1], n[2]),
+    "record": lambda d, n: standing_in.record(n[1], n[2], d.values(n[3])),
+    "userlist": lambda d, n: standing_in.wrapper(collections.UserList, list, d.value(n[1])),
+    "userdict": lambda d, n: standing_in.wrapper(collections.UserDict, dict, d.value(n[1])),
+    "userstring": lambda d, n: standing_in.wrapper(collections.UserString, str, d.value(n[1])),
+    "mappingproxy": lambda d, n: types.MappingProxyType(standing_in.mapping(d.value(n[1]))),
+    "chainmap": lambda d, n: collections.ChainMap(*map(standing_in.mapping, d.values(n[1]))),
+    "match": lambda d, n: standing_in.Match(d.values(n[1]), n[2], d.pairs(n[3]), d.value(n[4])),
+    "path": _path,
+    "zone": _zone,
+    "zoned": _zoned,
+    "ellipsis": lambda d, n: ...,
+    "notimplemented": lambda d, n: NotImplemented,
+}
+_SHELLS: dict[str, Callable[[], Any]] = {
+    "list": list,
+    "dict": dict,
+    "set": set,
+    "counter": collections.Counter,
+    "ordered": collections.OrderedDict,
+    "bytearray": bytearray,
+    "stringio": io.StringIO,
+    "namespace": types.SimpleNamespace,
+}
+
+
+_NOT_PLAIN = (enum.Enum, BaseException, tuple, list, dict, set, frozenset, str, int, float, bytes)
+
+
+def _plain_class(kind: Any) -> type[Any]:
+    if not isinstance(kind, type) or issubclass(kind, _NOT_PLAIN):
+        raise MalformedError("an instance of a class that has none of this kind")
+    return kind
+
+
+def _is_filled(node: list[Any]) -> bool:
+    """Whether the shell of a node already has its contents, as an array of numbers or texts does."""
+    return bool(node[0] == "array" and node[1] != "O")
+
+
+def _references(node: list[Any]) -> list[int]:
+    """Return the positions of the nodes to which a node's own atoms refer."""
+    found = []
+    stack: list[Any] = [part for part in node[1:] if isinstance(part, (list, dict))]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, list):
+            stack.extend(p for p in part if isinstance(p, (list, dict)))
+        elif type(part.get("r")) is int:
+            if part["r"] < 0:
+                raise MalformedError("a negative reference")
+            found.append(part["r"])
+    return found

@@ -1,0 +1,310 @@
+"""The sending side: convert a graph of objects to atoms and nodes (see value_format.py)."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import contextlib
+import datetime
+import decimal
+import enum
+import fractions
+import io
+import itertools
+import random
+import re
+import sys
+import time
+import types
+
+from grade_sandbox.values import arrays, plain_forms, remote_objects
+from grade_sandbox.values.instances import UncrossableError, attributes, error_members, library_error
+from grade_sandbox.values.value_format import BUILTIN_TYPES, FACTORIES, FOLD, MAX_NODES, NESTED, module_of, type_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+MAX_ITERATOR_ITEMS, MAX_ITERATOR_SECONDS = 100_000, 0.3
+ENDLESS_ITEMS = 1000
+LARGE = 2000
+"""Number of parts of a value that takes more than a millisecond to encode."""
+_SMALL = 1 << 63
+_SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+_TEXTUAL: dict[type[Any], tuple[str, Callable[[Any], str]]] = {
+    decimal.Decimal: ("decimal", str),
+    fractions.Fraction: ("fraction", lambda x: f"{x.numerator}/{x.denominator}"),
+    datetime.datetime: ("datetime", lambda x: x.isoformat() + FOLD * x.fold),
+    datetime.date: ("date", lambda x: x.isoformat()),
+    datetime.time: ("time", lambda x: x.isoformat() + FOLD * x.fold),
+}
+_OF_ITERATORS = {"builtins", "itertools", "collections", "_collections"}
+"""Modules whose iterators are sent as their items. Those of other modules, such as files, are not."""
+_VIEWS: dict[type[Any], str] = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
+
+
+class Encoder:
+    """Converts values to atoms and a table of nodes.
+
+    `classes`: type -> name of the signature's classes. `known`: tables id -> atom of the objects that were sent before;
+    these must stay alive. `reads`: names of attributes that the tests read; they may be properties. `functions`:
+    whether functions are sent as callbacks (the candidate's side); otherwise only known built-in functions are sent.
+    `tested`: type -> name of the classes whose objects are not sent, only a substitute (remote_objects.py).
+    `announce`: called before a large value is encoded, once.
+    """
+
+    def __init__(
+        self,
+        classes: Mapping[type[Any], str],
+        known: Sequence[Mapping[int, dict[str, int]]] = (),
+        *,
+        reads: Sequence[str] = (),
+        functions: bool = False,
+        tested: Mapping[type[Any], str] | None = None,
+        announce: Callable[[], object] | None = None,
+    ) -> None:
+        self.classes = classes
+        self._announce, self._size = announce, 0
+        self.tested = tested or {}
+        self.known = known
+        self.reads, self.functions = reads, functions
+        self.nodes: list[Any] = []
+        self.values: list[Any] = []
+        """The object of each node, kept alive while its id() is in the index."""
+        self._index: dict[int, dict[str, int]] = {}
+        self._pending: collections.deque[tuple[int, Any]] = collections.deque()
+
+    def encode(self, value: Any) -> Any:
+        """Return the atom for `value`; its nodes are then in `self.nodes`."""
+        atom = self.atom(value)
+        self.finish()
+        return atom
+
+    def finish(self) -> None:
+        """Create the nodes that atoms refer to and that do not exist yet."""
+        while self._pending:
+            position, item = self._pending.popleft()
+            if self._announce is not None:
+                self._size += len(item) + 1 if type(item) in _NODES and hasattr(item, "__len__") else 1
+                if self._size > LARGE:
+                    self._announce()
+                    self._announce = None
+            self.nodes[position] = self.node(item)
+
+    def atom(self, value: Any) -> Any:
+        kind = type(value)
+        if value is None or kind is bool or kind is float:
+            return value
+        if kind is str:
+            # JSON would read a pair of lone surrogates as one character.
+            return {"s": [ord(c) for c in value]} if _SURROGATE_PAIR.search(value) else value
+        if kind is int:
+            return value if -_SMALL < value < _SMALL else {"i": hex(value)}
+        if kind is complex:
+            return {"c": [value.real, value.imag]}
+        if kind is bytes:
+            return {"b": value.decode("latin-1")}
+        for table in (self._index, *self.known):
+            found = table.get(id(value))
+            if found is not None:
+                return found
+        if isinstance(value, plain_forms.SCALARS) and kind not in self.classes and self._tested(kind) is None:
+            plain = plain_forms.scalar(value)
+            if plain is not None:
+                return self.atom(plain)
+        if len(self.nodes) >= MAX_NODES:
+            raise UncrossableError("a value of too many parts")
+        reference = {"r": len(self.nodes)}
+        self.nodes.append(None)
+        self.values.append(value)
+        self._index[id(value)] = reference
+        self._pending.append((reference["r"], value))
+        return reference
+
+    def node(self, value: Any) -> list[Any]:
+        """Return the node for one object, its children as atoms."""
+        kind = type(value)
+        make = _NODES.get(kind)
+        if make is not None:
+            return make(self, value)
+        tested = self._tested(kind)
+        if tested is not None:
+            return ["object", self.tested[tested], plain_forms.overrides(kind, object)]
+        if kind in self.classes:
+            return self._instance(value, self.classes[kind])
+        if kind in _TEXTUAL:
+            name, text = _TEXTUAL[kind]
+            if name == "datetime" and type(value.tzinfo).__name__ == "ZoneInfo" and value.tzinfo.key:
+                return ["zoned", text(value.replace(tzinfo=None)), self.atom(value.tzinfo)]
+            if name in {"datetime", "time"} and not _plain_zone(value.tzinfo):
+                raise UncrossableError(f"{type_name(value)} with a time zone")
+            return [name, text(value)]
+        if _is_iterator(kind):
+            return self.iterator(value)
+        if kind in _VIEWS:
+            return ["view", _VIEWS[kind], self.atoms(value)]
+        if type_name(value) == "zoneinfo.ZoneInfo" and value.key:
+            return ["zone", value.key]
+        if kind is type and BUILTIN_TYPES.get(value.__name__) is value:
+            return ["type", value.__name__]  # type: ignore[union-attr]
+        if isinstance(value, BaseException):
+            return self.exception(value)
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            node = arrays.node(self, numpy, value)
+            if node is not None:
+                return node
+        if remote_objects.is_object(value) or remote_objects.is_class(value):
+            # To read its attributes would be to call the candidate.
+            raise UncrossableError(type_name(value))
+        node = plain_forms.node(self, value)
+        if node is None:
+            raise UncrossableError(type_name(value))
+        return node
+
+    def _tested(self, kind: type[Any]) -> type[Any] | None:
+        """Return the class of which the candidate keeps the objects, if this class is or derives from one."""
+        return next((base for base in kind.__mro__ if base in self.tested), None) if self.tested else None
+
+    def atoms(self, values: Iterable[Any]) -> list[Any]:
+        return [self.atom(value) for value in values]
+
+    def pairs(self, mapping: Mapping[Any, Any]) -> list[Any]:
+        """Return alternating keys and items."""
+        return [self.atom(part) for pair in mapping.items() for part in pair]
+
+    def exception(self, error: BaseException) -> list[Any]:
+        """Return an exception as the nearest class that the other side has.
+
+        This is a class of the signature, of a library, or a built-in one. An exception class of the candidate keeps its
+        name and its attributes with plain values.
+        """
+        library: list[str] | None
+        notes, library = self.atoms(getattr(error, "__notes__", ())), None
+        for kind in type(error).__mro__:
+            if kind in self.classes:
+                return ["error", self.classes[kind], self.atoms(error.args), self.pairs(attributes(error)), notes]
+            if getattr(builtins, kind.__name__, None) is kind:
+                break
+            if library is None and library_error(kind.__module__, kind.__qualname__) is kind:
+                library = [kind.__module__, kind.__qualname__]
+        arguments = self._arguments(error)
+        cause = self.atom(error.__cause__) if isinstance(error.__cause__, Exception) else None
+        own = {key: item for key, item in attributes(error).items() if self._is_sendable(item)}
+        members = self.pairs(error_members(error))
+        if kind is type(error) and cause is None and not (own or members or notes):
+            return ["exception", kind.__name__, arguments]
+        name = type(error).__name__
+        return ["exception", kind.__name__, arguments, name, self.pairs(own), cause, library, members, notes]
+
+    def _arguments(self, error: BaseException) -> list[Any]:
+        group = getattr(builtins, "ExceptionGroup", ())
+        if isinstance(error, group):
+            # A tuple, because a list is filled only after the exception is made.
+            return [self.atom(error.message), self.atom(tuple(error.exceptions))]
+        return self.atoms([a for a in error.args if self._is_sendable(a)])
+
+    def _is_sendable(self, value: Any) -> bool:
+        """Whether a part of an exception can be sent. The other parts are sent in any case."""
+        if value is None or type(value) in {bool, int, float, str}:
+            return True
+        try:
+            Encoder(self.classes, reads=self.reads, functions=self.functions).encode(value)
+        except (UncrossableError, RecursionError):
+            return False
+        return not (isinstance(value, BaseException) or _is_iterator(type(value)))
+
+    def iterator(self, value: Any) -> list[Any]:
+        """Return all items of an iterator; only the first ones if it is endless, and its exception if it fails.
+
+        Also what a generator returns after its last item.
+        """
+        items: list[Any]
+        end: Exception | None
+        items, end, returned = [], None, None
+        generator = type(value) is types.GeneratorType
+        if type(value) is itertools.groupby:
+            # A group is no longer valid when the next one is requested.
+            value = ((key, iter(list(group))) for key, group in value)
+        limit = time.process_time() + MAX_ITERATOR_SECONDS
+        try:
+            iterator = iter(value)
+            while True:
+                items.append(next(iterator))
+                if len(items) > MAX_ITERATOR_ITEMS or (len(items) > ENDLESS_ITEMS and time.process_time() > limit):
+                    del items[ENDLESS_ITEMS:]
+                    return ["begun", self.atoms(items), None]
+        except StopIteration as error:
+            returned = error.value
+        except Exception as error:
+            end = error
+        if end is not None:
+            return ["begun", self.atoms(items), self.atom(end)]
+        if generator:
+            return ["generator", self.atoms(items), self.atom(returned)]
+        return ["iterator", self.atoms(items)]
+
+    def _instance(self, value: Any, name: str) -> list[Any]:
+        if isinstance(value, enum.Flag):
+            return ["flag", name, value.value]
+        if isinstance(value, enum.Enum):
+            return ["enum", name, value.name]
+        if isinstance(value, tuple):
+            return ["named", name, self.atoms(tuple(value))]
+        if isinstance(value, BaseException):
+            return self.exception(value)
+        if isinstance(value, (list, dict, set, str, int, float, bytes)):
+            raise UncrossableError(type_name(value))
+        return ["instance", name, self.pairs(attributes(value))]
+
+
+def _is_iterator(kind: type[Any]) -> bool:
+    return module_of(kind) in _OF_ITERATORS and hasattr(kind, "__next__") and not plain_forms.is_own(kind)
+
+
+_NODES: dict[type[Any], Callable[[Encoder, Any], list[Any]]] = {
+    list: lambda e, v: ["list", e.atoms(v)],
+    tuple: lambda e, v: ["tuple", e.atoms(v)],
+    set: lambda e, v: ["set", e.atoms(v)],
+    frozenset: lambda e, v: ["frozenset", e.atoms(v)],
+    dict: lambda e, v: ["dict", e.pairs(v)],
+    collections.deque: lambda e, v: ["deque", e.atoms(v), v.maxlen],
+    collections.Counter: lambda e, v: ["counter", e.pairs(v)],
+    collections.OrderedDict: lambda e, v: ["ordered", e.pairs(v)],
+    collections.defaultdict: lambda e, v: ["default", e.pairs(v), _factory(v)],
+    random.Random: lambda e, v: ["random", "", [[*part] if type(part) is tuple else part for part in v.getstate()]],
+    io.StringIO: lambda e, v: ["stringio", v.getvalue(), v.tell()] if not v.closed else ["stringio", "", 0],
+    bytearray: lambda e, v: ["bytearray", bytes(v).decode("latin-1")],
+    range: lambda e, v: ["range", e.atoms((v.start, v.stop, v.step))],
+    slice: lambda e, v: ["slice", e.atoms((v.start, v.stop, v.step))],
+    datetime.timedelta: lambda e, v: ["timedelta", [v.days, v.seconds, v.microseconds]],
+    type(...): lambda e, v: ["ellipsis"],
+    type(NotImplemented): lambda e, v: ["notimplemented"],
+}
+
+
+def _plain_zone(zone: datetime.tzinfo | None) -> bool:
+    """Whether the text of a time has all of its time zone: an offset without a name."""
+    if zone is None:
+        return True
+    return type(zone) is datetime.timezone and zone.tzname(None) == datetime.timezone(zone.utcoffset(None)).tzname(None)
+
+
+def _factory(value: collections.defaultdict[Any, Any]) -> str | None:
+    if value.default_factory is None:
+        return None
+    name = getattr(value.default_factory, "__name__", "")
+    if FACTORIES.get(name) is value.default_factory:
+        return name
+    # `lambda: []` is equivalent to `list`; its result shows that.
+    with contextlib.suppress(Exception):
+        made = value.default_factory()
+        for name, kind in FACTORIES.items():
+            if type(made) is kind and made == kind():
+                return name
+        if type(made) is collections.defaultdict and not made and (inner := _factory(made)) is not None:
+            return f"{NESTED}{inner}"
+    # The factory is needed only to read a missing key. The existing data is sent, the function is not.
+    return None

@@ -1,0 +1,294 @@
+"""Substitutes for a candidate's objects and functions in the tests' process.
+
+They are built from plain data, and none of the candidate's code runs in them, so they cannot behave dishonestly.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+
+from grade_sandbox.values import plain_forms, remote_objects
+from grade_sandbox.values.instances import MalformedError
+from grade_sandbox.values.value_format import UnconfirmedError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, NoReturn
+
+    CallBack = Callable[["Proxy | remote_objects.Operator", tuple[Any, ...], dict[str, Any]], Any]
+    """Calls a function of the candidate, or an operation on one of its objects."""
+
+FORGOTTEN = object()
+"""Replaces an object whose number may no longer be used."""
+_HELD, _FACTS = "_held", "_facts"
+
+
+class Makers:
+    """Creates objects that only one side has. This is the candidate's side, which receives only functions."""
+
+    def __init__(self) -> None:
+        self._classes: dict[tuple[Any, ...], type[Any]] = {}
+
+    def evaluate(self, expression: Any) -> Any:
+        """Return the value of an expression over earlier answers."""
+        raise MalformedError("an expression")
+
+    def note(self, error: BaseException) -> BaseException:
+        """Record why nothing can be confirmed; return the error."""
+        return error
+
+    def object(self, name: Any, *, compares: bool) -> Any:
+        """Return a substitute for an object of a class that the candidate must write."""
+        raise MalformedError("an object of a class that is none")
+
+    def tree(self, name: Any, compares: Any) -> Tree:
+        """Return an empty substitute for an object of a class of this name."""
+        key = name, bool(compares)
+        if key not in self._classes:
+            self._classes[key] = _tree_class(*key, self.note)
+        made: Tree = self._classes[key]()
+        fill_tree(made, {}, {}, self.note)
+        return made
+
+    def error_class(self, name: Any, base: Any, library: type[Exception] | None = None) -> type[Exception]:
+        """Return an exception class of this name; its base is a built-in class, or one of a library."""
+        key = name, "error", base, library
+        if key not in self._classes:
+            self._classes[key] = _error_class(name, base, library)
+        return self._classes[key]
+
+    def callback(self, node: list[Any], decoder: Any) -> Any:
+        """Return a function of the tests."""
+        raise MalformedError("a function of the tests")
+
+    def function(self, node: list[Any]) -> Any:
+        """Return a function."""
+        found = plain_forms.find_builtin(*node[1:3]) if node[0] == "builtin" else None
+        if found is None:
+            raise MalformedError("a function that has no known name")
+        return found
+
+
+class Proxy:
+    """Represents one function of the candidate in the tests' namespace."""
+
+    def __init__(self, name: str, stub: Any, call: CallBack) -> None:
+        """`call(proxy, args, kwargs)` makes the call."""
+        self.__name__ = self.__qualname__ = name
+        if stub is not None:
+            self.__doc__, self.__wrapped__ = stub.__doc__, stub
+        self._call = call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(self, args, kwargs)
+
+    def __enter__(self) -> Any:
+        return self._call(remote_objects.OPERATORS["enter"], (self,), {})
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        if kind is None:
+            self._call(remote_objects.OPERATORS["exit"], (self,), {})
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
+
+
+class Tree:
+    """An object of a class that only the candidate has: its attributes, and its reported length and truth value."""
+
+    __slots__ = (_FACTS, _HELD, "__weakref__")
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return object.__getattribute__(self, _HELD)[name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
+
+    def __bool__(self) -> bool:
+        facts = object.__getattribute__(self, _FACTS)
+        return bool(facts.get("__bool__", facts.get("__len__", True)))
+
+    def __str__(self) -> str:
+        facts = object.__getattribute__(self, _FACTS)
+        return str(facts.get("__str__", facts.get("__repr__", object.__repr__(self))))
+
+    def __repr__(self) -> str:
+        return str(object.__getattribute__(self, _FACTS).get("__repr__", object.__repr__(self)))
+
+    def __len__(self) -> Any:
+        return self.__asked("__len__")
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.__asked("__iter__"))
+
+    def __asked(self, name: str) -> Any:
+        facts = object.__getattribute__(self, _FACTS)
+        if name not in facts:
+            raise TypeError(f"{type(self).__name__!r} object has no {name}")
+        return facts[name]
+
+
+def _refusing(name: Any, note: Callable[[BaseException], BaseException]) -> Callable[[Any, Any], Any]:
+    def refuse(self: Any, other: Any) -> NoReturn:
+        why = f"the tests compare an object of {name!r}, whose class overrides comparison"
+        raise note(UnconfirmedError(why))
+
+    return refuse
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str) or not name.isidentifier():
+        raise MalformedError("a class without a name")
+    return name
+
+
+def _tree_class(name: Any, compares: bool, note: Callable[[BaseException], BaseException]) -> type[Tree]:
+    """Return a Tree class of this name. `compares`: the candidate's class overrides comparison, which is never used."""
+    members: dict[str, Any] = {"__slots__": ()}
+    if compares:
+        members |= dict.fromkeys(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"), _refusing(name, note))
+        members["__hash__"] = object.__hash__
+    return type(_name(name), (Tree,), members)
+
+
+def fill_tree(
+    tree: Any, held: Mapping[Any, Any], facts: Mapping[Any, Any], note: Callable[[BaseException], BaseException]
+) -> None:
+    """Fill a Tree. `note` gets the reason why nothing can be confirmed, and returns the exception to raise."""
+    if not isinstance(tree, Tree):
+        raise MalformedError("a tree that is none")
+    if any(not isinstance(name, str) or name.startswith("__") for name in held):
+        raise MalformedError("an attribute that is no plain name")
+    if "__iter__" in facts:
+        facts = {**facts, "__iter__": _Items(facts["__iter__"], facts.get("__len__"), note)}
+    object.__setattr__(tree, _HELD, held)
+    object.__setattr__(tree, _FACTS, facts)
+
+
+class _Items:
+    """The items of an iterated object: the same each time, and as many as its reported length."""
+
+    def __init__(self, source: Iterable[Any], length: Any, note: Callable[[BaseException], BaseException]) -> None:
+        self._source, self._length, self._note = iter(source), length, note
+        self._taken: list[Any] = []
+        self._end: Exception | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        position = 0
+        while position < len(self._taken) or self._took_another():
+            yield self._taken[position]
+            position += 1
+        if self._end is not None:
+            raise self._end
+        if self._length is not None and self._length != position:
+            why = f"the candidate returned an object of length {self._length} that has {position} items"
+            raise self._note(UnconfirmedError(why))
+
+    def _took_another(self) -> bool:
+        if self._end is None:
+            try:
+                self._taken.append(next(self._source))
+            except StopIteration:
+                return False
+            except Exception as error:
+                self._end = error
+        return self._end is None
+
+
+def fill_namespace(target: Any, held: Mapping[Any, Any]) -> None:
+    """Fill a SimpleNamespace. Names that Python reserves are refused, because some have a meaning, e.g. for NumPy."""
+    if any(not isinstance(name, str) or name.startswith("__") for name in held):
+        raise MalformedError("an attribute that is no plain name")
+    vars(target).clear()
+    vars(target).update(held)
+
+
+def _error_class(name: Any, base: Any, library: type[Exception] | None) -> type[Exception]:
+    """Return a new exception class."""
+    kind = getattr(builtins, base)
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        raise MalformedError("an exception that is none")
+    return type(_name(name), (kind if library is None else library,), {})
+
+
+def record(name: Any, fields: Any, values: Iterable[Any]) -> Any:
+    """Return a named tuple."""
+    if not (isinstance(fields, list) and all(isinstance(field, str) for field in fields)):
+        raise MalformedError("a named tuple without names")
+    return collections.namedtuple(_name(name), fields, rename=True)._make(values)  # type: ignore[attr-defined]
+
+
+def mapping(value: Any) -> Any:
+    """Return a value that must be a dictionary, because other mappings can change during a lookup."""
+    if not isinstance(value, dict):
+        raise MalformedError("a mapping of something else")
+    return value
+
+
+def wrapper(kind: Any, of: type[Any], data: Any) -> Any:
+    """Return a UserList, UserDict or UserString around its data."""
+    if not isinstance(data, of):
+        raise MalformedError("a wrapper of something else")
+    made = kind.__new__(kind)
+    made.data = data
+    return made
+
+
+class Match:
+    """The result of matching a regular expression."""
+
+    def __init__(self, found: Sequence[Any], spans: Sequence[Any], names: Mapping[Any, Any], string: Any) -> None:
+        if len(found) != len(spans) or not all(len(span) == 2 for span in spans):
+            raise MalformedError("a match without groups")
+        self._found, self._names = found, names
+        self._spans = [tuple(map(int, span)) for span in spans]
+        self.string = string
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _one(self, key: Any) -> int:
+        number = self._names.get(key, key) if isinstance(key, str) else key
+        if not isinstance(number, int) or not 0 <= number < len(self._found):
+            raise IndexError("no such group")
+        return number
+
+    def group(self, *keys: Any) -> Any:
+        """Return one group, or a tuple of several."""
+        found = tuple(self._found[self._one(key)] for key in keys or (0,))
+        return found[0] if len(found) == 1 else found
+
+    def groups(self, default: Any = None) -> tuple[Any, ...]:
+        """Return all groups except the first."""
+        return tuple(default if text is None else text for text in self._found[1:])
+
+    def groupdict(self, default: Any = None) -> dict[Any, Any]:
+        """Return the named groups."""
+        return {name: default if (text := self.group(name)) is None else text for name in self._names}
+
+    def span(self, key: Any = 0) -> tuple[int, ...]:
+        """Return the start and end of a group."""
+        return self._spans[self._one(key)]
+
+    def start(self, key: Any = 0) -> int:
+        """Return the start of a group."""
+        return self.span(key)[0]
+
+    def end(self, key: Any = 0) -> int:
+        """Return the end of a group."""
+        return self.span(key)[1]
+
+    __getitem__ = group
+
+
+def part(kind: Any, value: Any, key: Any) -> Any:
+    """Return an item, an attribute, or an item of an iteration (`item`, `attr`, `nth`) of a value."""
+    if remote_objects.is_object(value):
+        raise LookupError("a part of an object is known only to the candidate")
+    if kind == "attr":
+        return getattr(value, key)
+    if kind == "nth" and not isinstance(value, (list, tuple, str)):
+        return list(value)[key]
+    return value[key]

@@ -1,0 +1,110 @@
+"""How values are serialized between a candidate and its tests: plain data only, exact types, never unpickled.
+
+The sending side turns a graph of objects into a table of nodes in JSON; the receiving side builds an equal graph.
+Aliases and cycles are kept. Objects that were sent before keep their identity: a message refers to them by number, and
+has the new contents of those that have changed since (object_table.py).
+
+An atom is a JSON value (None, bool, int, float, str) or an object with one key: ``{"i": hex}`` a long integer,
+``{"c": [re, im]}`` a complex number, ``{"s": codes}`` a text that JSON would change, ``{"b": text}`` bytes,
+``{"r": n}`` node n of this message, ``{"t": n}`` object n of those that the tests have sent, ``{"a": n}`` object n of
+those that the candidate has sent, ``{"x": expression}`` the value of an expression over earlier answers (see
+placeholder.py).
+A node is ``[kind, payload...]``. Lists in it are structure, never atoms, so data cannot be mistaken for a reference.
+
+This module has the parts that both sides share; sending.py and receiving.py are the sides.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+
+from grade_sandbox.values import wire
+from grade_sandbox.values.instances import MalformedError as MalformedError  # noqa: PLC0414 - exported here as well
+from grade_sandbox.values.instances import UncrossableError as UncrossableError  # noqa: PLC0414
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, Protocol
+
+    class NodeEncoder(Protocol):
+        """The part of sending.Encoder that is used to create nodes elsewhere (plain_forms.py, arrays.py)."""
+
+        classes: Mapping[type[Any], str]
+        reads: Sequence[str]
+        functions: bool
+
+        def atom(self, value: Any) -> Any: ...
+        def atoms(self, values: Iterable[Any]) -> list[Any]: ...
+        def pairs(self, mapping: Mapping[Any, Any]) -> list[Any]: ...
+        def node(self, value: Any) -> list[Any]: ...
+        def iterator(self, value: Any) -> list[Any]: ...
+
+
+MAX_BYTES = 32 << 20
+MAX_NODES = 2_000_000
+BUILTIN_TYPES: dict[str, type[Any]] = {
+    t.__name__: t
+    for t in (int, float, str, bool, list, dict, set, tuple, frozenset, bytes, complex, type(None), object, range)
+}
+FACTORIES = {name: BUILTIN_TYPES[name] for name in ("int", "float", "str", "bool", "list", "dict", "set", "tuple")}
+NESTED = "defaultdict of "
+"""Begins the name of the factory that creates a `defaultdict` with another factory."""
+MUTABLE = {
+    "list", "dict", "set", "deque", "counter", "ordered", "default", "bytearray", "array", "instance", "tree",
+    "namespace", "stringio", "random",
+}  # fmt: skip
+NUMPY_KINDS = "biufcSUMm"
+FOLD = "F"
+"""Ends the text of a time with `fold=1`, which `isoformat` leaves out."""
+
+
+class UnconfirmedError(BaseException):
+    """Raised if the candidate's behaviour cannot be confirmed; the text says why."""
+
+    kind = "unconfirmed"
+    """The kind of the verdict."""
+
+
+class EndlessError(BaseException):
+    """Raised if the tests read more items of an iterator than were sent; the text says how many were."""
+
+
+def module_of(kind: type[Any]) -> str:
+    """Return the name of a class's module.
+
+    `type(name, bases, {})` in a program whose globals have no `__name__` creates a class without one.
+    """
+    return str(getattr(kind, "__module__", None) or "builtins")
+
+
+def type_name(value: object) -> str:
+    """Return the name of a type for people: `module.Name`, without `builtins`."""
+    kind = type(value)
+    module = module_of(kind)
+    return kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
+
+
+def dumps(message: object) -> bytes:
+    """Encode a message; raises UncrossableError if it is too large."""
+    data = wire.encode(message).encode()
+    if len(data) > MAX_BYTES:
+        raise UncrossableError(f"a value of more than {MAX_BYTES >> 20} MB")
+    return data
+
+
+_decoder = functools.cache(lambda constant: json.JSONDecoder(parse_constant=constant))
+"""Returns a decoder; creating one takes longer than decoding a small message."""
+
+
+def loads(data: bytes | str, constant: Callable[[str], Any] = float) -> dict[str, Any]:
+    """Decode a message; raises MalformedError. `constant` converts `NaN`, `Infinity` and `-Infinity`."""
+    try:
+        text = data.decode() if isinstance(data, bytes) else data
+        message = _decoder(constant).decode(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedError(str(error)[:200]) from None
+    if not isinstance(message, dict):
+        raise MalformedError("not a message")
+    return message

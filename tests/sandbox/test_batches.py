@@ -1,0 +1,136 @@
+"""Calls with arguments that no answer can change travel in batches; the answers are those of one call at a time."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from typing import Any
+
+import inside
+import phases
+import pytest
+
+dialogue = inside.load("supervise.dialogue")
+wire = inside.load("values.wire")
+
+DECLARED = {"signature": "def solution(a):\n    pass\n", "classes": [], "stubs": ["solution"], "names": [], "reads": []}
+
+
+def call(value: Any, nodes: Any = ()) -> str:
+    return wire.encode({"f": {"x": ["name", "solution"]}, "m": [], "v": [value], "k": [], "n": list(nodes)})
+
+
+def sent(said: Any) -> list[str]:
+    """Return the calls that would be sent now."""
+    data, said.pending = bytes(said.pending), memoryview(b"")
+    found = []
+    while data:
+        length = int.from_bytes(data[:4], "big")
+        found.append(data[4 : 4 + length].decode())
+        data = data[4 + length :]
+    return found
+
+
+def answered(said: Any, count: int) -> bool:
+    return bool([said.feed(b"\0\0\0\2{}") for _ in range(count)][-1])
+
+
+def test_batches_grow_from_one_call_and_hold_every_call_once() -> None:
+    calls = [call(number) for number in range(200)]
+    said = dialogue.LockStep(-1, calls)
+    sizes, found, done = [], [], answered(said, 1)
+    while not done:
+        batch = sent(said)
+        sizes.append(len(batch))
+        found += batch
+        assert said.is_unclear == (len(batch) > 1)
+        done = answered(said, len(batch))
+    assert (sizes, found) == ([1, 2, 4, 8, 16, 32, 64, 64, 9], calls)
+
+
+@pytest.mark.parametrize(
+    "dependent",
+    [
+        call({"x": ["ans", 0]}),
+        call({"r": 0}, [["list", [{"x": ["ans", 1]}]]]),
+        wire.encode({"f": {"x": ["ans", 0]}, "m": [], "v": [], "k": [], "n": []}),
+        wire.encode({"f": {"x": ["op", "len"]}, "m": [], "v": [{"x": ["ans", 0]}], "k": [], "n": []}),
+    ],
+)
+def test_a_call_that_uses_an_answer_waits_for_all_answers_and_is_alone(dependent: str) -> None:
+    calls = [call(1), call(2), dependent, call('{"x":'), call(4)]
+    said = dialogue.LockStep(-1, calls)
+    answered(said, 1)
+    batches = []
+    while batch := sent(said):
+        batches.append(batch)
+        answered(said, len(batch))
+    assert batches == [calls[:1], calls[1:2], calls[2:3], calls[3:]]
+
+
+def test_a_candidate_sees_no_call_before_it_has_answered_the_ones_before() -> None:
+    """With the list in hand, a later argument can be the answer to an earlier call."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        said = dialogue.LockStep(ours.fileno(), ['{"first": 1}', '{"second": 2}'])
+        assert said.pending == b""
+        say = lambda text: struct.pack(">I", len(text)) + text  # noqa: E731
+        assert said.feed(say(b"hello")) is False
+        said.send()
+        assert theirs.recv(999) == struct.pack(">I", 12) + b'{"first": 1}'
+        assert said.feed(b"\0\0") is False
+        assert said.pending == b""
+        assert said.feed(b"\0\3one") is False
+        said.send()
+        assert theirs.recv(999) == struct.pack(">I", 13) + b'{"second": 2}'
+        assert said.feed(say(b"two")) is True
+        assert said.result == {"hello": "hello", "replies": ["one", "two"]}
+
+
+@pytest.mark.parametrize("byte", [b"\xff", b"\x01", b"\x7f", b"\0"])
+def test_what_would_grow_on_its_way_to_the_grader_is_garbage(byte: bytes) -> None:
+    """Each of these is written as six characters: a message too long would make the sample unscored."""
+    said = dialogue.LockStep(-1, ["{}"] * 100)
+    with pytest.raises(dialogue.GarbageError):
+        said.feed(struct.pack(">I", 4) + b"abc" + byte)
+
+
+@pytest.mark.parametrize(("byte", "most"), [(b"x", 24), (b'"', 20)])
+def test_all_answers_fit_into_a_message_or_are_garbage(byte: bytes, most: int) -> None:
+    """Quotes and backslashes are escaped on the way to the grader."""
+    said = dialogue.LockStep(-1, ["{}"] * 100)
+    part = struct.pack(">I", 1 << 20) + byte * (1 << 20)
+    for _ in range(most):
+        said.feed(part)
+    with pytest.raises(dialogue.GarbageError):
+        said.feed(part)
+    assert len(json.dumps(said.result)) < 48 << 20
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+@pytest.mark.parametrize(
+    ("end", "stopped", "status"),
+    [
+        ("import os; os._exit(3)", None, 3),
+        ("while True: pass", "cpu", -9),
+        ("import os; os.kill(os.getpid(), 11)", None, -11),
+    ],
+)
+def test_the_answers_before_the_end_of_a_program_are_all_there(end: str, stopped: str | None, status: int) -> None:
+    source = f"def solution(a):\n    if a == 50:\n        {end}\n    return [a]\n"
+    job = {**DECLARED, "source": source, "calls": [call(number) for number in range(100)]}
+    answer = phases.do("answer", job, cpu=0.3)
+    assert [json.loads(reply)["n"] for reply in answer["replies"]] == [[["list", [number]]] for number in range(50)]
+    assert (answer["evidence"]["stopped"], answer["evidence"]["status"]) == (stopped, status)
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
+def test_a_program_that_has_returned_is_not_taken_for_one_that_never_ends() -> None:
+    """What it changed takes longer to send than it has time; only its first call decides whether it ends."""
+    source = "def solution(a):\n    a += [7] * 3000000\n    return 1\n"
+    spec = {**DECLARED, "source": source, "calls": [call({"r": 0}, [["list", []]])], "spare": 1 << 30}
+    said = phases.do("answer", spec, cpu=0.1)
+    assert said["evidence"]["stopped"] is None or said["strained"]

@@ -1,0 +1,323 @@
+"""Which passes are believed: answers that say nothing earn nothing beside a reference, other right answers do."""
+
+# ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import phases
+import pytest
+from phases import SIGNATURE
+
+pytestmark = phases.MARKS
+
+
+class Task(NamedTuple):
+    reference: str
+    tests: str
+    signature: str = SIGNATURE
+
+
+def returning(answer: str) -> str:
+    return f"import numpy as np\nimport math\ndef solution(a):\n    return {answer}\n"
+
+
+NEAR = Task(returning("a + 0.5"), "for n in range(3):\n    assert not abs(solution(n) - n - 0.5) > 1e-6")
+RELATIVE = Task(returning("7392.0"), "R = solution(1)\nassert abs(R - 7392) <= 1e-9 * max(abs(R), 7392)")
+LOOP = Task(
+    returning("[a, a + 1]"), "for n in range(3):\n    for x, y in zip(solution(n), [n, n + 1]):\n        assert x == y"
+)
+EVERY = Task(returning("[a, a + 1]"), "assert all(x in (1, 2) for x in solution(1))")
+ARRAY = Task(
+    returning("np.array([1.5, 2, 3])"),
+    "import numpy as np\nassert np.all(np.abs(solution(3) - np.array([1.5, 2, 3])) < 1e-6)",
+)
+TEXT = Task(returning("'abc'"), "assert all(c in 'abc' for c in solution(1)) and float('1.5')")
+READ = Task(returning("'7392.0'"), "assert not abs(float(solution(1)) - 7392) > 1e-6")
+SORTED = Task("def solution(a):\n    a.sort()\n", "x = [3, 1, 2]\nsolution(x)\nassert x == sorted(x)")
+UNIQUE = Task(
+    "def solution(a):\n    a[:] = dict.fromkeys(a)\n", "x = [3, 1, 3]\nsolution(x)\nassert len(x) == len(set(x))"
+)
+WITHOUT = Task(
+    "def solution(a):\n    for key in [key for key in a if a[key] is None]:\n        del a[key]\n",
+    "x = {1: None, 2: 5, 3: 6}\nsolution(x)\nassert None not in x.values()",
+)
+COMMON = Task(
+    "def solution(a):\n    a -= {2, 3}\n",
+    "x = {1, 2, 3, 4}\nsolution(x)\nassert 2 not in x and 3 not in x",
+)
+KEPT = Task(returning("sorted(a)"), "x = [3, 1, 2]\nassert solution(x) == sorted(x)")
+PREFIX = Task(returning("[1, 2, 3]"), "R = solution(1)\nassert R == [1, 2, 3][: len(R)]")
+PAIRED = Task(
+    returning("[[1, 2], [3, 4]]"),
+    "assert [list(row) for row in zip(*zip(*solution(1)))] == [list(row) for row in [[1, 2], [3, 4]]][: len(solution(1))]",
+)
+TRUTH = Task(returning("a > 1"), "assert bool(solution(1)) in (True, False) and solution(2)")
+ITEMS = Task(returning("{'a': 7392}"), "for key, value in solution(1).items():\n    assert {'a': 7392}[key] == value")
+RAISED = Task(
+    "def solution(a):\n    if a < 0:\n        raise ValueError\n    return a\n",
+    "try:\n    solution(-1)\nexcept Exception:\n    pass\nassert solution(1) == 1",
+)
+CAUGHT = Task(returning("a"), "try:\n    assert solution(1) == 1\nexcept BaseException:\n    pass")
+PRINTED = Task(
+    "def solution(a):\n    print(a)\n",
+    "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as out:\n    solution(1)\nassert out.getvalue().strip() in '1'",
+)
+FAR = Task(returning("5000.0"), "assert solution(1) > 3")
+FRACTION = Task(returning("0.5"), "from fractions import Fraction\nassert not abs(float(solution(1)) - 0.5) > 0.1")
+ANY = Task(returning("[a, a + 1]"), "R = solution(5)\nassert len(R) == 2 and all(type(x) is int for x in R)")
+ENDS = Task(returning("[1, 2, 3, 4]"), "R = solution(1)\nassert R[0] == 1 and R[-1] == 4 and len(R) > 3")
+LENGTH = Task(returning("'abc'"), "assert len(solution(1)) == 3 and solution(1).isalpha()")
+WIDE = Task(returning("9.42"), "assert abs(solution(3) - 9.42) < 0.5")
+LOWER = Task(returning("a.title()"), "assert solution('the end').lower().strip() == 'the end'")
+LEFT = Task("def solution(a):\n    a.reverse()\n", "x = [3, 1, 2]\nsolution(x)\nassert sorted(x) == [1, 2, 3]")
+PART = Task(
+    "import random\ndef solution(a):\n    return random.random(), 7392\n",
+    "R = solution(1)\nassert 0 <= R[0] <= 1\nfor x in range(R[1] // 1000):\n    assert x < 10",
+)
+
+SAYS_NOTHING: dict[str, tuple[Task, str]] = {
+    "NaN": (NEAR, returning("math.nan")),
+    "NaN as a decimal": (FRACTION, returning("__import__('decimal').Decimal('NaN')")),
+    "infinity": (RELATIVE, returning("math.inf")),
+    "a huge number": (FAR, returning("1e300")),
+    "empty list": (LOOP, returning("[]")),
+    "a prefix": (LOOP, returning("[a]")),
+    "no items in an array": (ARRAY, returning("np.empty((0, 1))")),
+    "no items for a generator": (EVERY, returning("iter([])")),
+    "only the first items": (PREFIX, returning("[1]")),
+    "nothing": (PREFIX, returning("[]")),
+    "nothing in rows": (PAIRED, returning("[]")),
+    "empty text": (TEXT, returning("''")),
+    "a text that reads as NaN": (READ, returning("'nan'")),
+    "bytes that read as NaN": (READ, returning("b'nan'")),
+    "an emptied argument": (SORTED, "def solution(a):\n    a.clear()\n"),
+    "one item of the argument": (SORTED, "def solution(a):\n    del a[1:]\n"),
+    "one item of the argument, all of them different": (UNIQUE, "def solution(a):\n    del a[1:]\n"),
+    "other entries of the argument": (WITHOUT, "def solution(a):\n    a.clear()\n    a[7] = 8\n"),
+    "other members of the argument": (COMMON, "def solution(a):\n    a.clear()\n    a.add(9)\n"),
+    "an argument that is its own copy": (KEPT, "def solution(a):\n    a[:] = []\n    return []\n"),
+    "the wrong truth": (TRUTH, returning("True if a > 1 else None or a > 0")),
+    "an empty mapping": (ITEMS, returning("{}")),
+    "a type in place of a method": (ITEMS, "class Own: pass\ndef solution(a):\n    r = Own()\n    r.items = list\n    return r\n"),
+    "an exception that the tests swallow": (CAUGHT, "def solution(a):\n    raise ValueError\n"),
+    "an exit that the tests swallow": (CAUGHT, "def solution(a):\n    raise SystemExit\n"),
+    "an exception of another kind": (RAISED, "def solution(a):\n    if a < 0:\n        raise OSError\n    return a\n"),
+    "the wrong part beside a random one": (PART, "import random\ndef solution(a):\n    return random.random(), 0\n"),
+    "other integers where only their type is tested": (ANY, returning("[a, a]")),
+    "other items between the tested ones": (ENDS, returning("[1, 7, 7, 7, 4]")),
+    "another text where only its length is tested": (LENGTH, returning("'xyz'")),
+    "a number that is nearly the right one": (WIDE, returning("9.0")),
+    "an argument that is not changed": (LEFT, "def solution(a):\n    pass\n"),
+    "no output": (PRINTED, "def solution(a):\n    pass\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAYS_NOTHING)
+def test_an_answer_that_says_nothing_earns_nothing_beside_a_reference(name: str) -> None:
+    task, source = SAYS_NOTHING[name]
+    assert passes_in_one_process(source, task)
+    assert phases.beside(task.reference, task.tests, task.signature, task.reference) == phases.CONFIRMED
+    found = phases.beside(source, task.tests, task.signature, task.reference)
+    assert (found["confirmed"], found["kind"]) == (False, "unlike"), found
+
+
+def passes_in_one_process(source: str, task: Task) -> bool:
+    """Whether a program passes as the official evaluator runs it."""
+    exec(f"{task.signature}\n{source}\n{task.tests}", {"__name__": "program"})
+    return True
+
+
+ROOT = Task(returning("math.sqrt(a)"), "for n in (1, 2, 4):\n    assert abs(solution(n) - n ** 0.5) < 1e-3")
+ANY_OF = Task(returning("[1, 2]"), "assert sorted(solution(1)) == [1, 2]")
+PATH = Task(returning("'abc'"), "assert sorted(solution(1)) == list('abc')")
+POWER = Task(returning("10 ** a"), "assert solution(1) == 10 and solution(5000) == 10 ** 5000")
+SPIED = Task(
+    "def solution(a):\n    return [a(1), a(2)]\n",
+    "seen = []\ndef spy(x):\n    seen.append(x)\n    return x\nassert solution(spy) == [1, 2] and sorted(seen) == [1, 2]\n"
+    "def test():\n    more = []\n    assert solution(lambda x: more.append(x) or x) == [1, 2] and len(more) == 2\ntest()",
+)
+FLAG = Task(returning("a % 2 == 0"), "assert solution(2)\nassert not solution(1)")
+FOUND = Task("def solution(a):\n    return None\n", "x = [2, 1]\nsolution(x)\nassert True and solution(x) != 3")
+IN_PLACE = Task("def solution(a):\n    a.sort()\n", "x = [3, 1, 2]\nsolution(x)\nassert x == [1, 2, 3]")
+COPIED = Task(returning("sorted(a)"), "x = [3, 1, 2]\nassert solution(x) == [1, 2, 3]")
+INVALID = Task(
+    "def solution(a):\n    raise KeyError(a)\n",
+    "try:\n    solution(1)\n    assert False\nexcept LookupError:\n    pass",
+)
+EITHER = Task(
+    "def solution(a):\n    raise ValueError(a)\n",
+    "try:\n    solution(1)\n    assert False\nexcept (TypeError, ValueError):\n    pass",
+)
+NAMED = Task(
+    "import collections\nPoint = collections.namedtuple('Point', 'x y')\ndef solution(a):\n    return Point(a, a + 1)\n",
+    "R = solution(1)\nassert (R.x, R.y) == (1, 2)",
+)
+JOINED = Task(returning("'a/b'"), "assert str(solution(1)) == 'a/b'")
+NONZERO = Task(returning("{1, 2}"), "assert sorted(solution([0, 2, 1])) == [1, 2]")
+COUNTED = Task(
+    "import collections\ndef solution(a):\n    return collections.Counter(a)\n",
+    "import collections\nassert collections.Counter(solution('aab')) == collections.Counter(a=2, b=1)",
+)
+ZERO = Task(returning("a / 2"), "assert solution(3) == 1.5 and abs(solution(4) - 2) < 1e-6")
+RANDOM = Task("import random\ndef solution(a):\n    return random.random()\n", "assert 0 <= solution(1) <= 1")
+
+OTHER_ANSWERS: dict[str, tuple[Task, str]] = {
+    "another float": (ROOT, returning("a ** 0.5 + 1e-5")),
+    "another case and spacing where the tests ignore them": (LOWER, returning("a.upper() + '\\n'")),
+    "a float within a wide tolerance": (WIDE, returning("9.425")),
+    "another order": (ANY_OF, returning("[2, 1]")),
+    "another text": (PATH, returning("'cab'")),
+    "a number for truth": (FLAG, returning("1 - a % 2")),
+    "a count for truth": (FLAG, returning("2 - 2 * (a % 2)")),
+    "a text for truth": (FLAG, returning("'' if a % 2 else 'even'")),
+    "a set for truth": (FLAG, returning("{2} & {a}")),
+    "a list for truth": (FLAG, returning("[] if a % 2 else [a]")),
+    "in place by other means": (IN_PLACE, "def solution(a):\n    a[:] = sorted(a)\n"),
+    "an integer with very many digits": (POWER, returning("10.0 if a == 1 else pow(10, a)")),
+    "calls a function that notes its calls": (SPIED, "def solution(a):\n    return list(map(a, [1, 2]))\n"),
+    "None for False": (FLAG, returning("True if a % 2 == 0 else None")),
+    "a tuple": (ANY_OF, returning("(1, 2)")),
+    "an array": (ANY_OF, returning("np.array([1, 2])")),
+    "in place, and returned": (IN_PLACE, "def solution(a):\n    a.sort()\n    return a\n"),
+    "sorts its argument, too": (COPIED, "def solution(a):\n    a.sort()\n    return a[:]\n"),
+    "the class it derives from": (INVALID, "def solution(a):\n    raise LookupError('no')\n"),
+    "an array without a dimension": (ZERO, returning("np.array(a / 2)")),
+    "another exception that the tests expect": (EITHER, "def solution(a):\n    raise TypeError(a)\n"),
+    "an object for a named tuple": (NAMED, "class P:\n    def __init__(self, x, y):\n        self.x, self.y, self.sum = x, y, x + y\ndef solution(a):\n    return P(a, a + 1)\n"),
+    "a namespace for a named tuple": (NAMED, "import types\ndef solution(a):\n    return types.SimpleNamespace(x=a, y=a + 1)\n"),
+    "a path for a text": (JOINED, "import pathlib\ndef solution(a):\n    return pathlib.Path('a', 'b')\n"),
+    "an iterable of its own": (ANY_OF, "class Own:\n    def __iter__(self):\n        return iter([1, 2])\ndef solution(a):\n    return Own()\n"),
+    "an iterator for a set": (NONZERO, returning("filter(None, a)")),
+    "counts of zero": (COUNTED, "import collections\ndef solution(a):\n    return collections.Counter({c: a.count(c) for c in 'abc'})\n"),
+    "another random number beside the right part": (PART, "import random\ndef solution(a):\n    return random.uniform(0, 1), 7392\n"),
+    "other random numbers": (RANDOM, "import random\ndef solution(a):\n    return random.uniform(0, 1)\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHER_ANSWERS)
+def test_another_right_answer_is_believed(name: str) -> None:
+    task, source = OTHER_ANSWERS[name]
+    assert passes_in_one_process(source, task)
+    assert phases.beside(source, task.tests, task.signature, task.reference) == phases.CONFIRMED
+
+
+def test_what_is_counted_and_shown_is_how_a_sample_differs() -> None:
+    task = Task(returning("a * a"), "assert solution(2) == 4\nassert solution(3) == 9\nassert solution(4) == 16")
+    found = phases.graded(returning("a + a"), task.tests, reference=task.reference)
+    assert found.kind == "assertion"
+    assert found.likeness is not None
+    counts = found.likeness.calls
+    assert counts is not None
+    assert (counts.n, counts.same) == (3, 1)
+    assert counts.first is not None
+    assert (counts.first.call, counts.first.expected, counts.first.returned) == ("solution(3)", "9", "6")
+
+
+def test_a_reference_that_fails_its_tests_serves_for_nothing() -> None:
+    with pytest.raises(AssertionError, match="a test fails"):
+        phases.graded(returning("a"), "assert solution(1) == 1", reference=returning("a + 1"))
+
+
+CODEC = "def encode(a):\n    pass\ndef decode(a):\n    pass\n"
+ROUND_TRIP = "for text in ('ab', 'c'):\n    assert decode(encode(text)) == text"
+
+
+def codec(encoded: str, decoded: str) -> str:
+    return f"def encode(a):\n    return {encoded}\ndef decode(a):\n    return {decoded}\n"
+
+
+@pytest.mark.parametrize("reference", [codec("a[::-1]", "a[::-1]"), None])
+def test_an_answer_that_only_goes_back_into_a_call_may_be_any_value_if_the_task_says_so(reference: str | None) -> None:
+    source = codec("[ord(c) for c in a]", "''.join(map(chr, a))")
+    assert phases.graded(source, ROUND_TRIP, CODEC, reference, opaque=True).confirmed
+    assert phases.graded(source, ROUND_TRIP, CODEC, reference).confirmed is (reference is None)
+    otherwise = "e = encode('ab')\nassert not set(decode(e)) ^ set('ab')"
+    assert phases.graded(source, otherwise, CODEC, reference, opaque=True).confirmed
+    weaker = ROUND_TRIP.replace("== text", "in (text, 7)")
+    assert not phases.graded(codec("a", "7"), weaker, CODEC, reference, opaque=True).confirmed
+
+
+def test_a_text_that_the_tests_execute_may_be_the_one_of_the_reference() -> None:
+    source = "def solution(a):\n    return f'def {a}():\\n    return 1'"
+    tests = "space = {}\nexec(solution('f'), space)\nassert space['f']() == 1"
+    assert phases.beside(source, tests, reference=source) == phases.CONFIRMED
+    other = phases.beside(source.replace("1", "2 - 1"), tests, reference=source)
+    assert not other["confirmed"]
+
+
+# --- without a reference --------------------------------------------------------------------------------------------
+
+EQUAL = "assert solution(2) == [2, 3]"
+FRACTIONAL = "from fractions import Fraction\ndef solution(a):\n    return {Fraction(10 ** a, 3)}\n"
+WEAK: dict[str, tuple[str, str, bool]] = {
+    "equal to what is expected": (returning("[a, a + 1]"), EQUAL, True),
+    "an integer with very many digits": (returning("10 ** a"), "assert solution(5000) == 10 ** 5000", True),
+    "a fraction that is too large for a float": (FRACTIONAL, "from fractions import Fraction\nassert solution(400) == {Fraction(10 ** 400, 3)}", True),
+    "compared in parts": (returning("[a, a + 1]"), "R = solution(2)\nassert R[0] == 2 and R[1] == 3", True),
+    "expected to be empty": (returning("[]"), "assert solution(2) == []", True),
+    "compared otherwise": (returning("a + 0.5"), "assert abs(solution(2) - 2.5) < 1e-6", True),
+    "nothing where nothing is asked": (returning("[]"), "for x in solution(2):\n    assert x in (2, 3)", False),
+    "its argument where nothing is asked": (returning("a"), "assert sorted(solution([1, 2])) == sorted([1, 2])", False),
+    "NaN": (returning("math.nan"), "assert not abs(solution(2) - 2.5) > 1e-6", False),
+    "NaN that the tests name": (returning("math.nan"), "import math\nassert math.isnan(solution(2))", True),
+    "a narrow number": (returning("np.float16(2.5)"), "assert abs(solution(2) - 2.5) < 1e-6", False),
+    "an object of its own": ("class Own:\n    x = 3\ndef solution(a):\n    return Own()\n", "assert not abs(solution(2).x - 3) > 1", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WEAK)
+def test_without_a_reference_an_answer_has_to_be_the_expected_value_or_ordinary(name: str) -> None:
+    source, tests, is_believed = WEAK[name]
+    found = phases.graded(source, tests)
+    assert (found.confirmed, found.likeness is not None and found.likeness.weak) == (is_believed, True), found
+
+
+# --- objects of a class to be written ---------------------------------------------------------------------------------
+
+BOX = "class Box:\n    def __init__(self, items):\n        pass\n    def same(self, other):\n        pass\n"
+HONEST = """
+class Box:
+    def __init__(self, items):
+        self.items = items
+    def __eq__(self, other):
+        return self.items == other.items
+    def __lt__(self, other):
+        return self.items < other.items
+    def same(self, other):
+        return self == other
+    def doubled(self):
+        return Box(self.items * 2)
+"""
+LIAR = HONEST.replace("return self.items == other.items", "return True")
+COMPARING = {
+    "equal": "assert Box([1]) == Box([1])\nassert Box([2]).doubled() == Box([2, 2])",
+    "a declared method": "assert Box([1]).same(Box([1])) and Box([2]).same(Box([2]))",
+    "not unequal": "assert not Box([1]) != Box([1])\nassert not Box([3]) != Box([3])",
+}
+
+
+@pytest.mark.parametrize("name", COMPARING)
+def test_a_class_that_equals_everything_is_found_and_an_honest_one_keeps_its_credit(name: str) -> None:
+    own = HONEST.replace("self.items == other.items", "list(self.items) == list(other.items)")
+    assert phases.beside(own, COMPARING[name], BOX, HONEST) == phases.CONFIRMED
+    found = phases.beside(LIAR, COMPARING[name], BOX, HONEST)
+    assert (found["confirmed"], found["kind"]) == (False, "unlike"), found
+
+
+def test_tests_may_change_what_an_object_holds() -> None:
+    tests = "b = Box([1])\nb.items.append(2)\nassert b.doubled().items == [1, 2, 1, 2]"
+    assert phases.beside(HONEST, tests, BOX, HONEST) == phases.CONFIRMED
+
+
+def test_a_class_that_returns_what_the_tests_constructed_is_found() -> None:
+    tests = "b = Box([1, 2])\ne = Box([2, 4])\nassert b.doubled().items == e.items"
+    honest = HONEST.replace("self.items * 2", "[2 * item for item in self.items]")
+    keeper = HONEST.replace(
+        "        self.items = items\n", "        self.items = items\n        Box.last = self\n"
+    ).replace("return Box(self.items * 2)", "return Box.last")
+    exec(f"{keeper}\n{tests}", {})
+    assert phases.beside(honest, tests, BOX, honest) == phases.CONFIRMED
+    found: Any = phases.beside(keeper, tests, BOX, honest)
+    assert (found["confirmed"], found["kind"]) == (False, "unlike"), found

@@ -1,0 +1,234 @@
+"""An answer counts once its sandbox has judged a canary right after it. Supervisors that execute jobs stand in."""
+
+from __future__ import annotations
+
+import random
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.sandbox import canary_check
+from grader.sandbox.canary_check import Canaries
+from grader.sandbox.interface import SupervisorLostError
+from grader.sandbox.pool import Pool
+
+if TYPE_CHECKING:
+    from grader.sandbox.tickets import Verdict
+
+EVIDENCE = {"stopped": None, "status": None, "cpu": 0.0, "wall": 0.0, "waited": 0.0, "oom": False}
+STARVED = {"run": {"evidence": EVIDENCE | {"stopped": "blocked"}}}
+
+
+def job(number: int) -> dict[str, Any]:
+    """Return an official run that passes where the number is even."""
+    test = f"assert value % 2 == 0  # {number}\n"
+    return {
+        "id": 0, "cpu": 2.0, "wall": 20.0, "lint": False, "run": True,
+        "head": f"value = {number}\n", "test": test, "timed_out": "late", "failed_prefix": "no: ",
+    }  # fmt: skip
+
+
+class Sandbox:
+    """A supervisor that executes jobs, and from job number `wrong_from` on says that everything passes."""
+
+    def __init__(self, machine: Machine, wrong_from: int | None, does: str) -> None:
+        self.machine, self.wrong_from, self.does = machine, wrong_from, does
+        self.jobs: list[dict[str, Any]] = []
+        self.ran: list[str] = []
+        self.closed = False
+        machine.sandboxes.append(self)
+
+    def send(self, job: dict[str, Any], timeout: float) -> None:
+        if self.closed:
+            raise SupervisorLostError("closed")
+        self.jobs.append(job)
+
+    def receive(self, timeout: float) -> dict[str, Any]:
+        if self.closed:
+            raise SupervisorLostError("closed")
+        job = self.jobs.pop(0)
+        self.ran.append(job["head"])
+        is_canary = not job["head"].startswith("value")
+        if self.wrong_from is not None and len(self.ran) > self.wrong_from:
+            if is_canary and self.does == "dies":
+                raise SupervisorLostError("it died")
+            if is_canary and self.does == "starves":
+                return STARVED
+            if self.does == "retires":
+                return self.judged(job) | {"retired": "files stay"}
+            if self.does == "misjudges":
+                return {"run": {"result": "passed", "evidence": EVIDENCE}}
+        return self.judged(job)
+
+    def judged(self, job: dict[str, Any]) -> dict[str, Any]:
+        try:
+            exec(job["head"] + job["test"], {})
+        except AssertionError:
+            return {"run": {"result": "no: ", "kind": "AssertionError", "evidence": EVIDENCE}}
+        return {"run": {"result": "passed", "evidence": EVIDENCE}}
+
+    def close(self) -> None:
+        self.closed = True
+
+    @property
+    def programs(self) -> list[int]:
+        return [int(head[8:]) for head in self.ran if head.startswith("value")]
+
+    @property
+    def canaries(self) -> int:
+        return len(self.ran) - len(self.programs)
+
+
+class Machine:
+    """A backend whose first sandboxes go wrong after a number of jobs each."""
+
+    name, identity = "docker", "scripted"
+
+    def __init__(self, *wrong_from: int | None, does: str = "misjudges", always: int | None = None) -> None:
+        self.wrong_from, self.does, self.always = list(wrong_from), does, always
+        self.sandboxes: list[Sandbox] = []
+        self.lock = threading.Lock()
+
+    def start(self, index: int, *, lint: bool = False) -> Sandbox:
+        with self.lock:
+            return Sandbox(self, self.wrong_from.pop(0) if self.wrong_from else self.always, self.does)
+
+    def load(self) -> None:
+        pass
+
+    def reap(self) -> int:
+        return 0
+
+    def describe(self) -> Any:
+        return {}
+
+
+def run(
+    machine: Machine, count: int = 40, *, workers: int = 1, seed: int = 1, fresh: bool = False
+) -> tuple[dict[str, Verdict], Canaries]:
+    canaries = Canaries(random.Random(seed))
+    with Pool(machine, workers, 10, fresh=fresh, canaries=canaries) as pool:
+        verdicts = list(pool.run((str(number), job(number)) for number in range(count)))
+    assert len(verdicts) == count
+    return {verdict.key: verdict for verdict in verdicts}, canaries
+
+
+def wrong(verdicts: dict[str, Verdict]) -> list[str]:
+    """Return the programs whose verdict is not what it should be."""
+    return [
+        key
+        for key, verdict in verdicts.items()
+        if verdict.answer is None or (verdict.answer["run"]["result"] == "passed") != (int(key) % 2 == 0)
+    ]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_sandbox_that_judges_right_has_right_and_wrong_canaries_and_every_job_runs_once(workers: int) -> None:
+    machine = Machine()
+    verdicts, canaries = run(machine, workers=workers)
+    assert wrong(verdicts) == []
+    assert sorted(number for sandbox in machine.sandboxes for number in sandbox.programs) == list(range(40))
+    for sandbox in machine.sandboxes:
+        assert sandbox.canaries >= 2
+        assert not sandbox.ran[-1].startswith("value")
+    described = canaries.described()
+    assert described.right == sum(sandbox.canaries for sandbox in machine.sandboxes)
+    assert (described.misjudged, described.run_again, described.unscored) == ({}, 0, 0)
+
+
+def test_pairs_of_canaries_stand_at_places_that_are_drawn() -> None:
+    places = set()
+    for seed in range(20):
+        machine = Machine()
+        run(machine, 4 * canary_check.MOST_JOBS, seed=seed)
+        ran = machine.sandboxes[0].ran
+        found = [place for place, head in enumerate(ran) if not head.startswith("value")]
+        assert found[1] == found[0] + 1
+        places.add(found[0])
+    assert len(places) >= 15
+    assert max(places) <= canary_check.MOST_JOBS
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_sandbox_ran_since_its_last_right_canary_runs_once_more_in_a_new_one(seed: int) -> None:
+    machine = Machine(12)
+    verdicts, canaries = run(machine, seed=seed)
+    assert wrong(verdicts) == []
+    first, second = machine.sandboxes
+    twice = set(first.programs) & set(second.programs)
+    # All that ran after the sandbox had gone wrong did, and nothing of it counted.
+    assert set(map(int, (head[8:] for head in first.ran[12:] if head.startswith("value")))) <= twice
+    described = canaries.described()
+    assert described.run_again >= len(twice) > 0
+    assert described.unscored == 0
+    assert described.misjudged == {"run: a wrong program": 1}
+
+
+def test_where_the_second_sandbox_misjudges_too_nothing_is_known_of_what_ran_there() -> None:
+    machine = Machine(always=0)
+    verdicts, canaries = run(machine, 10)
+    assert all(verdict.answer is None for verdict in verdicts.values())
+    assert {verdict.reason for verdict in verdicts.values()} == {canary_check.MISJUDGED}
+    ran = [number for sandbox in machine.sandboxes for number in sandbox.programs]
+    assert all(ran.count(number) <= 2 for number in range(10))
+    assert canaries.described().unscored == 10
+
+
+@pytest.mark.parametrize("does", ["dies", "starves"])
+def test_a_sandbox_that_gives_no_verdict_on_a_canary_has_misjudged_it(does: str) -> None:
+    machine = Machine(9, does=does)
+    verdicts, canaries = run(machine)
+    assert wrong(verdicts) == []
+    assert len(machine.sandboxes) == 2
+    assert sum(canaries.described().misjudged.values()) == 1
+    if does == "starves":
+        assert sum(not head.startswith("value") for head in machine.sandboxes[0].ran[9:]) == canary_check.PATIENCE + 1
+
+
+def test_one_canary_that_was_starved_says_nothing() -> None:
+    class Once(Sandbox):
+        def receive(self, timeout: float) -> dict[str, Any]:
+            said = super().receive(timeout)
+            if self.canaries == 1 and not self.ran[-1].startswith("value"):
+                return STARVED
+            return said
+
+    machine = Machine()
+    machine.start = lambda index, *, lint=False: Once(machine, None, "")  # type: ignore[method-assign]
+    verdicts, canaries = run(machine)
+    assert wrong(verdicts) == []
+    assert len(machine.sandboxes) == 1
+    assert canaries.described().misjudged == {}
+
+
+def test_what_a_sandbox_said_before_it_was_retired_counts() -> None:
+    machine = Machine(9, does="retires")
+    verdicts, canaries = run(machine)
+    assert wrong(verdicts) == []
+    assert canaries.described().run_again == 0
+    ran = [number for sandbox in machine.sandboxes for number in sandbox.programs]
+    assert sorted(set(ran)) == list(range(40))
+
+
+@pytest.mark.parametrize("wrong_from", [None, 0])
+def test_where_every_program_has_a_sandbox_of_its_own_a_canary_runs_after_it(wrong_from: int | None) -> None:
+    machine = Machine(wrong_from)
+    verdicts, _ = run(machine, 8, fresh=True)
+    assert wrong(verdicts) == [] or wrong_from == 0
+    for sandbox in machine.sandboxes:
+        assert sandbox.ran[0].startswith("value")
+        assert [head.startswith("value") for head in sandbox.ran] in ([True, False, False], [True, False])
+
+
+def test_canaries_are_less_than_three_in_a_hundred_of_a_thousand_programs() -> None:
+    machine = Machine()
+    run(machine, 1000, workers=2)
+    assert sum(sandbox.canaries for sandbox in machine.sandboxes) < 30
+
+
+def test_jobs_that_are_drawn_without_end_give_their_verdicts_meanwhile() -> None:
+    with Pool(Machine(), 2, 10, canaries=Canaries()) as pool:
+        numbers = iter(range(10**9))
+        found = pool.run((str(number), job(number)) for number in numbers)
+        assert len([next(found) for _ in range(300)]) == 300

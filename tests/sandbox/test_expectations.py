@@ -1,0 +1,120 @@
+"""Without a reference solution: what the tests compare answers with takes its place."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import inside
+import numpy as np
+import pytest
+from answered import CALL, Answered, answer, call, reply, sending, views
+from plain_data import written
+
+expectations = inside.load("tests.expectations")
+
+ANSWER = ["ans", 0]
+
+
+def found(value: Any, *compared: tuple[Any, Any], calls: Any = None) -> tuple[bool, list[Any], str]:
+    """Compare an answer with the values that the tests compare it, or a part of it, with."""
+    noted = []
+    for expression, other in compared:
+        encoder = sending.Encoder({})
+        noted.append((expression, encoder.encode(other), encoder.nodes))
+    made = Answered(value)
+    expected = expectations.Expectations(noted, [CALL] if calls is None else calls, ())
+    return expected.places(made.messages, 0, made.part)  # type: ignore[no-any-return]
+
+
+def test_an_answer_that_nothing_is_compared_with_has_no_expectation() -> None:
+    assert found(3) == (False, [], "")
+
+
+def test_an_answer_that_is_the_expected_value_differs_nowhere() -> None:
+    assert found([1, 2.0], (ANSWER, [1, 2])) == (True, [], "")
+
+
+def test_an_answer_of_another_kind_is_told() -> None:
+    is_compared, _, problem = found(math.nan, (ANSWER, 3))
+    assert is_compared
+    assert problem == "the answer is a number that is not finite"
+
+
+def test_several_values_are_alternatives() -> None:
+    assert found("b", (ANSWER, "a"), (ANSWER, "b")) == (True, [], "")
+    is_compared, places, problem = found("c", (ANSWER, 5), (ANSWER, "b"))
+    assert (is_compared, len(places), problem) == (True, 1, "")
+
+
+@pytest.mark.parametrize(
+    ("value", "expression", "expected"),
+    [
+        ([5, 6], ["item", ANSWER, 1], 6), ([5, 6], ["item", ANSWER, -1], 6), ({"k": 6}, ["item", ANSWER, "k"], 6),
+        ([5, [6]], ["item", ["item", ANSWER, 1], 0], 6), ((5, 6), ["nth", ANSWER, 1], 6),
+        ({6: 1}, ["nth", ANSWER, 0], 6),
+    ],
+)  # fmt: skip
+def test_a_part_of_an_answer_is_compared_where_it_stands(value: Any, expression: Any, expected: Any) -> None:
+    assert found(value, (expression, expected)) == (True, [], "")
+    assert found(value, (expression, expected + 1))[1]
+
+
+@pytest.mark.parametrize("expression", [["item", ANSWER, 9], ["item", ANSWER, "k"], ["attr", ANSWER, "x"]])
+def test_a_part_that_an_answer_does_not_have_is_compared_with_nothing(expression: Any) -> None:
+    assert found([1], (expression, 1)) == (False, [], "")
+
+
+def test_an_answer_that_goes_back_into_a_call_has_no_expectation() -> None:
+    passed_on = CALL | {"v": [{"x": ["item", ANSWER, 0]}]}
+    assert found([3], (ANSWER, [4]), calls=[CALL, passed_on]) == (False, [], "")
+
+
+class Own:
+    x = 1
+
+
+Own.__module__ = "builtins"  # as that of a program
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "is_ordinary"),
+    [
+        (3.5, "", True), ([{"a": (None, "b")}], "", True), (np.array([1.5]), "", True), (np.float64(1), "", True),
+        (math.nan, "", False), ([math.inf], "", False), (math.nan, "assert isnan(x)", True), (math.inf, "INF", True),
+        (np.float16(1), "", False), (np.float16(1), "dtype == float16", True), (Own(), "", False), (int, "", False),
+    ],
+    ids=written,
+)  # fmt: skip
+def test_an_answer_that_is_compared_with_nothing_has_to_be_plain_data(value: Any, text: str, is_ordinary: bool) -> None:
+    made = Answered(value)
+    assert (expectations.ordinary(made.messages, made.part, text) == "") is is_ordinary
+
+
+@pytest.mark.parametrize(
+    "value", [None, 0, 0.0, False, "", b"", [], {}, set(), iter([]), [3, 1]], ids=lambda v: type(v).__name__
+)
+def test_empty_answers_and_the_own_argument_say_nothing(value: Any) -> None:
+    made = Answered(value)
+    assert expectations.says_nothing(made.messages, made.part, call([3, 1]))
+
+
+@pytest.mark.parametrize("value", [1, "a", [0], [1, 3], {0: 0}], ids=repr)
+def test_other_answers_say_something(value: Any) -> None:
+    made = Answered(value)
+    assert not expectations.says_nothing(made.messages, made.part, call([3, 1]))
+
+
+def test_programs_that_say_nothing_answer_every_call() -> None:
+    calls = [call([3, 1]), call("b")]
+    made = expectations.vacuous_messages(["{}", reply(1), reply(2)], calls)
+    assert all(len(texts) == 3 for texts in made)
+    answers = []
+    for texts in made:
+        messages = views.Messages(texts[0], texts[1:], calls)
+        messages.next()
+        view = messages.view(answer(messages))
+        answers.append([part.atom for part in view.parts] if view.family in views.CONTAINERS else view.value)
+    assert answers == [None, 0, False, "", [], [], [], [], [3, 1]]
+    assert json.loads(made[-1][2])["v"] == "b"

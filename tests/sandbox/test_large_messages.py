@@ -1,0 +1,96 @@
+"""The time to encode, send and decode arguments and answers is not the program's: its limit is for its own work."""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import TYPE_CHECKING, Any
+
+import phases
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = phases.MARKS
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long a program's own work takes on this machine: the least of five."""
+    taken = []
+    for _ in range(5):
+        begin = time.process_time()
+        work()
+        taken.append(time.process_time() - begin)
+    return min(taken)
+
+
+@functools.cache
+def limit() -> float:
+    """Twelve times what the program needs; its arguments are six megabytes, which take twice as long to decode."""
+    rows = [[i * j for i in range(100_000)] for j in range(10)]
+    return 12 * seconds(lambda: list(map(sum, rows)))
+
+
+DECLARED = {"signature": "def solution(rows):\n    pass\n", "classes": [], "stubs": ["solution"]}
+SOURCE = {"source": "def solution(rows):\n    return list(map(sum, rows))\n", "names": [], "reads": []}
+TEST = "rows = [[i * j for i in range(100_000)] for j in range(10)]\nassert solution(rows) == list(map(sum, rows))\n"
+
+
+def do(kind: str, cpu: float = 0, **part: Any) -> Any:
+    """Have a sandbox do a job; return what it observed, and why it stopped the program."""
+    seen = phases.do(kind, {**DECLARED, **part}, cpu=cpu or limit())
+    return seen, seen["evidence"]["stopped"]
+
+
+@pytest.fixture(scope="module")
+def calls() -> list[str]:
+    return list(phases.calls_of({**DECLARED, "test": TEST})["calls"])
+
+
+def test_large_arguments_cost_a_program_and_its_judge_no_time(calls: list[str]) -> None:
+    answer, stopped = do("answer", **SOURCE, calls=calls)
+    assert (stopped, len(answer["replies"])) == (None, 1)
+    given = {"names": [], "calls": calls, "hello": answer["hello"], "replies": answer["replies"]}
+    judged, stopped = do("judge", test=TEST, **given)
+    assert (stopped, judged["confirmed"]) == (None, True)
+
+
+def call(number: int) -> str:
+    return f'{{"f":{{"x":["name","solution"]}},"m":[],"v":[{number}],"k":[],"n":[]}}'
+
+
+def test_nor_do_large_answers() -> None:
+    source = {**SOURCE, "source": "def solution(n):\n    return [[i * j for i in range(n)] for j in range(12)]\n"}
+    own = seconds(lambda: [[i * j for i in range(100_000)] for j in range(12)])
+    answer, stopped = do("answer", cpu=3 * own, **source, calls=[call(100_000), call(1)])
+    assert (stopped, len(answer["replies"])) == (None, 2)
+
+
+def test_a_candidate_beside_its_tests_has_this_time_as_well() -> None:
+    beside, stopped = do("split", **SOURCE, test=TEST, cpu=1.5 * limit())
+    assert (stopped, beside["confirmed"]) == (None, True)
+
+
+ANNOUNCE = """
+import sys, time
+def solution(rows):
+    frame = sys._getframe(1)
+    while '_announce' not in vars(frame.f_locals.get('self')):
+        frame = frame.f_back
+    frame.f_locals['self']._announce()
+    end = time.process_time() + 1
+    while time.process_time() < end:
+        pass
+    return 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "used"), [("def solution(rows):\n    while True:\n        pass\n", 0.0), (ANNOUNCE, 0.9)]
+)
+def test_without_large_messages_the_limit_is_that_of_the_program(source: str, used: float) -> None:
+    """Also of a program that announces a large answer, and sends a small one."""
+    answer, stopped = do("answer", **{**SOURCE, "source": source}, calls=[call(1)])
+    assert (stopped, answer.get("replies", [])) == ("cpu", [])
+    assert used < answer["evidence"]["cpu"] < 10 * limit() + used

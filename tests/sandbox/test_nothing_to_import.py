@@ -1,0 +1,77 @@
+"""No import by name reaches the code inside the sandbox: not a candidate's, not a test's, not that of the linter."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.observer import Silent
+from grader.sandbox import packages
+from grader.sandbox.bubblewrap import Bubblewrap
+from grader.sandbox.docker import Docker
+from grader.sandbox.interface import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.sandbox.interface import Backend, Supervisor
+
+BACKENDS = [
+    pytest.param(kind, marks=[getattr(pytest.mark, kind.name), pytest.mark.xdist_group(kind.name)])
+    for kind in (Docker, Bubblewrap)
+]
+PATHS = [PurePath(name).with_suffix("") for name, _ in packages.code_files()]
+NAMES = sorted({name for path in PATHS for name in (path.stem, ".".join(path.parts), path.parts[0])} - {"__init__"})
+"""Of every module, as one that is beside it would import it, and as one that is outside of its package would."""
+LOOK = f"""
+import importlib, sys
+
+def found():
+    for name in {NAMES}:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError:
+            pass
+    ours = [name for name, module in sys.modules.items() if "/opt/grade/" in str(getattr(module, "__file__", ""))]
+    ours += [name for name in vars(importlib.import_module("__main__")) if not name.startswith("__")]
+    ours += [path for path in (*sys.path, *sys.path_importer_cache) if path.rstrip("/") == "/opt/grade"]
+    return "found: " + ", ".join(ours) + "!"
+"""
+DECLARED = {"signature": "def solution():\n    pass\n", "classes": [], "stubs": ["solution"]}
+CANDIDATE = {"source": f"{LOOK}\nsolution = found", "names": [], "reads": []}
+CALL = '{"f": {"x": ["name", "solution"]}, "v": [], "k": [], "n": [], "m": []}'
+
+
+@pytest.fixture(params=BACKENDS, scope="module")
+def supervisor(request: pytest.FixtureRequest) -> Iterator[Supervisor]:
+    backend: Backend = request.param(Limits(), Silent())
+    started = backend.start(0)
+    yield started
+    started.close()
+
+
+def done(supervisor: Supervisor, job: dict[str, Any]) -> str:
+    supervisor.send({"id": 1, "cpu": 10, "wall": 60, "timed_out": "", "failed_prefix": "", **job}, 60)
+    return str(supervisor.receive(60))
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        {"run": True, "head": LOOK, "test": "raise Exception(found())"},
+        {"answer": {**DECLARED, **CANDIDATE, "calls": [CALL]}},
+        {"record": {**DECLARED, "test": f"{LOOK}\nraise Exception(found())"}},
+        {"split": {**DECLARED, **CANDIDATE, "test": f"{LOOK}\nraise Exception(found())"}},
+    ],
+    ids=["official", "candidate", "tests that are recorded", "tests beside a candidate"],
+)
+def test_no_name_leads_to_code_of_the_sandbox(supervisor: Supervisor, job: dict[str, Any]) -> None:
+    said = done(supervisor, job)
+    assert "found: !" in said, said
+
+
+@pytest.mark.parametrize("name", ["judging", "heap", "grade_sandbox", "grade_sandbox.tests.judging", "runner"])
+def test_the_linter_knows_none_of_it_either(supervisor: Supervisor, name: str) -> None:
+    assert "Unable to import" in done(supervisor, {"lint": True, "head": f"import {name}\n", "test": ""})

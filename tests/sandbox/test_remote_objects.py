@@ -1,0 +1,226 @@
+"""Tasks that ask for a class: its objects stay with the candidate, and every operation on them is a call."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import phases
+import pytest
+
+pytestmark = phases.MARKS
+
+STACK = '''class Stack:
+    """A stack."""
+    def __init__(self, items=()):
+        pass
+    def push(self, value):
+        pass
+    def pop(self):
+        pass
+'''
+SOLUTION = """
+class Stack:
+    made = 0
+    def __init__(self, items=()):
+        self.items = list(items)
+        Stack.made += 1
+    def push(self, value):
+        self.items.append(value)
+        return self
+    def pop(self):
+        return self.items.pop()
+    @property
+    def size(self):
+        return len(self.items)
+    @classmethod
+    def of(cls, *items):
+        return cls(items)
+    def copy(self):
+        return Stack(self.items)
+    def __len__(self):
+        return len(self.items)
+    def __iter__(self):
+        return iter(self.items)
+    def __contains__(self, item):
+        return item in self.items
+    def __getitem__(self, key):
+        return self.items[key]
+    def __setitem__(self, key, item):
+        self.items[key] = item
+    def __delitem__(self, key):
+        del self.items[key]
+    def __add__(self, other):
+        return Stack(self.items + other.items)
+    def __iadd__(self, other):
+        self.items += other.items
+        return self
+    def __mul__(self, times):
+        return Stack(self.items * times)
+    __rmul__ = __mul__
+    def __neg__(self):
+        return Stack(self.items[::-1])
+    def __call__(self, number):
+        return self.items[number]
+    def __str__(self):
+        return f"Stack{self.items}"
+    def __repr__(self):
+        return f"<{self.items}>"
+    def __bool__(self):
+        return bool(self.items)
+    def __float__(self):
+        return float(sum(self.items))
+"""
+NOTHING = """
+class Stack:
+    def __init__(self, items=()): pass
+    def push(self, value): return self
+    def pop(self): pass
+"""
+HONEST = {
+    "methods": "s = Stack()\ns.push(1)\ns.push(2)\nassert s.pop() == 2\nassert s.pop() == 1",
+    "attributes": "s = Stack([4])\nn = s.size\ns.push(5)\nassert (n, s.size) == (1, 2)\nassert s.items == [4, 5]",
+    "alias": "s = Stack([4])\nitems = s.items\ns.push(5)\nassert items == [4, 5]",
+    "assignment": "s = Stack()\ns.items = [7]\nassert s.pop() == 7",
+    "chain": "assert Stack().push(1).push(2).pop() == 2",
+    "returned": "s = Stack([1])\nt = s.copy()\nt.push(2)\nassert t.items == [1, 2] and s.items == [1]",
+    "class method": "assert Stack.of(1, 2).pop() == 2",
+    "class attribute": "assert Stack.made == 0\nStack()\nassert Stack.made == 1",
+    "length": "s = Stack([1])\nassert len(s) == 1\ns.push(2)\nassert len(s) == 2",
+    "truth": "s = Stack([1])\nassert s\ns.pop()\nassert not s",
+    "truth of a returned one": "assert Stack([1]).copy()",
+    "texts": "s = Stack([1])\nassert str(s) == 'Stack[1]' and repr(s) == '<[1]>' and f'{s}' == 'Stack[1]'",
+    "items": "s = Stack([1, 2])\ns[0] = 5\nassert s[0] == 5\ndel s[0]\nassert s[0] == 2 and 2 in s and 3 not in s",
+    "iteration": "assert list(Stack([1, 2])) == [1, 2]\nassert [2 * x for x in Stack([3])] == [6]",
+    "sum of two": "s = Stack([1]) + Stack([2])\nassert s.items == [1, 2]",
+    "sum in place": "s = Stack([1])\ns += Stack([2])\nassert s.items == [1, 2]",
+    "arithmetic": "assert (3 * Stack([1])).items == [1, 1, 1]\nassert (-Stack([1, 2])).items == [2, 1]",
+    "call": "assert Stack([4, 5])(1) == 5",
+    "number": "assert float(Stack([4, 5])) == 9.0",
+    "instance": "s = Stack()\nassert isinstance(s, Stack) and type(s) is Stack and isinstance(s.copy(), Stack)",
+    "identity": "s = Stack()\nassert s is s and s.push(1) is s and s.copy() is not s",
+    "in a list": "stacks = [Stack([1]), Stack([2])]\nassert [s.pop() for s in stacks] == [1, 2]",
+    "as a key": "s, t = Stack([1]), Stack([2])\nd = {s: 1, t: 2}\nassert d[s] == s.pop() and d[t] == t.pop()",
+    "in a function": "def check(kind):\n    s = kind([1])\n    assert s.pop() == 1\ncheck(Stack)",
+    "exception": "s = Stack()\ntry:\n    s.pop()\n    assert 0\nexcept IndexError:\n    pass\nassert not len(s)",
+    "missing": "assert hasattr(Stack(), 'push') and not hasattr(Stack(), 'peek')",
+    "copy": "import copy\ns = Stack([1])\nt = copy.deepcopy(s)\nt.push(2)\nassert s.items == [1] and t.items == [1, 2]",
+    "equal to itself": "s = Stack()\nassert s == s and not s != s and Stack() != s",
+}  # fmt: skip
+
+
+def confirmed(found: dict[str, Any]) -> bool:
+    return bool(found["confirmed"])
+
+
+@phases.WAYS
+@pytest.mark.parametrize("tests", HONEST.values(), ids=HONEST)
+def test_a_class_with_every_operation_is_confirmed_and_one_without_is_not(tests: str, way: phases.Way) -> None:
+    exec(f"{SOLUTION}\n{tests}", {})
+    assert way(SOLUTION, tests, STACK) == phases.CONFIRMED
+    if not any(word in tests for word in ("is s and", "s == s", "isinstance", "hasattr")):
+        assert not confirmed(way(NOTHING, tests, STACK))
+
+
+def test_a_class_with_only_a_docstring_is_one_that_the_candidate_must_write() -> None:
+    assert phases.replayed(SOLUTION, HONEST["methods"], 'class Stack:\n    """A stack."""\n') == phases.CONFIRMED
+
+
+def test_a_method_call_is_recorded_with_its_arguments_but_no_comparison() -> None:
+    tests = "s = Stack()\ns.push(123)\nassert s.pop() == 456\nassert s == 789\nassert s.items - 321 == 0"
+    calls = " ".join(phases.calls_of(phases.task(tests, STACK))["calls"])
+    assert "123" in calls
+    assert not any(number in calls for number in ("456", "789", "321"))
+
+
+@phases.WAYS
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "assert Stack([1]) == [1]", "assert not Stack([1]) != [1]", "assert Stack([1]) <= [1] and Stack([1]) >= [1]",
+        "assert Stack().pop() == 5", "assert not abs(Stack().pop() - 5) > 0", "assert 5 in Stack().pop()",
+        "assert Stack().pop().equals(5)", "assert hash(Stack([1])) == hash(Stack([1]))",
+    ],
+)  # fmt: skip
+def test_no_object_decides_what_it_is_equal_to(tests: str, way: phases.Way) -> None:
+    liar = """
+class Stack:
+    def __init__(self, *given): pass
+    def pop(self): return self
+    def push(self, value): return self
+    def yes(self, *others): return True
+    __eq__ = __ge__ = __le__ = __contains__ = equals = yes
+    def __ne__(self, other): return False
+    def __hash__(self): return 7
+    def __sub__(self, other): return 0.0
+    def __getitem__(self, key): return 7
+"""
+    exec(f"{liar}\n{tests}", {})
+    assert not confirmed(way(liar, tests, STACK))
+
+
+@phases.WAYS
+@pytest.mark.parametrize("asked", ["callable(Stack())", "hasattr(Stack(), '__len__')", "hasattr(Stack, '__iter__')"])
+def test_no_substitute_claims_a_method_that_the_class_does_not_have(asked: str, way: phases.Way) -> None:
+    assert way(SOLUTION, f"assert {asked}", STACK) == phases.CONFIRMED
+    assert not confirmed(way(NOTHING, f"assert {asked}", STACK))
+
+
+@pytest.mark.parametrize(
+    "asked", ["isinstance(Stack(), Sized)", "issubclass(Stack, Sized)", "not isinstance(Stack(), list)"]
+)
+def test_no_substitute_tells_what_else_it_is(asked: str) -> None:
+    test = f"from collections.abc import Sized\nassert {asked}"
+    assert "refused" in phases.record(phases.task(test, STACK))["truthy"]
+    found = phases.interactive(NOTHING, test, STACK)
+    assert found["reason"] == "the tests ask what else an object of the candidate's is"
+
+
+def test_an_object_that_ends_too_early_is_noticed() -> None:
+    tests = "for a, b in zip(Stack([1, 2]), [1, 2]):\n    assert a == b"
+    assert phases.beside(SOLUTION, tests, STACK, SOLUTION) == phases.CONFIRMED
+    early = SOLUTION.replace("return iter(self.items)", "return iter([])")
+    assert phases.beside(early, tests, STACK, SOLUTION)["kind"] == "unlike"
+
+
+def test_operations_that_the_tests_skip_are_not_made_up_for() -> None:
+    tests = """
+s = Stack()
+try:
+    s.pop()
+    s.push(99)
+except IndexError:
+    pass
+assert len(s) == 0
+"""
+    found = phases.replayed(SOLUTION, tests, STACK)
+    assert found["kind"] == "diverged"
+    assert phases.interactive(SOLUTION, tests, STACK) == phases.CONFIRMED
+
+
+@phases.WAYS
+def test_an_object_that_a_function_makes_is_one_of_the_class(way: phases.Way) -> None:
+    singleton = (
+        SOLUTION.replace("Stack", "Kind")
+        + """
+ones = []
+def Stack(*given):
+    ones.append(ones[0] if ones else Kind(*given))
+    return ones[-1]
+"""
+    )
+    tests = "s = Stack([1])\ns.push(2)\nassert Stack() is s and Stack().pop() == 2"
+    assert way(singleton, tests, STACK) == phases.CONFIRMED
+    assert not confirmed(way(SOLUTION, tests, STACK))
+
+
+def test_a_class_in_place_of_a_function_is_still_sent_as_data() -> None:
+    source = "class solution:\n    def __init__(self, a):\n        self.a = a"
+    assert phases.replayed(source, "assert solution(3).a == 3") == phases.CONFIRMED
+
+
+def test_other_classes_of_the_signature_are_still_sent_as_data() -> None:
+    signature = f"class Node:\n    def __init__(self, value):\n        self.value = value\n\n{STACK}"
+    tests = "s = Stack([Node(1)])\nassert s.pop().value == 1\ns.push(Node(2))\nassert s.pop().value == 2"
+    assert phases.replayed(SOLUTION, tests, signature) == phases.CONFIRMED
+    assert json.loads(phases.calls_of(phases.task(tests, signature))["calls"][0])["n"][-1][0] == "instance"

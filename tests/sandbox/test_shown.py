@@ -1,0 +1,90 @@
+"""Calls and answers as people read them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import inside
+import pytest
+from answered import Answered, call, views, wire
+from hypothesis import given
+from hypothesis import strategies as st
+from plain_data import written
+
+shown = inside.load("tests.shown")
+
+LITERALS = st.recursive(
+    st.none() | st.booleans() | st.integers(-999, 999) | st.floats(-9, 9) | st.text(max_size=3) | st.binary(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=2), inner, max_size=2)
+    ),
+    max_leaves=6,
+)
+
+
+ANSWER = {"x": ["ans", 0]}
+
+
+def text(value: Any, key: str = "v") -> str:
+    made = Answered(value, key)
+    return str(shown.value(made.messages, made.part))
+
+
+@given(LITERALS)
+def test_plain_data_is_shown_as_python_writes_it(value: Any) -> None:
+    assert ast.literal_eval(text(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ({3}, "{3}"), (iter([1, 2]), "iter([1, 2])"), (ValueError("no", 1), "ValueError('no', 1)"),
+        (float("nan"), "nan"), (range(3), "[0, 1, 2]"), ([[[[[[[[1]]]]]]]], "[[[[[[[...]]]]]]]"),
+    ],
+    ids=written,
+)  # fmt: skip
+def test_other_values_are_shown_by_their_contents(value: Any, wanted: str) -> None:
+    assert text(value) == wanted
+
+
+def test_a_long_text_is_cut_and_shown_to_be() -> None:
+    found = text(["x" * 50] * 1000)
+    assert (len(found), found[:4], found[-3:]) == (shown.MAX_TEXT, "['xx", "...")
+    assert len(text("y" * (shown.MAX_TEXT - 2))) == shown.MAX_TEXT
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted"),
+    [
+        (call([3, 1], "a"), "solution([3, 1], 'a')"), (call() | {"k": [["key", None]]}, "solution(key=None)"),
+        (call(1) | {"k": [["key", 2]]}, "solution(1, key=2)"),
+        (call() | {"v": [ANSWER]}, "solution(Box(5))"), (call(2) | {"f": {"x": ["ans", 1]}}, "Box(5).push(2)"),
+        (call() | {"f": {"x": ["attr", ["ans", 0], "pop"]}}, "Box(5).pop()"),
+        (call() | {"f": {"x": ["item", ["ans", 0], "k"]}}, "Box(5)['k']()"),
+        (call() | {"f": {"x": ["op", "len"]}, "v": [ANSWER]}, "len(Box(5))"),
+        (call() | {"f": {"x": ["op", "eq"]}, "v": [ANSWER, ANSWER]}, "Box(5) == Box(5)"),
+        (call() | {"f": {"x": ["op", "getitem"]}, "v": [ANSWER, 3]}, "Box(5)[3]"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_a_call_is_shown_as_source(made: dict[str, Any], wanted: str) -> None:
+    calls = [call(5) | {"f": {"x": ["name", "Box"]}}, call() | {"f": {"x": ["op", "getattr"]}, "v": [ANSWER, "push"]}]
+    assert shown.call(views.Messages("{}", [], []), calls, made) == wanted
+
+
+@pytest.mark.parametrize(
+    ("node", "wanted"),
+    [
+        (["object", "Stack", False], "<Stack object>"), (["enum", "Color", "RED"], "Color.RED"),
+        (["type", "int"], "int"), (["stringio", "ab", 1], "StringIO('ab')"), (["match", [], [], [], ""], "<match>"),
+        (["timedelta", [1, 2, 3]], "timedelta(1, 2, 3)"),
+    ],
+)  # fmt: skip
+def test_what_is_no_plain_data_is_named(node: list[Any], wanted: str) -> None:
+    messages = views.Messages("{}", [wire.encode({"v": {"r": 0}, "n": [node], "m": []})], [call()])
+    messages.next()
+    messages.next()
+    assert shown.value(messages, messages.part("v")) == wanted

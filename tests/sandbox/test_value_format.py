@@ -1,0 +1,718 @@
+"""Values between candidate and tests: what crosses arrives as it was, what may not cross is named."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import datetime
+import decimal
+import enum
+import fractions
+import itertools
+import json
+import math
+import pathlib
+from typing import Any, NamedTuple
+
+import inside
+import numpy as np
+import phases
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import cases
+
+pytestmark = phases.MARKS
+
+value_format = inside.load("values.value_format")
+receiving = inside.load("values.receiving")
+sending = inside.load("values.sending")
+
+
+# --- helpers ----------------------------------------------------------------------------------------------------
+
+
+class Node:
+    def __init__(self, value: object, *children: Node) -> None:
+        self.value = value
+        self.children = list(children)
+        self.parent: Node | None = None
+
+
+class Slotted:
+    __slots__ = ("x", "y")
+
+    def __init__(self, x: object) -> None:
+        self.x = x
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: int
+    y: int
+
+
+class Pair(NamedTuple):
+    left: object
+    right: object
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = "blue"
+
+
+class Shade(enum.IntEnum):
+    DARK = 1
+
+
+CLASSES = {kind.__name__: kind for kind in (Node, Slotted, Point, Pair, Colour, Shade)}
+NAMES = {kind: name for name, kind in CLASSES.items()}
+
+
+def cross(value: object) -> Any:
+    """Send a value to the other side, as bytes."""
+    encoder = sending.Encoder(NAMES)
+    atom = encoder.encode(value)
+    message = value_format.loads(value_format.dumps({"v": atom, "n": encoder.nodes}))
+    decoder = receiving.Decoder(message["n"], CLASSES)
+    decoder.decode_all()
+    return decoder.value(message["v"])
+
+
+def refused(value: object) -> str:
+    with pytest.raises(value_format.UncrossableError) as caught:
+        cross(value)
+    return str(caught.value)
+
+
+def parts(value: Any) -> list[Any]:
+    """What an object holds, in an order that both sides agree on."""
+    match value:
+        case dict():
+            return [part for pair in value.items() for part in pair]
+        case set() | frozenset():
+            return sorted(
+                value, key=lambda item: (sorted(repr(item)), "" if isinstance(item, frozenset) else repr(item))
+            )
+        case list() | tuple() | collections.deque():
+            return list(value)
+        case Node() | Slotted():
+            return [part for pair in sorted(sending.attributes(value).items()) for part in pair]
+    return []
+
+
+def same(sent: Any, received: Any) -> bool:
+    """Equal in value, exact types, and in what is the same object as what; cycles included."""
+    partner: dict[int, int] = {}
+    waiting = [(sent, received)]
+    while waiting:
+        a, b = waiting.pop()
+        if type(a) is not type(b):
+            return False
+        if isinstance(a, (list, dict, set, collections.deque, bytearray, Node, Slotted)):
+            if partner.setdefault(id(a), id(b)) != id(b):
+                return False
+            if partner[id(a)] == id(b) and ("seen", id(a)) in partner:
+                continue
+            partner[("seen", id(a))] = 0  # type: ignore[index]
+        if isinstance(a, collections.deque) and a.maxlen != b.maxlen:
+            return False
+        if isinstance(a, collections.defaultdict) and a.default_factory is not b.default_factory:
+            return False
+        inner_a, inner_b = parts(a), parts(b)
+        if len(inner_a) != len(inner_b):
+            return False
+        waiting += zip(inner_a, inner_b, strict=True)
+        if not inner_a and not isinstance(a, (Node, Slotted)) and not identical(a, b):
+            return False
+    return len({key for key in partner if isinstance(key, int)}) == len(
+        {other for key, other in partner.items() if isinstance(key, int)}
+    )
+
+
+def identical(a: Any, b: Any) -> bool:
+    if isinstance(a, float):
+        return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
+    if isinstance(a, complex):
+        return identical(a.real, b.real) and identical(a.imag, b.imag)
+    return bool(a == b)
+
+
+# --- what crosses -----------------------------------------------------------------------------------------------
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+HASHABLE_LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(min_value=-(1 << 200), max_value=1 << 200)
+    | st.floats(allow_nan=False)
+    | TEXT
+    | st.binary(max_size=8)
+    | st.decimals(allow_nan=False)
+    | st.fractions()
+    | st.datetimes()
+    | st.datetimes(timezones=st.just(datetime.UTC))
+    | st.dates()
+    | st.times()
+    | st.timedeltas()
+    | st.sampled_from([..., NotImplemented, int, list, type(None), range, Colour.RED, Shade.DARK])
+)
+LEAVES = HASHABLE_LEAVES | st.complex_numbers() | st.floats() | st.binary(max_size=8).map(bytearray)
+HASHABLE = st.recursive(
+    HASHABLE_LEAVES,
+    lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3) | st.builds(Pair, inner, inner),
+    max_leaves=5,
+)
+VALUES = st.recursive(
+    LEAVES | HASHABLE,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(HASHABLE, inner, max_size=3)
+        | st.dictionaries(HASHABLE, inner, max_size=3).map(collections.OrderedDict)
+        | st.dictionaries(HASHABLE, inner, max_size=3).map(lambda d: collections.defaultdict(list, d))
+        | st.dictionaries(HASHABLE, st.integers(), max_size=3).map(collections.Counter)
+        | st.sets(HASHABLE, max_size=3)
+        | st.lists(inner, max_size=3).map(collections.deque)
+        | st.builds(lambda items: collections.deque(items, maxlen=3), st.lists(inner, max_size=3))
+        | st.builds(Node, inner)
+        | st.builds(Slotted, inner)
+    ),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+@settings(max_examples=cases(300), deadline=None)
+def test_any_nested_plain_value_arrives_equal_with_exactly_the_same_types(value: object) -> None:
+    assert same(value, cross(value))
+
+
+@given(st.data())
+@settings(max_examples=cases(150), deadline=None)
+def test_objects_that_are_one_and_the_same_stay_so_cycles_included(data: st.DataObject) -> None:
+    """A random graph of mutable objects, each of which may hold any other, itself included."""
+    kinds = data.draw(st.lists(st.sampled_from(["list", "dict", "deque", "node"]), min_size=1, max_size=6))
+    make = {"list": list, "dict": dict, "deque": collections.deque, "node": lambda: Node(0)}
+    objects: list[Any] = [make[kind]() for kind in kinds]
+    for target in objects:
+        for other in data.draw(st.lists(st.sampled_from(objects), max_size=4)):
+            held = data.draw(st.sampled_from([other, (other, 1)]))
+            if isinstance(target, dict):
+                target[len(target)] = held
+            else:
+                (target.children if isinstance(target, Node) else target).append(held)
+    assert same(objects, cross(objects))
+
+
+def test_a_chain_of_ten_thousand_links_crosses_without_recursion() -> None:
+    chain: list[Any] = []
+    for _ in range(10_000):
+        chain = [chain]
+    depth, received = 0, cross(chain)
+    while received:
+        received, depth = received[0], depth + 1
+    assert depth == 10_000
+
+
+def test_instances_of_the_signatures_classes_cross_with_their_slots_and_without_what_is_unset() -> None:
+    received = cross([Slotted([1]), Point(1, 2), Pair(1, [2]), Colour.BLUE, Shade.DARK])
+    assert [type(item) for item in received] == [Slotted, Point, Pair, Colour, Shade]
+    assert (received[0].x, hasattr(received[0], "y")) == ([1], False)
+    assert received[1:] == [Point(1, 2), (1, [2]), Colour.BLUE, Shade.DARK]
+    assert received[3] is Colour.BLUE
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{Point(1, 2)}, (Point(1, 2),), [Point(1, 2)], {Point(1, 2): 1}],
+        {frozenset({Point(1, 2), Point(3, 4)}): "edge", (frozenset({Point(5, 6)}),): "loop"},
+        frozenset({Pair(Point((1, (2, 3)), frozenset({Point(4, 5)})), "x")}),  # type: ignore[arg-type]
+    ],
+    ids=["container", "nested", "waiting"],
+)
+def test_instances_that_hash_by_their_attributes_are_sent_inside_every_container(value: Any) -> None:
+    received = cross([value, value])
+    assert received == [value, value]
+    assert received[0] is received[1]
+
+
+def test_instances_in_frozensets_of_each_other_cross() -> None:
+    """A graph whose nodes hash by identity and know their neighbours as frozensets."""
+    one, two = Node(1), Node(2)
+    one.value, two.value = frozenset({two}), frozenset({one, two})
+    received = cross([one, two])
+    assert received[0].value == {received[1]}
+    assert received[1].value == set(received)
+
+
+def test_views_ranges_and_slices_cross_as_what_they_are() -> None:
+    value = [{"a": 1}.keys(), {"a": 1}.values(), {"a": 1}.items(), range(1, 9, 3), slice(None, 2)]
+    received = cross(value)
+    assert [type(item) for item in received] == [type(item) for item in value]
+    assert [list(item) for item in received[:4]] == [["a"], [1], [("a", 1)], [1, 4, 7]]
+    assert received[4] == slice(None, 2)
+
+
+def test_iterators_cross_as_iterators_of_what_was_left_of_them() -> None:
+    half_used = iter([1, 2, 3])
+    next(half_used)
+    value = [
+        half_used,
+        map(abs, [-1]),
+        zip("a", "b", strict=True),
+        enumerate("x"),
+        reversed([1, 2]),
+        itertools.chain([1], [2]),
+    ]
+    assert [list(item) for item in cross(value)] == [[2, 3], [1], [("a", "b")], [(0, "x")], [2, 1], [1, 2]]
+    received = cross(n * n for n in range(3))
+    assert type(received).__name__ == "generator"
+    assert list(received) == [0, 1, 4]
+    assert list(cross(itertools.combinations_with_replacement("ab", 2))) == [("a", "a"), ("a", "b"), ("b", "b")]
+    for endless in (itertools.count(3), itertools.cycle("ab"), itertools.repeat(None)):
+        first = [next(endless), next(endless)]
+        assert list(itertools.islice(cross(itertools.chain(first, endless)), 2)) == first
+        assert type(next(cross(endless))) is type(first[0])
+
+
+def test_a_generator_keeps_what_it_returns() -> None:
+    source = "def solution(a):\n    yield 1\n    return a * 2\n"
+    test = (
+        "g = solution(4)\nassert next(g) == 1\ntry:\n    next(g)\n    assert False\nexcept StopIteration as stop:\n    "
+    )
+    assert phases.replayed(source, f"{test}assert stop.value == 8") == phases.CONFIRMED
+    assert not phases.replayed(source, f"{test}assert stop.value == 9")["confirmed"]
+    test = "def outer():\n    r = yield from solution(4)\n    yield r\nassert list(outer()) == [1, 8]"
+    assert phases.replayed(source, test) == phases.CONFIRMED
+
+
+def test_a_default_dictionary_keeps_a_plain_factory_and_loses_any_other() -> None:
+    plain, own = cross([collections.defaultdict(int, a=1), collections.defaultdict(lambda: 7, a=1)])
+    assert plain["missing"] == 0
+    assert own == {"a": 1}
+    assert own.default_factory is None
+    made = cross(collections.defaultdict(list, a=[1]))
+    assert made["missing"] == []
+    failing = cross(collections.defaultdict(lambda: 1 / 0, a=[1]))
+    assert failing.default_factory is None
+
+
+def test_strange_text_is_sent_as_it_is() -> None:
+    for text in ("\x00", "\ud800", "a\udfffb", "\u2028", "\U0001f600", "\ud83d" + "\ude00"):
+        assert list(map(len, cross([text, {text: text}]))) == [len(text), 1]
+        assert cross([text, {text: text}]) == [text, {text: text}]
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("bad", 1), KeyError("k"), StopIteration(), ZeroDivisionError("x")], ids=repr
+)
+def test_built_in_exceptions_are_sent_with_their_arguments(error: Exception) -> None:
+    received = cross([error])[0]
+    assert (type(received), received.args) == (type(error), error.args)
+
+
+LIBRARY = {
+    "json.JSONDecodeError": "json.loads('{bad')",
+    "decimal.InvalidOperation": "decimal.Decimal('x')",
+    "binascii.Error": "binascii.unhexlify('a')",
+    "struct.error": "struct.unpack('i', b'a')",
+    "queue.Empty": "queue.Queue().get_nowait()",
+    "np.linalg.LinAlgError": "np.linalg.inv(np.zeros((2, 2)))",
+    "subprocess.CalledProcessError": "exec('raise subprocess.CalledProcessError(3, \"ls\")')",
+}
+
+
+@pytest.mark.parametrize(("name", "expression"), LIBRARY.items(), ids=LIBRARY)
+def test_an_exception_of_a_library_is_one_of_the_tests_own_library(name: str, expression: str) -> None:
+    imports = "import json, decimal, binascii, struct, queue, subprocess\nimport numpy as np\n"
+    test = (
+        f"{imports}try:\n    solution(3)\n    assert False\nexcept {name} as error:\n    assert type(error) is {name}"
+    )
+    assert phases.replayed(f"{imports}def solution(a):\n    return {expression}", test) == phases.CONFIRMED
+    assert not phases.replayed("def solution(a):\n    raise ArithmeticError", test)["confirmed"]
+
+
+def test_only_an_exception_class_that_was_imported_is_found_by_its_name() -> None:
+    found = inside.load("values.instances").library_error
+    assert found("json.decoder", "JSONDecodeError") is json.JSONDecodeError
+    refused = [
+        ("a_module_that_nobody_has_imported", "Error"), ("json", "loads"), ("json", "nothing"),
+        ("builtins", "SystemExit"),
+        ("unittest.case", "SkipTest"), ("instances", "MalformedError"), (3, "x"), ("json", None),
+    ]  # fmt: skip
+    assert [found(*name) for name in refused] == [None] * len(refused)
+
+
+def test_an_exception_of_a_library_that_the_tests_have_not_imported_is_its_built_in_base() -> None:
+    source = "def solution(a):\n    import mailbox\n    raise mailbox.NoSuchMailboxError(a)"
+    test = "try:\n    solution(3)\nexcept Exception as e:\n    assert e.args == (3,) and type(e).__base__ is Exception"
+    assert phases.replayed(source, test) == phases.CONFIRMED
+
+
+def test_no_exception_of_a_program_skips_a_test() -> None:
+    test = """
+import unittest
+class Test(unittest.TestCase):
+    def test_it(self):
+        self.assertEqual(solution(3), 4)
+done = unittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromTestCase(Test))
+assert done.wasSuccessful()
+"""
+    assert phases.replayed("def solution(a):\n    return a + 1", test) == phases.CONFIRMED
+    skipping = "def solution(a):\n    import unittest\n    raise unittest.SkipTest('no')"
+    assert not phases.replayed(skipping, test)["confirmed"]
+
+
+def test_an_exception_keeps_what_built_in_classes_hold_beside_the_arguments() -> None:
+    with pytest.raises(OSError) as caught:
+        open("/nonexistent/file")
+    received = cross([caught.value])[0]
+    assert (type(received), received.errno, received.filename) == (FileNotFoundError, 2, "/nonexistent/file")
+    assert str(received) == str(caught.value)
+    assert cross([ImportError("no", name="this", path="there")])[0].name == "this"
+    error = ValueError("m")
+    error.add_note("hint")
+    assert cross([error])[0].__notes__ == ["hint"]
+
+
+def test_a_group_of_exceptions_is_one() -> None:
+    group = ExceptionGroup("many", [ValueError(1), ExceptionGroup("more", [KeyError("k")])])
+    assert repr(cross([group])[0]) == repr(group)
+    test = "try:\n    solution(1)\n    assert False\nexcept* ValueError as e:\n    assert e.exceptions[0].args == (1,)"
+    source = "def solution(a):\n    raise ExceptionGroup('many', [ValueError(a)])"
+    assert phases.replayed(source, test) == phases.CONFIRMED
+
+
+EXITS = "try:\n    solution(2)\n    assert False\nexcept SystemExit as e:\n    assert e.code == 2"
+
+
+@phases.WAYS
+def test_an_exit_is_confirmed_where_the_tests_expect_one(way: phases.Way) -> None:
+    assert way("import sys\ndef solution(a):\n    sys.exit(a)", EXITS) == phases.CONFIRMED
+    assert way("import sys\ndef solution(a):\n    sys.exit(a + 1)", EXITS) != phases.CONFIRMED
+
+
+def test_an_exception_of_the_candidates_own_keeps_its_name_and_the_built_in_class_it_derives_from() -> None:
+    class OwnError(LookupError):
+        pass
+
+    error = OwnError("what", object(), [1])
+    error.code = 3  # type: ignore[attr-defined]
+    received = cross([error])[0]
+    assert (type(received).__mro__[1], type(received).__name__) == (LookupError, "OwnError")
+    assert (received.args, received.code) == (("what", [1]), 3)
+
+
+ARRAYS = [
+    np.arange(6).reshape(2, 3), np.arange(6).reshape(2, 3).T, np.arange(10)[::-2], np.zeros((0, 3)), np.array(5.5),
+    np.array([True, False]), np.array([1, 2], dtype=">i2"), np.array([1.5, np.inf], dtype=np.float16),
+    np.array([1 + 2j]), np.array(["a", "bcd"]), np.array([b"ab", b"c"]),
+    np.array(["2024-01-02", "NaT"], dtype="datetime64[D]"), np.array([3], dtype="timedelta64[s]"),
+    np.array([[1, None], ["x", 2.5]], dtype=object), np.zeros((2, 0), dtype=object),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda array: f"{array.dtype.str}{array.shape}")
+def test_numpy_arrays_cross_with_type_and_shape(array: np.ndarray) -> None:
+    received = cross(array)
+    assert type(received) is np.ndarray
+    assert (received.dtype, received.shape) == (array.dtype, array.shape)
+    np.testing.assert_array_equal(received, array)
+    if received.size and received.dtype != object:
+        received.flat[0] = received.flat[-1]  # what arrives may be worked on
+
+
+def test_a_numpy_array_keeps_its_memory_order() -> None:
+    arrays = [np.asfortranarray(np.ones((2, 3))), np.ones((2, 3)), np.arange(3), np.ones((2, 3, 4)).transpose(1, 0, 2)]
+    found = [(a.flags.c_contiguous, a.flags.f_contiguous) for a in cross(arrays)]
+    assert found == [(False, True), (True, False), (True, True), (True, False)]
+    test = "import numpy as np\nassert solution(np.ones((2, 3))).flags['F_CONTIGUOUS']"
+    source = "import numpy as np\ndef solution(a):\n    return np.{}(a)"
+    assert phases.replayed(source.format("asfortranarray"), test) == phases.CONFIRMED
+    assert not phases.replayed(source.format("ascontiguousarray"), test)["confirmed"]
+
+
+SCALARS = [
+    np.int64(5), np.uint8(255), np.float32(1.5), np.float64(2.5), np.bool_(True), np.complex128(1j), np.str_("ab"),
+    np.bytes_(b"ab"), np.str_(""), np.datetime64("2024-01-02"), np.timedelta64(3, "s"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scalar", SCALARS, ids=repr)
+def test_numpy_scalars_cross_as_the_same_scalar_type(scalar: np.generic) -> None:
+    received = cross(scalar)
+    assert type(received) is type(scalar)
+    assert received.dtype == scalar.dtype
+    assert received == scalar
+
+
+# --- what does not ----------------------------------------------------------------------------------------------
+
+
+class TrueInt(int):
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = int.__hash__
+
+
+class LyingList(list):  # type: ignore[type-arg]
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        (TrueInt(3), "TrueInt"),
+        (LyingList(), "LyingList"),
+        (np.array([TrueInt()], dtype=object), "TrueInt"),
+        (object(), "object"),
+        (json, "module"),
+        (open, "builtin_function_or_method"),
+        (eval, "builtin_function_or_method"),
+        (np.zeros(1, dtype=[("a", object)]), "array of [('a', 'O')]"),
+        (
+            datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=1), "X")),
+            "datetime.datetime",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda v: v, lambda v: [1, (v,)], lambda v: {"k": v}, Node],
+    ids=["bare", "in a tuple in a list", "in a dict", "as an attribute"],
+)
+def test_what_may_not_cross_is_refused_wherever_it_hides_and_its_type_is_named(
+    value: object, named: str, wrap: Any
+) -> None:
+    assert named in refused(wrap(value))
+
+
+def test_a_candidates_class_of_the_same_name_is_not_the_signatures() -> None:
+    own = type("Point", (), {"__eq__": lambda self, other: True})
+    received = cross(own())
+    assert type(received).__name__ == "Point"
+    assert type(received) is not Point
+
+
+def test_a_value_of_too_many_bytes_does_not_cross() -> None:
+    assert refused("x" * (33 << 20)) == "a value of more than 32 MB"
+
+
+def test_a_value_of_too_many_parts_does_not_cross(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "MAX_NODES", 100)
+    assert refused([[] for _ in range(101)]) == "a value of too many parts"
+
+
+# --- words of the encoding itself ------------------------------------------------------------------------------
+
+RESERVED_WORDS = """
+r a t x i c s b v e m n u list tuple dict instance array function builtin error exception tree O name ans item nth attr
+k f d
+"""
+RESERVED = st.sampled_from(RESERVED_WORDS.split())
+SMALL = st.integers(-2, 3)
+WORDY = st.recursive(
+    RESERVED | SMALL | st.none(),
+    lambda inner: (
+        st.tuples(RESERVED, inner)
+        | st.lists(inner, min_size=2, max_size=2)
+        | st.dictionaries(RESERVED, inner, max_size=2)
+        | st.dictionaries(RESERVED, inner, max_size=2).map(collections.OrderedDict)
+        | st.frozensets(RESERVED | SMALL, max_size=2)
+        | st.builds(Pair, RESERVED, inner)
+        | st.builds(Node, inner)
+    ),
+    max_leaves=12,
+)
+
+
+@given(WORDY)
+@settings(max_examples=cases(400), deadline=None)
+def test_no_key_and_no_value_is_taken_for_a_word_of_the_encoding(value: object) -> None:
+    assert same(value, cross(value))
+
+
+@given(RESERVED, SMALL | RESERVED)
+@settings(max_examples=cases(100), deadline=None)
+def test_no_attribute_is_taken_for_a_word_of_the_encoding(name: str, held: object) -> None:
+    node, error = Node(0), ValueError("what", name, held)
+    setattr(node, name, held)
+    own = type("OwnError", (ValueError,), {})(name, held)
+    setattr(own, name, held)
+    received = cross([node, error, own, (name, held)])
+    assert getattr(received[0], name) == held
+    assert (received[1].args, received[2].args, received[3]) == (("what", name, held), (name, held), (name, held))
+    if not hasattr(ValueError, name):
+        assert getattr(received[2], name) == held
+
+
+# --- what a candidate's own types are sent as -------------------------------------------------------------------
+
+
+class Row(list):  # type: ignore[type-arg]
+    pass
+
+
+class Money(float):
+    pass
+
+
+Own = collections.namedtuple("Own", "left right")
+
+
+Third, Price, Day, Moment, Span = (
+    type("Own", (kind,), {"__module__": "builtins"})
+    for kind in (fractions.Fraction, decimal.Decimal, datetime.date, datetime.datetime, datetime.timedelta)
+)
+
+
+def own(value: Any) -> Any:
+    """Make a value's class one that no module names, as a candidate's is."""
+    kind = type(value)
+    made = type(kind.__name__, (kind,), {"__module__": "builtins"})
+    return value.view(made) if isinstance(value, np.ndarray) else made(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (own(Row([1, 2])), list), (own({"a": 1}), dict), (own((1, 2)), tuple), (own({1}), set), (own("text"), str),
+        (own(7), int), (own(-0.0), float), (own(b"b"), bytes), (own(Money(2.5)), float),
+        (own(np.arange(3)), np.ndarray), (Third(1, 3), fractions.Fraction), (Price("1.10"), decimal.Decimal),
+        (Day(2024, 2, 29), datetime.date), (Moment(2024, 2, 29, 5, tzinfo=datetime.UTC), datetime.datetime),
+        (Span(1, 2, 3), datetime.timedelta),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)  # fmt: skip
+def test_a_class_of_the_candidates_own_that_compares_as_its_base_is_sent_as_that(value: Any, kind: type) -> None:
+    received = cross(value)
+    assert type(received) is kind
+    assert repr(received) == repr(value) or np.all(received == value)
+
+
+def test_paths_are_sent_and_nothing_else_is_made_a_path() -> None:
+    value = [pathlib.Path("/a/b.txt"), pathlib.PurePosixPath("c")]
+    assert cross(value) == value
+    assert list(map(type, cross(value))) == list(map(type, value))
+    for name, text in (("WindowsPath", "a"), ("PosixPath", 3), ("Path", "a")):
+        with pytest.raises(value_format.MalformedError):
+            receive([["path", name, text]])
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "value"),
+    [
+        ("builtins", "len", len), ("builtins", "str.upper", str.upper), ("math", "sqrt", math.sqrt),
+        ("numpy", "sin", np.sin),
+    ],
+)  # fmt: skip
+def test_only_built_in_functions_that_have_a_name_are_sent_to_a_candidate(module: str, name: str, value: Any) -> None:
+    encoder = sending.Encoder({})
+    encoder.encode(value)
+    assert encoder.nodes == [["builtin", module, name]]
+    assert cross(value) is value
+
+
+def test_no_program_sends_the_code_of_a_function() -> None:
+    encoder = sending.Encoder({})
+    encoder.encode(lambda: 1)
+    assert encoder.nodes[0][0] == "code"
+    with pytest.raises(value_format.MalformedError):
+        receive(encoder.nodes)
+
+
+@pytest.mark.parametrize("name", ["eval", "exec", "open", "__import__", "getattr", "abs.__class__", "nothing", 3])
+def test_no_other_function_is_found_by_a_name(name: object) -> None:
+    with pytest.raises(value_format.MalformedError):
+        receive([["builtin", "builtins", name]])
+
+
+# --- hostile tables ---------------------------------------------------------------------------------------------
+
+
+def receive(nodes: Any, known: tuple[object, ...] = ()) -> Any:
+    decoder = receiving.Decoder(nodes, CLASSES, {"a": list(known)})
+    decoder.decode_all()
+    return decoder.built
+
+
+NODE_KINDS = """
+list tuple set frozenset dict deque counter ordered default bytearray range slice timedelta ellipsis view array scalar
+instance enum named exception datetime date time decimal fraction type iterator generator nonsense
+"""
+NODE_WORDS = """
+Node Point Pair Colour Slotted RED keys items int SystemExit ExceptionGroup print <f8 O <U0 i4,i4 AAAA 1/0 2024-01-01
+"""
+KINDS, WORDS = st.sampled_from(NODE_KINDS.split()), st.sampled_from(NODE_WORDS.split())
+ATOMS = (
+    st.none() | st.booleans() | st.integers(-3, 9) | st.integers() | st.floats() | WORDS | st.text(max_size=3)
+    | st.dictionaries(st.sampled_from(list("ratixcbsz")), st.integers(-2, 6) | WORDS, max_size=2)
+)  # fmt: skip
+JUNK = st.recursive(
+    ATOMS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=2), max_leaves=6
+)
+TABLES = st.lists(st.builds(lambda kind, rest: [kind, *rest], KINDS, st.lists(JUNK, max_size=3)) | JUNK, max_size=6)
+
+
+@given(TABLES | JUNK)
+@settings(max_examples=cases(1500), deadline=None)
+def test_a_malformed_table_raises_nothing_but_that_it_is_malformed(nodes: object) -> None:
+    with contextlib.suppress(value_format.MalformedError):
+        receive(nodes, ([], 1))
+
+
+MALFORMED: list[Any] = [
+    None, {}, 5, [None], [5, None, [], {}], [["lambda", "x"]], [["tuple", [{"r": 0}]]], [["tuple", [{"r": 7}]]],
+    [["tuple", [{"r": 1}]], ["tuple", [{"r": 0}]]], [["list", [{"r": -1}]]], [["list", [{"r": True}]]],
+    [["list", [{"q": 0}]]], [["list", [{"a": 99}]]],
+    [["instance", "Unknown", []]], [["instance", "Node", ["__class__", 1]]], [["instance", "Node", ["__eq__", 2]]],
+    [["instance", "Node", [1, 1]]], [["instance", "Pair", []]], [["instance", "Colour", ["_value_", 9]]],
+    [["named", "Point", [1]]], [["enum", "Colour", "GREEN"]], [["enum", "Node", "x"]], [["exception", "print", []]],
+    [["exception", "SystemExit2", []]], [["exception", "ExceptionGroup", ["a", "b"]]],
+    [["array", "<f8", [1 << 40], ""]], [["array", "<f8", [-1], ""]], [["array", "<U0", [10**12], ""]],
+    [["array", "<i8", [0, 1 << 62], ""]], [["array", "O", [3], [1]]], [["array", "|O", [1], "AAAAAAAAAAA="]],
+    [["array", "i4,i4", [1], "AAAAAAAAAAA="]], [["scalar", "|O", "AAAAAAAAAAA="]],
+    [["fraction", "1/0"]], [["decimal", "x"]], [["default", [], "eval"]], [["type", "eval"]],
+    [["set", [{"r": 1}]], ["list", []]],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("nodes", MALFORMED, ids=json.dumps)
+def test_a_table_no_honest_encoder_makes_is_malformed(nodes: object) -> None:
+    with pytest.raises(value_format.MalformedError):
+        receive(nodes)
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b"1"], ids=lambda data: repr(data[:3]))
+def test_bytes_that_are_no_message_are_malformed(data: bytes) -> None:
+    with pytest.raises(value_format.MalformedError):
+        value_format.loads(data)
+
+
+def test_what_came_with_a_call_is_referred_to_not_copied() -> None:
+    argument: list[Any] = [1]
+    encoder = sending.Encoder(NAMES, ({id(argument): {"a": 0}},))
+    assert encoder.encode([argument, 2]) == {"r": 0}
+    assert encoder.nodes == [["list", [{"a": 0}, 2]]]
+    decoder = receiving.Decoder(encoder.nodes, CLASSES, known={"a": [argument]})
+    decoder.decode_all()
+    assert decoder.built[0][0] is argument
+
+
+def test_the_new_contents_of_an_argument_replace_the_old_in_place() -> None:
+    mine = [1, 2, 3]
+    decoder = receiving.Decoder([], CLASSES, known={"a": [mine]})
+    decoder.fill(mine, ["list", [3, {"a": 0}]])
+    assert mine[0] == 3
+    assert mine[1] is mine

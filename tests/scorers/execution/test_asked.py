@@ -1,0 +1,45 @@
+"""Where the signature does not say what to write, the tests and the reference solution say it."""
+
+# ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
+
+from __future__ import annotations
+
+import pytest
+
+from grader.scorers.execution import tasks
+
+TESTS = "assert twice(2) == 4\nassert abs(twice(-1) - isclose(2, 3)) < 3\n"
+
+
+@pytest.mark.parametrize(
+    ("signature", "tests", "solution", "stubs", "tested"),
+    [
+        pytest.param("", TESTS, "def twice(a):\n    return 2 * a\n", ("twice",), ("twice", "isclose"), id="the reference decides"),
+        pytest.param("import math", TESTS, None, (), ("twice", "isclose"), id="several names are in question"),
+        pytest.param("", "x = 1\nassert twice(x) == math.pi\nimport math", None, ("twice",), ("twice",), id="only one is"),
+        pytest.param("", "assert sum(1, 2) == 3", None, ("sum",), ("sum",), id="a built-in name, alone"),
+        pytest.param("", "assert sum(1, 2) == 3", "def sum(a, b):\n    return a + b", ("sum",), ("sum",), id="a built-in name, defined"),
+        pytest.param("", "assert gcd(4, 2) == 2", "def gcd(a, b):\n    return 2", ("gcd",), ("gcd",), id="a name of the library"),
+        pytest.param("def twice(a):", TESTS, "def isclose(a):\n    pass", ("twice",), (), id="the signature says it"),
+    ],
+)  # fmt: skip
+def test_what_is_asked(
+    signature: str, tests: str, solution: str | None, stubs: tuple[str, ...], tested: tuple[str, ...]
+) -> None:
+    made = tasks.make("q1", signature, tests, {}, solution)
+    assert (made.signature.stubs, made.tested) == (stubs, tested)
+    compile(made.signature.source, "<signature>", "exec")
+
+
+def test_a_class_is_asked_with_its_methods() -> None:
+    solution = "class Node(Base):\n    def __init__(self, x: Missing = 1):\n        self.x = x\n\ndef depth(n):\n    return 1\n"
+    made = tasks.make("q1", "", "assert depth(Node(1)) == 1", {}, solution).signature
+    assert (made.stubs, made.tested_classes) == (("depth",), ("Node",))
+    assert "def __init__(self, *args, **kwargs)" in made.source
+
+
+def test_a_reference_keeps_its_constants_and_may_be_a_body_with_an_odd_first_line() -> None:
+    made = tasks.make("q1", "", "assert scaled(2) == 6", {}, "R = 3\ndef scaled(x):\n    return R * x\n").reference
+    assert made == "R = 3\ndef scaled(x):\n    return R * x"
+    body = tasks.make("q1", "def f(a):\n    'Doc.'\n", "assert f(1) == 1", {}, " \n    return a\n").reference
+    assert body == 'def f(a):\n    """Doc."""\n    return a'

@@ -1,0 +1,65 @@
+"""Cases in the data: packed ones may contain no code; the comparisons of printed texts."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import pickle
+import zlib
+
+import pytest
+
+from grader.files.packed import unpacked
+from grader.scorers.execution.inputs.comparisons import rule
+
+
+class _Code:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, ("made-by-a-pickle",)
+
+
+def _packed(value: object) -> str:
+    return _compressed(pickle.dumps(value))
+
+
+def _compressed(pickled: bytes) -> str:
+    return base64.b64encode(zlib.compress(pickled)).decode()
+
+
+SIZES = (
+    b"\x80\x04Nr\xff\xff\xff\x7f.",
+    b"\x80\x05\x96" + b"\xff" * 7 + b"\x0f.",
+    b"\x80\x04\x8e" + b"\xff" * 7 + b"\x0f.",
+)
+"""Pickles that name a memo, a bytearray and bytes of a size that they do not have."""
+
+
+def test_a_packed_text_is_read_and_packed_code_is_refused() -> None:
+    text = json.dumps([{"input": "1", "output": "2"}])
+    assert unpacked(_packed(text)) == text
+    for value in (_packed(_Code()), "not packed!", _packed(text)[:-8], *map(_compressed, SIZES)):
+        with pytest.raises(ValueError, match="neither JSON nor a packed text without code"):
+            unpacked(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "printed", "is_right"),
+    [
+        ("lines", "1 2\n3\n", " 1.0 2 \n3\n\n", True),
+        ("lines", "1 2\n3\n", "1\n2 3\n", False),
+        ("lines", "1.68040", "1.6804000000000001", False),
+        ("numbers", "1 2\n3\n", "1\n2 3.0\n", True),
+        ("numbers", "OK", "ok", False),
+        ("tokens", "1 2", "1\n2", True),
+        ("exact", "1\n", "1", False),
+        ("trimmed", "1\n", "1", True),
+        ("float:1e-6", "3", "3.0000001", True),
+        ("near:1e-6", "3", "3.0000001", False),
+        ("near:1e-6", "3.0", "3.0000001", True),
+        ("near:1e-6", "3.0", "3.0 4.0", False),
+        ("lines", "NaN", "sNaN", False),
+    ],
+)
+def test_a_comparison(name: str, expected: str, printed: str, is_right: bool) -> None:
+    assert rule(name)(expected, printed) is is_right

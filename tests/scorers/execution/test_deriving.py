@@ -1,0 +1,227 @@
+"""Official outcomes that are derived from answers are those of the official run, and an audit would notice others."""
+
+# ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import grader
+from grader.scorers.execution import deriving
+from grader.scorers.execution.straightness import straight
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DECLARATION = """
+id = "derived"
+name = "Derived"
+scoring = "execution"
+default_split = "test"
+default_protocol = "ours"
+[columns]
+id = "id"
+signature = "signature"
+tests = "tests"
+solution = "solution"
+[splits.test]
+data = "tasks.jsonl"
+[protocols.ours]
+"""
+TESTS = "def check(candidate):\n    assert candidate(3) == 4, 'three'\n    assert candidate(5) == 6\n\ncheck(f)\n"
+LISTS = (
+    "def check(candidate):\n    a = [3, 1, 2]\n    assert candidate(a) == 3\n    assert a == [3, 1, 2]\n\ncheck(f)\n"
+)
+RIGHT = "def f(x):\n    return x + 1\n"
+LENGTH = "def f(x):\n    return len(x)\n"
+DERIVED: dict[str, tuple[str, str, str]] = {
+    "passes": (RIGHT, TESTS, RIGHT),
+    "passes with another form": ("def f(x):\n    return x + 1.0\n", TESTS, RIGHT),
+    "fails": ("def f(x):\n    return x\n", TESTS, RIGHT),
+    "fails later": ("def f(x):\n    return 4\n", TESTS, RIGHT),
+    "shows a text": (
+        "def f(x):\n    return 'a' * x\n",
+        "r = f(2)\nassert r == 'aa'\nr = f(3)\nassert r == 'b', f'got {r!r}'\n",
+        "def f(x):\n    return 'aab'[:x] if x == 2 else 'b'\n",
+    ),
+    "raises": ("def f(x):\n    raise ValueError('no', x)\n", TESTS, RIGHT),
+    "raises a key": ("def f(x):\n    return {}[x]\n", TESTS, RIGHT),
+    "raises for a type": ("def f(x):\n    return x + 'a'\n", TESTS, RIGHT),
+    "misses a name": ("def f(x):\n    if x > 3:\n        y = 1\n    return y\n", TESTS, RIGHT),
+    "has no attribute": ("def f(x):\n    return x.append(1)\n", TESTS, RIGHT),
+    "overflows": ("def f(x):\n    return (x * 1.0) ** 10000\n", TESTS, RIGHT),
+    "wrong arguments": ("def f(x, y):\n    return x\n", TESTS, RIGHT),
+    "does not define it": ("def g(x):\n    return x + 1\n", TESTS, RIGHT),
+    "asserts": ("def f(x):\n    assert x < 4, x\n    return x + 1\n", TESTS, RIGHT),
+    "prints": ("def f(x):\n    print('x' * 5000000)\n    return x + 1\n", TESTS, RIGHT),
+    "counts its calls": ("calls = [0]\n\ndef f(x):\n    calls[0] += 1\n    return x + calls[0]\n", TESTS, RIGHT),
+    "default argument": ("def f(x, seen=[]):\n    seen.append(x)\n    return x + len(seen)\n", TESTS, RIGHT),
+    "changes its argument": ("def f(x):\n    x.sort()\n    return len(x)\n", LISTS, LENGTH),
+    "returns its argument": ("def f(x):\n    return x\n", LISTS, LENGTH),
+    "never ends": ("def f(x):\n    while True:\n        x += 1\n", TESTS, RIGHT),
+    "never loads": ("def f(x):\n    return x\n\nwhile True:\n    pass\n", TESTS, RIGHT),
+    "long number": ("def f(x):\n    return 10 ** 5000 + x\n", TESTS, RIGHT),
+    "number too long to show": ("def f(x):\n    return len(str(10 ** 5000)) + x\n", TESTS, RIGHT),
+    "surrogate": (
+        "def f(x):\n    return chr(55300) + chr(56300)\n",
+        "r = f(1)\nassert r == 'a', len(r)\n",
+        "def f(x):\n    return 'a'\n",
+    ),
+    "sorted set": (
+        "def f(x):\n    return sorted(set([3, 1, x]))[0]\n",
+        "assert f(2) == 1\nassert f(0) == 1\n",
+        "def f(x):\n    return 1\n",
+    ),
+    "same list twice": (
+        "def f(x):\n    a = [x]\n    return [a, a]\n",
+        "r = f(1)\nr[0].append(2)\nassert r == [[1, 2], [1]]\n",
+        "def f(x):\n    return [[x], [x]]\n",
+    ),
+    "minus zero": (
+        "def f(x):\n    return -0.0 * x\n",
+        "r = f(1)\nassert str(r) == '0.0', r\n",
+        "def f(x):\n    return 0.0\n",
+    ),
+}
+EXECUTED: dict[str, tuple[str, str, str]] = {
+    "recurses to the limit": ("def f(x):\n    return 1 + f(x)\n", TESTS, RIGHT),
+    "recurses almost to the limit": ("def g(n):\n    return 0 if n == 0 else 1 + g(n - 1)\n\ndef f(x):\n    return g(970) - 970 + x + 1\n", TESTS, RIGHT),
+    "nests almost to the limit": ("def f(x):\n    y = []\n    for i in range(960):\n        y = [y]\n    return len(str(y)) * 0 + x + 1\n", TESTS, RIGHT),
+    "needs most of the memory": ("def f(x):\n    return len(bytes_of(700)) * 0 + x + 1\n\ndef bytes_of(n):\n    return 'x' * (n * 1000000)\n", TESTS, RIGHT),
+    "needs all of the memory": ("def f(x):\n    return len([0] * 10 ** 10)\n", TESTS, RIGHT),
+    "never ends in the second call": ("def f(x):\n    while x == 5:\n        pass\n    return x + 1\n", TESTS, RIGHT),
+    "never ends, and tests fail before": (
+        "def f(x):\n    while True:\n        pass\n",
+        "assert 1 > 2, 'before'\nassert f(1) == 2\n",
+        RIGHT,
+    ),
+    "keeps what it returned": ("kept = [1]\n\ndef f(x):\n    return kept\n", "r = f(1)\nr.append(2)\nassert f(1) == [1]\n", "def f(x):\n    return [1]\n"),
+    "keeps what it returned in a cache": ("from functools import lru_cache\n\n@lru_cache\ndef f(x):\n    return [x]\n", "r = f(1)\nr.append(2)\nassert f(1) == [1]\n", "def f(x):\n    return [x]\n"),
+    "nests its answer": ("def f(x):\n    y = [x]\n    for i in range(960):\n        y = [y]\n    return y\n", "assert f(1) == f(1)\n", "def f(x):\n    return [x]\n"),
+    "answer within itself": ("def f(x):\n    y = [x]\n    y.append(y)\n    return y\n", "assert f(1) == [1, 2]\n", "def f(x):\n    return [1, 2]\n"),
+    "replaces the end of its time": ("def f(x):\n    try:\n        while True:\n            pass\n    finally:\n        raise ValueError('end')\n", TESTS, RIGHT),
+    "returns a set": ("def f(x):\n    return {x + 1}\n", "assert f(3) == {4}\n", "def f(x):\n    return {x + 1}\n"),
+    "returns a NaN": ("import math\n\ndef f(x):\n    return math.inf - math.inf\n", TESTS, RIGHT),
+    "returns an iterator": ("def f(x):\n    return iter([x])\n", TESTS, RIGHT),
+    "raises to stop": ("def f(x):\n    raise StopIteration\n", "assert list(map(f, [1])) == [2]\n", RIGHT),
+    "reads a name of the tests": ("def f(x):\n    return expected\n", "expected = 4\nassert f(3) == 4\n", RIGHT),
+    "uses a function that the tests define": ("def g(x):\n    return 0\n\ndef f(x):\n    return g(x)\n", "def g(x):\n    return x + 1\n\nassert f(3) == 4\n", RIGHT),
+    "is what the tests import": ("import math\n\ndef f(x):\n    return math.pi\n", "from math import e as math\nassert f(3) == 4\n", RIGHT),
+    "passed a literal twice": ("def f(x):\n    return x is 'hello world'\n", "assert not f('hello world')\n", "def f(x):\n    return False\n"),
+    "asks for its name": ("def f(x):\n    return __name__\n", TESTS, RIGHT),
+    "address in a message": ("class A:\n    pass\n\ndef f(x):\n    raise ValueError('no')\n", TESTS, RIGHT),
+    "class with an end": ("class A:\n    def __del__(self):\n        pass\n\ndef f(x):\n    A()\n    return x + 1\n", TESTS, RIGHT),
+    "limits recursion": ("import sys\n\ndef f(x):\n    sys.setrecursionlimit(1500)\n    return x + 1\n", TESTS, RIGHT),
+    "warns": ("import warnings\n\ndef f(x):\n    warnings.warn('a')\n    return x + 1\n", TESTS, RIGHT),
+    "catches the end of its time": ("def f(x):\n    try:\n        while True:\n            pass\n    except Exception:\n        return x + 1\n", TESTS, RIGHT),
+    "does not load": ("def f(x):\n    return x + 1\n\n1 // 0\n", TESTS, RIGHT),
+    "tests that look at the function": (RIGHT, "assert f(3) == 4 and f.__name__ == 'f'\n", RIGHT),
+    "tests that catch": ("def f(x):\n    raise ValueError\n", "try:\n    f(1)\nexcept ValueError:\n    pass\n", "def f(x):\n    raise ValueError\n"),
+    "tests that go deep": ("def g(n):\n    return 0 if n == 0 else 1 + g(n - 1)\n\ndef f(x):\n    return g(x)\n", "def deep(n):\n    return f(890) if n == 0 else deep(n - 1)\n\nassert deep(100) == 890\n", "def f(x):\n    return x\n"),
+    "arguments that are sets": ("def f(x):\n    return [y for y in x][0]\n", "assert f({1}) == 1\n", "def f(x):\n    return 1\n"),
+    "sorted set of floats": ("def f(x):\n    return sorted(set(x))[0]\n", "assert f([1.5, 2.5]) == 1.5\n", "def f(x):\n    return 1.5\n"),
+}  # fmt: skip
+
+
+def _samples(folder: Path, official: str) -> tuple[dict[str, dict[str, Any]], grader.Report]:
+    report = grader.grade(
+        folder / "predictions.json", benchmark=str(folder), sandbox="bubblewrap", workers=1, cache=False, timeout=1.0,
+        official=official, output_dir=folder / official, write=True,
+    )  # fmt: skip
+    results = json.loads((folder / official / "predictions_results.json").read_text())
+    return {
+        one["qid"]: {name: part for name, part in one.items() if name != "seconds"} for one in results["samples"]
+    }, report
+
+
+def _write(folder: Path, cases: dict[str, tuple[str, str, str]]) -> None:
+    (folder / "benchmark.toml").write_text(DECLARATION)
+    rows = [
+        {"id": name, "signature": "def f(x):\n", "tests": tests, "solution": solution}
+        for name, (_, tests, solution) in cases.items()
+    ]
+    (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    texts = [{"qid": name, "predictions": [f"```python\n{source}```"]} for name, (source, _, _) in cases.items()]
+    (folder / "predictions.json").write_text(json.dumps(texts))
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.parametrize(("cases", "share"), [(DERIVED, 1), (EXECUTED, 0)], ids=["derived", "executed"])
+def test_every_official_outcome_is_that_of_the_official_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cases: dict[str, tuple[str, str, str]], share: int
+) -> None:
+    monkeypatch.setattr(deriving, "FEWEST_AUDITED", 0)
+    monkeypatch.setattr(deriving, "AUDITED_PERCENT", 0)
+    seen: list[str] = []
+    real = deriving.derived
+
+    def noted(sample: Any, words: Any) -> Any:
+        found = real(sample, words)
+        seen.extend([sample.attempt.task.id] if found is not None else [])
+        return found
+
+    monkeypatch.setattr(deriving, "derived", noted)
+    _write(tmp_path, cases)
+    expected, _ = _samples(tmp_path, "execute")
+    assert not seen
+    found, report = _samples(tmp_path, "derive")
+    assert {name: (one, expected[name]) for name, one in found.items() if one != expected[name]} == {}
+    assert set(seen) == (set(cases) if share else set())
+    assert report.provenance.sandbox is not None
+    assert report.provenance.sandbox.official is not None
+    assert report.provenance.sandbox.official.derived == share * len(cases)
+
+
+@pytest.mark.bubblewrap
+def test_one_difference_is_an_error_and_all_are_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = deriving.derived
+
+    def wrong(sample: Any, words: Any) -> Any:
+        found = real(sample, words)
+        return found and type(found)(lint=found.lint, run=type(found.run)(evidence=found.run.evidence, result="passed"))
+
+    monkeypatch.setattr(deriving, "derived", wrong)
+    monkeypatch.setattr(deriving, "FEWEST_AUDITED", 2)
+    _write(tmp_path, {name: DERIVED[name] for name in ("fails", "fails later", "raises")})
+    samples, report = _samples(tmp_path, "derive")
+    assert [one["official"]["outcome"] for one in samples.values()] == ["failed", "failed", "error"]
+    assert report.provenance.sandbox is not None
+    found = report.provenance.sandbox.official
+    assert found is not None
+    assert (found.executed, found.derived, found.audited, found.different) == (3, 0, 2, 2)
+    assert any(note.startswith("Error: the official outcome that was derived") for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("tests", "names"),
+    [
+        (TESTS, {"check"}),
+        ("import math\nx = 3\nfor y in f(x):\n    assert math.isclose(y, 1)\n", {"math", "x", "y"}),
+        ("assert f(1) is True\nassert f(1) is not None\n", set()),
+        ("assert f(1) is 1\n", None),
+        ("a = b = f(1)\nassert a is b\n", None),
+        ("assert g(1) == 1\n", None),
+        ("import random\nassert f(random.random())\n", None),
+        ("import numpy as np\nassert f(np.random.rand())\n", None),
+        ("import sys\nassert f(1)\n", None),
+        ("try:\n    f(1)\nexcept ValueError:\n    pass\n", None),
+        ("with open('x'):\n    f(1)\n", None),
+        ("class A:\n    pass\nassert f(1)\n", None),
+        ("assert f.__doc__\n", None),
+        ("f.cache_clear()\n", None),
+        ("def check(g):\n    yield g(1)\n", None),
+        ("assert eval('f(1)')\n", None),
+        ("def f(x):\n    return x\n", {"f"}),
+    ],
+)
+def test_straight_tests_only_call_and_look(tests: str, names: set[str] | None) -> None:
+    found = straight(tests, ("f",))
+    assert found is None if names is None else found == names
+
+
+@pytest.mark.parametrize(("count", "drawn"), [(3, 3), (20, 20), (500, 20), (3001, 61)])
+def test_two_of_a_hundred_are_audited_and_twenty_at_least(count: int, drawn: int) -> None:
+    assert len(deriving.audited(f"{number * 7919 % 3001:064x}" for number in range(count))) == drawn

@@ -1,0 +1,31 @@
+"""What reports show of a wrong output: the place where it begins to differ, however far down."""
+
+from __future__ import annotations
+
+from grader.results import Calls
+from grader.scorers.execution import jobs
+from grader.scorers.execution.declaration import ExecutionProtocol
+from grader.scorers.execution.inputs.cases import Cases
+from grader.scorers.execution.inputs.judging import Given, judged
+
+WORDS = jobs.texts(ExecutionProtocol(), 2.0)
+
+
+def first(expected: str, given: str) -> tuple[str, str]:
+    cases = Cases(inputs=("1\n",), outputs=(expected,))
+    made = judged(cases, [expected], [Given(given)], [[False], [False]], WORDS)
+    assert isinstance(made.calls, Calls)
+    assert made.calls.first is not None
+    return made.calls.first.expected, made.calls.first.returned
+
+
+def test_short_texts_are_whole() -> None:
+    assert first("1\n2\n", "1\n3\n") == ("1\n2\n", "1\n3\n")
+
+
+def test_of_long_texts_the_part_around_the_first_difference_is_shown() -> None:
+    expected, given = first("x\n" * 5000 + "right" + "y" * 9000, "x\n" * 5000 + "wrong")
+    start = "[9,750 equal characters] ..." + "x\n" * 125
+    assert given == f"{start}wrong"
+    assert expected.startswith(f"{start}right")
+    assert len(expected) < 1100

@@ -1,0 +1,146 @@
+"""A program is tame only if its syntax tree shows that it can do nothing but compute with plain data."""
+
+# ruff: noqa: E501 - a whole case on one line is easier to compare with its neighbours
+
+from __future__ import annotations
+
+import pytest
+
+from grader.scorers.execution.tameness import tame
+
+TAME = {
+    "arithmetic": "def f(x):\n    return x + 1 if x > 0 else -x // 2",
+    "library": "import math\nfrom typing import List\n\ndef f(x: List[int]) -> float:\n    return math.sqrt(sum(x)) + math.pi",
+    "from-import": "from math import pi as p, gcd\n\ndef f(x):\n    return gcd(x, 4) * p",
+    "recursion": "def f(n):\n    return 1 if n < 2 else n * f(n - 1)",
+    "nested": "def f(x):\n    def inner(y):\n        nonlocal x\n        x += y\n        return x\n    return inner(2)",
+    "cached": "from functools import lru_cache\n\n@lru_cache(maxsize=None)\ndef f(n):\n    return n",
+    "iterators at once": "def f(x):\n    return [a * b for a, b in zip(x, reversed(x))] + list(map(str, sorted(x)))",
+    "key": "def f(x):\n    return max(x, key=lambda y: (len(y), y)), sorted(x, key=str.lower)",
+    "counter": "from collections import Counter\n\ndef f(x):\n    return [k for k, n in Counter(x).items() if n > 1]",
+    "unpacked": "def f(x):\n    a, b = map(int, x.split())\n    first, *rest = x\n    return [*rest, a, b]",
+    "sets are asked": "def f(x):\n    seen = set()\n    for y in x:\n        if y in seen:\n            return len(seen)\n        seen.add(y)",
+    "sets by value": "def f(x):\n    return sorted(set(x) & {1, 2})",
+    "format": "def f(x):\n    return '{:.2f} {0!r:>{1}}'.format(x) + f'{x:3d}' + '%s' % x",
+    "catches": "def f(x):\n    try:\n        return int(x)\n    except (ValueError, TypeError):\n        return 0",
+    "raises": "def f(x):\n    if not x:\n        raise ValueError(f'no {x}')\n    assert x, 'why'\n    return None",
+    "main": "def f(x):\n    return x\n\nif __name__ == '__main__':\n    import os\n    os.remove('x')",
+    "unused import": "import sys, os\nfrom random import randint\n\ndef f(x):\n    return x",
+    "lambda": "f = lambda x: x + 1",
+    "regular expression": "import re\n\ndef f(x):\n    m = re.match('a+', x, re.I)\n    return m.group(0) if m else ''",
+    "main of a reduction": "from functools import reduce\n\ndef f(x):\n    return reduce(lambda a, b: a * b, x, 1)",
+}
+WILD = {
+    "invalid": "def f(:",
+    "import": "import numpy as np\n\ndef f(x):\n    return np.sum(x)",
+    "star": "from math import *\n\ndef f(x):\n    return x",
+    "future": "from __future__ import annotations\n\ndef f(x):\n    return x",
+    "random": "import random\n\ndef f(x):\n    return random.random()",
+    "clock": "from time import time\n\ndef f(x):\n    return time()",
+    "system": "import sys\n\ndef f(x):\n    sys.setrecursionlimit(50)\n    return x",
+    "dunder": "def f(x):\n    return x.__class__",
+    "dunder name": "def f(x):\n    return __builtins__",
+    "dunder main": "def f(x):\n    return 1\n\nif __name__ != '__main__':\n    f = 3",
+    "eval": "def f(x):\n    return eval('x')",
+    "address": "def f(x):\n    return id(x)",
+    "hash": "def f(x):\n    return hash(x)",
+    "input": "def f(x):\n    return input()",
+    "class": "class A:\n    pass\n\ndef f(x):\n    return str(A())",
+    "generator frame": "def f(x):\n    g = (i for i in x)\n    return g.gi_frame.f_back.f_globals",
+    "generator function": "def f(x):\n    yield x",
+    "coroutine": "async def f(x):\n    return x",
+    "with": "def f(x):\n    with x:\n        return 1",
+    "function as a value": "def g():\n    pass\n\ndef f(x):\n    return str(g)",
+    "built-in function as a value": "def f(x):\n    return {len: 1}",
+    "method as a value": "def f(x):\n    return str(x.append)",
+    "lambda as a value": "def f(x):\n    return str(lambda: 0)",
+    "iterator as a value": "def f(x):\n    return str(iter(x))",
+    "map as a value": "def f(x):\n    m = map(int, x)\n    return str(m)",
+    "generator as a value": "def f(x):\n    return repr(i for i in x)",
+    "view as a value": "def f(x):\n    return {x.values(): 1}",
+    "max of iterators": "def f(x):\n    return max(zip(x), zip(x), key=str)",
+    "start of a sum": "def f(x):\n    return str(sum((), map(int, x)))",
+    "default of next": "def f(x):\n    return str(next((i for i in ()), map(int, x)))",
+    "start of a reduction": "from functools import reduce\n\ndef f(x):\n    return str(reduce(max, (), map(int, x)))",
+    "repeated iterator": "from itertools import repeat\n\ndef f(x):\n    return [str(i) for i in repeat(zip(x), 2)]",
+    "value from keys": "def f(x):\n    return str({}.fromkeys(x, zip(x)))",
+    "mapped to iterators": "def f(x):\n    return str(list(map(zip, x)))",
+    "lambda to iterators": "def f(x):\n    return str(list(map(lambda y: zip(y), x)))",
+    "groups": "from itertools import groupby\n\ndef f(x):\n    return [str(g) for _, g in groupby(x)]",
+    "factory": "from collections import defaultdict\n\ndef f(x):\n    return str(defaultdict(lambda: 0))",
+    "partial": "from functools import partial\n\ndef f(x):\n    return str(partial(max, x))",
+    "attribute by format": "def f(x):\n    return '{0.append}'.format(x)",
+    "attribute by a nested format": "def f(x):\n    return '{:{1.append}}'.format(x, x)",
+    "format of a variable": "def f(x):\n    y = '{0.append}'\n    return y.format(x)",
+    "format as a callback": "def f(x):\n    return list(map('{0.append}'.format, x))",
+    "format of the type": "def f(x):\n    return str.format('{0.append}', x)",
+    "set in order": "def f(x):\n    return list(set(x))",
+    "set in a loop": "def f(x):\n    s = {*x}\n    for y in s:\n        return y",
+    "set popped": "def f(x):\n    s = set(x)\n    return s.pop()",
+    "set shown": "def f(x):\n    return f'{set(x)}'",
+    "set passed": "def g(y):\n    return [*y]\n\ndef f(x):\n    return g(set(x))",
+    "set kept": "def f(x):\n    y = [set(x)]\n    return str(y)",
+    "set returned": "def f(x):\n    return set(x)",
+    "set by another name": "def f(x):\n    s = set(x)\n    t = s\n    return str(t)",
+    "set in a condition": "def f(x):\n    s = set(x) if x else ()\n    return str(s)",
+    "set of a walrus": "def f(x):\n    return str(s := set(x))",
+    "set of a view": "def f(x):\n    return str(x.keys() & {1})",
+    "set mapped": "def f(x):\n    return str(list(map(set, x)))",
+    "set of a factory": "from collections import defaultdict\n\ndef f(x):\n    d = defaultdict(set)\n    return str(d[1])",
+    "set with ties": "def f(x):\n    return sorted(set(x), key=len)",
+    "set with a NaN": "def f(x):\n    return sorted({1e999 - 1e999, 1, 2})[0]",
+    "set with a computed NaN": "def f(x):\n    return min(set([y / 2 for y in x]))",
+    "identity of numbers": "def f(x):\n    return x is 1000",
+    "identity of one": "def f(x):\n    return x is 1.0",
+    "identity of texts": "def f(x):\n    return x is 'hello world'",
+    "identity of values": "def f(x):\n    y = x\n    return y is x",
+    "bare except": "def f(x):\n    try:\n        return f(x)\n    except:\n        return 1",
+    "recursion error": "def f(x):\n    try:\n        return f(x)\n    except RecursionError:\n        return 1",
+    "every exception": "def f(x):\n    try:\n        return f(x)\n    except Exception:\n        return 1",
+    "memory error": "def f(x):\n    try:\n        return [0] * x\n    except MemoryError:\n        return 1",
+    "leaves finally": "def f(x):\n    while True:\n        try:\n            return f(x)\n        finally:\n            break",
+    "raises finally": "def f(x):\n    try:\n        return f(x)\n    finally:\n        raise ValueError",
+    "caught exception as a value": "def f(x):\n    try:\n        return 1 // x\n    except ZeroDivisionError as e:\n        return {e: 1}",
+    "exception as a value": "def f(x):\n    return str({ValueError(): 1})",
+    "raises to exit": "def f(x):\n    raise SystemExit('passed')",
+    "exception of a choice": "def f(x):\n    raise (ValueError, KeyError)[x]",
+    "shadows a built-in function": "def len(x):\n    return 1\n\ndef f(x):\n    return len(x)",
+    "parameter with a built-in name": "def f(max):\n    return max(1, 2)",
+    "variable and function": "def g(x):\n    return x\n\ndef f(x):\n    g = 3\n    return g",
+    "attribute written": "def f(x):\n    f.calls = 1\n    return x",
+    "decorated": "def g(h):\n    return h\n\n@g\ndef f(x):\n    return x",
+    "ellipsis": "def f(x):\n    return {...: 1}",
+    "printed elsewhere": "def f(x):\n    print(x, file=3)",
+    "other line ends": "def f(x):\r    return x",
+    "computed annotation": "def f(x: print(1)):\n    return x",
+    "called result": "def f(x):\n    return x[0](1)",
+    "module as a value": "import math\n\ndef f(x):\n    return str(math)",
+    "constant of a module": "import sys\n\ndef f(x):\n    return sys.modules",
+    "submodule": "import os.path\n\ndef f(x):\n    return os.path.exists(x)",
+    "delayed lambda": "f = [lambda x: x][0]",
+    "match": "def f(x):\n    match x:\n        case int():\n            return 1",
+}
+
+
+@pytest.mark.parametrize("source", TAME.values(), ids=TAME)
+def test_tame(source: str) -> None:
+    assert tame(source) is not None
+
+
+@pytest.mark.parametrize("source", WILD.values(), ids=WILD)
+def test_not_tame(source: str) -> None:
+    assert tame(source) is None
+
+
+def test_names_and_functions_are_told() -> None:
+    found = tame("import math as m\n\ndef f(x):\n    y = m.pi\n    def g():\n        return len(y)\n    return g()")
+    assert found is not None
+    assert found.names == {"m", "f", "x", "y", "g", "len"}
+    assert found.functions == {"f"}
+
+
+@pytest.mark.parametrize(("expression", "sorts"), [("sorted(set(x))", True), ("len(set(x))", False)])
+def test_a_set_that_is_sorted_is_told(expression: str, sorts: bool) -> None:
+    found = tame(f"def f(x):\n    return {expression}")
+    assert found is not None
+    assert found.sorts_sets == sorts

@@ -1,0 +1,44 @@
+"""Answers are read in the grader's own process, whatever a program wrote into its channel."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from grader.scorers.execution.inputs.values import Opaque, answered
+
+
+def read(value: Any, nodes: list[Any]) -> Any:
+    return answered(json.dumps({"v": value, "n": nodes}))
+
+
+def test_plain_answers_are_read() -> None:
+    assert read({"r": 0}, [["set", [-1, -2]]]) == {-1, -2}
+    assert read({"r": 0}, [["fraction", "-3/4"]]) == Fraction(-3, 4)
+    many = list(range(-2000, 2000))
+    assert read({"r": 0}, [["dict", [part for number in many for part in (number, 1)]]]) == dict.fromkeys(many, 1)
+
+
+_AGAIN = [["list", [{"r": number + 1}] * 2] for number in range(60)] + [["list", []]]
+_MODULUS = (1 << 61) - 1
+_EQUAL_HASHES = [{"i": hex(_MODULUS * number)} for number in range(1, 20000)]
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        pytest.param(_AGAIN, id="lists that share their items"),
+        pytest.param([["list", [{"r": 0}]]], id="a list in itself"),
+        pytest.param([["set", _EQUAL_HASHES]], id="a set of equal hashes"),
+        pytest.param([["dict", [p for one in _EQUAL_HASHES for p in (one, 0)]]], id="a mapping of equal hashes"),
+        pytest.param([["fraction", "1e999999999"]], id="a fraction with a power"),
+        pytest.param([["fraction", "1/0"]], id="a fraction by zero"),
+        pytest.param([["scalar", "i8,O", "AAAA"]], id="objects in bytes"),
+        pytest.param([["array", "<f8", [1 << 40], ""]], id="a large shape"),
+    ],
+)
+def test_an_answer_that_costs_too_much_is_none(nodes: list[Any]) -> None:
+    assert isinstance(read({"r": 0}, nodes), Opaque)
