@@ -1,1 +1,1 @@
-"""Statistics and decisions: intervals, paired tests, comparisons, gates."""
+"""Decisions about reports: comparisons, gates, leaderboards, histories."""

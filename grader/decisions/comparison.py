@@ -8,11 +8,14 @@ from pathlib import PurePath
 import msgspec
 
 from grader.decisions.made_differently import MadeDifferently, check_judges, differences, in_words
-from grader.decisions.paired import Compared, NothingPairedError
 from grader.errors import UsageError
-from grader.results import Outcome, ReadingName, Report, SampleResult, by_observation
+from grader.predictions.record import counted
+from grader.results import READINGS, Outcome, ReadingName, Report, SampleResult, by_observation, excluded_from
 from grader.scorers.interface import mean_credit
-from grader.scorers.registry import scorer_of
+from grader.scorers.pairing import Compared, NothingPairedError
+from grader.scorers.registry import AnyScorer, scorer_of
+from grader.statistics.corrections import benjamini_hochberg
+from grader.statistics.paired import LEVEL
 
 MAX_LABELS = 40
 """A breakdown with more labels than this is not compared group by group."""
@@ -85,8 +88,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.a), str(self.b)
 
 
-def check_comparable(before: Report, after: Report) -> None:
-    """Raise UsageError if a difference between these two runs would be meaningless."""
+def check_comparable(before: Report, after: Report) -> AnyScorer:
+    """Return the scorer of two runs. Raises UsageError if a difference between them would be meaningless."""
     for what in ("benchmark", "split", "protocol"):
         first, second = getattr(before, what), getattr(after, what)
         if first != second:
@@ -103,10 +106,12 @@ def check_comparable(before: Report, after: Report) -> None:
             f"({before.provenance.settings} and {after.provenance.settings})."
         )
     check_judges(before, after)
-    scorer_of(after).check_comparable(before, after)
+    scorer = scorer_of(after)
+    scorer.check_comparable(before, after)
     for report, which in ((before, "first"), (after, "second")):
         if not report.samples:
             raise UsageError(f"These runs cannot be compared: the {which} one has no scored samples.")
+    return scorer
 
 
 def compare(
@@ -121,8 +126,7 @@ def compare(
 
     `files` are the paths of the results files, `names` the user's names for the runs.
     """
-    check_comparable(before, after)
-    scorer = scorer_of(after)
+    scorer = check_comparable(before, after)
     rows = []
     headline = next((metric.name for report in (after, before) for metric in report.metrics), "")
     fields = fields_shown(after)
@@ -138,7 +142,8 @@ def compare(
                 rows.append(scorer.compare(before, after, metric.name, metric.reading, metric.group))
     if not rows:
         raise NothingPairedError
-    risen, fallen = _flips(before, after, headline, reading)
+    rows = _corrected(rows, headline)
+    risen, fallen = _flips(before, after, scorer, headline, reading)
     made = differences(before, after)
     warning = [f"The runs had different conditions, which may change items: {in_words(made)}."] if made else []
     return Comparison(
@@ -150,10 +155,32 @@ def compare(
         risen=risen,
         fallen=fallen,
         made_differently=made,
-        notes=[*warning, *_notes(before, after)],
+        notes=[*_correction(rows), *warning, *_notes(before, after)],
         a=named(before, files[0], names[0]),
         b=named(after, files[1], names[1]),
     )
+
+
+def _corrected(rows: list[Compared], headline: str) -> list[Compared]:
+    """Correct the p values of every row but the first metric's, which was chosen before the data were seen."""
+    found = {id(row): row for row in rows}
+    for reading in READINGS:
+        others = [row for row in rows if row.reading == reading and (row.name, row.group) != (headline, None)]
+        p_values = benjamini_hochberg([row.difference.p_value for row in others])
+        for row, corrected in zip(others, p_values, strict=True):
+            found[id(row)] = msgspec.structs.replace(row, corrected=corrected)
+    return list(found.values())
+
+
+def _correction(rows: list[Compared]) -> list[str]:
+    number = max(sum(row.corrected is not None and row.reading == reading for row in rows) for reading in READINGS)
+    if number < 2:
+        return []
+    return [
+        f"The p values of the other metrics and of the categories are corrected for {number} comparisons "
+        f"(Benjamini-Hochberg: of all significant ones, {100 * LEVEL:.0f} % are false on average). The p value of "
+        f"{rows[0].name}, the first metric, is not corrected; neither is any interval."
+    ]
 
 
 def named(report: Report, results: str, name: str = "") -> RunName:
@@ -170,11 +197,13 @@ def fields_shown(report: Report) -> set[str]:
     return {field for field, found in labels.items() if len(found) <= MAX_LABELS}
 
 
-def _flips(before: Report, after: Report, headline: str, reading: ReadingName) -> tuple[list[Flip], list[Flip]]:
+def _flips(
+    before: Report, after: Report, scorer: AnyScorer, headline: str, reading: ReadingName
+) -> tuple[list[Flip], list[Flip]]:
     """Return the observations that rose and those that fell, largest change first."""
     earlier, later = by_observation(before.samples), by_observation(after.samples)
-    if scorer_of(after).observe(headline) is not None:
-        first, second = (item_values(report, headline, reading) for report in (before, after))
+    if scorer.observe(headline) is not None:
+        first, second = (scorer.observations(report, headline, reading) for report in (before, after))
     else:
         first, second = (
             {item: mean_credit(rows, reading) for item, rows in one.items()}
@@ -191,9 +220,8 @@ def _flips(before: Report, after: Report, headline: str, reading: ReadingName) -
     return [f for f in flips if f.after > f.before], [f for f in flips if f.after < f.before]
 
 
-def item_values(report: Report, metric: str, reading: ReadingName) -> dict[str, float | None]:
+def item_values(report: Report, scorer: AnyScorer, metric: str, reading: ReadingName) -> dict[str, float | None]:
     """Return each item's value in [0, 1]: in the metric if it is a mean over items, else its mean credit."""
-    scorer = scorer_of(report)
     if scorer.observe(metric) is not None:
         return scorer.observations(report, metric, reading)
     return {item: mean_credit(rows, reading) for item, rows in by_observation(report.samples).items()}
@@ -221,11 +249,13 @@ def _notes(before: Report, after: Report) -> list[str]:
     first, second = (set(by_observation(report.samples)) for report in (before, after))
     for alone, which in ((first - second, "first"), (second - first, "second")):
         if alone:
-            notes.append(f"{len(alone)} items are only in the {which} run, and excluded from all differences.")
+            number = counted(len(alone), "item")
+            notes.append(f"{number} only in the {which} run: excluded from all differences.")
     for report, which in ((before, "first"), (after, "second")):
         if report.unscored:
+            number = counted(report.unscored, "sample")
             notes.append(
-                f"{report.unscored} samples of the {which} run are unscored, and excluded from all differences."
+                f"{number} of the {which} run unscored: excluded from the differences of {excluded_from(report)}."
             )
     if before.provenance.data_digest is None:
         # Runs with different digests are not compared, so neither has one here.

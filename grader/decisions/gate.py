@@ -1,33 +1,38 @@
 """Gates: compare a report with a threshold or a baseline. A gate is met, failed, inconclusive or unscored.
 
-A threshold (`--fail-under`) is compared with the metric's value. A drop (`--max-drop`) is compared with a paired
-interval, so that noise neither fails a good checkpoint nor passes a bad one. A gate with a drop of V is met only if the
-data rule out a larger drop, and failed only if they rule out a smaller one, each at the 5 % level (one-sided).
+A threshold (`--fail-under`) is compared with the metric's value; with `--confident` it is compared with its interval. A
+drop (`--max-drop`) is compared with a paired interval, so that noise neither fails a good checkpoint nor passes a bad
+one. A gate with a drop of V is met only if the data rule out a larger drop, and failed only if they rule out a smaller
+one, each at the 5 % level (one-sided). Failures are corrected for the number of such gates (Holm): a run that should
+meet all of them fails one in at most 5 %. A run passes only if every gate is met, which needs no correction.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.decisions import flaky
-from grader.decisions.asked import FailUnder, MaxDrop
 from grader.decisions.comparison import check_comparable, same_outputs
-from grader.decisions.made_differently import differences
-from grader.decisions.made_differently import in_words as differences_in_words
-from grader.decisions.names import no_group
-from grader.decisions.paired import detectable_in_words
+from grader.decisions.made_differently import differences, in_words
+from grader.decisions.thresholds import no_group
 from grader.errors import GateInconclusiveError, GateNotMetError, InfrastructureError, UsageError
-from grader.predictions.parts import in_words
 from grader.results import other_than
 from grader.scorers.interface import in_group
+from grader.scorers.means import values_by_round
 from grader.scorers.registry import scorer_of
+from grader.statistics.corrections import holm
+from grader.statistics.intervals import p_beyond
+from grader.statistics.paired import FEWEST_FOR_POWER, LEVEL, POWER_QUANTILE, Z90, Z95, p_at_least, smallest_margin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from grader.decisions.thresholds import FailUnder, MaxDrop
     from grader.results import Metric, ReadingName, Report
+    from grader.scorers.registry import AnyScorer
+    from grader.statistics.paired import Difference
 
 State = Literal["met", "failed", "inconclusive", "unscored"]
 LOST = "none of its samples could be scored"
@@ -43,6 +48,8 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     reason: str
     """The numbers behind the decision."""
+    p_failed: float | None = None
+    """p value of the hypothesis that the true value meets the condition; None: the gate is no test."""
 
 
 def judge(
@@ -52,16 +59,42 @@ def judge(
     baseline: Report | None = None,
     drops: Sequence[MaxDrop] = (),
     reading: ReadingName = "careful",
+    confident: bool = False,
 ) -> list[GateResult]:
-    """Decide every gate. Raises UsageError for a metric that the report or the baseline does not have."""
-    results = [_line(report, line, reading) for line in lines]
+    """Decide every gate; `confident`: thresholds are compared with the metric's interval.
+
+    Raises UsageError for a metric that the report or the baseline does not have, and for a baseline without a drop.
+    """
+    scorer = scorer_of(report)
+    results = [_line(report, scorer, line, reading, confident=confident) for line in lines]
     if baseline is not None:
         check_baseline(baseline, report)
-        results += [_drop(report, baseline, drop, reading) for drop in drops or [MaxDrop(name=None, value=0)]]
+        if not drops:
+            raise no_margin(baseline, reading)
+        results += [_drop(report, scorer, baseline, drop, reading) for drop in drops]
+    results = _corrected(results)
     if report.part is None:
         return results
-    part = f"on a part, {in_words(report.part)}: "
+    part = f"on a part, {report.part.in_words()}: "
     return [msgspec.structs.replace(result, reason=part + result.reason) for result in results]
+
+
+def _corrected(results: list[GateResult]) -> list[GateResult]:
+    """Return the results; failures that are not significant beside the other gates are inconclusive."""
+    tests = [result for result in results if result.p_failed is not None]
+    corrected = iter(holm([result.p_failed or 0.0 for result in tests]))
+    return [
+        result if result.p_failed is None or next(corrected) < LEVEL else _unless_failed(result, len(tests))
+        for result in results
+    ]
+
+
+def _unless_failed(result: GateResult, gates: int) -> GateResult:
+    """Return the result; a failure as inconclusive, because it is not significant beside the other gates."""
+    if result.state != "failed":
+        return result
+    reason = f"{result.reason}; the failure is not significant as one of {gates} gates (Holm's correction)"
+    return msgspec.structs.replace(result, state="inconclusive", reason=reason)
 
 
 def check_baseline(baseline: Report, report: Report) -> None:
@@ -89,37 +122,54 @@ def exit_code(results: Sequence[GateResult], *, complete: bool = True) -> int:
     return GateInconclusiveError.exit_code if "inconclusive" in states else 0
 
 
-def _line(report: Report, line: FailUnder, reading: ReadingName) -> GateResult:
+def _line(report: Report, scorer: AnyScorer, line: FailUnder, reading: ReadingName, *, confident: bool) -> GateResult:
     asked = f"{line.name}{f' of {line.group}' if line.group else ''} >= {line.value:.10g} ({reading})"
-    metric = _metric(report, line.name, reading, line.group)
+    metric = _metric(report, scorer, line.name, reading, line.group)
     if metric is None:
         return GateResult(gate=asked, state="unscored", reason=_why_lost(report, line.name, reading, line.group))
     figure = f"it is {_exact(metric.number, line.value)}{_interval(metric)}"
     if 0 < line.value <= 1:
         figure += f"; values are percentages, so this threshold is {line.value:.10g} of 100"
-    met = metric.number >= line.value - ROUNDING
-    result = GateResult(gate=asked, state="met" if met else "failed", reason=figure)
-    if not met and _highest(metric) < line.value - ROUNDING:
-        return msgspec.structs.replace(result, reason=figure + _bounds(metric))
-    lowest = flaky.lowest(report, line.name, reading, line.group) if met else None
-    if lowest is not None and lowest < line.value - ROUNDING:
-        return _by_flakes(report, result, f"it is {_exact(lowest, line.value)}")
+    if confident:
+        result = _confident(metric, line, asked, figure)
+    else:
+        met = metric.number >= line.value - ROUNDING
+        result = GateResult(gate=asked, state="met" if met else "failed", reason=figure)
+    if result.state == "failed" and _highest(metric) < line.value - ROUNDING:
+        return msgspec.structs.replace(result, reason=result.reason + _bounds(metric))
     return _unless_unscored([report], result, _bounds(metric))
 
 
-def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
+def _confident(metric: Metric, line: FailUnder, asked: str, figure: str) -> GateResult:
+    """Return the decision by a one-sided test at the 5 % level."""
+    if metric.ci95 is None:
+        raise UsageError(f"--confident: {line.name} has no interval. Compare its value: remove --confident.")
+    is_high = metric.number >= line.value - ROUNDING
+    ends = metric.ci95[0] / 100, metric.ci95[1] / 100
+    p_value = p_beyond(metric.number / 100, ends, line.value / 100)
+    state: State = "inconclusive" if p_value >= LEVEL else "met" if is_high else "failed"
+    other = "below" if is_high else "at least"
+    return GateResult(
+        gate=f"{asked}, confident",
+        state=state,
+        reason=f"{figure}; p = {p_value:.2g} that it is {other} {line.value:.10g} (one-sided)",
+        p_failed=1 - p_value if is_high else p_value,
+    )
+
+
+def _drop(report: Report, scorer: AnyScorer, baseline: Report, drop: MaxDrop, reading: ReadingName) -> GateResult:
     name = drop.name or next((m.name for made in (report, baseline) for m in made.metrics), "the metric")
     asked = f"{name} no more than {drop.value:.10g} points below the baseline ({reading})"
-    now, before = _metric(report, name, reading, None), baseline.metric(name, reading)
+    now, before = _metric(report, scorer, name, reading, None), baseline.metric(name, reading)
     if now is None:
         return GateResult(gate=asked, state="unscored", reason=_why_lost(report, name, reading, None))
     if before is None or before.value is None:
-        raise UsageError(f"The baseline has no {name} ({reading}).{scorer_of(baseline).how_to_get(name, baseline)}")
+        raise UsageError(f"The baseline has no {name} ({reading}).{scorer.how_to_get(name, baseline)}")
     regraded = same_outputs(baseline, report)
     if regraded and now.number >= before.number - ROUNDING:
         same = GateResult(gate=asked, state="met", reason="both runs graded the same outputs")
         return _unless_unscored([report, baseline], same)
-    compared = scorer_of(report).compare(baseline, report, name, reading)
+    compared = scorer.compare(baseline, report, name, reading)
     low, high = compared.difference.ci90
     state: State = "met" if low >= -drop.value else "failed" if high < -drop.value else "inconclusive"
     change = compared.difference
@@ -129,25 +179,29 @@ def _drop(report: Report, baseline: Report, drop: MaxDrop, reading: ReadingName)
     )
     if regraded:
         figures += "; the outputs are the same, so only the grading differs (judge, limits or version)"
-    if state == "inconclusive" and (power := detectable_in_words(change)):
-        figures += f"; {power}"
+    if state == "inconclusive":
+        figures += _undecided(change, drop)
     if made := differences(baseline, report):
-        figures += f"; the runs had different conditions: {differences_in_words(made)}"
-    result = GateResult(gate=asked, state=state, reason=figures)
-    if state == "met" and flaky.tasks(report):
-        worst = scorer_of(report).compare(baseline, flaky.without_them(report), name, reading).difference.ci90[0]
-        if worst < -drop.value:
-            return _by_flakes(report, result, f"the lower bound is {worst:+.2f}")
+        figures += f"; the runs had different conditions: {in_words(made)}"
+    p_failed = p_at_least(-drop.value, [(Z90, high), (Z95, change.ci95[1])])
+    result = GateResult(gate=asked, state=state, reason=figures, p_failed=p_failed)
     # The gate fails even if all unscored samples were correct now and wrong before, so they do not matter.
     if state == "failed" and _highest(now) - _lowest(before) < -drop.value - ROUNDING:
         return result
     return _unless_unscored([report, baseline], result)
 
 
-def _by_flakes(report: Report, result: GateResult, figure: str) -> GateResult:
-    """Return the result as undecided, because the gate is met only with the credit of known flaky tasks."""
-    reason = f"{result.reason}, but without the credit of {flaky.in_words(report)} {figure}; see `grade flakes`"
-    return GateResult(gate=result.gate, state="unscored", reason=reason)
+def _undecided(change: Difference, drop: MaxDrop) -> str:
+    """Return how far the change is from the allowed drop, and how far it should be."""
+    distance = abs(change.value + drop.value)
+    needed = (change.ci90[1] - change.ci90[0]) / 2 * (1 + POWER_QUANTILE / Z90)
+    said = f"; this is {distance:.2f} points from the allowed drop"
+    if change.n < FEWEST_FOR_POWER or not 0 < needed < 100:
+        return said
+    return (
+        f"{said}, and {change.n} items decide a gate (80 % power) if the true change is {needed:.1f} points or more "
+        "from it: allow more, or grade more items or samples"
+    )
 
 
 def _why_lost(report: Report, name: str, reading: ReadingName, group: str | None) -> str:
@@ -169,28 +223,22 @@ def _unless_unscored(reports: list[Report], result: GateResult, bounds: str = ""
     return GateResult(gate=result.gate, state="unscored", reason=f"{result.reason}, but {' and '.join(lost)}{bounds}")
 
 
-def _metric(report: Report, name: str, reading: ReadingName, group: str | None) -> Metric | None:
+def _metric(report: Report, scorer: AnyScorer, name: str, reading: ReadingName, group: str | None) -> Metric | None:
     """Return the metric; None if it was lost to infrastructure. Raises UsageError if it does not exist."""
     metric = report.metric(name, reading, group)
     if metric is not None:
         return metric if metric.value is not None else None
     if report.metric(name, other_than(reading), group) is not None or not report.metrics:
         return None
-    if _was_lost(report, name, group):
-        return None
+    is_in_data = group is None or bool(in_group(report, group))
+    if report.unscored and is_in_data and scorer.would_have(report, name, group):
+        return None  # it would exist if its samples had been scored
     names = list(dict.fromkeys(m.name for m in report.metrics))
     if name not in names:
-        hint = scorer_of(report).how_to_get(name, report)
+        hint = scorer.how_to_get(name, report)
         raise UsageError(f"This report has no metric {name!r}; it has {', '.join(names)}.{hint}")
     groups = list(dict.fromkeys(m.group for m in report.metrics if m.name == name and m.group))
     raise UsageError(no_group(name, group, groups))
-
-
-def _was_lost(report: Report, name: str, group: str | None) -> bool:
-    """Return whether the metric would exist if its samples had been scored."""
-    if not report.unscored or (group is not None and not in_group(report, group)):
-        return False
-    return scorer_of(report).would_have(report, name, group)
 
 
 def _exact(value: float, line: float) -> str:
@@ -221,3 +269,31 @@ def _bounds(metric: Metric) -> str:
     if metric.bounds is msgspec.UNSET:
         return ""
     return f"; with them it is between {metric.bounds[0]:.2f} and {metric.bounds[1]:.2f}"
+
+
+CHANGING = 0.1
+"""Share of items that are assumed to change by chance, if a baseline has one sample of each and cannot tell."""
+
+
+def no_margin(baseline: Report, reading: ReadingName) -> UsageError:
+    """Return the error for a baseline without a margin: noise alone would nearly always leave a gate of 0 undecided."""
+    return UsageError(
+        "--baseline needs --max-drop V: how many points this run may lose. With 0, an unchanged model would nearly "
+        f"always be inconclusive, because no number of items excludes every drop.{_proposal(baseline, reading)}"
+    )
+
+
+def _proposal(baseline: Report, reading: ReadingName) -> str:
+    name = next((metric.name for metric in baseline.metrics), "")
+    observe = scorer_of(baseline).observe(name)
+    found = values_by_round(baseline, observe, reading).values() if observe is not None else ()
+    items = [(math.fsum(values) / len(values), len(values)) for values in found]
+    if len(items) < 2:
+        return ""
+    margin = smallest_margin([share for share, _ in items], [trials for _, trials in items], CHANGING)
+    is_known = all(trials > 1 for _, trials in items)
+    assumed = "" if is_known else f" if {100 * CHANGING:.0f} % of the items change by chance"
+    return (
+        f" With the {len(items)} items of this baseline, an unchanged model meets --max-drop {margin:.1f} in four of "
+        f"five runs{assumed}; a smaller margin needs more items or more samples of each."
+    )

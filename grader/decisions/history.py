@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.decisions.comparison import Comparison, Flip, RunName, compare
-from grader.decisions.many import holm
 from grader.errors import UsageError
 from grader.results import Metric, ReadingName, Report
 from grader.scorers import declarations
+from grader.statistics.corrections import expected_lead, holm, noise_of_steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     value: float
     """In points, over the items that are scored in both."""
+    stderr: float
     ci95: tuple[float, float]
     p_value: float
     corrected: float
@@ -71,6 +72,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     checkpoints: list[Checkpoint]
     best: int | None = None
     """Index of the checkpoint with the highest value; the first one if several are equal."""
+    lead: float | None = None
+    """By how much the highest value would be too high on average if all checkpoints were equal, in points."""
     notes: list[str] = []
 
     def value(self, at: int) -> float | None:
@@ -143,8 +146,16 @@ def history(
         line=line,
         checkpoints=points,
         best=max(scored, key=lambda at: (values[at], -at), default=None),
+        lead=_lead(len(scored), [change for change in changes if change]),
         notes=_notes(runs),
     )
+
+
+def _lead(number: int, changes: list[Change]) -> float | None:
+    """Return the expected lead of the best of so many equal checkpoints; None if their noise is unknown."""
+    if number < 2 or not changes:
+        return None
+    return expected_lead(number, noise_of_steps([change.stderr for change in changes]))
 
 
 def _check_metric(runs: Sequence[tuple[int, RunName, Report]], name: str, group: str | None) -> None:
@@ -177,6 +188,7 @@ def _change(made: Comparison, name: str, group: str | None, reading: ReadingName
     moved = row.difference
     return Change(
         value=moved.value,
+        stderr=moved.stderr,
         ci95=moved.ci95,
         p_value=moved.p_value,
         corrected=moved.p_value,

@@ -13,15 +13,19 @@ import msgspec
 
 from grader.decisions.comparison import RunName, check_comparable, fields_shown
 from grader.decisions.made_differently import differences, in_words
-from grader.decisions.many import groups_of, holm, letters
-from grader.decisions.paired import LEVEL, NothingPairedError, TestName
 from grader.errors import UsageError
-from grader.results import READINGS, Metric, Part, ReadingName, Report
+from grader.predictions.record import counted
+from grader.results import READINGS, Metric, Part, ReadingName, Report, excluded_from
 from grader.scorers import declarations
+from grader.scorers.pairing import NothingPairedError
 from grader.scorers.registry import scorer_of
+from grader.statistics.corrections import groups_of, holm, letters
+from grader.statistics.paired import LEVEL, TestName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from grader.scorers.registry import AnyScorer
 
 MOST_RUNS = 60
 """Maximum number of runs of one benchmark: every pair of them is compared, in every category."""
@@ -179,7 +183,7 @@ def _board(members: list[Run], reading: ReadingName, reason: str) -> Board:
         part=first.part,
         metric=metric,
         runs=_distinct([name for name, _ in ordered]),
-        rankings=list(_rankings(reports, metric)),
+        rankings=list(_rankings(reports, scorer_of(first), metric)),
         notes=[*([reason] if reason else []), *_notes(ordered)],
     )
 
@@ -202,22 +206,24 @@ def _distinct(names: list[RunName]) -> list[RunName]:
 # --- rankings -----------------------------------------------------------------------------------------------------
 
 
-def _rankings(reports: list[Report], headline: str) -> Iterator[Ranking]:
+def _rankings(reports: list[Report], scorer: AnyScorer, headline: str) -> Iterator[Ranking]:
     names = dict.fromkeys(m.name for report in reports for m in report.metrics if m.group is None)
     for name in names:
         for reading in READINGS:
-            yield from _family(reports, name, reading, [None])
+            yield from _family(reports, scorer, name, reading, [None])
     shown = set.union(*map(fields_shown, reports))
     groups = [m.group for report in reports for m in report.metrics if m.name == headline and m.group is not None]
     for field in dict.fromkeys(group.partition("=")[0] for group in groups):
         labels: list[str | None] = list(dict.fromkeys(g for g in groups if g.partition("=")[0] == field))
         for reading in READINGS if field in shown else ():
-            yield from _family(reports, headline, reading, labels)
+            yield from _family(reports, scorer, headline, reading, labels)
 
 
-def _family(reports: list[Report], metric: str, reading: ReadingName, groups: list[str | None]) -> Iterator[Ranking]:
+def _family(
+    reports: list[Report], scorer: AnyScorer, metric: str, reading: ReadingName, groups: list[str | None]
+) -> Iterator[Ranking]:
     """Yield one ranking per group; the p values of all groups are corrected together."""
-    found = {group: list(_pairs(reports, metric, reading, group)) for group in groups}
+    found = {group: list(_pairs(reports, scorer, metric, reading, group)) for group in groups}
     every = [pair for pairs in found.values() for pair in pairs]
     corrected = iter(holm([pair.p_value for pair in every]))
     for group, pairs in found.items():
@@ -227,11 +233,14 @@ def _family(reports: list[Report], metric: str, reading: ReadingName, groups: li
         yield _ranked(blank, named)
 
 
-def _pairs(reports: list[Report], metric: str, reading: ReadingName, group: str | None) -> Iterator[Pair]:
+def _pairs(
+    reports: list[Report], scorer: AnyScorer, metric: str, reading: ReadingName, group: str | None
+) -> Iterator[Pair]:
+    if not scorer.is_compared(metric):
+        return
     for a, b in combinations(range(len(reports)), 2):
-        scorer = scorer_of(reports[a])
         values = [report.metric(metric, reading, group) for report in (reports[a], reports[b])]
-        if not scorer.is_compared(metric) or any(value is None or value.value is None for value in values):
+        if any(value is None or value.value is None for value in values):
             continue
         try:
             moved = scorer.compare(reports[a], reports[b], metric, reading, group).difference
@@ -289,7 +298,8 @@ def _notes(members: list[Run]) -> list[str]:
         if made:
             notes.append(f"{first_name.short} and {name.short} had different conditions: {in_words(made)}.")
         if report.unscored:
-            notes.append(f"{report.unscored} samples of {name.short} are unscored, and excluded from all metrics.")
+            number = counted(report.unscored, "sample")
+            notes.append(f"{number} of {name.short} unscored: excluded from {excluded_from(report)}.")
     sizes = {len({sample.cluster for sample in report.samples}) for _, report in members}
     if len(sizes) > 1:
         notes.append("The runs do not have the same items. Tests use the items that both runs have.")

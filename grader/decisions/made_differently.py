@@ -68,7 +68,15 @@ def _judge(judge: JudgeProvenance | None) -> str:
     return judge.model or _RECORDED
 
 
+def _judge_version(report: Report) -> str:
+    """Return the version of the rules of careful verdicts on programs; empty if nothing was executed."""
+    if report.provenance.sandbox is None:
+        return ""
+    return str(report.judge) if isinstance(report.judge, int) else "1"
+
+
 def _of_grading(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
+    yield "judge of programs, version", _judge_version(before), _judge_version(after)
     yield "grade's version", before.provenance.grade, after.provenance.grade
     ours, theirs = before.provenance.settings, after.provenance.settings
     for name in sorted(ours.keys() | theirs.keys()):

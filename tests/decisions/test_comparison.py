@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 from typing import Any
 
 import msgspec
@@ -14,6 +16,7 @@ from grader.scorers.means import each_task, metric_rows
 from grader.scorers.mr_ben.facts import RunFacts
 from grader.scorers.mr_ben.figures import Weights
 from grader.scorers.registry import scorer_of
+from tests.conftest import cases
 from tests.made_runs import choice, circular, figures, mr_ben, of_sample, report, sample, tasks
 
 
@@ -113,8 +116,8 @@ def test_figures_are_means_over_the_items_that_both_runs_have() -> None:
     assert (row.difference.value, row.difference.n, row.difference.differing) == (0, 3, 2)
     assert flips(made) == (["c"], ["b"])
     assert made.notes == [
-        "1 items are only in the first run, and excluded from all differences.",
-        "1 items are only in the second run, and excluded from all differences.",
+        "1 item only in the first run: excluded from all differences.",
+        "1 item only in the second run: excluded from all differences.",
     ]
 
 
@@ -125,8 +128,8 @@ def test_unscored_items_are_left_out_and_counted() -> None:
     assert {(row.before, row.after, row.difference.n) for row in made.metrics} == {(100, 0, 1)}
     assert flips(made) == ([], ["a"])
     assert made.notes == [
-        "1 samples of the first run are unscored, and excluded from all differences.",
-        "1 samples of the second run are unscored, and excluded from all differences.",
+        "1 sample of the first run unscored: excluded from the differences of all metrics.",
+        "1 sample of the second run unscored: excluded from the differences of all metrics.",
     ]
 
 
@@ -254,3 +257,32 @@ def test_the_same_outputs_are_known_by_their_digest(first: str | None, second: s
 
 def test_both_readings_are_known() -> None:
     assert {row.reading for row in compare(choice([True]), choice([False])).metrics} == set(READINGS)
+
+
+# --- many categories ----------------------------------------------------------------------------------------------
+
+
+def test_equal_models_rarely_show_a_significant_category() -> None:
+    """20 categories: without correction, 43 % of comparisons show one. Held to 5 % within three standard errors."""
+    rng, shown, comparisons = random.Random(3), 0, cases(160)
+    names = {f"q{n}": f"category=c{n % 20}" for n in range(400)}
+    for _ in range(comparisons):
+        runs = [
+            questions({qid: "correct" if rng.random() < 0.5 else "wrong" for qid in names}, groups=names)
+            for _ in range(2)
+        ]
+        rows = [row for row in compare(*runs).metrics if row.reading == "careful" and row.group is not None]
+        shown += any(row.is_significant for row in rows)
+    assert len(rows) == 20
+    assert shown / comparisons <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / comparisons)
+
+
+def test_the_first_metric_is_not_corrected_and_the_page_says_what_was_done() -> None:
+    words = {f"q{n}": "correct" if n < 60 else "wrong" for n in range(100)}
+    worse = {qid: "wrong" if qid in {f"q{n}" for n in range(8)} else word for qid, word in words.items()}
+    names = {f"q{n}": f"category={'xyz'[n % 3]}" for n in range(100)}
+    made = compare(questions(words, groups=names), questions(worse, groups=names))
+    first, *others = [row for row in made.metrics if row.reading == "careful"]
+    assert (first.group, first.corrected, first.is_significant) == (None, None, True)
+    assert all(row.corrected is not None and row.corrected >= row.difference.p_value for row in others)
+    assert made.notes[0].startswith("The p values of the other metrics and of the categories are corrected for 3")

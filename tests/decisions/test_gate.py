@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.decisions.asked import FailUnder, MaxDrop, parse_fail_under, parse_max_drop
 from grader.decisions.gate import GateResult, State, check_baseline, exit_code, judge
-from grader.decisions.paired import difference
+from grader.decisions.thresholds import FailUnder, MaxDrop, check, parse_fail_under, parse_max_drop
 from grader.errors import UsageError
+from grader.grading import grade
+from grader.observer import Silent
+from grader.options import Options
 from grader.results import READINGS, Metric, Provenance, Report
 from grader.scorers.execution import metrics as execution_metrics
 from grader.scorers.means import each_task, metric_rows
+from grader.statistics.paired import difference
 from tests.made_runs import choice, figures, mr_ben, of_sample, report, sample, tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Sample = Callable[[str], tuple[Path, Path]]
 
 
 def line(made: Report, text: str, **fields: Any) -> GateResult:
@@ -248,7 +262,7 @@ def test_a_reading_or_a_group_that_was_lost_is_unscored() -> None:
 
 
 def test_a_pass_at_k_for_which_too_few_samples_are_left_is_unscored() -> None:
-    samples = [sample("t", word, number=n) for n, word in enumerate(("passed", "passed", "unscored"))]
+    samples = [sample("t", word, number=n) for n, word in enumerate(("failed", "failed", "unscored"))]
     made = report(samples, execution_metrics.metrics(samples, (1, 3)))
     assert {metric.name for metric in made.metrics} == {"pass@1", "parse_success_rate"}
     assert line(made, "pass@3=0").state == "unscored"
@@ -288,20 +302,12 @@ def test_a_drop_is_met_failed_or_neither_by_its_bounds(fallen: int, risen: int, 
     low, high = change.ci90
     assert found.state == state
     assert found.state == ("met" if low >= -allowed else "failed" if high < -allowed else "inconclusive")
-    ending = f"; minimum detectable change {change.detectable:.1f} points (80 % power, n = 191)"
-    assert found == GateResult(
-        gate=f"accuracy no more than {allowed} points below the baseline (careful)",
-        state=state,
-        reason=f"52.36 before, {100 * sum(after) / 191:.2f} now, a change of {change.value:+.2f} points "
+    assert found.gate == f"accuracy no more than {allowed} points below the baseline (careful)"
+    assert found.reason.partition("; this is ")[0] == (
+        f"52.36 before, {100 * sum(after) / 191:.2f} now, a change of {change.value:+.2f} points "
         f"(one-sided 95 % bounds {low:+.2f} and {high:+.2f}; 191 paired items, {fallen + risen} of them differ)"
-        + (ending if state == "inconclusive" else ""),
     )
-
-
-def test_a_baseline_without_a_drop_allows_none() -> None:
-    (found,) = judge(mostly(150, 50), baseline=mostly(100, 100))
-    assert (found.state, found.gate) == ("met", "accuracy no more than 0 points below the baseline (careful)")
-    assert judge(mostly(1, 1)) == []
+    assert ("; this is " in found.reason) == (state == "inconclusive")
 
 
 def test_the_first_figure_is_the_one_meant_where_none_is_named() -> None:
@@ -374,7 +380,72 @@ def test_a_real_report_can_be_its_own_baseline(benchmark: str) -> None:
     assert drop(made, reworded, "100").state == "met"
 
 
+def test_a_baseline_without_a_margin_is_refused_with_one_that_an_unchanged_model_meets() -> None:
+    with pytest.raises(UsageError, match="--baseline needs --max-drop V") as of_items:
+        judge(mostly(150, 41), baseline=mostly(151, 40))
+    assert re.search(r"meets --max-drop [56]\.\d in four of five runs", str(of_items.value))
+    assert "if 10 % of the items change by chance" in str(of_items.value)
+    with pytest.raises(UsageError) as of_samples:
+        judge(tasks([5] * 40), baseline=tasks([5] * 40))
+    assert "by chance" not in str(of_samples.value)
+
+
+def test_the_proposed_margin_is_met_in_four_of_five_runs() -> None:
+    rng = np.random.default_rng(7)
+    chance, met = rng.beta(0.5, 0.5, 120), 0
+    baseline = tasks(rng.binomial(10, chance))
+    with pytest.raises(UsageError) as refused:
+        judge(baseline, baseline=baseline)
+    margin = str(refused.value).partition("--max-drop V")[2].partition("--max-drop ")[2].split()[0]
+    for _ in range(100):
+        met += drop(tasks(rng.binomial(10, chance)), tasks(rng.binomial(10, chance)), margin).state == "met"
+    assert 0.65 <= met / 100 <= 0.95
+
+
+def test_an_undecided_drop_says_how_far_it_is_from_the_margin() -> None:
+    reason = drop(mostly(150, 41), choice([False] * 4 + [True] * 146 + [False] * 41), "2").reason
+    assert "this is 0.09 points from the allowed drop, and 191 items decide a gate (80 % power)" in reason
+
+
+# --- with confidence ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("right", "state"), [(180, "met"), (157, "inconclusive"), (143, "inconclusive"), (120, "failed")]
+)
+def test_a_confident_threshold_asks_the_interval(right: int, state: State) -> None:
+    made = questions({f"q{n}": "correct" if n < right else "wrong" for n in range(200)})
+    found = line(made, "accuracy=75", confident=True)
+    assert (found.state, found.gate) == (state, "accuracy >= 75 (careful), confident")
+    assert re.search(r"; p = \S+ that it is (at least|below) 75 \(one-sided\)", found.reason)
+
+
+def test_a_confident_threshold_fails_a_model_at_it_in_at_most_5_percent() -> None:
+    rng, states = np.random.default_rng(8), []
+    for _ in range(300):
+        made = questions({f"q{n}": "correct" if good else "wrong" for n, good in enumerate(rng.random(191) < 0.75)})
+        states.append(line(made, "accuracy=75", confident=True).state)
+    limit = 0.05 + 3 * math.sqrt(0.05 * 0.95 / 300)
+    assert states.count("failed") / 300 <= limit
+    assert states.count("met") / 300 <= limit
+
+
+def test_a_metric_without_an_interval_has_no_confidence() -> None:
+    with pytest.raises(UsageError, match="pass@1 has no interval"):
+        line(tasks([5] * 9), "pass@1=20", confident=True)
+
+
 # --- all gates together -------------------------------------------------------------------------------------------
+
+
+def test_one_of_several_failing_gates_must_fail_by_more() -> None:
+    """Holm's method: beside 19 other gates, 6 falls of 191 are no longer significant."""
+    before, after = mostly(150, 41), choice([False] * 8 + [True] * 142 + [False] * 41)
+    few = judge(after, baseline=before, drops=[MaxDrop(name=None, value=0)])
+    many = judge(after, baseline=before, drops=[MaxDrop(name=None, value=0)] + [MaxDrop(name=None, value=3)] * 19)
+    assert [result.state for result in few] == ["failed"]
+    assert many[0].state == "inconclusive"
+    assert "not significant as one of 20 gates (Holm's correction)" in many[0].reason
 
 
 def test_lines_come_first_and_all_are_judged() -> None:
@@ -402,3 +473,58 @@ def test_lines_come_first_and_all_are_judged() -> None:
 )
 def test_the_worst_gate_gives_the_exit_code(states: tuple[State, ...], code: int) -> None:
     assert exit_code([GateResult(gate="g", state=state, reason="r") for state in states]) == code
+
+
+DATA = {"humaneval": "tasks.jsonl", "mmbench": "questions.tsv", "mr-ben": "data"}
+
+
+class BegunError(Exception):
+    """The run was not refused."""
+
+
+def begin(sample: Sample, benchmark: str, gate: str, *, samples: int = 1, **options: Any) -> None:
+    """Begin a run with this gate; nothing is ever scored. Raises BegunError if the gate is accepted."""
+    path, folder = sample(benchmark)
+    records = json.loads(path.read_text())
+    path.write_text(json.dumps([record | {"predictions": record["predictions"][:1] * samples} for record in records]))
+    asked = Options(benchmark=benchmark, data=folder / DATA[benchmark], **options)
+
+    def before(scorer: Any, run: Any) -> None:
+        functools.partial(check, lines=[parse_fail_under(gate)], drops=[])(scorer, run)
+        raise BegunError
+
+    grade(path, asked, Silent(), before=before)
+
+
+@pytest.mark.parametrize(
+    ("gate", "samples", "k", "message"),
+    [
+        ("pass@10=5", 3, (), r"it has pass@1, parse_success_rate, calls_right\. pass@10 needs at least 10 samples of "
+         r"every task, and task \S+ has only 3 samples\.$"),
+        ("pass@3=5", 3, (), r"it has pass@1, parse_success_rate, calls_right\. Add -k 1,3\.$"),
+        ("pass@3=5", 3, (2,), r"it has pass@2, parse_success_rate, calls_right\. Add -k 2,3\.$"),
+        ("pas@1=5", 3, (), r"it has pass@1, parse_success_rate, calls_right\. Did you mean pass@1\?$"),
+    ],
+)  # fmt: skip
+def test_a_pass_at_k_that_a_run_will_not_have(
+    sample: Sample, gate: str, samples: int, k: tuple[int, ...], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        begin(sample, "humaneval", gate, samples=samples, k=k)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "gate"),
+    [
+        ("humaneval", "pass@1=5"),
+        ("humaneval", "parse_success_rate=5"),
+        ("mmbench", "circular_accuracy=5"),
+        ("mmbench", "vanilla_accuracy_all_passes=5"),
+        ("mr-ben", "mr_score=5"),
+        ("mr-ben", "recall:subject=math=5"),
+        ("mr-ben", "mcc=-5"),
+    ],
+)
+def test_a_gate_on_what_a_run_will_have_is_accepted(sample: Sample, benchmark: str, gate: str) -> None:
+    with pytest.raises(BegunError):
+        begin(sample, benchmark, gate, missing="wrong")

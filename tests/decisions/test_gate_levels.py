@@ -1,7 +1,8 @@
 """How often gates decide wrongly: whole gates, on reports of runs whose truth is known.
 
 Stated: at the allowed drop a gate passes in at most 5 % of runs and fails in at most 5 %. Held to that within
-three standard errors of the simulation: 7.1 % of 1,000 gates, 9.1 % of the 250 that are tried by default.
+three standard errors of the simulation: 8.3 % of 400 gates, 11.5 % of the 100 that are tried by default. `make
+bench-statistics` tries thousands.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from grader.decisions.asked import MaxDrop
 from grader.decisions.gate import judge
+from grader.decisions.thresholds import MaxDrop
 from grader.scorers.mr_ben.figures import Counts, Weights, vector_figures
 from tests.conftest import cases
 from tests.made_runs import choice, circular, mr_ben, tasks
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 
     Pair = tuple[Report, Report]
 
-GATES = cases(1000)
-MR_GATES = cases(400)
-SURE_GATES = cases(300)
+GATES = cases(400)
+MR_GATES = cases(160)
+SURE_GATES = cases(120)
 """Of those that should come out one way: each one that does not counts."""
 
 
@@ -73,14 +74,6 @@ def test_items_at_the_allowed_drop_decide_wrongly_in_at_most_5_percent(fall: flo
     assert at_most_5_percent(rates(items(fall, rise), 100 * (fall - rise)))
 
 
-def test_items_far_beyond_the_allowed_drop_fail() -> None:
-    assert nearly_always("failed", rates(items(0.22, 0.02), 5, SURE_GATES))
-
-
-def test_items_well_within_the_allowed_drop_pass() -> None:
-    assert nearly_always("met", rates(items(0.02, 0.04), 5, SURE_GATES))
-
-
 # --- tasks of several samples -------------------------------------------------------------------------------------
 
 
@@ -115,14 +108,6 @@ def test_tasks_at_the_allowed_drop_decide_wrongly_in_at_most_5_percent(make: Any
     assert at_most_5_percent(rates(make, drop))
 
 
-def test_tasks_far_beyond_the_allowed_drop_fail() -> None:
-    assert nearly_always("failed", rates(noisy(0.4), 5, SURE_GATES))
-
-
-def test_tasks_well_within_the_allowed_drop_pass() -> None:
-    assert nearly_always("met", rates(noisy(0), 5, SURE_GATES))
-
-
 # --- circular groups ----------------------------------------------------------------------------------------------
 
 
@@ -145,14 +130,6 @@ def groups(fall: float, rise: float, n: int = 150) -> Callable[[np.random.Genera
 
 def test_circular_groups_at_the_allowed_drop_decide_wrongly_in_at_most_5_percent() -> None:
     assert at_most_5_percent(rates(groups(0.09, 0.04), 5))
-
-
-def test_circular_groups_far_beyond_the_allowed_drop_fail() -> None:
-    assert nearly_always("failed", rates(groups(0.25, 0.02), 5, SURE_GATES))
-
-
-def test_circular_groups_well_within_the_allowed_drop_pass() -> None:
-    assert nearly_always("met", rates(groups(0.01, 0.05), 5, SURE_GATES))
 
 
 # --- MR-Score -----------------------------------------------------------------------------------------------------
@@ -199,9 +176,18 @@ def test_mr_score_at_the_allowed_drop_decides_wrongly_in_at_most_5_percent(worse
     assert at_most_5_percent(rates(solutions(worse, other), true_drop(worse), MR_GATES), MR_GATES)
 
 
-def test_mr_score_far_beyond_the_allowed_drop_fails() -> None:
-    assert nearly_always("failed", rates(solutions(0.25, 0.05), 3, SURE_GATES))
-
-
-def test_mr_score_well_within_the_allowed_drop_passes() -> None:
-    assert nearly_always("met", rates(solutions(0, 0.01), 8, SURE_GATES))
+@pytest.mark.parametrize(
+    ("make", "drop", "state"),
+    [
+        (items(0.22, 0.02), 5, "failed"),
+        (items(0.02, 0.04), 5, "met"),
+        (noisy(0.4), 5, "failed"),
+        (noisy(0), 5, "met"),
+        (groups(0.25, 0.02), 5, "failed"),
+        (groups(0.01, 0.05), 5, "met"),
+        (solutions(0.25, 0.05), 3, "failed"),
+        (solutions(0, 0.01), 8, "met"),
+    ],
+)
+def test_a_change_far_from_the_allowed_drop_is_decided(make: Any, drop: float, state: str) -> None:
+    assert nearly_always(state, rates(make, drop, SURE_GATES))

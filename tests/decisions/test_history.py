@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from grader.decisions.comparison import RunName
 from grader.decisions.history import History, history, in_order, step_of
 from grader.errors import UsageError
+from grader.reports.runs.history import sentences as lines_of
 from tests.decisions.test_leaderboard import questions
+from tests.made_runs import tasks
+
+
+def said_of(found: History) -> str:
+    return " ".join(lines_of(found))
 
 
 def made(*right: int, **given: object) -> History:
@@ -59,6 +66,26 @@ def test_the_line_marks_what_is_below_it_and_the_best_is_the_first_of_equals() -
     assert [point.is_below for point in found.checkpoints] == [True, False, False, True]
     assert found.best == 1
     assert all(point.is_below is None for point in made(100, 120).checkpoints)
+
+
+def test_the_lead_of_the_best_of_equal_checkpoints_is_that_of_chance() -> None:
+    """20 equal checkpoints, 164 tasks, one sample of each: 4 points on average."""
+    rng, leads, said = np.random.default_rng(1), [], []
+    for _ in range(12):
+        chance = rng.beta(0.5, 0.5, 164)
+        runs = [(n, RunName(), tasks(rng.binomial(1, chance), samples=1)) for n in range(20)]
+        found = history(runs)
+        assert found.best is not None
+        assert found.lead is not None
+        leads.append(found.value(found.best) - 100 * chance.mean())
+        said.append(found.lead)
+    assert np.mean(said) == pytest.approx(np.mean(leads), rel=0.25)
+    assert 3 < np.mean(said) < 6
+    assert f"The best of 20 equal checkpoints would be {found.lead:.1f} points above their true value" in said_of(found)
+
+
+def test_a_single_checkpoint_has_no_lead() -> None:
+    assert made(100).lead is None
 
 
 def test_a_category_has_a_history_of_its_own() -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from grader.decisions.asked import MaxDrop
 from grader.decisions.comparison import compare
 from grader.decisions.gate import judge
 from grader.decisions.made_differently import differences, in_words
+from grader.decisions.thresholds import MaxDrop
 from grader.errors import UsageError
-from grader.reports.comparison.table import render
+from grader.reports.runs import comparison, terminal
 from grader.results import (
     READINGS,
     JudgeProvenance,
@@ -42,7 +42,7 @@ def _report(right: int = 8, part: Part | None = None, **made: Any) -> Report:
         benchmark="vstar",
         scorer="multiple_choice",
         split="test",
-        protocol="lmms-eval-0.7",
+        protocol="lmms-eval-0.7.1",
         metrics=metrics,
         samples=samples,
         part=part,
@@ -77,7 +77,7 @@ def test_every_difference_in_how_two_runs_were_made_is_named(
     assert in_words(differences(first, second)) == said
     compared = compare(first, second)
     assert compared.notes[0] == f"The runs had different conditions, which may change items: {said}."
-    assert said in render(compared)
+    assert said in terminal.render(comparison.document(compared), width=200)
     (result,) = judge(second, baseline=first, drops=[MaxDrop(name=None, value=5)])
     assert f"the runs had different conditions: {said}" in result.reason
 

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
-from grader.decisions.many import groups_of, holm, letters
+from grader.statistics.corrections import (
+    benjamini_hochberg,
+    expected_lead,
+    groups_of,
+    holm,
+    letters,
+    most_of,
+    noise_of_steps,
+)
 
 
 def test_holm_corrects_as_published_tables_do() -> None:
@@ -16,6 +26,12 @@ def test_holm_corrects_as_published_tables_do() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]) == []
     assert holm([0.2]) == [0.2]
+
+
+def test_benjamini_hochberg_corrects_as_published_tables_do() -> None:
+    # R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "BH")
+    assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.02, 0.04, 0.04, 0.02])
+    assert benjamini_hochberg([]) == []
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
@@ -51,3 +67,32 @@ def test_two_members_share_a_group_exactly_if_they_are_not_different(case: tuple
 def test_groups_have_letters_and_then_more_letters() -> None:
     assert letters(3) == ["a", "b", "c"]
     assert letters(28)[-2:] == ["aa", "ab"]
+
+
+def test_it_is_a_quantile_for_the_exact_bound_of_the_chance() -> None:
+    assert most_of(1000, 0, 300) == binom.ppf(0.975, 1000, 1 - 0.025 ** (1 / 300))
+    assert most_of(7, 5, 5) == 7
+    assert most_of(0, 0, 20) == 0
+
+
+@pytest.mark.parametrize("rate", [0.002, 0.02, 0.3])
+@pytest.mark.parametrize("left", [50, 1500])
+def test_the_number_exceeds_it_in_at_most_5_of_100_runs(rate: float, left: int) -> None:
+    """A bound of the expected number was exceeded in 9 to 28 of 100."""
+    rng = np.random.default_rng(7)
+    changed, later = rng.binomial(300, rate, 1000), rng.binomial(left, rate, 1000)
+    bounds = {number: most_of(left, number, 300) for number in set(changed.tolist())}
+    exceeded = sum(seen > bounds[number] for number, seen in zip(changed.tolist(), later.tolist(), strict=True))
+    assert exceeded <= 50
+
+
+@pytest.mark.parametrize(("number", "expected"), [(2, 0.56419), (3, 0.84628), (10, 1.53875), (20, 1.86748)])
+def test_it_is_the_expected_maximum_of_normal_values(number: int, expected: float) -> None:
+    """Harter (1961), Biometrika 48, 151-165, table 1."""
+    assert expected_lead(number, 3) == pytest.approx(3 * expected, abs=2e-5)
+
+
+def test_a_change_has_the_noise_of_two_values() -> None:
+    assert noise_of_steps([2.0, 2.0]) == pytest.approx(2**0.5)
+    assert noise_of_steps([]) == 0
+    assert expected_lead(1, 5) == 0

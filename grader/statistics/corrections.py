@@ -1,7 +1,8 @@
-"""Many comparisons at once: corrected p values, and groups whose members do not differ significantly."""
+"""Many comparisons at once: corrected p values, groups that do not differ, the lead of the best, bounds of counts."""
 
 from __future__ import annotations
 
+import math
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p_values) - passed) * p_values[at]))
         corrected[at] = highest
     return corrected
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Return p values corrected for the false discovery rate: of the values below 0.05, 5 % are false on average."""
+    if not p_values:
+        return []
+    from scipy.stats import false_discovery_control
+
+    return [float(p) for p in false_discovery_control(p_values)]
 
 
 def groups_of(members: Sequence[int], different: Iterable[tuple[int, int]]) -> list[list[int]]:
@@ -51,3 +61,39 @@ def letters(number: int) -> list[str]:
 def _letters(at: int) -> str:
     left, last = divmod(at, len(LETTERS))
     return (_letters(left - 1) if left else "") + LETTERS[last]
+
+
+def expected_lead(number: int, noise: float) -> float:
+    """Return by how much the best of `number` equal values with this standard deviation is too high on average."""
+    if number < 2:
+        return 0.0
+    from scipy.integrate import quad
+    from scipy.special import ndtr
+
+    def tail(x: float) -> float:
+        """Return P(maximum > x) - P(maximum < -x): its integral is the expected maximum."""
+        return float(1 - ndtr(x) ** number - ndtr(-x) ** number)
+
+    return noise * float(quad(tail, 0, math.inf)[0])
+
+
+def noise_of_steps(stderrs: Sequence[float]) -> float:
+    """Return the standard deviation of single values, from the standard errors of the changes between neighbours."""
+    return math.sqrt(math.fsum(stderr**2 for stderr in stderrs) / len(stderrs) / 2) if stderrs else 0.0
+
+
+CONFIDENCE = 0.95
+
+
+def most_of(left: int, changed: int, checked: int) -> int:
+    """Return the 95 % upper bound of how many of `left` will change, if `changed` of `checked` did.
+
+    It is a quantile of that number, for the exact (Clopper-Pearson) upper bound of the chance of a change. A bound of
+    the chance alone would bound the expected number, which the number itself often exceeds. Each of the two is a bound
+    at 97.5 %.
+    """
+    from scipy.stats import binom, binomtest
+
+    half = 1 - (1 - CONFIDENCE) / 2
+    chance = binomtest(changed, checked, alternative="less").proportion_ci(half, method="exact").high
+    return int(binom.ppf(half, left, chance))

@@ -11,7 +11,10 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.decisions.paired import detectable, detectable_in_words, difference, interval, permutation
+from grader.statistics.paired import Difference, agreeing, detectable, detectable_in_words, difference
+from grader.statistics.paired_bounds import interval
+from grader.statistics.permutation import permutation
+from tests.conftest import THOROUGH
 
 WHOLE = st.lists(st.sampled_from((-1, 0, 0, 1)), min_size=1, max_size=60)
 TENTHS = st.lists(st.integers(-10, 10).map(lambda tenths: tenths / 10), min_size=1, max_size=60)
@@ -20,6 +23,10 @@ ANY = st.one_of(WHOLE, TENTHS)
 
 def table(risen: int, fallen: int, n: int) -> list[float]:
     return [1.0] * risen + [-1.0] * fallen + [0.0] * (n - risen - fallen)
+
+
+def of(changes: list[float]) -> Difference:
+    return difference([0.0] * len(changes), changes)
 
 
 # --- the interval of items that are right or wrong ----------------------------------------------------------------
@@ -82,11 +89,11 @@ def test_it_is_tangos_interval_with_about_half_an_item_added(risen: int, fallen:
     assert -0.3 / n <= high - right <= 1.2 / n
 
 
-@pytest.mark.parametrize("n", [20, 60, 100])
+@pytest.mark.parametrize("n", [20, 60, *([100] if THOROUGH else [])])
 def test_gates_on_items_decide_wrongly_in_at_most_5_percent_by_exact_enumeration(n: int) -> None:
     """Every table of n pairs, every allowed drop and share of changed items: the worst is below 5 %."""
     tables = np.array([(r, f) for r in range(n + 1) for f in range(n + 1 - r)])
-    ends = np.array([interval(table(r, f, n), 0.9) for r, f in tables])
+    ends = np.array([of(table(r, f, n)).ci90 for r, f in tables]) / 100
     risen, fallen = tables.T
     ways = (
         scipy.special.gammaln(n + 1)
@@ -190,33 +197,57 @@ def test_the_exact_mcnemar_test_is_the_textbooks() -> None:
     assert difference([1] * 150 + [0] * 86, [0] * 150 + [1] * 86).p_value == pytest.approx(3.7e-5, rel=0.03)
 
 
-def by_enumeration(moved: list[float]) -> float:
-    sums = [
-        sum(s * abs(m) for s, m in zip(signs, moved, strict=True))
-        for signs in itertools.product((1, -1), repeat=len(moved))
-    ]
-    return sum(abs(s) >= abs(sum(moved)) - 1e-9 for s in sums) / len(sums)
+# --- the test and its interval ------------------------------------------------------------------------------------
 
 
-@given(st.lists(st.integers(-10, 10).filter(bool).map(lambda tenths: tenths / 10), min_size=1, max_size=8))
+@given(ANY)
 @settings(deadline=None)
-def test_the_permutation_test_of_few_tasks_tries_every_sign(moved: list[float]) -> None:
-    assert permutation(moved) == pytest.approx(by_enumeration(moved))
+def test_an_interval_excludes_0_exactly_if_its_test_rejects(changes: list[float]) -> None:
+    found = of(changes)
+    assert (found.p_value < 0.05) == (not found.ci95[0] <= 0 <= found.ci95[1])
+    assert (found.p_value < 0.10) == (not found.ci90[0] <= 0 <= found.ci90[1])
 
 
-def test_the_permutation_test_of_many_tasks_is_scipys() -> None:
-    moved = (np.random.default_rng(2).choice([-3, -2, -1, 1, 2], 60) / 10).tolist()
-    theirs = scipy.stats.permutation_test(
-        (np.array(moved),), np.sum, permutation_type="samples", rng=np.random.default_rng(0)
-    )
-    assert permutation(moved) == pytest.approx(theirs.pvalue, abs=0.015)
-    assert permutation(moved) == permutation(moved[::-1])
+@pytest.mark.parametrize("fallen", [range(1, 12), range(3, 25, 2)], ids=["equal", "unequal"])
+def test_a_test_and_its_interval_agree_for_every_number_of_falls(fallen: range) -> None:
+    """40 tasks of 20 samples: at p < 0.05, 31 % of intervals contained 0."""
+    rng, disagreed = np.random.default_rng(5), 0
+    for fall in fallen:
+        chance = rng.beta(0.5, 0.5, 40)
+        changes = (rng.binomial(20, chance * (1 - fall / 50)) - rng.binomial(20, chance)) / 20
+        found = of(changes.tolist())
+        disagreed += (found.p_value < 0.05) == (found.ci95[0] <= 0 <= found.ci95[1])
+    assert disagreed == 0
 
 
-def test_from_13_to_14_tasks_the_permutation_test_hardly_changes() -> None:
-    moved = [0.5, -0.2, 0.7, 0.1, 0.4, -0.3, 0.6, 0.2, -0.1, 0.9, 0.3, -0.5, 0.8]
-    assert permutation(moved) == pytest.approx(by_enumeration(moved))
-    assert permutation([*moved, 0.2]) == pytest.approx(by_enumeration([*moved, 0.2]), abs=0.01)
+def test_an_end_that_moves_is_where_the_test_puts_it() -> None:
+    """Miettinen's limit: the value minus z of its standard error, which is the value over the z of its p value."""
+    low, high = agreeing(-0.01, 0.25, 0.1, 0.02, 0.95)
+    z, of_test = scipy.stats.norm.ppf(0.975), scipy.stats.norm.ppf(0.99)
+    assert (low, high) == (pytest.approx(0.1 - z * 0.1 / of_test), 0.25)
+    assert agreeing(-0.25, 0.01, -0.1, 0.02, 0.95) == pytest.approx((-high, -low))
+    low, high = agreeing(0.01, 0.25, 0.1, 0.06, 0.95)
+    assert (low, high) == (pytest.approx(0.1 - z * 0.1 / scipy.stats.norm.ppf(0.97)), 0.25)
+    assert low < 0
+    assert agreeing(0.01, 0.25, 0.1, 0.04, 0.95) == (0.01, 0.25)
+
+
+def test_variants_of_a_task_are_one_observation() -> None:
+    """Three variants that move together prove no more than one task."""
+    before, after = [0.0] * 36, ([1.0] * 9 + [0.0] * 3) * 3
+    names = [n % 12 for n in range(36)]
+    apart, together = difference(before, after), difference(before, after, names)
+    single = difference(before[:12], after[:12])
+    assert apart.p_value == pytest.approx(2 * 0.5**27)
+    assert (together.p_value, together.ci95) == (single.p_value, pytest.approx(single.ci95))
+    assert (together.value, together.n, together.differing) == (75, 36, 27)
+
+
+def test_families_of_unequal_size_keep_the_mean_of_the_tasks() -> None:
+    changes = [0.3, 0.3, 0.3, 0.3, 0.3, -0.2, 0.1, 0.0]
+    found = difference([0.0] * 8, changes, ["a"] * 5 + ["b", "c", "d"])
+    assert found.value == pytest.approx(100 * sum(changes) / 8)
+    assert found.ci95[0] <= found.value <= found.ci95[1]
 
 
 # --- the difference -----------------------------------------------------------------------------------------------
@@ -261,3 +292,47 @@ def test_the_detectable_difference_is_shown_in_at_least_four_of_five_runs(change
         falls, rises = turn < (changed + smallest) / 2, turn > 1 - (changed - smallest) / 2
         shown += interval((rises * 1 - falls * 1).tolist(), 0.95)[1] < 0
     assert 0.8 - 0.06 <= shown / 400 <= 0.9
+
+
+def by_enumeration(moved: list[float]) -> float:
+    sums = [
+        sum(s * abs(m) for s, m in zip(signs, moved, strict=True))
+        for signs in itertools.product((1, -1), repeat=len(moved))
+    ]
+    return sum(abs(s) >= abs(sum(moved)) - 1e-9 for s in sums) / len(sums)
+
+
+@given(st.lists(st.integers(-10, 10).filter(bool).map(lambda tenths: tenths / 10), min_size=1, max_size=8))
+@settings(deadline=None)
+def test_it_tries_every_sign(moved: list[float]) -> None:
+    assert permutation(moved) == pytest.approx(by_enumeration(moved))
+
+
+@given(st.lists(st.floats(-1, 1).filter(lambda size: abs(size) > 1e-3), min_size=1, max_size=8))
+@settings(deadline=None)
+def test_sizes_without_a_common_denominator_are_rounded_finely(moved: list[float]) -> None:
+    # Two sums may swap places, of 2 ** n.
+    assert permutation(moved) == pytest.approx(by_enumeration(moved), abs=4 / 2 ** len(moved))
+
+
+def test_of_many_tasks_it_is_scipys() -> None:
+    moved = (np.random.default_rng(2).choice([-3, -2, -1, 1, 2], 60) / 10).tolist()
+    theirs = scipy.stats.permutation_test(
+        (np.array(moved),), np.sum, permutation_type="samples", rng=np.random.default_rng(0), n_resamples=99_999
+    )
+    assert permutation(moved) == pytest.approx(theirs.pvalue, abs=0.005)
+    assert permutation(moved) == permutation(moved[::-1])
+
+
+@pytest.mark.parametrize(("risen", "fallen"), [(30, 3), (60, 9), (25, 25), (9, 1)])
+def test_changes_of_one_size_get_the_binomial_test_however_small_its_p_value_is(risen: int, fallen: int) -> None:
+    moved = [0.5] * risen + [-0.5] * fallen
+    assert permutation(moved) == pytest.approx(scipy.stats.binomtest(risen, risen + fallen).pvalue, rel=1e-6)
+
+
+def test_its_p_values_do_not_end_at_one_in_ten_thousand() -> None:
+    rng = np.random.default_rng(0)
+    moved = [float(c) for c in (rng.binomial(6, 0.7, 164) - rng.binomial(6, 0.5, 164)) / 6 if c]
+    assert permutation(moved) < 1e-6
+    normal = 2 * scipy.stats.norm.sf(sum(moved) / np.sqrt(np.square(moved).sum()))
+    assert 0.1 < permutation(moved) / normal < 1

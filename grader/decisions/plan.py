@@ -1,0 +1,140 @@
+"""What to buy: how many tasks and samples would show a change, from the variance of earlier results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.decisions.comparison import check_comparable
+from grader.errors import UsageError
+from grader.predictions.record import counted
+from grader.results import ReadingName
+from grader.scorers.means import values_by_round
+from grader.scorers.registry import scorer_of
+from grader.statistics import intervals, plan
+
+if TYPE_CHECKING:
+    from grader.results import Report
+
+SAMPLES = (1, 2, 5, 10, 20, 50)
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """How many tasks and samples show a change of a metric."""
+
+    metric: str
+    reading: ReadingName
+    value: float
+    tasks: int
+    samples: float
+    """Samples per task, on average."""
+    change: float
+    """The change to show, in points."""
+    variances: plan.Variances
+    design: float
+    """How many times the variance is that of independent tasks; 1 without families."""
+    is_measured: bool
+    """Whether the variance of the tasks' differences is that of two runs; else the change falls on few tasks."""
+    needed: list[tuple[int, int]]
+    """(Samples per task, tasks that are needed)."""
+    samples_needed: int | None
+    """Samples per task for the tasks of these results; None: no number suffices."""
+
+
+def make(report: Report, change: float, *, other: Report | None, metric: str, reading: ReadingName) -> Plan:
+    """Return the plan for a change in points; `other` is another run of these tasks. Raises UsageError."""
+    name = metric or next((one.name for one in report.metrics), "")
+    credits_ = _credits(report, name, reading)
+    split = plan.variances(list(credits_.values()))
+    differences = plan.of_few_tasks(change / 100)
+    if other is not None:
+        check_comparable(report, other)
+        others = _credits(other, name, reading)
+        shared = [item for item in credits_ if item in others]
+        if not shared:
+            raise UsageError("These runs have no task in common, so the variance of their differences is unknown.")
+        differences = plan.variance_of_differences([credits_[q] for q in shared], [others[q] for q in shared])
+    design = _design(report, credits_)
+    given = {"sample": split.sample, "differences": differences, "design": design}
+    values = [sum(found) / len(found) for found in credits_.values()]
+    return Plan(
+        metric=name,
+        reading=reading,
+        value=100 * sum(values) / len(values),
+        tasks=len(credits_),
+        samples=sum(map(len, credits_.values())) / len(credits_),
+        change=change,
+        variances=split,
+        design=design,
+        is_measured=other is not None,
+        needed=[(samples, plan.tasks_needed(change / 100, samples, **given)) for samples in SAMPLES],
+        samples_needed=plan.samples_needed(change / 100, len(credits_), **given),
+    )
+
+
+def _credits(report: Report, name: str, reading: ReadingName) -> dict[str, list[float]]:
+    scorer = scorer_of(report)
+    observe = scorer.observe(name)
+    if observe is None:
+        means = [m.name for m in report.metrics if m.group is None and scorer.observe(m.name) is not None]
+        known = f" Choose one with --metric: {', '.join(dict.fromkeys(means))}." if means else ""
+        raise UsageError(f"{name or 'These results'}: a plan needs a metric that is a mean over items.{known}")
+    found = values_by_round(report, observe, reading)
+    if len(found) < 2:
+        raise UsageError(f"{name} ({reading}): a plan needs two scored items or more.")
+    return found
+
+
+def _design(report: Report, credits_: dict[str, list[float]]) -> float:
+    """Return how many times the variance of the mean is that of independent tasks."""
+    families = {sample.cluster: sample.independent_unit for sample in report.samples}
+    values = [sum(found) / len(found) for found in credits_.values()]
+    apart, together = intervals.mean(values), intervals.mean(values, [families[item] for item in credits_])
+    if apart is None or together is None or not apart.stderr or not together.stderr:
+        return 1.0
+    return max(1.0, (together.stderr / apart.stderr) ** 2)
+
+
+def in_words(made: Plan) -> list[str]:
+    """Return the plan as lines of text."""
+    families = f"Tasks of one family vary together: this takes {made.design:.1f} times as many tasks."
+    enough = (
+        f"{counted(made.samples_needed, 'sample')} of each, in both runs"
+        if made.samples_needed
+        else "no number suffices"
+    )
+    return [
+        f"{made.metric} ({made.reading}) is {made.value:.1f}: {counted(made.tasks, 'task')}, "
+        f"{_samples(made.samples)} of each.",
+        _split_in_words(made.variances),
+        f"To show a change of {made.change:g} points between two runs, paired by task (80 % power, 5 % level; "
+        f"{_assumption(made)}):",
+        *(f"  {counted(samples, 'sample'):>10} per task: {counted(tasks, 'task')}" for samples, tasks in made.needed),
+        *([families] if made.design > 1.05 else []),
+        f"With {'this' if made.tasks == 1 else 'these'} {counted(made.tasks, 'task')}: {enough}.",
+    ]
+
+
+def _samples(number: float) -> str:
+    """Return an average number of samples in words."""
+    return counted(round(number), "sample") if number == round(number) else f"{number:.3g} samples on average"
+
+
+def _split_in_words(split: plan.Variances) -> str:
+    if not split.is_split:
+        return (
+            "One sample per task cannot tell the variance between tasks from that between samples. All of it counts as "
+            "that between samples, the worst case: a run with several samples gives a smaller plan."
+        )
+    total = split.tasks + split.sample or 1.0
+    return (
+        f"Variance of one sample's value: {100 * split.tasks / total:.0f} % between tasks, "
+        f"{100 * split.sample / total:.0f} % between samples of a task."
+    )
+
+
+def _assumption(made: Plan) -> str:
+    if made.is_measured:
+        return "the tasks' true differences vary as between these two runs"
+    return "the change falls on few tasks, from always right to never; name a second run to measure this"

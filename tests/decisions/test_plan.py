@@ -1,0 +1,99 @@
+"""What to buy: plans against simulation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from grader.decisions.plan import in_words, make
+from grader.errors import UsageError
+from grader.scorers.means import values_by_round
+from grader.scorers.registry import scorer_of
+from grader.statistics import plan
+from grader.statistics.paired import difference
+from tests.made_runs import choice, circular, mr_ben, tasks
+
+if TYPE_CHECKING:
+    from grader.results import Report
+
+
+def test_the_variance_is_split_into_that_of_tasks_and_that_of_samples() -> None:
+    rng = np.random.default_rng(0)
+    chance = rng.beta(0.6, 0.6, 4000)
+    found = plan.variances((rng.random((4000, 5)) < chance[:, None]).astype(float).tolist())
+    assert found.is_split
+    assert found.tasks == pytest.approx(chance.var(), rel=0.05)
+    assert found.sample == pytest.approx((chance * (1 - chance)).mean(), rel=0.05)
+
+
+@pytest.mark.parametrize("samples", [1, 5, 20])
+def test_a_plan_shows_the_change_in_four_of_five_runs(samples: int) -> None:
+    """A drop of 5 points that falls on 5 of 100 tasks, which were always right."""
+    rng, change = np.random.default_rng(samples), 0.05
+    chance = rng.beta(0.6, 0.6, 20_000)
+    variance = plan.of_few_tasks(change)
+    number = plan.tasks_needed(change, samples, sample=(chance * (1 - chance)).mean(), differences=variance)
+    shown = 0
+    for _ in range(200):
+        before = np.where(rng.random(number) < change, 1.0, rng.choice(chance, number))
+        after = np.where((before == 1) & (rng.random(number) < 1), 0.0, before)
+        runs = [(rng.binomial(samples, side) / samples).tolist() for side in (before, after)]
+        shown += difference(*runs).p_value < 0.05
+    assert 0.7 <= shown / 200 <= 0.92
+
+
+def test_two_runs_give_the_variance_of_their_true_differences() -> None:
+    rng = np.random.default_rng(1)
+    first = rng.beta(2, 2, 5000)
+    second = np.clip(first + rng.choice([-0.2, 0.2], 5000), 0, 1)
+    sides = [(rng.random((5000, 8)) < side[:, None]).astype(float).tolist() for side in (first, second)]
+    assert plan.variance_of_differences(*sides) == pytest.approx((second - first).var(), rel=0.1)
+
+
+def test_samples_and_tasks_are_two_sides_of_one_plan() -> None:
+    given = {"sample": 0.1, "differences": 0.02}
+    number = plan.tasks_needed(0.03, 10, **given)
+    assert plan.samples_needed(0.03, number, **given) == 10
+    assert plan.samples_needed(0.03, number // 3, **given) is None
+    assert plan.tasks_needed(0.03, 10, **given, design=2) == pytest.approx(2 * number, abs=1)
+
+
+def test_a_plan_is_said_in_words() -> None:
+    rng = np.random.default_rng(2)
+    made = make(tasks(rng.binomial(10, rng.beta(0.6, 0.6, 164))), 2, other=None, metric="", reading="careful")
+    said = in_words(made)
+    assert said[0].startswith("pass@1 (careful) is ")
+    assert said[0].endswith(": 164 tasks, 10 samples of each.")
+    assert "% between tasks" in said[1]
+    assert said[2].startswith("To show a change of 2 points between two runs, paired by task (80 % power, 5 % level")
+    assert [samples for samples, _ in made.needed] == [1, 2, 5, 10, 20, 50]
+    assert said[-1] == "With these 164 tasks: no number suffices."
+    one = make(choice([True, False] * 50), 5, other=None, metric="", reading="careful")
+    assert "One sample per task cannot tell" in in_words(one)[1]
+
+
+def by_round(made: Report, name: str) -> dict[str, list[float]]:
+    observe = scorer_of(made).observe(name)
+    assert observe is not None
+    return values_by_round(made, observe, "careful")
+
+
+def test_the_passes_of_a_circular_question_are_no_samples() -> None:
+    """All passes of a question make one value, also where all of them are right or all wrong."""
+    made = circular([[True] * 4, [False] * 4, [True, False], [True] * 4])
+    assert by_round(made, "circular_accuracy") == {"g0": [1], "g1": [0], "g2": [0], "g3": [1]}
+    planned = make(made, 5, other=None, metric="", reading="careful")
+    assert (planned.samples, planned.variances.is_split) == (1, False)
+
+
+def test_a_task_of_several_samples_has_a_value_of_each_and_one_of_pass_at_3() -> None:
+    made = tasks([2, 0], 3)
+    assert by_round(made, "pass@1") == {"t0": [1, 1, 0], "t1": [0, 0, 0]}
+    assert by_round(made, "pass@3") == {"t0": [1], "t1": [0]}
+
+
+def test_a_metric_that_is_no_mean_has_no_plan() -> None:
+    with pytest.raises(UsageError, match="mr_score: a plan needs a metric that is a mean over items"):
+        make(mr_ben([("s", "q", True, True, True, True)]), 2, other=None, metric="", reading="careful")
