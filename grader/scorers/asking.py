@@ -2,67 +2,93 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 import msgspec
 
-from grader.predictions import outcomes
-from grader.predictions.file import PredictionFile
+from grader.results import Outcome, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from grader.predictions.outcomes import Oddities
     from grader.results import SampleResult
-    from grader.scorers.asked import Asked
-    from grader.scorers.interface import Run, Scorer
-    from grader.task import Task
 
-NO_FILE = PredictionFile(name="samples", path=None, format="grade", records=[])
-"""A placeholder for the prediction file, for predictions that do not come from a file."""
+NOT_ASKED = Reading(
+    outcome=Outcome.UNSCORED, credit=0, detail="not requested (official=True requests it)", rule="not_asked"
+)
+"""The official reading of a sample for which only the careful reading was requested."""
 
 
-class Scoring:
-    """A sample scorer that calls the scorer's own `score`: for scorers that only read texts or ask a judge."""
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A request to score one sample."""
 
-    def __init__(self, scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:
-        self._scorer, self._run = scorer, run
+    qid: str
+    text: str
+    """The raw model output."""
+    official: bool = False
+    """Whether to produce the official reading too, if it takes more than reading the text."""
+    interactive: bool = True
+    """Whether the program may run beside its tests, if its task cannot be graded in another way."""
+    verbatim: bool = False
+    """Whether the text is the program, and not an output with a program in it."""
+    printed: bool = False
+    """Whether the result has what the program gave for each input of its task."""
+    each: bool = False
+    """Whether to find out which tests of a program that fails are right."""
+    row: str = ""
+    """The name of the row with its task; empty: `qid` is a task of the benchmark."""
+    data: bytes = b""
+    """That row as JSON."""
+    wait: float = 0.0
+    """Seconds after which it is unscored; 0: as the others of its call."""
+    timeout: float = 0.0
+    """CPU seconds of the program; 0: as its task says."""
+    memory: int = 0
+    """Bytes of the program; 0: as its task says."""
+    wall: float = 0.0
+    """Maximum duration of a run in seconds; 0: as its task says."""
+
+
+class Later(msgspec.Struct, frozen=True, kw_only=True):
+    """A program that has used up its time slice: it has to be scored again in another lane."""
+
+    lane: Literal["slow", "idle"]
+    answered: int = 0
+    """Number of calls that it had answered: siblings that stop in the same place may never end."""
+
+
+Lane = Literal["whole", "quick", "slow", "idle"]
+"""How samples are scored. `whole`: all together, as in a run. In the other lanes, several threads score a few each.
+`quick` stops every program after a time slice; `slow` and `idle` run those again that worked or slept."""
+
+
+class SampleScorer(Protocol):
+    """A scorer of batches of samples, and a context manager."""
+
+    has_lanes: bool
+    """Whether it knows other lanes than `whole`, which is for one thread."""
 
     def __enter__(self) -> Self:
-        return self
+        """Prepare for scoring; raises a GradeError."""
 
     def __exit__(self, *_: object) -> None:
-        """Do nothing: no resource is open."""
+        """Release all resources."""
 
     def begin(self) -> None:
-        """Do nothing: there is nothing to start."""
+        """Announce that samples will come soon: start now what takes long to start."""
 
-    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
-        """Return one result per sample."""
-        found: dict[int, SampleResult] = {}
-        for layer in _layers(asked):
-            run = self._of({asked[place].qid: [asked[place].text] for place in layer})
-            samples = {sample.qid: sample for sample in self._scorer.score(run).samples}
-            found |= {place: samples[asked[place].qid] for place in layer}
-        return [found[place] for place in range(len(asked))]
+    def score(self, asked: Sequence[Asked], lane: Lane = "whole") -> Sequence[SampleResult | Later]:
+        """Return one result per sample, in the given order, all with `sample` 0; raises a GradeError.
 
-    def _of(self, predictions: dict[str, list[str]]) -> Run[Any, Any]:
-        tasks = {qid: self._run.tasks[qid] for qid in predictions}
-        odd = oddities_of(tasks, predictions)
-        return msgspec.structs.replace(self._run, tasks=tasks, predictions=predictions, oddities=odd)
+        Only the lane `quick` puts samples off. After an InfrastructureError it can be asked again.
+        """
 
+    def abort(self) -> None:
+        """End what takes long: calls of `score` may fail, now and later."""
 
-def oddities_of(tasks: Mapping[str, Task], predictions: Mapping[str, list[str]]) -> Oddities:
-    """Return the oddities (see `outcomes.find`) of predictions that do not come from a file."""
-    return outcomes.find(tasks, predictions, NO_FILE)
+    def forget(self, qid: str) -> None:
+        """Forget what is known of a task, because it is no longer among the run's tasks."""
 
-
-def _layers(asked: Sequence[Asked]) -> Iterable[list[int]]:
-    """Yield layers of indices. A layer has at most one sample of each task, so that no task of a group has more."""
-    layers: dict[int, list[int]] = {}
-    seen = Counter[str]()
-    for place, one in enumerate(asked):
-        layers.setdefault(seen[one.qid], []).append(place)
-        seen[one.qid] += 1
-    return layers.values()
+    @property
+    def losses(self) -> tuple[int, int]:
+        """Number of sandboxes lost so far, and of the jobs that ran again because of it."""

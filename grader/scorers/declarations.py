@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
+import typing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -38,17 +40,54 @@ def load(reference: str) -> Benchmark:
     comes_with_grade = is_bundled(reference)
     folder = resources.folder("benchmarks") / reference if comes_with_grade else _folder(reference)
     path = folder / FILE
+    known: object = _Head
     try:
-        text = path.read_bytes()
+        text = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
         scorer = registry.scorer(msgspec.toml.decode(text, type=_Head).scoring)
+        known = scorer.declaration
         declared: Benchmark = msgspec.toml.decode(text, type=scorer.declaration)
     except UsageError as error:
         raise InputError([f"{path}: {error}"]) from error
-    except (msgspec.DecodeError, OSError, UnicodeDecodeError) as error:
-        raise InputError([f"{path}: {error}"]) from error
-    if problem := scorer.check_declaration(declared):
+    except (msgspec.DecodeError, OSError, UnicodeDecodeError, RecursionError) as error:
+        hint = _nearest_field(str(error), known)
+        raise InputError([f"{path}: {error}{hint}"]) from error
+    if problem := _default_problem(declared) or scorer.check_declaration(declared):
         raise InputError([f"{path}: {problem}"])
     return msgspec.structs.replace(declared, folder=str(folder.resolve()), bundled=comes_with_grade)
+
+
+def _default_problem(declared: Benchmark) -> str:
+    """Return what is wrong with the names of the default split and protocol; empty if both exist."""
+    tables = {"split": declared.splits, "protocol": declared.protocols}
+    for kind, table in tables.items():
+        name = getattr(declared, f"default_{kind}")
+        if name not in table:
+            there = f"the {kind}s are {', '.join(table)}" if table else f"there is no [{kind}s.{name}]"
+            return f"default_{kind} = {name!r}: there is no such {kind}; {there}"
+    return ""
+
+
+_UNKNOWN_FIELD = re.compile(r"unknown field `(.+?)`")
+
+
+def _nearest_field(error: str, declaration: object) -> str:
+    """Return a question about the field that an error calls unknown; empty if none is similar."""
+    unknown = _UNKNOWN_FIELD.search(error)
+    near = difflib.get_close_matches(unknown[1], _fields(declaration) - {unknown[1]}, 1, 0.7) if unknown else []
+    return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def _fields(declaration: object) -> set[str]:
+    """Return the names of the fields of a declaration, on any level."""
+    found: set[str] = set()
+    types: list[Any] = [declaration]
+    while types:
+        one = types.pop()
+        if isinstance(one, type) and issubclass(one, msgspec.Struct):
+            found |= {field.name for field in msgspec.structs.fields(one)}
+            types += [field.type for field in msgspec.structs.fields(one)]
+        types += typing.get_args(one)
+    return found
 
 
 def name_of(report: Report) -> str:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import msgspec
 
 from grader.benchmark import Benchmark
-from grader.decisions.paired import Compared, NothingPairedError, difference
 from grader.errors import UsageError
 from grader.models.prompt import IMAGE, Asking, Sampling, Turn, render
 from grader.observer import Observer
@@ -24,6 +23,7 @@ from grader.options import Options
 from grader.predictions.file import PredictionFile
 from grader.predictions.outcomes import Oddities
 from grader.results import (
+    READINGS,
     IntervalMethod,
     JudgeProvenance,
     Metric,
@@ -35,11 +35,13 @@ from grader.results import (
     SandboxProvenance,
     by_observation,
 )
+from grader.scorers.pairing import Compared, NothingPairedError
+from grader.statistics.paired import Difference, difference
 from grader.task import Task
 
 if TYPE_CHECKING:
-    from grader.data.rows import Rows
-    from grader.scorers.asked import SampleScorer
+    from grader.data.tables import Rows
+    from grader.scorers.asking import SampleScorer
     from grader.scorers.probe import Probe
 
 B = TypeVar("B", bound=Benchmark)
@@ -82,10 +84,12 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str] | None = None
     """None for an earlier run that is scored again: it keeps its notes."""
     intervals: IntervalMethod | None = None
-    """How the intervals were computed, if not by `decisions.intervals`."""
+    """How the intervals were computed, if not by `statistics.intervals`."""
     baselines: dict[str, dict[str, float]] = {}
     sandbox: SandboxProvenance | None = None
     judge: JudgeProvenance | None = None
+    program_judge: int | msgspec.UnsetType = msgspec.UNSET
+    """See `Report.judge`."""
     write_own: Callable[[Path], Path] | None = None
     """Writes the scorer's own file beside a path without suffix; returns the path of that file."""
 
@@ -209,8 +213,8 @@ class Scorer(ABC, Generic[B, T]):
     def columns(self, declared: B, split: str) -> list[str] | None:
         """Return the columns that scoring reads; None: all but the image."""
         del split
-        names = (declared.columns.id, declared.columns.question, declared.columns.split, *declared.columns.groups)
-        return [name for name in names if name]
+        columns = declared.columns
+        return named(columns.id, columns.question, columns.split, *columns.groups, columns.cluster)
 
     def own_rows(self, declared: B, split: str, given: Path | None) -> Rows | None:
         """Load rows in a format that only this scorer reads; None: the rows have a common format.
@@ -311,9 +315,26 @@ class Scorer(ABC, Generic[B, T]):
         del run
         return None
 
+    def limited(self, task: T, given: Mapping[str, float]) -> T:
+        """Return a task with other limits (`timeout`, `memory`, `wall`); raises UsageError."""
+        del task
+        raise UsageError(f"{', '.join(given)}: this benchmark executes nothing, so its tasks have no limits.")
+
+    def by_reader(self, run: Run[B, T]) -> Mapping[str, Scored]:
+        """Return the results under every published reader of the scorer, by its name; empty if it has only one."""
+        del run
+        return {}
+
     @abstractmethod
     def rescore(self, earlier: Earlier[B]) -> Scored:
         """Compute the metrics of an earlier run again; raises UsageError, InputError."""
+
+    def recompute(self, report: Report) -> list[Metric]:
+        """Return the metrics that a report's samples give; a file with other metrics is refused when it is read.
+
+        The metrics of a scorer that does not override this are not checked.
+        """
+        return report.metrics
 
     # --- self-test ------------------------------------------------------------------------------------------------
 
@@ -358,12 +379,13 @@ class Scorer(ABC, Generic[B, T]):
         """Compare one metric that both reports have; raises NothingPairedError if they share no observation."""
         first = self.observations(before, name, reading, group)
         second = self.observations(after, name, reading, group)
-        pairs = [(a, b) for item, a in first.items() if a is not None and (b := second.get(item)) is not None]
-        if not pairs:
-            raise NothingPairedError
-        moved = difference([a for a, _ in pairs], [b for _, b in pairs])
-        means = [100 * sum(side) / len(pairs) for side in zip(*pairs, strict=True)]
-        return Compared(name=name, reading=reading, group=group, before=means[0], after=means[1], difference=moved)
+        was, now, moved = paired(first, second, after)
+        return Compared(name=name, reading=reading, group=group, before=was, after=now, difference=moved)
+
+    def compare_readings(self, report: Report, name: str) -> Difference:
+        """Return how much higher the careful value is than the official one; raises NothingPairedError."""
+        official, careful = (self.observations(report, name, reading) for reading in READINGS)
+        return paired(official, careful, report)[2]
 
     def would_have(self, report: Report, name: str, group: str | None) -> bool:
         """Whether a report would have this metric if all its samples had been scored."""
@@ -403,6 +425,24 @@ class Scorer(ABC, Generic[B, T]):
         return OwnFile()
 
 
+def named(*columns: str | None) -> list[str]:
+    """Return the columns that have a name, each once."""
+    return list(dict.fromkeys(filter(None, columns)))
+
+
+def paired(
+    before: Mapping[str, float | None], after: Mapping[str, float | None], report: Report
+) -> tuple[float, float, Difference]:
+    """Return the means of the items that both sides have, in percent, and their difference; NothingPairedError."""
+    pairs = {item: (a, b) for item, a in before.items() if a is not None and (b := after.get(item)) is not None}
+    if not pairs:
+        raise NothingPairedError
+    families = {sample.cluster: sample.independent_unit for sample in report.samples}
+    first, second = zip(*pairs.values(), strict=True)
+    moved = difference(first, second, [families[item] for item in pairs])
+    return 100 * sum(first) / len(pairs), 100 * sum(second) / len(pairs), moved
+
+
 def in_group(report: Report, group: str | None) -> dict[str, list[SampleResult]]:
     """Return the samples of each observation, of those in a group (`field=value`; None: all samples)."""
     return by_observation(sample for sample in report.samples if group is None or group in sample.labels())
@@ -414,6 +454,10 @@ def mean_credit(members: Sequence[SampleResult], reading: ReadingName) -> float 
     return sum(credits_) / len(credits_) if credits_ else None
 
 
+BASELINES = "Baselines: "
+"""Beginning of a note on what answers without thought would get."""
+WHY_DIFFERENT = "Why the readings differ: "
+"""Beginning of a note that counts the kinds of differences."""
 MISSING_RULE = "missing"
 """The rule of a reading without a prediction."""
 

@@ -57,10 +57,13 @@ def _hint(
     columns_of: Callable[[Path], Iterable[str]],
 ) -> str:
     """Return a question that suggests other benchmarks, or other data; empty if no other benchmark fits."""
-    others = [one for one in bundled if one.id != declared.id]
+    # Data cannot look more like a benchmark that has no column of its own.
+    others = [one for one in bundled if one.id != declared.id and not _named(one) <= _named(declared)]
     columns = _columns(data, [declared, *others], columns_of)
     ids = [record.qid for record in file.records[:_MOST_IDS]]
-    by_data = [one.id for one in others if _has_columns(one, columns)]
+    alike = [one for one in others if _has_columns(one, columns)]
+    # The one that explains more of the columns is the likelier one.
+    by_data = [one.id for one in alike if not any(_named(one) & columns < _named(other) & columns for other in alike)]
     by_ids = [one.id for one in others if _fits(one, ids)]
     # A benchmark of the user's own declares no pattern, so its ids cannot show that it is the wrong one.
     could_be = not declared.id_pattern or _fits(declared, ids)
@@ -70,23 +73,37 @@ def _hint(
         return _about_data(declared, by_data, by_ids, could_be=could_be)
     if could_be or not by_ids:
         return ""
-    return f"The predictions look like those of {' or '.join(by_ids)}: did you mean {_options(by_ids)}?"
+    return f"The predictions look like those of {_asked(by_ids)}"
 
 
 def _about_data(declared: Benchmark, by_data: list[str], by_ids: list[str], *, could_be: bool) -> str:
     """Return a question about data of other benchmarks. `could_be`: the ids could be those of the declared one."""
     both = [name for name in by_data if name in by_ids]
     named = both or by_data
-    data = f"The data looks like that of {' or '.join(named)}"
+    data = f"The data looks like that of {_any_of(named)}"
     if both and not could_be:
-        return f"The data and the predictions look like those of {' or '.join(both)}: did you mean {_options(both)}?"
+        return f"The data and the predictions look like those of {_asked(both)}"
     if declared.id_pattern and could_be and not both:
         return f"{data}, but the predictions look like those of {declared.id}: is --data right?"
     return f"{data}: did you mean {_options(named)}, or another --data?"
 
 
+MOST_NAMED = 3
+"""More benchmarks than this are named once, not also as options."""
+
+
+def _any_of(names: list[str]) -> str:
+    *some, last = names
+    return f"{', '.join(some)} or {last}" if some else last
+
+
 def _options(names: list[str]) -> str:
-    return " or ".join(f"-b {name}" for name in names)
+    return " or ".join(f"-b {name}" for name in names) if len(names) <= MOST_NAMED else "one of these (-b NAME)"
+
+
+def _asked(names: list[str]) -> str:
+    """Return the benchmarks, and the question whether one of them was meant."""
+    return f"{_any_of(names)}: did you mean {_options(names)}?"
 
 
 def _columns(data: Path | None, benchmarks: list[Benchmark], columns_of: Callable[[Path], Iterable[str]]) -> set[str]:
@@ -105,8 +122,13 @@ def _columns(data: Path | None, benchmarks: list[Benchmark], columns_of: Callabl
 
 def _has_columns(declared: Benchmark, columns: set[str]) -> bool:
     """Whether the data has the benchmark's id and more than half of the other columns that it declares."""
-    named = {name for name in msgspec.to_builtins(declared.columns).values() if isinstance(name, str)}
+    named = _named(declared)
     return declared.columns.id in columns and 2 * len(named & columns) > len(named)
+
+
+def _named(declared: Benchmark) -> set[str]:
+    """Return the names of the columns that a benchmark declares."""
+    return {name for name in msgspec.to_builtins(declared.columns).values() if isinstance(name, str) and name}
 
 
 def _fits(declared: Benchmark, ids: list[str]) -> bool:

@@ -1,16 +1,27 @@
-"""Metrics that are means over observations, overall and by group, in both readings: most scorers use these."""
+"""Metrics that are means over observations, in both readings, and an item's values by round: most scorers use these."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.decisions import intervals
-from grader.results import READINGS, Metric, Outcome, ReadingName, SampleResult, by_group
+from grader.results import READINGS, IntervalMethod, Metric, Outcome, ReadingName, SampleResult, by_group
+from grader.scorers.interface import in_group
+from grader.statistics import intervals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from grader.results import Report
+    from grader.scorers.interface import Observe
+
+METHOD = IntervalMethod(
+    level=95,
+    proportions="Wilson score",
+    means="Wilson score with the effective number of tasks or questions",
+)
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,6 +30,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     value: float | None
     low: float
     high: float
+    cluster: str = ""
+    """Observations of one cluster are not independent of each other (a family of tasks); empty: independent."""
 
 
 def metric_rows(
@@ -35,21 +48,41 @@ def metric_rows(
 
 
 def metric(name: str, reading: ReadingName, group: str | None, observations: list[Observation]) -> Metric | None:
-    """Return the mean over scored observations, with bounds if something is unscored; None if nothing is scored."""
-    scored = [o.value for o in observations if o.value is not None]
-    summary = intervals.mean(scored)
+    """Return the mean over scored observations, with bounds if something is unscored; None if nothing is scored.
+
+    The value is never outside of its bounds; where they coincide, it is known.
+    """
+    low, high = (math.fsum(getattr(o, end) for o in observations) / (len(observations) or 1) for end in ("low", "high"))
+    scored = _known(observations)
+    summary = intervals.mean(
+        [value for value, _ in scored], [one.cluster or str(at) for at, (_, one) in enumerate(scored)]
+    )
     if summary is None:
         return None
-    uncertain = any(o.value is None or o.low != o.high for o in observations)
-    low = 100 * sum(o.low for o in observations) / len(observations)
-    high = 100 * sum(o.high for o in observations) / len(observations)
+    value = min(max(summary.value, 100 * low), 100 * high)
+    dropped = len(observations) - len(scored)
     return Metric(
         name=name,
         reading=reading,
         group=group,
-        **msgspec.structs.asdict(summary),
-        bounds=(low, high) if uncertain else msgspec.UNSET,
+        value=value,
+        ci95=(min(summary.ci95[0], value), max(summary.ci95[1], value)),
+        stderr=summary.stderr,
+        n=summary.n,
+        bounds=(100 * low, 100 * high) if any(map(_is_uncertain, observations)) else msgspec.UNSET,
+        dropped=dropped or msgspec.UNSET,
     )
+
+
+def _known(observations: list[Observation]) -> list[tuple[float, Observation]]:
+    """Return the values of scored observations; of all, if unscored samples cannot change any."""
+    if all(one.low == one.high for one in observations):
+        return [(one.low, one) for one in observations]
+    return [(one.value, one) for one in observations if one.value is not None]
+
+
+def _is_uncertain(observation: Observation) -> bool:
+    return not observation.value == observation.low == observation.high
 
 
 def each_task(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
@@ -68,9 +101,9 @@ def mean_of(members: list[SampleResult], reading: ReadingName) -> Observation:
     """Return the mean credit of samples."""
     return combine(
         [
-            Observation(value=None, low=0, high=1)
+            Observation(value=None, low=0, high=1, cluster=member.independent_unit)
             if (r := member.reading(reading)).outcome is Outcome.UNSCORED
-            else Observation(value=r.credit, low=r.credit, high=r.credit)
+            else Observation(value=r.credit, low=r.credit, high=r.credit, cluster=member.independent_unit)
             for member in members
         ]
     )
@@ -83,4 +116,24 @@ def combine(parts: list[Observation]) -> Observation:
         value=sum(scored) / len(scored) if scored else None,
         low=sum(part.low for part in parts) / len(parts),
         high=sum(part.high for part in parts) / len(parts),
+        cluster=parts[0].cluster,
     )
+
+
+def values_by_round(report: Report, observe: Observe, reading: ReadingName) -> dict[str, list[float]]:
+    """Return the values of the scored items, in [0, 1], in the metric that `observe` gives.
+
+    An item whose value is not the mean of its rounds (pass@3) has this value alone.
+    """
+    found: dict[str, list[float]] = {}
+    for item, members in in_group(report, None).items():
+        value = observe(members, reading)
+        if value is None:
+            continue
+        rounds: dict[int, list[SampleResult]] = {}
+        for member in members:
+            rounds.setdefault(member.sample, []).append(member)
+        each = [one for of in rounds.values() if (one := observe(of, reading)) is not None]
+        is_mean = bool(each) and math.isclose(value, math.fsum(each) / len(each), abs_tol=1e-9)
+        found[item] = each if is_mean else [value]
+    return found

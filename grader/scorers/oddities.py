@@ -1,7 +1,8 @@
-"""How every scorer treats a prediction that is a server failure or was truncated."""
+"""What every scorer adds to its samples: server failures, truncation, and the family of a task."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,10 +11,12 @@ from grader.predictions.outcomes import TRUNCATED
 from grader.results import Outcome, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from grader.benchmark import Columns
     from grader.predictions.outcomes import Oddities
     from grader.results import SampleResult
+    from grader.task import Task
 
 SERVER_FAILURE = "server_failure"
 """The rule of a reading that is unscored because the model's server failed."""
@@ -39,3 +42,25 @@ def _marked(sample: SampleResult, oddities: Oddities) -> SampleResult:
     if place in oddities.truncated:
         return msgspec.structs.replace(sample, flags=[TRUNCATED])
     return sample
+
+
+def with_families(samples: Iterable[SampleResult], tasks: Mapping[str, Task], columns: Columns) -> list[SampleResult]:
+    """Return the samples with the family of their task; unchanged if the benchmark declares none."""
+    if columns.cluster is None:
+        return list(samples)
+    families = {qid: family_of(task, columns) for qid, task in tasks.items()}
+    return [
+        msgspec.structs.replace(sample, family=families[sample.qid]) if families.get(sample.qid) else sample
+        for sample in samples
+    ]
+
+
+def family_of(task: Task, columns: Columns) -> str:
+    """Return the family of a task; empty if it is a family of its own."""
+    value = task.row.get(columns.cluster or "")
+    if value is None or value == "":
+        return ""
+    if not columns.cluster_pattern:
+        return str(value)
+    found = re.match(columns.cluster_pattern, str(value))
+    return found[1] if found else ""

@@ -7,12 +7,11 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from grader import resources
 from grader.errors import UsageError
 from grader.scorers.interface import Scorer
 
 if TYPE_CHECKING:
-    from importlib import metadata
-
     from grader.results import Report
 
 GROUP = "grade.scorers"
@@ -23,6 +22,7 @@ _OWN = {
     "multiple_choice": "grader.scorers.choice.scorer:MultipleChoice",
     "circular": "grader.scorers.choice.scorer:Circular",
     "mr_score": "grader.scorers.mr_ben.scorer:MrScore",
+    "answer": "grader.scorers.answer.scorer:Answer",
 }
 _OF_METRIC = {"pass": "execution", "circular_accuracy": "circular", "mr_score": "mr_score"}
 """Metric name up to `@` -> its scorer, for reports of schema 1, which do not name their scorer."""
@@ -30,7 +30,7 @@ _OF_METRIC = {"pass": "execution", "circular_accuracy": "circular", "mr_score": 
 
 def names() -> list[str]:
     """Return the names of all scorers."""
-    return [*_OWN, *sorted(_others().keys() - _OWN.keys())]
+    return [*_OWN, *sorted(resources.plugins(GROUP).keys() - _OWN.keys())]
 
 
 @functools.cache
@@ -40,8 +40,8 @@ def scorer(name: str) -> AnyScorer:
         module, _, member = _OWN[name].partition(":")
         found: AnyScorer = getattr(import_module(module), member)()
         return found
-    if name in _others():
-        return _load(name, _others()[name])
+    if name in resources.plugins(GROUP):
+        return _load(name)
     near = difflib.get_close_matches(name, names(), 1, cutoff=0.4)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise UsageError(
@@ -58,24 +58,12 @@ def scorer_of(report: Report) -> AnyScorer:
     return scorer(next(filter(None, found), "multiple_choice"))
 
 
-@functools.cache
-def _others() -> dict[str, metadata.EntryPoint]:
-    # Imported late: this import takes longer than everything else that naming a report format needs.
-    from importlib import metadata
-
-    return {point.name: point for point in metadata.entry_points(group=GROUP)}
-
-
-def _load(name: str, point: metadata.EntryPoint) -> AnyScorer:
+def _load(name: str) -> AnyScorer:
     """Return another package's scorer; an error names the package."""
-    package = point.dist.name if point.dist is not None else point.value
+    kind = resources.load_plugin(GROUP, name)
+    if not (isinstance(kind, type) and issubclass(kind, Scorer)):
+        raise UsageError(f"The scorer {name!r} is not a subclass of grader.scorers.interface.Scorer.")
     try:
-        made = point.load()()
+        return kind()
     except Exception as error:
-        raise UsageError(
-            f"The scorer {name!r} of {package} cannot be loaded ({type(error).__name__}: {error}). "
-            f"Install it again, or ask its authors."
-        ) from error
-    if not isinstance(made, Scorer):
-        raise UsageError(f"The scorer {name!r} of {package} is not a subclass of grader.scorers.interface.Scorer.")
-    return made
+        raise UsageError(f"The scorer {name!r} cannot be made ({type(error).__name__}: {error}).") from error

@@ -10,7 +10,9 @@ import pytest
 
 from grader import resources
 from grader.errors import InputError, UsageError
-from grader.scorers import declarations
+from grader.results import Metric, Report
+from grader.scorers import declarations, registry
+from grader.scorers.interface import Scorer
 
 MINIMAL = """
 id = "own"
@@ -60,16 +62,25 @@ def test_humaneval_v_has_both_official_protocols() -> None:
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
-        ('nmae = "x"\n' + MINIMAL, "benchmark.toml: Object contains unknown field `nmae`"),
+        ('nmae = "x"\n' + MINIMAL, "benchmark.toml: Object contains unknown field `nmae`; did you mean `name`?"),
         (MINIMAL + "time = 2\n", "benchmark.toml: Object contains unknown field `time` - at `$.protocols[...]`"),
         (
+            MINIMAL.replace('"test"', '"tset"'),
+            "benchmark.toml: default_split = 'tset': there is no such split; the splits are test",
+        ),
+        (
+            MINIMAL.replace('"v1"', '"v2"'),
+            "benchmark.toml: default_protocol = 'v2': there is no such protocol; the protocols are v1",
+        ),
+        (
             MINIMAL.replace('"qid"', '"qid"\nanswr = "a"'),
-            "benchmark.toml: Object contains unknown field `answr` - at `$.columns`",
+            "benchmark.toml: Object contains unknown field `answr` - at `$.columns`; did you mean `answer`?",
         ),
         (
             MINIMAL.replace('"multiple_choice"', '"circle"'),
             "benchmark.toml: scoring = 'circle': unknown scorer; the scorers are execution, multiple_choice, "
-            "circular, mr_score. Did you mean 'circular'? A scorer of your own is found when its package is installed "
+            "circular, mr_score, answer. Did you mean 'circular'? A scorer of your own is found when its package is "
+            "installed "
             "beside grade (docs/own-scorer.md).",
         ),
         (MINIMAL.replace('scoring = "multiple_choice"', ""), "benchmark.toml: Object missing required field `scoring`"),
@@ -125,3 +136,52 @@ def test_a_declaration_cannot_be_changed_afterwards(tmp_path: Path) -> None:
     with pytest.raises(AttributeError):
         made.id = "other"  # type: ignore[misc]
     assert msgspec.structs.replace(made, id="other").id == "other"
+
+
+def report(*metrics: str, scorer: str = "") -> Report:
+    rows = [Metric(name=name, reading="official", value=1, n=1) for name in metrics]
+    return Report(benchmark="b", scorer=scorer, split="s", protocol="p", metrics=rows, samples=[])
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_name_has_a_scorer_and_it_is_made_once(name: str) -> None:
+    assert isinstance(registry.scorer(name), Scorer)
+    assert registry.scorer(name) is registry.scorer(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("multiple-choice", "multiple_choice"), ("mr_scor", "mr_score"), ("excution", "execution")]
+)
+def test_an_unknown_name_is_refused_with_those_there_are_and_the_nearest(name: str, near: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        registry.scorer(name)
+    known = ", ".join(registry.names())
+    assert str(caught.value) == (
+        f"scoring = {name!r}: unknown scorer; the scorers are {known}. Did you mean {near!r}? A scorer of your own is "
+        "found when its package is installed beside grade (docs/own-scorer.md)."
+    )
+
+
+def test_a_name_that_is_near_to_none_has_no_suggestion() -> None:
+    with pytest.raises(UsageError, match=r"the scorers are execution, multiple_choice, circular, mr_score[^?]*\.$"):
+        registry.scorer("zzz")
+
+
+@pytest.mark.parametrize(
+    ("metrics", "name"),
+    [
+        (("pass@1", "pass@10", "parse_success_rate"), "execution"),
+        (("circular_accuracy", "vanilla_accuracy"), "circular"),
+        (("mr_score", "parse_success_rate"), "mr_score"),
+        (("accuracy",), "multiple_choice"),
+        ((), "multiple_choice"),
+    ],
+)
+def test_a_report_that_does_not_name_its_scorer_is_known_by_its_metrics(metrics: tuple[str, ...], name: str) -> None:
+    assert registry.scorer_of(report(*metrics)) is registry.scorer(name)
+
+
+def test_the_scorer_that_a_report_names_comes_before_its_metrics() -> None:
+    assert registry.scorer_of(report("pass@1", scorer="mr_score")) is registry.scorer("mr_score")
+    with pytest.raises(UsageError, match="unknown scorer"):
+        registry.scorer_of(report("pass@1", scorer="gone"))

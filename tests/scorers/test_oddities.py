@@ -7,12 +7,21 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
+from grader.benchmark import Columns
+from grader.errors import InputError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
+from grader.reports.table import render
 from grader.results import Outcome
+from grader.scorers import declarations
+from grader.scorers.oddities import family_of, with_families
+from grader.scorers.registry import scorer_of
+from grader.task import Task
+from tests.made_runs import choice
 
 if TYPE_CHECKING:
     from grader.results import Report
@@ -97,18 +106,24 @@ def test_an_options_own_text_is_an_answer(tmp_path: Path) -> None:
     assert [s.careful.outcome for s in report.samples] == [Outcome.CORRECT]
 
 
-def test_a_question_with_a_lost_pass_is_open_unless_another_pass_is_wrong(tmp_path: Path) -> None:
+def test_a_question_with_a_lost_pass_is_in_the_bounds_alone(tmp_path: Path) -> None:
+    """Whether its other pass is right or wrong: to count only the wrong ones would make the accuracy too low."""
     data = tmp_path / "q.tsv"
     rows = [(1, "red\tblue", "A"), (1000001, "blue\tred", "B"), (2, "cat\tdog", "A"), (1000002, "dog\tcat", "B")]
+    rows += [(3, "one\ttwo", "A"), (1000003, "two\tone", "B")]
     lines = [f"{index}\tWhich?\t{options}\t{answer}" for index, options, answer in rows]
     data.write_text("\n".join(["index\tquestion\tA\tB\tanswer", *lines]), encoding="utf-8")
-    texts = {"1": "A", "1000001": RATE_LIMIT, "2": "B", "1000002": RATE_LIMIT}
+    texts = {"1": "A", "1000001": RATE_LIMIT, "2": "B", "1000002": RATE_LIMIT, "3": "A", "1000003": "B"}
     path = tmp_path / "p.json"
     path.write_text(json.dumps([{"qid": q, "predictions": [t]} for q, t in texts.items()]), encoding="utf-8")
     report = grade(path, Options(benchmark="mmbench", data=data), Silent()).report
     found = report.metric("circular_accuracy", "careful")
     assert found is not None
-    assert (found.value, found.n, found.bounds) == (0.0, 1, (0.0, 50.0))
+    assert (found.n, found.dropped) == (1, 2)
+    assert found.bounds == pytest.approx((100 / 3, 200 / 3))
+    # The only complete question is right; the value cannot be above what is possible.
+    assert found.value == pytest.approx(200 / 3)
+    assert "2 of 3 items have too few scored samples" in render(report)
 
 
 def test_answers_that_were_cut_off_are_flagged_and_counted(tmp_path: Path) -> None:
@@ -128,3 +143,89 @@ def test_answers_that_were_cut_off_are_flagged_and_counted(tmp_path: Path) -> No
 def test_the_samples_of_the_benchmarks_have_no_failures(tmp_path: Path, benchmark: str) -> None:
     report = _run(tmp_path, benchmark, {})
     assert not any(sample.careful.rule == "server_failure" for sample in report.samples)
+
+
+def task(**row: object) -> Task:
+    return Task(id="q", row=row)
+
+
+@pytest.mark.parametrize(("qid", "family"), [("q1", "q1"), ("q1-2", "q1"), ("q12-3", "q12"), ("other", "")])
+def test_a_task_of_humaneval_v_belongs_to_the_family_in_its_id(qid: str, family: str) -> None:
+    assert family_of(task(qid=qid), declarations.load("humaneval-v").columns) == family
+
+
+def test_a_family_is_a_column_or_a_part_of_it() -> None:
+    assert family_of(task(puzzle=7), Columns(id="id", cluster="puzzle")) == "7"
+    assert family_of(task(puzzle=None), Columns(id="id", cluster="puzzle")) == ""
+    assert family_of(task(), Columns(id="id")) == ""
+
+
+BENCHMARK = """id = "mine"
+name = "Mine"
+scoring = "multiple_choice"
+default_split = "s"
+default_protocol = "p"
+
+[columns]
+id = "index"
+question = "question"
+answer = "answer"
+{cluster}
+
+[splits.s]
+data = "q.jsonl"
+
+[protocols.p]
+reader = "vlmevalkit-0.2"
+"""
+
+
+def declared(folder: Path, cluster: str) -> Path:
+    reader = next(p.reader for p in declarations.load("mmbench").protocols.values())
+    text = BENCHMARK.format(cluster=cluster).replace("vlmevalkit-0.2", reader)
+    (folder / "benchmark.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("cluster", ['cluster_pattern = "(q)"', 'cluster = "index"\ncluster_pattern = "q["',
+                                     'cluster = "index"\ncluster_pattern = "q"'])  # fmt: skip
+def test_a_pattern_that_names_no_family_is_refused(tmp_path: Path, cluster: str) -> None:
+    with pytest.raises(InputError, match="cluster_pattern"):
+        declarations.load(str(declared(tmp_path, cluster)))
+
+
+def test_samples_of_a_run_have_their_family_and_intervals_are_wider(tmp_path: Path) -> None:
+    """Thirty questions, three variants each, right or wrong together."""
+    rows = [
+        {"index": f"{n}-{v}", "question": "Which?", "A": "red", "B": "blue", "answer": "A", "puzzle": f"p{n}"}
+        for n in range(10)
+        for v in range(3)
+    ]
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    said = [{"qid": r["index"], "predictions": ["A" if int(str(r["puzzle"])[1:]) % 2 else "B"]} for r in rows]
+    (tmp_path / "p.json").write_text(json.dumps(said), encoding="utf-8")
+    widths = []
+    for cluster in ("", 'cluster = "puzzle"'):
+        made = grade(tmp_path / "p.json", Options(benchmark=str(declared(tmp_path, cluster))), Silent()).report
+        metric = made.metric("accuracy", "careful")
+        assert metric is not None
+        assert metric.ci95 is not None
+        widths.append(metric.ci95[1] - metric.ci95[0])
+        family = msgspec.UNSET if not cluster else "p0"
+        assert made.samples[0].family == family
+    assert widths[1] > 1.5 * widths[0]
+
+
+def test_a_comparison_counts_a_family_once() -> None:
+    columns = Columns(id="id", cluster="puzzle")
+    before, after = choice([False] * 18), choice([True] * 18)
+    tasks = {sample.qid: task(puzzle=int(sample.qid[1:]) % 6) for sample in after.samples}
+    related = [
+        msgspec.structs.replace(run, samples=with_families(run.samples, tasks, columns)) for run in (before, after)
+    ]
+    scorer = scorer_of(after)
+    apart = scorer.compare(before, after, "accuracy", "careful").difference
+    together = scorer.compare(*related, "accuracy", "careful").difference
+    assert apart.p_value == pytest.approx(2 * 0.5**18)
+    assert together.p_value == pytest.approx(2 * 0.5**6)
+    assert (together.value, together.n) == (100, 18)

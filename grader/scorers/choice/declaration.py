@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping
 
 import msgspec
@@ -16,6 +17,7 @@ CIRCULAR = "circular"
 class ChoiceColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Names of the data's columns."""
 
+    needed = ("id", "question", "answer", "options")
     answer: str | None = None
     hint: str | None = None
     options: str | None = None
@@ -55,6 +57,11 @@ class ChoiceBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_field
     """Name of an additional grouping -> how it is computed from a column."""
     baselines: bool = False
     """Report the scores that chance and a constant letter would get."""
+
+    @property
+    def letter_beyond(self) -> str:
+        """The letter after the last one; empty if there is none. A column of this name has options without a letter."""
+        return string.ascii_uppercase.partition(self.letters)[2][:1]
 
     @property
     def is_circular(self) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import string
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.errors import InputError, UsageError
-from grader.files.problems import shown
+from grader.files.json_text import as_list, quoted, shown
+from grader.predictions.record import counted
 from grader.results import Outcome, Reading, SampleResult, write_facts
 from grader.scorers.choice.facts import SampleFacts
 from grader.scorers.choice.reading import ChoiceReading
@@ -18,7 +21,7 @@ from grader.task import Block, Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from grader.data.rows import Row, Rows
+    from grader.data.tables import Row, Rows
     from grader.observer import Observer
     from grader.scorers.choice.declaration import ChoiceBenchmark
 
@@ -39,17 +42,7 @@ def items_from(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> dict[str, 
     problems = _table_problems(rows, benchmark, split)
     if problems:
         raise InputError(problems)
-    items: dict[str, Item] = {}
-    for number, row in enumerate(rows.rows, 1):
-        where = rows.where(number)
-        try:
-            item = _item(row, benchmark, withheld=not benchmark.splits[split].scored)
-        except ValueError as error:
-            problems.append(f"{where}: {error}")
-            continue
-        if item.id in items:
-            problems.append(f"{where}: {item.id!r} is a duplicate: an earlier row has it")
-        items[item.id] = item
+    items, problems = rows.tasks(partial(_item, benchmark=benchmark, withheld=not benchmark.splits[split].scored))
     problems += _answer_problems(items, rows, benchmark, split)
     if problems:
         raise InputError(shown(problems))
@@ -68,8 +61,11 @@ def _table_problems(rows: Rows, benchmark: ChoiceBenchmark, split: str) -> list[
     if apart and len(filled & set(benchmark.letters)) < 2:
         some = ", ".join(benchmark.letters[:2])
         problems.append(f"{place}: no option columns {some}, ...: without them no answer can be read")
-    if not apart and (source := columns.options or columns.question or "") not in filled:
-        problems.append(f"{place}: no column {source}, which should contain the options")
+    for source, what in ((columns.question, "questions"), (columns.options, "options")):
+        if source and source not in filled:
+            problems.append(
+                f"{place}: no column {source}, which should contain the {what}, or no row has a value in it"
+            )
     strangers = [row for row in rows.rows if label and cell(row.get(columns.split or "")) not in {None, label}]
     if strangers:
         said = ", ".join(sorted({repr(cell(row.get(columns.split or ""))) for row in strangers}))
@@ -88,7 +84,7 @@ def _answer_problems(items: Mapping[str, Item], rows: Rows, benchmark: ChoiceBen
     place = rows.place or rows.origin
     if len(lacking) < len(items):
         some = ", ".join(lacking[:5])
-        return [f"{place}: {len(lacking)} rows have no answer, but the others have one: {some}"]
+        return [f"{place}: {counted(len(lacking), 'row')} without an answer, but the others have one: {some}"]
     if benchmark.splits[split].scored:
         hidden = [name for name, other in benchmark.splits.items() if not other.scored]
         instead = f"--split {' or '.join(hidden)}" if hidden else f"scored = false under [splits.{split}]"
@@ -107,13 +103,15 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
         raise ValueError(f"no {columns.id}")
     question = cell(row.get(columns.question or "")) or ""
     options = _options(row, question, benchmark)
-    if len(options) < 2:
-        raise ValueError(f"{qid}: fewer than two options (columns {benchmark.letters[0]}, {benchmark.letters[1]}, ...)")
+    if not options:
+        raise ValueError(f"{qid}: no options")
     answer = cell(row.get(columns.answer or ""))
     if withheld and answer is not None and answer not in options and answer.strip().lower() in _WITHHELD:
         answer = None
     if answer is not None and answer not in options:
-        raise ValueError(f"{qid}: the answer {answer!r} is not one of its options {', '.join(options)}")
+        raise ValueError(
+            f"{qid}: the answer {answer!r} is not one of its options {', '.join(options)}{_meant(answer, options)}"
+        )
     unit = ""
     if benchmark.is_circular:
         unit = cell(row.get(columns.group_index or "")) or _base(qid, benchmark.pass_stride)
@@ -131,6 +129,19 @@ def _item(row: Row, benchmark: ChoiceBenchmark, *, withheld: bool) -> Item:
         blocks=(Block(kind="text", title="Hint", content=hint, is_open=True),) if hint else (),
         row=row,
     )
+
+
+def _meant(answer: str, options: Mapping[str, str]) -> str:
+    """Return what to write instead of an answer that is not an option's letter."""
+    letters, said = list(options), answer.strip().strip("().").casefold()
+    meant = [letter for letter, text in options.items() if said in (letter.casefold(), text.strip().casefold())]
+    if len(meant) == 1:
+        return f"; write its letter: {meant[0]}"
+    if said.isdigit() and int(said) <= len(letters):
+        places = [(int(said) - 1, "1"), (int(said), "0")]
+        some = " or ".join(f"{letters[at]} (counted from {first})" for at, first in places if 0 <= at < len(letters))
+        return f"; write the letter of the option: {some}"
+    return "" if re.fullmatch("[A-Z]", answer) else "; write the letter of an option"
 
 
 def cell(value: object) -> str | None:
@@ -151,12 +162,33 @@ def _base(qid: str, stride: int) -> str:
 def _options(row: Row, question: str, benchmark: ChoiceBenchmark) -> dict[str, str]:
     if benchmark.options_in_text:
         return options_in(question, benchmark.prompt)
-    together = row.get(benchmark.columns.options) if benchmark.columns.options else None
-    if isinstance(together, dict):
-        return {str(key): str(value) for key, value in together.items()}
-    if isinstance(together, list):
-        return {letter: str(value) for letter, value in zip(benchmark.letters, together, strict=False)}
+    if benchmark.columns.options:
+        return lettered(as_list(row.get(benchmark.columns.options)), benchmark.letters)
+    if cell(row.get(benchmark.letter_beyond)) is not None:
+        _check_number(len(benchmark.letters) + 1, benchmark.letters, at_least="at least ")
     return {letter: text for letter in benchmark.letters if (text := cell(row.get(letter))) is not None}
+
+
+def lettered(together: object, letters: str) -> dict[str, str]:
+    """Return a cell with all options as letter -> text, without empty ones; raises ValueError if there are too many."""
+    if isinstance(together, dict):
+        return {str(key): text for key, value in together.items() if (text := cell(value)) is not None}
+    if not isinstance(together, list):
+        return {}
+    _check_number(len(together), letters)
+    return {letter: text for letter, value in zip(letters, together, strict=False) if (text := cell(value)) is not None}
+
+
+def _check_number(options: int, letters: str, at_least: str = "") -> None:
+    """Raise ValueError if there are more options than letters."""
+    if options <= len(letters):
+        return
+    enough = string.ascii_uppercase[:options]
+    advice = f"set letters = {quoted(enough)}" if enough.startswith(letters) else "set letters, one for each option,"
+    number = f"{at_least}{options}"
+    raise ValueError(
+        f"{number} options, but letters = {quoted(letters)} has only {len(letters)}: {advice} in the benchmark.toml"
+    )
 
 
 def options_in(text: str, prompt: str = "") -> dict[str, str]:
@@ -187,16 +219,34 @@ def _groups(row: Row, benchmark: ChoiceBenchmark) -> dict[str, str | list[str]]:
     return groups
 
 
+def official_readers() -> list[str]:
+    """Return the names of all official readers."""
+    from grader.scorers.choice import official as choice_official
+    from grader.scorers.choice.published import READERS
+
+    return [*READERS, *choice_official.VLMEVALKIT_VERSIONS, *choice_official.LMMS_EVAL_VERSIONS]
+
+
 def official_reader(version: str) -> Callable[[str, Mapping[str, str]], ChoiceReading]:
     """Return the official reader that a protocol names; raises UsageError if it does not exist."""
     from grader.scorers.choice import official as choice_official
+    from grader.scorers.choice.published import READERS
 
-    if version in choice_official.LMMS_EVAL_VERSIONS:
+    if version in {*choice_official.LMMS_EVAL_VERSIONS, *choice_official.FORMER_VERSIONS}:
         return lambda text, _options: choice_official.read_lmms_eval(text, version)
     if version in choice_official.VLMEVALKIT_VERSIONS:
-        return lambda text, options: choice_official.read_vlmevalkit(text, options, version)
-    known = ", ".join(choice_official.LMMS_EVAL_VERSIONS + choice_official.VLMEVALKIT_VERSIONS)
-    raise UsageError(f"The protocol's reader {version!r} is unknown; known: {known}.")
+        return lambda text, options: choice_official.read_vlmevalkit_reply(text, options, version)
+    if version in READERS:
+        return READERS[version].read
+    raise UsageError(f"The protocol's {unknown_reader(version)}.")
+
+
+def unknown_reader(version: str) -> str:
+    """Return that no official reader has this name; empty if one has it."""
+    from grader.scorers.choice.official import FORMER_VERSIONS
+
+    known = sorted(official_readers())
+    return "" if version in {*known, *FORMER_VERSIONS} else f"reader {version!r} is unknown; known: {', '.join(known)}"
 
 
 class Reply(msgspec.Struct, kw_only=True):
@@ -296,7 +346,7 @@ def _official(reply: Reply) -> Reading:
 
 def _careful(reply: Reply) -> Reading:
     if reply.careful.outcome == "ambiguous":
-        return _reading(Outcome.AMBIGUOUS, None, reply.careful)
+        return verdict(reply.item, reply.careful)
     return _settled(reply, "careful", reply.careful, reply.careful_judged)
 
 
@@ -305,11 +355,13 @@ def _settled(reply: Reply, name: str, read: ChoiceReading, judged: ChoiceReading
         if judged is None:
             return Reading(outcome=Outcome.UNSCORED, credit=0, detail=reply.lost, rule="judge")
         read = msgspec.structs.replace(judged, rule="judge", span=None, detail="the judge's word")
-    return _verdict(reply.item, read)
+    return verdict(reply.item, read)
 
 
-def _verdict(item: Item, read: ChoiceReading) -> Reading:
+def verdict(item: Task, read: ChoiceReading) -> Reading:
     """Mark a letter. A letter outside the options is wrong; official rules and judges use `Z` for "none of them"."""
+    if read.outcome == "ambiguous":
+        return _reading(Outcome.AMBIGUOUS, None, read)
     if read.letter is None or (read.letter == "Z" and "Z" not in item.options):
         return _reading(Outcome.NO_ANSWER, None, read)
     return _reading(Outcome.CORRECT if read.letter == item.gold else Outcome.WRONG, read.letter, read)

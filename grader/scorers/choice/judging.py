@@ -6,11 +6,16 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from grader.results import READINGS
+from grader.scorers.choice.official import options_in_vlmevalkit, read_vlmevalkit
+from grader.scorers.choice.reading import read_as
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from grader.judge import JudgeReply
     from grader.judge.session import JudgeSession
+    from grader.results import SampleResult
     from grader.scorers.choice.items import Item, Reply
     from grader.scorers.choice.reading import ChoiceReading
 
@@ -59,6 +64,28 @@ def ask_judge(
         _apply(asked[key], answer, version)
 
 
+def judged_note(samples: list[SampleResult]) -> list[str]:
+    """Return a note on how many samples each reading has from the judge, and how many of these are correct."""
+    parts = []
+    for name in READINGS:
+        judged = [found for sample in samples if (found := sample.reading(name)).rule == "judge"]
+        correct = sum(found.credit for found in judged)
+        parts.append(f"{name} has the judge's word on {len(judged)} of {len(samples)} samples ({correct} correct)")
+    return [f"Of the answers, {'; '.join(parts)}."]
+
+
+def without_judge(replies: list[Reply], version: str) -> list[str]:
+    """Return a note on what VLMEvalKit would ask its judge, if there is no judge."""
+    number = sum(_is_open(reply, "official", version) for reply in replies)
+    if not number:
+        return []
+    return [
+        f"No judge: VLMEvalKit asks one about replies that its rules cannot read. {number} of {len(replies)} replies "
+        "got no official credit only for that. Give --judge-model (and --judge-base-url), or recorded replies with "
+        "--judge-replies."
+    ]
+
+
 def _is_open(reply: Reply, name: str, version: str) -> bool:
     """Whether the rules found no answer, so that a judge may find one."""
     if not reply.text.strip():
@@ -67,7 +94,9 @@ def _is_open(reply: Reply, name: str, version: str) -> bool:
         return (
             not reply.is_failure and reply.careful.outcome == "no_answer" and reply.careful.rule not in _READ_FOR_SURE
         )
-    return version.startswith("vlmevalkit") and reply.official.letter is None
+    # A question whose correct option VLMEvalKit does not have is wrong, whatever its judge says.
+    has_gold = reply.item.gold in options_in_vlmevalkit(reply.item.options)
+    return version.startswith("vlmevalkit") and reply.official.letter is None and has_gold
 
 
 def _is_lost(reply: Reply, name: str, version: str) -> bool:
@@ -88,20 +117,23 @@ def _is_readable(reply: Reply, version: str, text: str) -> bool:
 
 def _apply(reply: Reply, answer: JudgeReply, version: str) -> None:
     """Store the judge's answer. If only one reading can read it, only that reading uses it."""
-    text = answer.text if answer.text is not None else answer.unreadable
+    text = answer.text if answer.text is not None else answer.unreadable or ""
     reply.lost = f"the rules read no letter, and the judge gave none ({answer.error})"
-    reply.official_judged = _judged("official", reply, version, text)
-    reply.careful_judged = _judged("careful", reply, version, text)
+    reply.official_judged, reply.careful_judged = (
+        _judged(name, reply, version, text) if name in reply.asked else None for name in READINGS
+    )
 
 
 def _judged(name: str, reply: Reply, version: str, text: str) -> ChoiceReading | None:
     """Read the judge's answer: a letter, or `Z` for none of the options; None if it cannot be read."""
     from grader.scorers.choice.careful.read import read_choice
-    from grader.scorers.choice.official import read_vlmevalkit
 
     options = reply.item.options
     if name == "official":
-        read = read_vlmevalkit(text, options, version if version.startswith("vlmevalkit") else "vlmevalkit-2026-06")
+        read = read_vlmevalkit(text, options, version)
+        if read.letter is None and text.strip(" .()") in options.keys() - options_in_vlmevalkit(options):
+            # VLMEvalKit's judge is not shown this option.
+            read = read_as("Z", "judge", None)
     else:
         # A single letter is a label, even if it is also the text of another option.
         read = read_choice(text, dict.fromkeys([*options, "Z"], ""))

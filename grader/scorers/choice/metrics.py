@@ -1,7 +1,8 @@
-"""Accuracy over questions and over circular groups, overall and by group, in both readings; position bias."""
+"""Accuracy over questions and circular groups, overall and by group, in both readings; position bias; baselines."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,12 @@ from grader.scorers.interface import MISSING_RULE, mean_credit
 from grader.scorers.means import Observation, combine, each_task, mean_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from grader.scorers.choice.items import Item
     from grader.scorers.interface import Observe
+
+ALL_PASSES = "vanilla_accuracy_all_passes"
 
 
 def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
@@ -33,8 +37,33 @@ def first_passes(samples: list[SampleResult], reading: ReadingName) -> list[Obse
 
 
 def all_passes(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
-    """Return one observation per question: the mean over its passes."""
-    return [mean_of(members, reading) for members in by_observation(samples).values()]
+    """Return one observation per question; their mean is the mean over all passes, as in VLMEvalKit.
+
+    A question with more passes moves this mean more. So a value is the mean plus the question's distance from it, times
+    its passes beside those of the average question (the linearised ratio, with questions as clusters). It can be
+    outside of [0, 1].
+    """
+    questions = [_present(members, reading) or members for members in by_observation(samples).values()]
+    shares = [mean_of(members, reading) for members in questions]
+    scored = [
+        sum(member.reading(reading).outcome is not Outcome.UNSCORED for member in members) for members in questions
+    ]
+    values = _linearised([share.value or 0.0 for share in shares], scored)
+    lows, highs = (
+        _linearised([getattr(share, end) for share in shares], [*map(len, questions)]) for end in ("low", "high")
+    )
+    return [
+        Observation(value=value if passes else None, low=low, high=high, cluster=share.cluster)
+        for value, passes, low, high, share in zip(values, scored, lows, highs, shares, strict=True)
+    ]
+
+
+def _linearised(shares: list[float], passes: list[int]) -> list[float]:
+    total, questions = sum(passes), sum(map(bool, passes))
+    if len(set(filter(None, passes))) < 2:
+        return shares
+    ratio = math.fsum(share * n for share, n in zip(shares, passes, strict=True)) / total
+    return [ratio + n * questions / total * (share - ratio) for share, n in zip(shares, passes, strict=True)]
 
 
 def whole_groups(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
@@ -64,14 +93,14 @@ def with_unit_outcomes(samples: list[SampleResult]) -> list[SampleResult]:
 
 
 def _unit_outcome(members: list[SampleResult]) -> UnitOutcome:
-    official, careful = (_all_right(members, name).value for name in READINGS)
+    official, careful = (_all_right(members, name) for name in READINGS)
     return UnitOutcome(official=_as_outcome(official), careful=_as_outcome(careful))
 
 
-def _as_outcome(value: float | None) -> Outcome:
-    if value is None:
+def _as_outcome(question: Observation) -> Outcome:
+    if question.low != question.high:
         return Outcome.UNSCORED
-    return Outcome.CORRECT if value else Outcome.WRONG
+    return Outcome.CORRECT if question.high else Outcome.WRONG
 
 
 def _with_outcome(sample: SampleResult, outcome: UnitOutcome) -> SampleResult:
@@ -85,16 +114,21 @@ def facts_of(sample: SampleResult) -> SampleFacts:
 
 
 def _all_right(trial: list[SampleResult], reading: ReadingName) -> Observation:
-    """Score a question. One wrong pass makes it wrong; else an unscored pass makes it unscored.
+    """Score a question: right if all its passes are. A question with an unscored pass is unscored.
 
-    The official reading ignores missing passes.
+    That also holds if another pass is wrong, and the question with it: to count only the wrong ones of incomplete
+    questions would make the mean too low. The bounds know them.
     """
-    present = [r for s in trial if not ((r := s.reading(reading)).rule == MISSING_RULE and reading == "official")]
-    if any(r.credit < 1 and r.outcome is not Outcome.UNSCORED for r in present) or not present:
-        return Observation(value=0, low=0, high=0)
-    if any(r.outcome is Outcome.UNSCORED for r in present):
-        return Observation(value=None, low=0, high=1)
-    return Observation(value=1, low=1, high=1)
+    present = [sample.reading(reading) for sample in _present(trial, reading)]
+    lost = [reading for reading in present if reading.outcome is Outcome.UNSCORED]
+    right = bool(present) and all(reading.credit >= 1 for reading in present if reading not in lost)
+    value = None if lost else float(right)
+    return Observation(value=value, low=float(right and not lost), high=float(right), cluster=trial[0].independent_unit)
+
+
+def _present(passes: list[SampleResult], reading: ReadingName) -> list[SampleResult]:
+    """Return the passes that count: VLMEvalKit does not notice a missing one."""
+    return [each for each in passes if not (reading == "official" and each.official.rule == MISSING_RULE)]
 
 
 def position_bias(samples: list[SampleResult]) -> PositionBias:
@@ -131,6 +165,12 @@ def observe(name: str) -> Observe | None:
     return _OBSERVE.get(name)
 
 
+def pass_values(groups: Mapping[str, list[SampleResult]], reading: ReadingName) -> dict[str, float | None]:
+    """Return each question's value in the mean over all passes, which depends on the passes of the others."""
+    found = all_passes([sample for members in groups.values() for sample in members], reading)
+    return {unit: each.value for unit, each in zip(groups, found, strict=True)}
+
+
 def _only(observations: Callable[[list[SampleResult], ReadingName], list[Observation]]) -> Observe:
     def value(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
         (one,) = observations(list(members), reading)
@@ -143,5 +183,21 @@ _OBSERVE: dict[str, Observe] = {
     "accuracy": mean_credit,
     "circular_accuracy": _only(whole_groups),
     "vanilla_accuracy": _only(first_passes),
-    "vanilla_accuracy_all_passes": mean_credit,
+    ALL_PASSES: mean_credit,
 }
+
+
+def baselines(items: Iterable[Item]) -> dict[str, dict[str, float]]:
+    """Return the scores of chance and of always the first letter in percent, by group (`all`: every question)."""
+    groups: dict[str, list[Item]] = {"all": list(items)}
+    for item in groups["all"]:
+        for name, labels in item.groups.items():
+            for label in [labels] if isinstance(labels, str) else labels:
+                groups.setdefault(f"{name}={label}", []).append(item)
+    return {
+        group: {
+            "chance": 100 * sum(1 / len(item.options) for item in members) / len(members),
+            "always_first_letter": 100 * sum(item.gold == next(iter(item.options)) for item in members) / len(members),
+        }
+        for group, members in groups.items()
+    }

@@ -9,13 +9,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from grader.scorers.choice.reading import ChoiceReading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LMMS_EVAL_VERSIONS = ("lmms-eval-0.6", "lmms-eval-0.7")
-"""From 0.7 on, reasoning blocks are removed before the cascade."""
+LMMS_EVAL_VERSIONS = ("lmms-eval-0.6", "lmms-eval-0.7.0", "lmms-eval-0.7.1")
+"""Since 0.7, reasoning blocks are removed before the cascade; since 0.7.1 (263a80c9), the text before a closing tag
+without an opening tag, too."""
+FORMER_VERSIONS = {"lmms-eval-0.7": "lmms-eval-0.7.1"}
+"""Former name of a reader -> its name now."""
 
 VLMEVALKIT_VERSIONS = ("vlmevalkit-2025-07", "vlmevalkit-2025-08", "vlmevalkit-2026-06")
 """2025-08-04 added the conditions on the last four tokens and on length, 2026-06-17 the "answer is X" rule."""
@@ -42,17 +47,21 @@ _REFUSALS = (
 )
 _SEPARATORS_TO_BLANKS = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
 _ANSWER_IS = re.compile(r"(?i)(?:correct\s+)?answer\s+is\s+\**([ABCD])\**")
+_PANDAS_EMPTY = frozenset(("", "#N/A", "#N/A N/A", "#NA", "N/A", "n/a", "NA", "<NA>", "NULL", "null", "None"))
+_PANDAS_EMPTY |= {"NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
+"""Texts that pandas reads as an empty cell. VLMEvalKit reads every table with pandas' defaults."""
 _NONE_READ = ChoiceReading(outcome="no_answer", letter=None, rule="none_matched", span=None)
 
 
-def read_lmms_eval(text: str, version: str = "lmms-eval-0.7") -> ChoiceReading:
+def read_lmms_eval(text: str, version: str = "lmms-eval-0.7.1") -> ChoiceReading:
     """Return the letter that lmms-eval's V* task reads (A to D, whatever the options are).
 
     Spans are exact unless stripping or upper-casing changes the text's middle; then they are None.
     """
+    version = FORMER_VERSIONS.get(version, version)
     if version not in LMMS_EVAL_VERSIONS:
         raise ValueError(f"unknown lmms-eval version {version!r}; known: {', '.join(LMMS_EVAL_VERSIONS)}")
-    read = text if version == "lmms-eval-0.6" else _strip_reasoning(text)
+    read = text if version == "lmms-eval-0.6" else _strip_reasoning(text, unopened=version != "lmms-eval-0.7.0")
     response = read.strip().upper()
     for rule, pattern in _LMMS_RULES:
         if match := pattern.search(response):
@@ -78,13 +87,16 @@ def _span_in_raw(raw: str, response: str, span: tuple[int, int]) -> tuple[int, i
     return span[0] + shift, span[1] + shift
 
 
-def _strip_reasoning(text: str) -> str:
-    """Remove reasoning blocks as lmms-eval 0.7 does; tags are case-sensitive, an unclosed block is kept."""
+def _strip_reasoning(text: str, *, unopened: bool) -> str:
+    """Remove reasoning blocks as lmms-eval does; tags are case-sensitive, an unclosed block is kept.
+
+    `unopened`: also remove the text before a closing tag that has no opening tag.
+    """
     for opening, closing in _REASONING_TAGS:
         if closing not in text:
             continue
         text = _remove_blocks(text, opening, closing)
-        if closing in text and opening not in text:
+        if unopened and closing in text and opening not in text:
             text = text.rsplit(closing, 1)[-1]
     return text.strip()
 
@@ -111,13 +123,32 @@ def _remove_blocks(text: str, opening: str, closing: str) -> str:
         position = end + len(closing)
 
 
+def read_vlmevalkit_reply(text: str, options: Mapping[str, str], version: str = "vlmevalkit-2026-06") -> ChoiceReading:
+    """Read a reply from VLMEvalKit's table of predictions: an empty cell becomes the text "nan"."""
+    is_empty = text in _PANDAS_EMPTY
+    reading = read_vlmevalkit("nan" if is_empty else text, options, version)
+    lost = [f"{letter} ({option})" for letter, option in options.items() if option in _PANDAS_EMPTY]
+    if not lost and not is_empty:
+        return reading
+    options_lost = [f"option{'s' if len(lost) > 1 else ''} {', '.join(lost)}"] if lost else []
+    cells = " and ".join(["this reply"] * is_empty + options_lost)
+    detail = f"VLMEvalKit reads its tables with pandas, which takes {cells} for an empty cell"
+    return msgspec.structs.replace(reading, span=None if is_empty else reading.span, detail=detail)
+
+
+def options_in_vlmevalkit(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options that VLMEvalKit has: those whose text pandas does not read as an empty cell."""
+    return {letter: option for letter, option in options.items() if option not in _PANDAS_EMPTY}
+
+
 def read_vlmevalkit(text: str, options: Mapping[str, str], version: str = "vlmevalkit-2026-06") -> ChoiceReading:
     """Return the letter that VLMEvalKit's rules read, "Z" for its "no match", or no answer (for a judge to decide).
 
-    `options` are the row's existing options, letter to text, in column order.
+    `options` are the row's options, letter to text, in column order.
     """
     if version not in VLMEVALKIT_VERSIONS:
         raise ValueError(f"unknown VLMEvalKit version {version!r}; known: {', '.join(VLMEVALKIT_VERSIONS)}")
+    options = options_in_vlmevalkit(options)
     by_letter = _vlmevalkit_letter(text, options, version)
     return by_letter or _vlmevalkit_text(text, options, version) or _NONE_READ
 
@@ -154,8 +185,7 @@ def _vlmevalkit_text(text: str, options: Mapping[str, str], version: str) -> Cho
     lowered = text.lower()
     if version != "vlmevalkit-2025-07" and len(lowered) > 2 * sum(map(len, options.values())):
         return None
-    # An option without text never reaches the official rule (an empty cell is a missing option).
-    inside = [letter for letter, option in options.items() if option and option.lower() in lowered]
+    inside = [letter for letter, option in options.items() if option.lower() in lowered]
     if len(inside) != 1:
         return None
     start = lowered.index(options[inside[0]].lower())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.errors import InputError
-from grader.files.problems import shown
+from grader.files.json_text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -94,7 +94,7 @@ def notes_on_passes(items: Iterable[Item]) -> list[str]:
         (twice, "two passes in the data with the same order of options"),
         (strange, "passes in the data that do not have the same options"),
     )
-    return [f"Questions with {what}: {len(units)} ({_some(units)})." for units, what in reported if units]
+    return [f"Questions with {what}: {len(units)} ({some(units)})." for units, what in reported if units]
 
 
 def _passes_due(members: list[Item]) -> int:
@@ -108,7 +108,8 @@ def _orders(members: list[Item]) -> set[tuple[tuple[str, str], ...]]:
     return {tuple(member.options.items()) for member in members}
 
 
-def _some(units: list[str]) -> str:
+def some(units: list[str]) -> str:
+    """Return the first five ids."""
     return ", ".join(units[:5]) + (", ..." if len(units) > 5 else "")
 
 

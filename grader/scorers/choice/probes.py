@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.results import READINGS, Outcome, ReadingName, by_observation
+from grader.scorers.choice.official import options_in_vlmevalkit
 from grader.scorers.probe import Probe
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from grader.scorers.choice.items import Item
 
 BARE = "{letter}"
-"""The only wording that every official reader reads, too."""
+"""The only wording that every official reader reads, too (if it has the option)."""
 
 WORDINGS = (
     "{letter}.",
@@ -70,12 +71,12 @@ WRONG = ("{other}", "The answer is {other}.", "<answer>{other}</answer>")
 def probes(items: Mapping[str, Item]) -> Iterator[Probe]:
     """Yield the replies to every item, the same number for each."""
     for qid, item in items.items():
-        if item.gold is None:
+        if item.gold is None or len(item.options) == 1:
             continue
         letters = list(item.options)
         other = letters[(letters.index(item.gold) + 1) % len(letters)]
         values = {"letter": item.gold, "other": other, "text": item.options[item.gold]}
-        yield _right(qid, BARE, values, item, official=True)
+        yield _right(qid, BARE, values, item, official=item.gold in options_in_vlmevalkit(item.options) or None)
         for wording in WORDINGS:
             yield _right(qid, wording, values, item, official=None)
         for place, wording in enumerate(WRONG):

@@ -5,28 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.errors import InputError, UsageError
-from grader.files.problems import shown
+from grader.files.json_text import shown
 from grader.models.prompt import Sampling, Turn, render
+from grader.predictions.record import counted
 from grader.results import Metric, Outcome, SampleResult, read_facts, write_facts
 from grader.scorers.choice import items as choice_items
 from grader.scorers.choice import metrics as choice_metrics
 from grader.scorers.choice import passes, prompts
 from grader.scorers.choice import probes as selftest_probes
-from grader.scorers.choice.baselines import baselines
-from grader.scorers.choice.carried import carried_rows
 from grader.scorers.choice.declaration import DEFAULT_LETTERS, ChoiceBenchmark, letters_problem
 from grader.scorers.choice.facts import LetterCounts, RunFacts
 from grader.scorers.choice.glossary import GLOSSARY
 from grader.scorers.choice.items import Item
-from grader.scorers.interface import Scored, Scorer, Summary, TableBlock, no_results
+from grader.scorers.choice.official import FORMER_VERSIONS
+from grader.scorers.choice.published import guess_note
+from grader.scorers.choice.tables import carried_rows, write_submission
+from grader.scorers.interface import BASELINES, Scored, Scorer, Summary, TableBlock, in_group, named, no_results
 from grader.scorers.means import each_task, metric_rows
-from grader.scorers.oddities import marked
+from grader.scorers.oddities import marked, with_families
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from grader.data.rows import Rows
+    from grader.data.tables import Rows
     from grader.models.prompt import Asking
     from grader.predictions.file import PredictionFile
     from grader.results import ReadingName, Report
@@ -46,8 +48,9 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
     # --- data -----------------------------------------------------------------------------------------------------
 
     def check_declaration(self, declared: ChoiceBenchmark) -> str:
-        """Return what is wrong with the declared letters; empty if they are valid."""
-        return letters_problem(declared.letters)
+        """Return what is wrong with the declared letters and readers; empty if they are valid."""
+        readers = (choice_items.unknown_reader(one.reader) for one in declared.protocols.values() if one.reader)
+        return letters_problem(declared.letters) or next(filter(None, readers), "")
 
     def columns(self, declared: ChoiceBenchmark, split: str) -> list[str] | None:
         """Return the columns that scoring reads; None: all but the image, because a submission contains them."""
@@ -55,7 +58,9 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             return None
         columns = declared.columns
         single = (columns.id, columns.question, columns.answer, columns.options, columns.split, columns.group_index)
-        return [*filter(None, single), *columns.groups, *declared.letters]
+        apart = not declared.options_in_text and columns.options is None
+        letters = (*declared.letters, declared.letter_beyond) if apart else declared.letters
+        return named(*single, *columns.groups, *letters, columns.cluster)
 
     def carried(self, file: PredictionFile, declared: ChoiceBenchmark) -> Rows | None:
         """Return the questions of a VLMEvalKit result table."""
@@ -77,9 +82,9 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         missing = [repr(letter) for letter in named if letter not in there]
         if not missing:
             return []
-        some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         columns = "column" if len(missing) == 1 else "columns"
-        return [f"The data has no option {columns} {some}, which the benchmark's letters ({declared.letters}) name."]
+        which = f"which the benchmark's letters ({declared.letters}) name"
+        return [f"The data has no option {columns} {passes.some(missing)}, {which}."]
 
     # --- inference ------------------------------------------------------------------------------------------------
 
@@ -109,7 +114,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         if all(item.gold is None for item in run.tasks.values()):
             return _submission(run)
         from grader.judge.session import judge_session
-        from grader.scorers.choice.judging import ask_judge
+        from grader.scorers.choice.judging import ask_judge, judged_note, without_judge
 
         declared, items, notes = run.benchmark, list(run.tasks.values()), self._notes_on(run)
         version = declared.protocols[run.protocol].reader
@@ -119,11 +124,19 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         absent = [item for item in items if not run.predictions[item.id]]
         with judge_session(run.options, run.observer, "choice", run.file.judge_replies) as session:
             ask_judge(replies, absent, session, version, circular=declared.is_circular)
-        samples = self._finished(marked(_samples(replies, absent, run.predictions), run.oddities))
-        chance = baselines(items) if declared.baselines else {}
+        if session.judge is None:
+            notes += without_judge(replies, version)
+        samples = self._finished(
+            with_families(marked(_samples(replies, absent, run.predictions), run.oddities), run.tasks, declared.columns)
+        )
+        notes += judged_note(samples) if session.judge is not None else []
+        drawn = guess_note(samples, {item.id: item.options for item in items}, version)
+        notes += [drawn] if drawn else []
+        chance = choice_metrics.baselines(items) if declared.baselines else {}
         if chance:
             notes.append(
-                "Baselines: chance {chance:.1f}, always the first letter {always_first_letter:.1f}.".format(
+                BASELINES
+                + "{chance:.1f} by random letters, {always_first_letter:.1f} by always the first letter.".format(
                     **chance["all"]
                 )
             )
@@ -136,12 +149,33 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             judge=session.provenance,
         )
 
+    def by_reader(self, run: Run[ChoiceBenchmark, Item]) -> Mapping[str, Scored]:
+        """Return the results under every official reader, without a judge."""
+        items = list(run.tasks.values())
+        version = run.benchmark.protocols[run.protocol].reader
+        replies = choice_items.read_replies(items, run.predictions, version, run.observer)
+        absent = [item for item in items if not run.predictions[item.id]]
+        found = {}
+        for name in choice_items.official_readers():
+            read = choice_items.official_reader(name)
+            for reply in replies:
+                reply.official = read(reply.text, reply.item.options)
+            samples = self._finished(marked(_samples(replies, absent, run.predictions), run.oddities))
+            found[name] = Scored(samples=samples, metrics=self._metrics(samples))
+        return found
+
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
         """Return notes on the questions; raises InputError if their predictions do not fit together."""
         column = run.benchmark.columns.answer
+        reader = run.benchmark.protocols[run.protocol].reader
+        now = FORMER_VERSIONS.get(reader)
+        notes = [f"The reader {reader} has the name {now} now: change it in the benchmark.toml."] if now else []
+        single = [item.id for item in run.tasks.values() if len(item.options) == 1]
+        if single:
+            notes.append(f"{counted(len(single), 'question')} with only one option: {passes.some(single)}.")
         if run.benchmark.splits[run.split].scored:
-            return []
-        return [f"{run.split} is scored with the answers that this copy of its data has (column {column})."]
+            return notes
+        return [*notes, f"{run.split} is scored with the answers that this copy of its data has (column {column})."]
 
     def _finished(self, samples: list[SampleResult]) -> list[SampleResult]:
         """Return the samples with data that is known only for all of them together."""
@@ -159,7 +193,11 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
             raise UsageError(
                 f"--score-only: {earlier.split} has no public answers, so there is nothing to score again."
             )
-        return Scored(samples=report.samples, metrics=self._metrics(report.samples))
+        return Scored(samples=report.samples, metrics=self.recompute(report))
+
+    def recompute(self, report: Report) -> list[Metric]:
+        """Return the metrics that a report's samples give."""
+        return self._metrics(report.samples)
 
     # --- self-test ------------------------------------------------------------------------------------------------
 
@@ -210,7 +248,7 @@ class Circular(MultipleChoice):
     def metric_names(self, run: Run[ChoiceBenchmark, Item]) -> Sequence[str]:
         """Return the names of the metrics."""
         del run
-        return ("circular_accuracy", "vanilla_accuracy", "vanilla_accuracy_all_passes")
+        return ("circular_accuracy", "vanilla_accuracy", choice_metrics.ALL_PASSES)
 
     def _notes_on(self, run: Run[ChoiceBenchmark, Item]) -> list[str]:
         notes = [*super()._notes_on(run), *passes.notes_on_passes(run.tasks.values())]
@@ -224,8 +262,16 @@ class Circular(MultipleChoice):
         return [
             *metric_rows(samples, "circular_accuracy", choice_metrics.whole_groups),
             *metric_rows(samples, "vanilla_accuracy", choice_metrics.first_passes),
-            *metric_rows(samples, "vanilla_accuracy_all_passes", choice_metrics.all_passes),
+            *metric_rows(samples, choice_metrics.ALL_PASSES, choice_metrics.all_passes),
         ]
+
+    def observations(
+        self, report: Report, name: str, reading: ReadingName, group: str | None = None
+    ) -> dict[str, float | None]:
+        """Return the value of each question; KeyError for an unknown metric."""
+        if name == choice_metrics.ALL_PASSES:
+            return choice_metrics.pass_values(in_group(report, group), reading)
+        return super().observations(report, name, reading, group)
 
     def unit_outcome(self, members: Sequence[SampleResult], reading: ReadingName) -> Outcome | None:
         """Return the outcome of a question in one round of its passes."""
@@ -292,8 +338,6 @@ def _submission(run: Run[ChoiceBenchmark, Item]) -> Scored:
     columns = run.benchmark.columns
 
     def write(stem: Path) -> Path:
-        from grader.scorers.choice.submission import write_submission
-
         rows = [
             {name: value for name, value in item.row.items() if name != columns.image}
             | {"prediction": "".join(run.predictions[item.id])}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from grader.results import ReadingName, SampleResult, read_facts
@@ -65,9 +63,3 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
 def facts_of(sample: SampleResult) -> SampleFacts:
     """Return the scorer's own data of a sample; raises InputError."""
     return read_facts(sample.facts, SampleFacts, f"sample {sample.qid} #{sample.sample}")
-
-
-def as_table(facts: RunFacts) -> dict[str, Any]:
-    """Return the data of a run as reports show it."""
-    made: dict[str, Any] = msgspec.to_builtins(facts)
-    return made

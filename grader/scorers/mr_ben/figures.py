@@ -1,4 +1,4 @@
-"""MR-Score and its parts, computed from the credit of each row, with bounds and bootstrap intervals.
+"""MR-Score and its parts, computed from the credit of each row, with bounds and jackknife intervals.
 
 MR-Score = 0.2 max(0, MCC) + 0.3 ACC_step + 0.5 ACC_reason for each subject; the overall value is the unweighted mean
 over subjects (arXiv 2406.13975; script/utils.py of dvlab-research/Mr-Ben). All values are in percent, unrounded.
@@ -8,13 +8,13 @@ Nothing divides by zero: a share of no rows is 0.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from grader.results import IntervalMethod
+from grader.statistics import jackknife
+from grader.statistics.jackknife import Interval, Stratum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-RESAMPLES = 1000
-SEED = 0
-METHOD = IntervalMethod(level=95, means="percentile bootstrap over questions", resamples=RESAMPLES, seed=SEED)
+METHOD = IntervalMethod(level=95, means="jackknife over questions, bias-corrected, with Student's t")
 FIGURES = ("mr_score", "mcc", "acc_step", "acc_reason", "precision", "recall")
+_SIGNED = "mr_score with a negative MCC"
 
 
 class Weights(NamedTuple):
@@ -87,13 +86,8 @@ class SubjectFigures(msgspec.Struct, frozen=True, kw_only=True):
     """For the mean: summed over subjects."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """A bootstrap interval of one metric, in percent."""
-
-    low: float
-    high: float
-    stderr: float
+_ALL_RIGHT = Counts(tp=1, tn=1, step=1, reason=1)
+_ALL_WRONG = Counts(fp=1, fn=1)
 
 
 def count(rows: Iterable[RowFacts]) -> Counts:
@@ -108,22 +102,11 @@ def figures(rows: Iterable[RowFacts], weights: Weights = Weights()) -> SubjectFi
 
 def figures_of_counts(counts: Counts, weights: Weights = Weights()) -> SubjectFigures:  # noqa: B008  # immutable
     """Return the metrics for a subject's counts."""
-    tp, tn, fp, fn = counts[:4]
-    root = sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    mcc = (tp * tn - fp * fn) / root if root else 0.0
-    incorrect = tn + fp
-    step = _share(counts.step, incorrect - counts.step_unscored)
-    reason = _share(counts.reason, incorrect - counts.reason_unscored)
-    return SubjectFigures(
-        mr_score=100 * (weights.mcc * max(0.0, mcc) + weights.step * step + weights.reason * reason),
-        mcc=100 * mcc,
-        acc_step=100 * step,
-        acc_reason=100 * reason,
-        precision=100 * _share(tp, tp + fp),
-        recall=100 * _share(tp, tp + fn),
-        rows=sum(counts[:4]),
-        counts=counts,
-    )
+    import numpy as np
+
+    values = vector_figures(np.array([counts], dtype=np.float64), weights)
+    single = {name: float(value[0]) for name, value in values.items()}
+    return SubjectFigures(**single, rows=sum(counts[:4]), counts=counts)
 
 
 def mean_figures(subjects: Sequence[SubjectFigures]) -> SubjectFigures:
@@ -159,31 +142,18 @@ def not_judged(counts: Counts, weights: Weights) -> set[str]:
     return {name for name, missing in {**parts, "mr_score": score}.items() if missing}
 
 
-def bootstrap_interval(
+def intervals(
     rows: Mapping[str, Sequence[tuple[str, RowFacts]]],
     weights: Weights = Weights(),  # noqa: B008  # immutable
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-    level: float = 0.95,
 ) -> dict[tuple[str | None, str], Interval]:
-    """Resample questions within each subject; `rows` is subject -> (question, row's facts).
+    """Leave out questions within each subject, one by one; `rows` is subject -> (question, row's facts).
 
-    Returns (subject, or None for the mean, metric) -> interval. The rows of a question stay together. A subject's
-    interval depends only on its own rows and the seed.
+    Returns (subject, or None for the mean, metric) -> interval. The rows of a question stay together.
     """
-    import numpy as np
-
-    draws = {
-        subject: _resampled(pairs, weights, resamples, [seed, *subject.encode()]) for subject, pairs in rows.items()
-    }
-    intervals: dict[tuple[str | None, str], Interval] = {
-        (subject, name): _interval(values, level) for subject, drawn in draws.items() for name, values in drawn.items()
-    }
-    for name in FIGURES if draws else ():
-        mean = np.mean([drawn[name] for drawn in draws.values()], axis=0)
-        intervals[None, name] = _interval(mean, level)
-    return intervals
+    strata = {subject: _strata(pairs, weights) for subject, pairs in rows.items()}
+    parts: dict[str | None, list[Mapping[str, Stratum]]] = {None: list(strata.values())}
+    parts |= {subject: [of] for subject, of in strata.items()}
+    return {(subject, name): _interval(name, of) for subject, of in parts.items() for name in FIGURES}
 
 
 def _counts_of(row: RowFacts) -> Counts:
@@ -205,29 +175,58 @@ def _counts_of(row: RowFacts) -> Counts:
     )
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole > 0 else 0.0
+def _strata(pairs: Sequence[tuple[str, RowFacts]], weights: Weights) -> dict[str, Stratum]:
+    """Return each metric of a subject, and its values without one question; empty if no row is scored.
 
-
-def _resampled(
-    pairs: Sequence[tuple[str, RowFacts]], weights: Weights, resamples: int, seed: list[int]
-) -> dict[str, NDArray[np.float64]]:
-    """Return each metric's value in every resample.
-
-    Questions with the same counts are interchangeable, so a resample is tallied over the few distinct counts.
+    Questions with the same counts are interchangeable.
     """
     import numpy as np
 
-    alike = sorted(Counter(counts_by_question(pairs).values()).items())
+    alike = Counter(counts for counts in counts_by_question(pairs).values() if sum(counts[:4]))
     if not alike:
-        return {name: np.zeros(resamples) for name in FIGURES}
-    kinds = np.array([counts for counts, _ in alike], dtype=np.float64)
-    kind_of_question = np.repeat(np.arange(len(alike)), [number for _, number in alike])
-    questions = len(kind_of_question)
-    drawn = kind_of_question[np.random.default_rng(seed).integers(questions, size=(resamples, questions))]
-    drawn += len(alike) * np.arange(resamples)[:, None]
-    tally = np.bincount(drawn.ravel(), minlength=resamples * len(alike)).reshape(resamples, len(alike))
-    return vector_figures(tally @ kinds, weights)
+        return {}
+    kinds, times = np.array(sorted(alike), dtype=np.float64), np.array([alike[counts] for counts in sorted(alike)])
+    total = times @ kinds
+    rows_each = total[:4].sum() / times.sum() / 2
+    pseudo = rows_each * np.array([_ALL_RIGHT, _ALL_WRONG])
+    plain = _signed_too(total[None], weights)
+    without = _signed_too(total - kinds, weights)
+    extended = _signed_too(total + pseudo.sum(axis=0) - np.concatenate([kinds, pseudo]), weights)
+    return {
+        name: Stratum(
+            value=float(plain[name][0]),
+            without=np.repeat(without[name], times),
+            extended=np.repeat(extended[name], [*times, 1, 1]),
+        )
+        for name in plain
+    }
+
+
+def _signed_too(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDArray[np.float64]]:
+    """Return the metrics, and MR-Score in which a negative MCC counts as it is."""
+    import numpy as np
+
+    found = vector_figures(sums, weights)
+    return {**found, _SIGNED: found["mr_score"] + weights.mcc * np.minimum(0.0, found["mcc"])}
+
+
+def _interval(name: str, subjects: Sequence[Mapping[str, Stratum]]) -> Interval:
+    """Return the interval of the mean over subjects.
+
+    With an MCC near 0, MR-Score is too high on average, because it replaces negative values by 0. Without this
+    replacement it is too low if anything, and gives the lower end.
+    """
+    scored = [subject for subject in subjects if subject]
+    if not scored:
+        return Interval(low=0.0, high=0.0, stderr=None)
+    found = jackknife.interval([subject[name] for subject in scored])
+    low = (
+        min(found.low, jackknife.interval([subject[_SIGNED] for subject in scored]).low)
+        if name == "mr_score"
+        else found.low
+    )
+    least = -100.0 if name == "mcc" else 0.0
+    return Interval(low=max(least, low), high=min(100.0, found.high), stderr=found.stderr)
 
 
 def counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> dict[str, Counts]:
@@ -243,7 +242,7 @@ def counts_by_question(pairs: Sequence[tuple[str, RowFacts]]) -> dict[str, Count
 
 
 def vector_figures(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDArray[np.float64]]:
-    """Compute `figures_of_counts` for many resamples, one per row."""
+    """Return the metrics of many counts, one per row; the fields of a row are those of `Counts`."""
     import numpy as np
 
     def share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -257,11 +256,3 @@ def vector_figures(sums: NDArray[np.float64], weights: Weights) -> dict[str, NDA
     score = weights.mcc * np.maximum(0.0, mcc) + weights.step * step + weights.reason * reason
     values = (score, mcc, step, reason, share(tp, tp + fp), share(tp, tp + fn))
     return {name: 100 * value for name, value in zip(FIGURES, values, strict=True)}
-
-
-def _interval(values: NDArray[np.float64], level: float) -> Interval:
-    import numpy as np
-
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    return Interval(low=float(low), high=float(high), stderr=spread)

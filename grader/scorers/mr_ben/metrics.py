@@ -12,10 +12,46 @@ from grader.results import READINGS, Metric, ReadingName, SampleResult
 from grader.scorers.mr_ben import figures
 from grader.scorers.mr_ben.facts import facts_of
 from grader.scorers.mr_ben.figures import RowFacts, SubjectFigures, Weights
-from grader.scorers.mr_ben.subjects import SUBJECT
+from grader.scorers.mr_ben.tasks import SUBJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from grader.statistics.jackknife import Interval
+
+GLOSSARY: Mapping[str, str] = {
+    "mr_score": "How well the model finds mistakes in solutions: mcc (if above 0), acc_step and acc_reason, weighted.",
+    "mcc": "Matthews correlation of the model's verdicts with the gold verdicts, from -100 to 100; guessing gives 0.",
+    "acc_step": "Of the incorrect solutions, the share whose first wrong step the model names.",
+    "acc_reason": "Of the incorrect solutions, the share whose error the model also explains correctly.",
+    "precision": "Of the solutions that the model calls correct, the share that are correct.",
+    "recall": "Of the correct solutions, the share that the model calls correct.",
+    "parse_success_rate": "The share of replies in which a verdict was found.",
+    "official headings": "The verdict is under the headings that the prompt asks for.",
+    "headings not found": "The headings that the prompt asks for are missing.",
+    "heading": "The verdict is under a heading.",
+    "json": "The verdict is a field of a JSON object.",
+    "no verdict": "No heading and no sentence gives a verdict.",
+    "several verdicts": "The reply has verdicts that contradict each other.",
+    "undecided": "The reply says that it cannot tell.",
+    "revised in a sentence": "A later sentence withdraws the first verdict.",
+    "implied by the step": "A wrong step is named, so the verdict is incorrect.",
+    "hedged": "The verdict says both right and wrong.",
+    "missing": "The prediction file has no answer to this task.",
+    "server_failure": "The model's server failed; this says nothing about the model.",
+    "headings not read": "The official parser finds the headings of the prompt only in their exact spelling and order.",
+    "wording of the verdict": "The official parser reads a verdict only if it is `correct` or `incorrect` alone.",
+    "wording of the step": "The official parser reads a step only in the form `Step 3`.",
+    "bare digit": "The official parser gives no credit for a step that is only a number.",
+    "code line": "Officially, a line of code counts only if the judge agrees; here it is the annotated line.",
+    "empty gold step": "The data name no wrong line, and officially an unread line is equal to this empty one.",
+    '"Incorrect" credited': "The judge says incorrect; officially this is credited, because it contains correct.",
+    "judge reply not in the official format": "The official parser cannot read the judge's reply.",
+}
+
+OUTCOME_NAMES: Mapping[str, str] = {"correct": "credited", "wrong": "not credited"}
+"""Models also call solutions "correct" here, so `wrong | correct` would look like a contradiction."""
+
 
 PARSE_RATE = "parse_success_rate"
 FactsBySubject = dict[str, list[tuple[str, RowFacts]]]
@@ -23,7 +59,7 @@ FactsBySubject = dict[str, list[tuple[str, RowFacts]]]
 
 
 def metrics(samples: list[SampleResult], weights: Weights) -> list[Metric]:
-    """Return the metrics of every subject and their mean, in both readings, with bootstrap intervals over questions."""
+    """Return the metrics of every subject and their mean, in both readings, with jackknife intervals over questions."""
     rows: list[Metric] = []
     for reading in READINGS:
         rows += _reading_metrics(facts_by_subject(samples, reading), weights, reading)
@@ -31,13 +67,16 @@ def metrics(samples: list[SampleResult], weights: Weights) -> list[Metric]:
 
 
 def facts_by_subject(
-    samples: list[SampleResult], reading: ReadingName, beside: Iterable[SampleResult] = ()
+    samples: list[SampleResult],
+    reading: ReadingName,
+    beside: Iterable[SampleResult] = (),
+    beside_reading: ReadingName | None = None,
 ) -> FactsBySubject:
     """Return the data from which the metrics are computed; raises InputError.
 
-    `beside` has the samples of another run: rows that are unscored there are unscored here, too.
+    `beside` has the samples of another run: rows that are unscored there (in `beside_reading`) are unscored here, too.
     """
-    others = {(sample.qid, sample.sample): facts_of(sample).row(reading) for sample in beside}
+    others = {(sample.qid, sample.sample): facts_of(sample).row(beside_reading or reading) for sample in beside}
     table: FactsBySubject = {}
     for sample in samples:
         facts = facts_of(sample).row(reading)
@@ -45,7 +84,7 @@ def facts_by_subject(
             other = others[sample.qid, sample.sample]
             unjudged = {part: None for part in ("step", "reason") if getattr(other, part) is None}
             facts = msgspec.structs.replace(facts, **unjudged, lost=facts.lost or other.lost)
-        table.setdefault(subject_of(sample), []).append((sample.cluster, facts))
+        table.setdefault(subject_of(sample), []).append((sample.independent_unit, facts))
     return table
 
 
@@ -77,7 +116,7 @@ def tally(samples: list[SampleResult]) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def _reading_metrics(table: FactsBySubject, weights: Weights, reading: ReadingName) -> list[Metric]:
-    intervals = figures.bootstrap_interval(table, weights)
+    intervals = figures.intervals(table, weights)
     counts = {subject: figures.count([facts for _, facts in pairs]) for subject, pairs in table.items()}
     values = {subject: figures.figures_of_counts(c, weights) for subject, c in counts.items()}
     extremes = {subject: figures.bounds(c, weights) for subject, c in counts.items()}
@@ -114,7 +153,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _metrics_of(
-    row: _Row, intervals: Mapping[tuple[str | None, str], figures.Interval], reading: ReadingName
+    row: _Row, intervals: Mapping[tuple[str | None, str], Interval], reading: ReadingName
 ) -> Iterator[Metric]:
     group = None if row.subject is None else f"{SUBJECT}={row.subject}"
     for name in figures.FIGURES:

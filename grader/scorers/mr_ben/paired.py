@@ -2,7 +2,7 @@
 
 A question's effect on a metric is computed with all other questions halfway between the two runs. The effects add up
 to the difference except for a small rest (no rest if the metric is a share). So the effects are tested like the
-changes of a mean, see `grader.decisions.paired`. Resampling questions would often miss a few changes: a gate on it
+changes of a mean, see `grader.statistics.paired`. Resampling questions would often miss a few changes: a gate on it
 would pass a third of the runs that it should reject.
 """
 
@@ -12,8 +12,8 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from grader.decisions.paired import LEVEL, Difference, detectable, interval, permutation
 from grader.scorers.mr_ben.figures import Counts, Weights, counts_by_question, vector_figures
+from grader.statistics.paired import Difference, of_changes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,23 +46,13 @@ def difference(before: Rows, after: Rows, name: str, weights: Weights, subject: 
     # With few questions, the effect of one can exceed the metric's range, because the metric is not linear.
     scale = max(reach, *(abs(effect) for effect, _ in effects))
     changes = [change for effect, number in effects for change in [round(effect / scale, 12)] * number]
-    rest = value - scale * math.fsum(changes) / total
-
-    def around(level: float) -> tuple[float, float]:
-        low, high = (scale * end + rest for end in interval(changes, level))
-        return max(-reach, low), min(reach, high)
-
-    wide, narrow = around(1 - LEVEL), around(1 - 2 * LEVEL)
-    moved = [change for change in changes if change]
-    return Difference(
-        value=value,
-        ci95=wide,
-        ci90=narrow,
-        p_value=permutation(moved) if moved else 1.0,
-        test="paired permutation" if moved else "no difference to test",
+    return of_changes(
+        changes,
+        value=value / 100,
+        scale=scale / 100,
         n=total,
-        differing=len(moved),
-        detectable=detectable(*wide),
+        differing=sum(change != 0 for change in changes),
+        reach=reach / 100,
     )
 
 

@@ -1,4 +1,4 @@
-"""Turn responses into samples, from both readings of every response and the judge's decision."""
+"""Turn responses into samples: both readings of every response, and the decision of the judge, who is asked here."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from grader.scorers.mr_ben.facts import ReadingFacts, SampleFacts, facts_of
 from grader.scorers.mr_ben.judge_decision import decision_careful
 from grader.scorers.mr_ben.official import official_letters
 from grader.scorers.mr_ben.reading import Credit, GoldRow, MrBenReading
-from grader.scorers.mr_ben.tasks import MrBenTask
+from grader.scorers.mr_ben.tasks import MrBenTask, plain
 from grader.scorers.oddities import NOT_JUDGED, SERVER_FAILURE, marked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.judge import JudgeReply
+    from grader.judge import JudgeQuestion, JudgeReply
+    from grader.judge.session import JudgeSession
     from grader.predictions.outcomes import Oddities
 
 
@@ -103,7 +104,7 @@ def _lost_facts(sample: SampleResult) -> msgspec.Raw:
 
 
 def _sample(reply: Reply, answer: JudgeReply | None) -> SampleResult:
-    said = None if answer is None else answer.text if answer.text is not None else answer.unreadable or None
+    said = None if answer is None else answer.text if answer.text is not None else answer.unreadable
     official = _official_credit(reply, said)
     careful = mr_ben.credit_careful(reply.gold, reply.careful, _decision(answer))
     why = "" if answer is None else answer.error
@@ -194,3 +195,44 @@ def _absent(task: MrBenTask) -> SampleResult:
         groups=task.groups,
         facts=write_facts(facts),
     )
+
+
+_VERDICTS = {"correct": "Correct", "right": "Correct", "wrong": "Wrong", "incorrect": "Wrong"}
+"""A person's verdict, one word -> the judge's decision."""
+
+
+def ask_judge(replies: list[Reply], session: JudgeSession, *, by_person: bool) -> Mapping[str, JudgeReply]:
+    """Ask about the error reasons that matter in at least one reading; return question key -> reply."""
+    if session.judge is None:
+        return {}
+    answers = session.judge.ask([_question(r, session.template) for r in replies if r.asks_official or r.asks_careful])
+    return {key: _as_judged(answer) for key, answer in answers.items()} if by_person else answers
+
+
+def _as_judged(answer: JudgeReply) -> JudgeReply:
+    """Turn a person's one-word verdict into the form of a judge's reply, so that both readings can read it."""
+    verdict = _VERDICTS.get((answer.text or "").strip(" \t\r\n.!*").lower())
+    if verdict is None:
+        return answer
+    form = f"Step-by-Step Reasoning: -\nStudent Error Reason Analysis: -\nFinal Decision: {verdict}"
+    return msgspec.structs.replace(answer, text=form)
+
+
+def _question(reply: Reply, template: str | None) -> JudgeQuestion:
+    from grader.judge import JudgeQuestion
+    from grader.judge.prompts import error_reason_prompt
+
+    row = reply.task.row
+    reason = reply.careful.error_reason or reply.official.raw[2]
+    if reply.gold.coding:
+        reason = f"First error line: {reply.careful.step or reply.official.raw[1].strip()}\n{reason}"
+    prompt = error_reason_prompt(
+        question=plain(row.get("Question")),
+        solution=plain(row.get("Model_Solution_Steps")),
+        first_error_step=plain(row.get("Model_Solution_First_Error_Step")),
+        error_reason=plain(row.get("Model_Solution_Error_Reason")),
+        rectified_step=plain(row.get("Model_Solution_Rectified_First_Error_Step")),
+        answer=reason,
+        template=template,
+    )
+    return JudgeQuestion(qid=reply.key, prompt=prompt, accept=lambda text: decision_careful(text) is not None)

@@ -5,32 +5,35 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from grader.decisions.paired import Compared, NothingPairedError
+import msgspec
+
 from grader.errors import InputError, UsageError
 from grader.models.prompt import Sampling, Turn
 from grader.results import read_facts, write_facts
-from grader.scorers.interface import Marks, Scored, Scorer, no_results
-from grader.scorers.mr_ben import figures, prompts, subjects
+from grader.scorers.interface import WHY_DIFFERENT, Marks, Scored, Scorer, no_results
+from grader.scorers.mr_ben import figures, prompts, tasks
 from grader.scorers.mr_ben import metrics as mr_score
 from grader.scorers.mr_ben import probes as selftest_probes
-from grader.scorers.mr_ben.declaration import MrBenBenchmark
-from grader.scorers.mr_ben.facts import RunFacts, as_table, facts_of
+from grader.scorers.mr_ben.declaration import OWN_WEIGHTS, MrBenBenchmark, weight_notes, weights_of
+from grader.scorers.mr_ben.facts import RunFacts, facts_of
 from grader.scorers.mr_ben.figures import Weights
-from grader.scorers.mr_ben.glossary import GLOSSARY, OUTCOME_NAMES
+from grader.scorers.mr_ben.metrics import GLOSSARY, OUTCOME_NAMES
 from grader.scorers.mr_ben.tasks import MrBenTask, tasks_from
-from grader.scorers.mr_ben.weights import OWN_WEIGHTS, weight_notes, weights_of
+from grader.scorers.oddities import with_families
+from grader.scorers.pairing import Compared, NothingPairedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from grader.data.rows import Rows
+    from grader.data.tables import Rows
     from grader.models.prompt import Asking
     from grader.predictions.file import PredictionFile
-    from grader.results import ReadingName, Report, SampleResult
+    from grader.results import Metric, ReadingName, Report, SampleResult
     from grader.scorers.interface import Earlier, Observe, Run
     from grader.scorers.mr_ben.facts import ReadingFacts
     from grader.scorers.probe import Probe
+    from grader.statistics.paired import Difference
 
 NO_JUDGE = (
     "No judge: rows whose error reason had to be judged are unscored. Give --judge-model (and --judge-base-url), "
@@ -58,12 +61,12 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
 
     def own_rows(self, declared: MrBenBenchmark, split: str, given: Path | None) -> Rows:
         """Load the subject files that exist."""
-        return subjects.load(declared, split, given)
+        return tasks.load(declared, split, given)
 
     def carried(self, file: PredictionFile, declared: MrBenBenchmark) -> Rows | None:
         """Return the rows of an official result file."""
         del declared
-        return subjects.from_tables(file.rows, file.name) if isinstance(file.rows, dict) else None
+        return tasks.from_tables(file.rows, file.name) if isinstance(file.rows, dict) else None
 
     def tasks(self, declared: MrBenBenchmark, split: str, rows: Rows) -> dict[str, MrBenTask]:
         """Turn rows into tasks."""
@@ -83,7 +86,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
         self, declared: MrBenBenchmark, split: str, given: Path | None
     ) -> Mapping[str, list[Mapping[str, Any]]]:
         """Return the demonstrations of the data's `k_shot_demo.json`; raises UsageError, InputError."""
-        return prompts.load_demonstrations(subjects.place_of(declared, split, given))
+        return prompts.load_demonstrations(tasks.place_of(declared, split, given))
 
     # --- scoring --------------------------------------------------------------------------------------------------
 
@@ -95,8 +98,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
     def score(self, run: Run[MrBenBenchmark, MrBenTask]) -> Scored:
         """Read, judge and score; raises a GradeError."""
         from grader.judge.session import judge_session
-        from grader.scorers.mr_ben.judging import ask_judge
-        from grader.scorers.mr_ben.samples import read, samples_of, without_failures
+        from grader.scorers.mr_ben.samples import ask_judge, read, samples_of, without_failures
 
         weights = weights_of(run.benchmark, run.options)
         replies = read(run.tasks, run.predictions, run.oddities)
@@ -104,6 +106,7 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             answers = ask_judge(replies, session, by_person=run.options.judge_replies is not None)
         needed = sum(reply.asks_official or reply.asks_careful for reply in replies)
         samples = without_failures(samples_of(run.tasks, run.predictions, replies, answers), run.oddities)
+        samples = with_families(samples, run.tasks, run.benchmark.columns)
         kinds = Counter(kind for sample in samples if (kind := facts_of(sample).difference))
         facts = RunFacts(
             weights=weights._asdict(),
@@ -145,6 +148,10 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             notes=[*kept, *weight_notes(earlier.benchmark, weights)],
             intervals=figures.METHOD,
         )
+
+    def recompute(self, report: Report) -> list[Metric]:
+        """Return the metrics that a report's samples give, with the weights of its run."""
+        return mr_score.metrics(report.samples, _weights_of(report))
 
     # --- self-test ------------------------------------------------------------------------------------------------
 
@@ -190,11 +197,24 @@ class MrScore(Scorer[MrBenBenchmark, MrBenTask]):
             raise NothingPairedError from None
         return Compared(name=name, reading=reading, group=group, before=was, after=now, difference=moved)
 
+    def compare_readings(self, report: Report, name: str) -> Difference:
+        """Compare the careful with the official value by the effect of each question."""
+        from grader.scorers.mr_ben.paired import difference
+
+        samples, weights = report.samples, _weights_of(report)
+        official = mr_score.facts_by_subject(samples, "official", samples, "careful")
+        careful = mr_score.facts_by_subject(samples, "careful", samples, "official")
+        try:
+            return difference(official, careful, name, weights)
+        except ValueError:
+            raise NothingPairedError from None
+
     # --- reports --------------------------------------------------------------------------------------------------
 
     def made_with(self, report: Report) -> dict[str, Any]:
         """Return the weights, the number of judged rows, why the readings differ, and the counts."""
-        return as_table(_facts_of(report))
+        table: dict[str, Any] = msgspec.to_builtins(_facts_of(report))
+        return table
 
     def marks(self, sample: SampleResult) -> Marks:
         """Return what each reading found, the gold step, and the judge's reply."""
@@ -230,4 +250,4 @@ def _found(facts: ReadingFacts, gold: str | None) -> list[tuple[str, str | bool 
 def _kind_notes(kinds: Counter[str]) -> list[str]:
     if not kinds:
         return []
-    return ["Why the readings differ: " + ", ".join(f"{kind} {n}" for kind, n in kinds.most_common()) + "."]
+    return [WHY_DIFFERENT + ", ".join(f"{kind} ({n})" for kind, n in kinds.most_common()) + "."]

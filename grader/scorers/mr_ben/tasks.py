@@ -1,18 +1,128 @@
-"""A row of Mr-Ben as a task: a question, a worked solution, and the solution's first error."""
+"""Mr-Ben's rows, from subject files or a run's official result file, as tasks: solutions under review."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from grader.data import download
+from grader.data.tables import Row, Rows
+from grader.errors import DataUnavailableError, InputError, UsageError
+from grader.files.json_records import JsonText, Problems
+from grader.files.json_text import shown
+from grader.predictions.foreign import row_qids
 from grader.scorers.mr_ben.reading import GoldRow
-from grader.scorers.mr_ben.scored_file import row_qids
-from grader.scorers.mr_ben.subjects import SUBJECT
 from grader.task import Block, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from grader.data.rows import Row, Rows
+    from grader.scorers.mr_ben.declaration import MrBenBenchmark
+
+SUBJECT = "subject"
+_NEEDED = ("Question_UUID", "Sampled_Model", "Model_Solution_Steps", "Model_Solution_Correctness",
+           "Model_Solution_First_Error_Step")  # fmt: skip
+
+
+def load(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Rows:
+    """Load the subject files that exist and ignore the folder's other files. Raises InputError."""
+    place = place_of(benchmark, split, given)
+    paths = _paths(place, benchmark.subjects)
+    rows: list[Row] = []
+    digest = hashlib.sha256()
+    problems: list[str] = []
+    for path in paths:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
+        digest.update(path.name.encode() + b"\0" + data)
+        rows += _rows(path, data, problems)
+    if problems:
+        raise InputError(shown(problems))
+    return Rows(rows=rows, origin=_origin(benchmark, split, place, given), digest=digest.hexdigest()[:16])
+
+
+def _origin(benchmark: MrBenBenchmark, split: str, place: Path, given: Path | None) -> str:
+    """Return the name of the data in reports: the folder's name, or the address it was downloaded from."""
+    fetched = given is None and not benchmark.splits[split].data
+    return benchmark.splits[split].files_url if fetched else place.name
+
+
+def place_of(benchmark: MrBenBenchmark, split: str, given: Path | None) -> Path:
+    """Return the folder of subject files, or the one file that was given; raises DataUnavailableError."""
+    declared = benchmark.splits[split]
+    if given is not None:
+        return given
+    if declared.data:
+        return Path(benchmark.folder) / declared.data
+    fetched = download.kept(benchmark, split)
+    if fetched is not None:
+        return fetched
+    way = f"Get it with `grade fetch {benchmark.id}`, or give" if download.has_address(declared) else "Give"
+    raise DataUnavailableError(
+        f"The data of {benchmark.id} is not here. {way} the folder of its subject files "
+        f"({', '.join(f'{name}.json' for name in benchmark.subjects[:3])}, ...) with --data FOLDER."
+    )
+
+
+def from_tables(tables: Mapping[str, list[dict[str, Any]]], origin: str) -> Rows:
+    """Return the rows that came with the predictions; raises InputError."""
+    problems: list[str] = []
+    rows = [
+        _checked({**row, SUBJECT: name}, f"{origin}: $.{name}[{number}]", problems)
+        for name, table in tables.items()
+        for number, row in enumerate(table)
+    ]
+    if problems:
+        raise InputError(shown(problems))
+    digest = hashlib.sha256(msgspec.json.encode(rows)).hexdigest()[:16]
+    return Rows(rows=rows, origin=origin, digest=digest, is_carried=True)
+
+
+def _paths(place: Path, subjects: list[str]) -> list[Path]:
+    if place.is_file() and place.stem in subjects:
+        return [place]
+    if not place.is_dir():
+        some = ", ".join(f"{name}.json" for name in subjects[:2])
+        what = "this is a file" if place.exists() else "there is no such folder"
+        raise UsageError(f"--data {place}: {what}; expected a folder with {some}, ... (or one of these files).")
+    paths = [place / f"{name}.json" for name in subjects if (place / f"{name}.json").is_file()]
+    if not paths:
+        raise UsageError(f"--data {place}: contains none of {', '.join(f'{name}.json' for name in subjects)}.")
+    return paths
+
+
+def _rows(path: Path, data: bytes, problems: list[str]) -> list[Row]:
+    try:
+        questions = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=dict[str, list[Row]])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        problems.append(f"{path.name}: {error}; expected {{question id: [rows]}}")
+        return []
+    repeated = Problems(str(path))
+    JsonText(data.removeprefix(b"\xef\xbb\xbf"), repeated).whole()
+    problems += repeated.lines()
+    return [
+        _checked({**row, SUBJECT: path.stem}, f"{path.name}: $.{question}[{number}]", problems)
+        for question, members in questions.items()
+        for number, row in enumerate(members)
+    ]
+
+
+def _checked(row: Row, where: str, problems: list[str]) -> Row:
+    lacking = [name for name in _NEEDED if row.get(name) is None]
+    if lacking:
+        problems.append(f"{where}: missing {', '.join(lacking)}")
+        return row
+    if row["Model_Solution_Correctness"] not in ("correct", "incorrect"):
+        problems.append(f"{where}: Model_Solution_Correctness is {row['Model_Solution_Correctness']!r}")
+    steps = row["Model_Solution_Steps"]
+    if not isinstance(steps, str) and not (isinstance(steps, list) and all(isinstance(step, str) for step in steps)):
+        problems.append(f"{where}: Model_Solution_Steps is neither a text nor a list of texts")
+    return row
 
 
 class MrBenTask(Task, frozen=True, kw_only=True):

@@ -6,11 +6,11 @@ import csv
 import json
 from typing import TYPE_CHECKING, Any
 
-from grader.files.results_file import decode_report
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import READINGS, Report, read_facts
+from grader.results.file import decode_report
 from grader.scorers.choice.facts import RunFacts
 
 if TYPE_CHECKING:

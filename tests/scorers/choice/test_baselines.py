@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.data.rows import Rows
+from grader.data.tables import Rows
 from grader.scorers import declarations
-from grader.scorers.choice.baselines import baselines
 from grader.scorers.choice.items import items_from
+from grader.scorers.choice.metrics import baselines
 
 VSTAR: Any = declarations.load("vstar")
 

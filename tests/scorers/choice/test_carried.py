@@ -6,8 +6,8 @@ from typing import Any
 
 from grader.predictions.read import PredictionFile, PredictionRecord
 from grader.scorers import declarations
-from grader.scorers.choice.carried import carried_rows
 from grader.scorers.choice.items import items_from
+from grader.scorers.choice.tables import carried_rows
 
 MMBENCH: Any = declarations.load("mmbench")
 

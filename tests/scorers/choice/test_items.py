@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.data.rows import Rows
-from grader.errors import UsageError
+from grader.data.tables import Rows
+from grader.errors import GradeError, UsageError
+from grader.grading import grade
 from grader.observer import Silent
+from grader.options import Options
 from grader.scorers import declarations
 from grader.scorers.choice.facts import SampleFacts
 from grader.scorers.choice.items import (
@@ -24,6 +28,8 @@ from grader.scorers.choice.items import (
 from grader.scorers.choice.metrics import facts_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grader.scorers.choice.declaration import ChoiceBenchmark
     from grader.scorers.choice.items import Item
 
@@ -137,3 +143,29 @@ def test_a_reply_that_is_not_there_is_no_answer_in_both_readings() -> None:
     assert (gone.qid, gone.sample, gone.cluster, facts_of(gone)) == ("1000007", 2, "7", SampleFacts(gold="B"))
     assert gone.official == gone.careful
     assert (gone.official.outcome, gone.official.rule) == ("no_answer", "missing")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"options": list("abcdef")}, 'q.jsonl:1: 6 options, but letters = "ABCD" has only 4'),
+        ({"options": []}, "q.jsonl:1: 1: no options"),
+        ({"options": None}, "q.jsonl: no column options"),
+        ({"question": None}, "q.jsonl: no column question"),
+        ({"answer": "C"}, "q.jsonl:1: 1: the answer 'C' is not one of its options"),
+        ({"reader": "nonsense"}, "reader 'nonsense' is unknown; known: "),
+    ],
+)
+def test_a_bad_row_or_reader_is_one_clear_error(change: dict[str, object], message: str, tmp_path: Path) -> None:
+    reader = change.pop("reader", "mmlu-pro")
+    (tmp_path / "benchmark.toml").write_text(
+        'id = "own"\nname = "Own"\nscoring = "multiple_choice"\ndefault_split = "t"\ndefault_protocol = "r"\n'
+        'columns = {id = "id", question = "question", answer = "answer", options = "options"}\n'
+        f'splits.t.data = "q.jsonl"\nprotocols.r.reader = "{reader}"\n'
+    )
+    row = {"id": "1", "question": "Which?", "options": ["a", "b"], "answer": "A"} | change
+    (tmp_path / "q.jsonl").write_text(json.dumps(row) + "\n")
+    answers = tmp_path / "answers.json"
+    answers.write_text('[{"qid": "1", "predictions": ["A"]}]')
+    with pytest.raises(GradeError, match=re.escape(message)):
+        grade(answers, Options(benchmark=str(tmp_path)), Silent())

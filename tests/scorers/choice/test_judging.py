@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.errors import InputError
-from grader.results import READINGS, JudgeProvenance
+from grader.results import READINGS, JudgeProvenance, Outcome
+from tests.conftest import ROOT
 from tests.models.server import Asked, ModelServer, fail, say
 from tests.scorers.choice.made import answers, overall, predictions, rolled, row, run, table
 
@@ -48,8 +49,30 @@ def test_the_judge_is_asked_only_what_is_unread_and_can_still_matter(tmp_path: P
         source="endpoint", model="m", endpoint=server.url, questions=3, calls=3, prompt_tokens=33, completion_tokens=6
     )
     assert report.notes == [
-        f"Judge m at {server.url}: 3 calls, 0 replies from the cache; 33 prompt and 6 completion tokens."
+        "Of the answers, official has the judge's word on 3 of 8 samples (3 correct); "
+        "careful has the judge's word on 2 of 8 samples (2 correct).",
+        f"Judge m at {server.url}: 3 calls, 0 replies from the cache; 33 prompt and 6 completion tokens.",
     ]
+
+
+def test_vlmevalkits_judge_cannot_choose_an_option_that_its_table_has_lost(tmp_path: Path) -> None:
+    rows = [row(1, "None|red|blue|green", "A"), row(2, "None|red|blue|green", "B")]
+    data, path = table(tmp_path / "q.tsv", rows), predictions(tmp_path, {"1": "nothing at all", "2": "like a tomato"})
+    with ModelServer.playing(say("A")) as server:
+        report = run(path, data, judge_model="m", judge_base_url=server.url)
+    assert answers(report, "careful") == {"1": "A", "2": "A"}
+    assert answers(report, "official") == {"1": None, "2": None}
+    assert [s.official.outcome for s in report.samples] == [Outcome.NO_ANSWER, Outcome.NO_ANSWER]
+
+
+def test_a_run_without_a_judge_says_what_its_official_value_lacks(tmp_path: Path) -> None:
+    rows = [row(1, "red|blue", "A"), row(2, "red|blue", "B")]
+    data, path = table(tmp_path / "q.tsv", rows), predictions(tmp_path, {"1": "like a tomato", "2": "B"})
+    (note,) = [note for note in run(path, data).notes if note.startswith("No judge")]
+    assert "1 of 2 replies got no official credit only for that." in note
+    with ModelServer.playing(say("A")) as server:
+        report = run(path, data, judge_model="m", judge_base_url=server.url)
+    assert not [note for note in report.notes if note.startswith("No judge")]
 
 
 def test_replies_are_kept_between_runs(tmp_path: Path) -> None:
@@ -138,3 +161,33 @@ def test_vstar_has_a_judge_in_the_careful_reading_alone(tmp_path: Path) -> None:
     replies.write_text('{"0": "B"}')
     report = run(predictions(tmp_path, {"0": "it is yonder"}), data, "vstar", judge_replies=replies)
     assert overall(report, "accuracy") == (0, 100)
+
+
+@pytest.mark.parametrize("name", ["vstar", "mmlu-pro", "mmmu", "mmstar", "own"])
+def test_every_multiple_choice_benchmark_has_a_judge_for_what_careful_cannot_read(name: str, tmp_path: Path) -> None:
+    if name == "own":
+        (tmp_path / "benchmark.toml").write_text(
+            'id = "own"\nname = "Own"\nscoring = "multiple_choice"\ndefault_split = "t"\ndefault_protocol = "r"\n'
+            'columns = {id = "id", question = "q", answer = "answer", options = "options"}\n'
+            'splits.t.data = "q.jsonl"\nprotocols.r.reader = "simple-evals"\n'
+        )
+        data = tmp_path / "q.jsonl"
+        rows = ({"id": str(n), "q": "Which?", "options": ["red", "blue"], "answer": "B"} for n in range(3))
+        data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        qids, name = ["0", "1", "2"], str(tmp_path)
+    else:
+        sample = ROOT / "benchmarks" / name / "sample"
+        (data,) = sample.glob("questions.*")
+        qids = [record["qid"] for record in json.loads((sample / "predictions.json").read_bytes())][:3]
+    path = predictions(tmp_path, {qids[0]: "B", qids[1]: "like a comet", qids[2]: "like a rose"})
+    with ModelServer(lambda asked: say("Z" if "rose" in asked.prompt else "B")) as server:
+        options = {"judge_model": "m", "judge_base_url": server.url, "ids": tuple(qids)}
+        first = run(path, data, name, **options)
+        second = run(path, data, name, **options)
+        assert asked_about(server) == ["like a comet", "like a rose"]
+    rules = [(s.careful.rule, s.careful.answer) for s in first.samples]
+    assert rules == [("bare_letter", "B"), ("judge", "B"), ("judge", None)]
+    assert any("careful has the judge's word on 2 of 3 samples" in note for note in first.notes or ())
+    assert [(s.official, s.careful) for s in second.samples] == [(s.official, s.careful) for s in first.samples]
+    assert second.provenance.judge is not None
+    assert (second.provenance.judge.calls, second.provenance.judge.cached) == (0, 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 from typing import Any
 
 import msgspec
@@ -9,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.results import Outcome, Reading, SampleResult, write_facts
+from grader.results import Outcome, Reading, SampleResult, by_observation, write_facts
 from grader.scorers import means
 from grader.scorers.choice import metrics as cm
 from grader.scorers.choice.facts import LetterCounts, SampleFacts, UnitOutcome
@@ -78,6 +80,24 @@ def test_a_circular_question_is_right_where_every_pass_is(
     assert [cm.facts_of(s) for s in marked] == [SampleFacts(gold="A", question=question)] * len(passes)
 
 
+def test_lost_passes_do_not_move_circular_accuracy() -> None:
+    """2 % of passes lost: it was 1.8 points too low, because only wrong questions survive a lost pass."""
+    rng = random.Random(0)
+    samples, whole = [], []
+    for question in range(4000):
+        right = rng.random() < 0.54
+        words = ["correct" if right or turn else "wrong" for turn in range(4)]
+        whole.append(right)
+        samples += [
+            sample(f"{question}.{turn}", "unscored" if rng.random() < 0.02 else word, unit=str(question))
+            for turn, word in enumerate(words)
+        ]
+    found = means.metric("x", "careful", None, cm.whole_groups(samples, "careful"))
+    assert found is not None
+    assert found.number == pytest.approx(100 * sum(whole) / 4000, abs=0.5)
+    assert found.dropped == pytest.approx(4000 * (1 - 0.98**4), rel=0.2)
+
+
 def test_the_first_pass_is_the_questions_own_or_else_the_first_there_is() -> None:
     samples = [
         sample("1000001", "wrong", unit="1"), sample("1", "correct"),
@@ -85,6 +105,26 @@ def test_the_first_pass_is_the_questions_own_or_else_the_first_there_is() -> Non
     ]  # fmt: skip
     assert value(cm.first_passes, *samples) == (100, 2, msgspec.UNSET)
     assert value(cm.all_passes, *samples) == (50, 2, msgspec.UNSET)
+
+
+def test_vanilla_accuracy_of_all_passes_is_the_mean_of_passes_and_not_of_questions() -> None:
+    """As in VLMEvalKit, whose mean is over the rows of its table; a question with more options counts more."""
+    samples = [sample(f"{n}", "correct", unit="one") for n in range(2)]
+    samples += [sample(f"{n}", "correct" if n == 2 else "wrong", "unscored", unit="two") for n in range(2, 6)]
+    rows = means.metric_rows(samples, cm.ALL_PASSES, cm.all_passes)
+    assert [(row.reading, row.number, row.n, row.bounds) for row in rows] == [
+        ("official", pytest.approx(50), 2, msgspec.UNSET),
+        ("careful", pytest.approx(100), 1, pytest.approx((100 / 3, 100))),
+    ]
+    assert rows[0].stderr == pytest.approx(100 / 3)  # of a ratio, whose clusters are the questions
+    found = cm.pass_values(by_observation(samples), "official")
+    assert math.fsum(filter(None, found.values())) / 2 == pytest.approx(0.5)
+
+
+def test_official_passes_are_those_in_the_file() -> None:
+    samples = [sample("1", "correct", unit="1"), sample("2", "missing", unit="1"), sample("3", "wrong", unit="3")]
+    assert value(cm.all_passes, *samples) == (50, 2, msgspec.UNSET)
+    assert value(cm.all_passes, *samples, name="careful") == (pytest.approx(100 / 3), 2, msgspec.UNSET)
 
 
 def test_each_group_has_its_figure_overall_first_then_by_name() -> None:
@@ -100,13 +140,14 @@ WORDS = st.sampled_from(["correct", "wrong", "unscored", "no_answer", "missing"]
 
 
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=4), min_size=1, max_size=8))
-def test_circular_accuracy_never_exceeds_vanilla_and_bounds_enclose_it(groups: list[list[str]]) -> None:
+def test_circular_credit_never_exceeds_the_share_of_passes_and_bounds_enclose_it(groups: list[list[str]]) -> None:
     samples = [
         sample(str(g + 1_000_000 * n), word, unit=str(g))
         for g, words in enumerate(groups)
         for n, word in enumerate(words)
     ]
-    whole, every = cm.whole_groups(samples, "careful"), cm.all_passes(samples, "careful")
+    whole = cm.whole_groups(samples, "careful")
+    every = [means.mean_of(members, "careful") for members in by_observation(samples).values()]
     for one, mean in zip(whole, every, strict=True):
         assert one.low <= mean.low
         assert one.high <= mean.high

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def test_first_passes_alone_are_rotated_where_the_predictions_have_the_others(tmp_path: Path) -> None:
     """Every option moves one letter on; "All of the above" stays last where the predictions have one pass fewer."""
-    whole = rolled(1, "red|blue|green", "B") + rolled(2, "None|NA|nan", "C")
+    whole = rolled(1, "red|blue|green", "B") + rolled(2, "cat|dog|cow", "C")
     fixed = [row(3, "cut|trim|All of the above", "C"), row(1000003, "trim|cut|All of the above", "C")]
     first = table(tmp_path / "first.tsv", [r for r in (*whole, *fixed) if int(r["index"]) < 1_000_000])
     texts: dict[str, str | list[str]] = {r["index"]: r["answer"] for r in (*whole, *fixed)}
@@ -33,11 +33,14 @@ def test_first_passes_alone_are_rotated_where_the_predictions_have_the_others(tm
         run(predictions(tmp_path, {q: t for q, t in texts.items() if q != "1000002"}), first)
 
 
-def test_options_none_na_and_nan_are_options(tmp_path: Path) -> None:
-    rows = rolled(1, "None|NA|nan|null", "A")
+def test_options_none_na_and_nan_are_options_that_vlmevalkit_does_not_have(tmp_path: Path) -> None:
+    rows = rolled(1, "None|NA|Some|All", "A") + rolled(2, "None|NA|Some|All", "C")
     report = run(predictions(tmp_path, {r["index"]: f"({r['answer']})" for r in rows}), table(tmp_path / "q.tsv", rows))
-    assert overall(report, "circular_accuracy") == (100, 100)
+    assert overall(report, "circular_accuracy") == (50, 100)
     assert report.notes == []
+    first = report.samples[0].official
+    assert first.answer is None
+    assert "takes options A (None), B (NA) for an empty cell" in first.detail
 
 
 def test_a_missing_pass_is_an_error_or_counts_as_wrong_and_is_noted(tmp_path: Path) -> None:
@@ -49,7 +52,7 @@ def test_a_missing_pass_is_an_error_or_counts_as_wrong_and_is_noted(tmp_path: Pa
     report = run(path, data, missing="wrong")
     # The official scorer goes by the passes that are there.
     assert overall(report, "circular_accuracy") == (100, 50)
-    assert overall(report, "vanilla_accuracy_all_passes") == (75, 75)
+    assert overall(report, "vanilla_accuracy_all_passes") == (100, 75)
     assert report.notes == ["1 of 4 questions have no prediction and count as wrong."]
     assert [s.qid for s in report.samples] == ["1", "1000001", "2", "1000002"]
     assert report.samples[1].careful.detail == "there is no prediction"

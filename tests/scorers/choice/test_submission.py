@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 
 from grader.predictions.tables import read_table
-from grader.scorers.choice.submission import columns_of, write_submission
+from grader.scorers.choice.tables import columns_of, write_submission
 
 if TYPE_CHECKING:
     from pathlib import Path

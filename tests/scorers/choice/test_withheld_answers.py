@@ -49,5 +49,5 @@ def test_an_answer_column_without_answers_makes_a_submission(tmp_path: Path, wit
 
 
 def test_answers_of_some_rows_alone_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="2 rows have no answer, but the others have one: 2, 1000002"):
+    with pytest.raises(InputError, match="2 rows without an answer, but the others have one: 2, 1000002"):
         _grade(tmp_path, ["A", "nan", "B", ""])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from grader.files.results_file import decode_report
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import Metric, Report, read_facts
+from grader.results.file import decode_report
 from grader.scorers.mr_ben.facts import RunFacts
 from tests.conftest import ROOT
 

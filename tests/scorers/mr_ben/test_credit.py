@@ -7,6 +7,7 @@ from collections import defaultdict
 
 import pytest
 
+from grader.predictions.foreign import row_qids
 from grader.scorers.mr_ben.figures import RowFacts, figures, mean_figures
 from grader.scorers.mr_ben.judge_decision import decision_careful
 from grader.scorers.mr_ben.reading import (
@@ -21,7 +22,6 @@ from grader.scorers.mr_ben.reading import (
     read_official,
     steps_match,
 )
-from grader.scorers.mr_ben.scored_file import row_qids
 from tests.scorers.mr_ben.made import PROGRAM, SAMPLE, full_response, sample_rows
 
 

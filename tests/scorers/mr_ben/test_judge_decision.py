@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -98,12 +97,3 @@ def test_a_line_is_read_by_what_it_says_and_not_by_words_in_it(line: str, value:
 @given(st.text())
 def test_lower_case_keeps_every_position(text: str) -> None:
     assert len(lowered(text + "İ")) == len(text) + 1
-
-
-@pytest.mark.parametrize("unit", ["\n", "\t", "not ", "Final Decision:", "contains ", "~~", "\ud800\0"])
-def test_a_megabyte_is_read_in_moments(unit: str) -> None:
-    text = REASONING + unit * (1_000_000 // len(unit))
-    begin = time.process_time()
-    decision_careful(text)
-    decision_official(text)
-    assert time.process_time() - begin < 3

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grader.decisions.paired import interval
 from grader.scorers.mr_ben.figures import FIGURES, RowFacts, Weights, figures, mean_figures
 from grader.scorers.mr_ben.paired import difference
+from grader.statistics.paired import interval
 
 Rows = dict[str, list[tuple[str, RowFacts]]]
 MARKS = st.sampled_from((True, False, None))
@@ -121,10 +121,10 @@ def test_what_does_not_touch_a_figure_does_not_differ_in_it() -> None:
 
 def test_subjects_weigh_alike_however_many_questions_they_have() -> None:
     before = {"big": [(f"q{n}", FOUND) for n in range(90)], "small": [(f"q{n}", FOUND) for n in range(10)]}
-    after = {"big": before["big"], "small": [(f"q{n}", HALF if n < 4 else FOUND) for n in range(10)]}
+    after = {"big": before["big"], "small": [(f"q{n}", HALF if n < 6 else FOUND) for n in range(10)]}
     found = difference(before, after, "acc_reason", Weights())
-    assert (found.value, found.n) == (pytest.approx(-20), 100)
-    assert found.ci90[0] < -20 < found.ci90[1] < 0
+    assert (found.value, found.n) == (pytest.approx(-30), 100)
+    assert found.ci90[0] < -30 < found.ci90[1] < 0
 
 
 def test_the_rows_of_a_question_move_together() -> None:

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -298,31 +297,6 @@ def test_style_order_and_case_of_headings_do_not_matter(
     text = "\n".join(style.format(case(NAMES[part])) + values[part] for part in order)
     reading = read_careful(text, coding=False)
     assert (reading.correctness, reading.step, reading.error_reason) == (correctness, str(step), values[2])
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        " ", "\n", "\0", "*", "\n#", "-", "{ \"", '{"a":', "<think>", "</think>", "<think></think>", "step ", "9", "`",
-        "Solution Correctness: correct\n", "solution correctness: ", "not really ", "line 1: ", "solution is ", "İ",
-        "\ud800",
-    ],
-)  # fmt: skip
-def test_a_megabyte_is_read_in_moments(unit: str) -> None:
-    """A text whose fifth takes so little time that even its square would do need not be read as a whole."""
-    taken = _seconds(unit * (200_000 // len(unit)))
-    if taken * 5**2 >= 6:
-        taken = _seconds(unit * (1_000_000 // len(unit)))
-    assert taken < 6
-
-
-def _seconds(error_reason: str) -> float:
-    text = full_response("incorrect", error_reason)
-    begin = time.process_time()
-    for coding in (False, True):
-        read_careful(text, coding=coding, solution=PROGRAM if coding else ["Step 1: x", "Step 2: y"])
-    read_official(text)
-    return time.process_time() - begin
 
 
 def test_importing_the_module_does_not_import_numpy() -> None:

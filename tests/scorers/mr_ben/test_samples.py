@@ -10,13 +10,17 @@ from grader.errors import InputError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
-from grader.results import READINGS
+from grader.results import READINGS, JudgeProvenance
+from grader.scorers.mr_ben.facts import facts_of
+from tests.models.server import ModelServer, fail, say
 from tests.scorers.mr_ben.made import (
     MATH,
     RIGHT,
     YES,
+    facts_of_run,
     figures,
     folder,
+    metric,
     predictions,
     replies,
     run,
@@ -42,3 +46,86 @@ def test_a_row_without_a_prediction_is_an_error_or_wrong(tmp_path: Path) -> None
     assert report.notes == ["1 of 4 rows have no prediction and count as wrong."]
     again = grade(path, Options(benchmark="mr-ben", data=data, score_only=True), Silent()).report
     assert again == report
+
+
+def test_the_judge_is_asked_only_where_its_word_can_matter(tmp_path: Path) -> None:
+    """Wrong verdicts, wrong steps and solutions that are correct need no judge."""
+    data = folder(tmp_path / "data", math=MATH)
+    with ModelServer.playing(say(YES)) as server:
+        report = run(predictions(tmp_path, RIGHT), data, judge_model="m", judge_base_url=server.url)
+    assert len(server.asked) == 1
+    for shown in ("What is q2?", "Step 1: one\nStep 2: two", "two is not it", "it is not two"):
+        assert shown in server.asked[0].prompt
+    assert figures(report, "careful")["acc_reason"] == 50
+    assert facts_of_run(report).judged == 1
+    assert report.provenance.judge == JudgeProvenance(
+        source="endpoint", model="m", endpoint=server.url, questions=1, calls=1, prompt_tokens=11, completion_tokens=2
+    )
+    assert facts_of(report.samples[1]).judge == YES
+
+
+def test_a_reply_that_cannot_be_read_is_asked_for_again(tmp_path: Path) -> None:
+    data = folder(tmp_path / "data", math=MATH)
+    with ModelServer.playing(say("hm"), say(YES)) as server:
+        report = run(predictions(tmp_path, RIGHT), data, judge_model="m", judge_base_url=server.url)
+    assert len(server.asked) == 2
+    assert (report.unscored, figures(report, "careful")["acc_reason"]) == (0, 50)
+
+
+def test_a_judge_that_is_never_readable_leaves_the_careful_reason_unscored_between_bounds(tmp_path: Path) -> None:
+    """Officially such a reply is an error without credit, never retried."""
+    data = folder(tmp_path / "data", math=MATH)
+    with ModelServer.playing(say("hm")) as server:
+        report = run(predictions(tmp_path, RIGHT), data, judge_model="m", judge_base_url=server.url)
+    assert len(server.asked) == 3
+    assert report.unscored == 1
+    assert [(s.official.outcome, s.careful.outcome) for s in report.samples][1] == ("wrong", "unscored")
+    official, careful = (metric(report, "acc_reason", reading) for reading in READINGS)
+    assert (official.value, careful.value, careful.bounds) == (0, None, (0, 50))
+    assert metric(report, "mcc", "careful").bounds != metric(report, "mr_score", "careful").bounds
+
+
+@pytest.mark.parametrize("judged", ["none", "unreachable"])
+def test_without_a_judges_word_what_hangs_on_it_is_unscored_in_both_readings(tmp_path: Path, judged: str) -> None:
+    data = folder(tmp_path / "data", math=MATH)
+    path = predictions(tmp_path, RIGHT)
+    if judged == "none":
+        report = run(path, data)
+        assert report.notes[0].startswith("No judge: rows whose error reason had to be judged are unscored.")
+    else:
+        with ModelServer.playing(fail(429, code="insufficient_quota")) as server:
+            report = run(path, data, judge_model="m", judge_base_url=server.url)
+        assert ", 1 question without a reply; " in report.notes[0]
+    for reading in READINGS:
+        assert report.samples[1].reading(reading).outcome == "unscored"
+        assert metric(report, "acc_reason", reading).bounds == (0, 50)
+        score = metric(report, "mr_score", reading)
+        assert score.bounds
+        assert [round(b, 4) for b in score.bounds] == [26.547, 51.547]
+    assert report.unscored == 1
+
+
+@pytest.mark.parametrize(("word", "reason"), [("Correct", 50), ("right.", 50), ("wrong", 0), ("Incorrect", 0)])
+def test_a_persons_verdict_in_one_word_holds_in_both_readings(tmp_path: Path, word: str, reason: float) -> None:
+    data = folder(tmp_path / "data", math=MATH)
+    report = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": word}))
+    assert [figures(report, reading)["acc_reason"] for reading in READINGS] == [reason, reason]
+    assert report.unscored == 0
+
+
+def test_a_judges_incorrect_is_credited_officially_and_is_a_no_to_a_careful_reader(tmp_path: Path) -> None:
+    data = folder(tmp_path / "data", math=MATH)
+    told = YES.replace("Correct", "Incorrect")
+    report = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": told}))
+    assert [figures(report, reading)["acc_reason"] for reading in READINGS] == [50, 0]
+    assert facts_of_run(report).difference_kinds == {'"Incorrect" credited': 1}
+    assert report.notes == ['Why the readings differ: "Incorrect" credited (1).']
+
+
+def test_a_template_replaces_the_wording(tmp_path: Path) -> None:
+    data = folder(tmp_path / "data", math=MATH)
+    template = tmp_path / "prompt.txt"
+    template.write_text("{question}|{solution}|{first_error_step}|{error_reason}|{answer}")
+    with ModelServer.playing(say(YES)) as server:
+        run(predictions(tmp_path, RIGHT), data, judge_model="m", judge_base_url=server.url, judge_prompt=template)
+    assert server.asked[0].prompt.startswith("What is q2?|Step 1: one\nStep 2: two|2|two is not it|-----")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from grader.grading import grade
@@ -29,6 +30,9 @@ from tests.scorers.mr_ben.made import (
     run,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "benchmarks" / "mr-ben" / "sample"
 
@@ -47,7 +51,7 @@ def test_the_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> None:
         "headings not read", "wording of the verdict", "wording of the step", "bare digit", "code line",
         '"Incorrect" credited', "empty gold step",
     }  # fmt: skip
-    listed = ", ".join(f"{kind} {n}" for kind, n in kinds.items())
+    listed = ", ".join(f"{kind} ({n})" for kind, n in kinds.items())
     assert report.notes[-1] == f"Why the readings differ: {listed}."
 
 
@@ -138,7 +142,7 @@ def test_subjects_that_are_there_are_graded_and_other_files_are_not_looked_at(tm
     assert {m.group for m in report.metrics} == {None, "subject=math", "subject=biology"}
 
 
-def scored(rows: list[dict[str, Any]], texts: dict[str, str], judged: dict[str, str]) -> list[dict[str, Any]]:
+def scored(rows: list[dict[str, Any]], texts: dict[str, str], judged: Mapping[str, str | None]) -> list[dict[str, Any]]:
     """The rows as the official scorer writes them."""
     done = []
     for r in rows:
@@ -162,3 +166,17 @@ def test_an_official_result_file_is_rescored_by_itself(tmp_path: Path) -> None:
     assert (report.provenance.data, report.provenance.data_is_carried) == ("run.json", True)
     again = grade(path, Options(benchmark="mr-ben", score_only=True), Silent()).report
     assert (again.metrics, again.samples) == (report.metrics, report.samples)
+
+
+@pytest.mark.parametrize("raw", ["", None])
+def test_an_empty_recorded_reply_of_the_judge_earns_no_official_credit(tmp_path: Path, raw: str | None) -> None:
+    """The published calculation reads it as an error without credit; a careful reader does not know."""
+    path, data = tmp_path / "run.json", folder(tmp_path / "data", math=MATH)
+    path.write_text(json.dumps({"math": scored(MATH, RIGHT, {"q2/m": raw})}))
+    report = run(path, None)
+    official, careful = (metric(report, "acc_reason", reading) for reading in READINGS)
+    assert (official.value, official.bounds) == (0, msgspec.UNSET)
+    assert (careful.value, careful.bounds) == (None, (0, 50))
+    assert [(s.official.outcome, s.careful.outcome) for s in report.samples][1] == ("wrong", "unscored")
+    given = run(predictions(tmp_path, RIGHT), data, judge_replies=replies(tmp_path, {"q2/m": ""}))
+    assert (given.metrics, given.unscored) == (report.metrics, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.scorers.choice.careful.patterns import Pattern
+from grader.scorers.choice.careful.quantities import WORDS
 from grader.scorers.choice.reading import ChoiceReading, ambiguous, no_answer, read_as
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 _SHARES = Pattern(
     r"[\s(\[{\"']*+([A-Z])[)\]}\"']*\s*+[:=-]?+\s*+(?:about|approximately|~)?+\s*+(\d{1,3}(?:\.\d{1,3})?)\s?%[)\s]*[,;|\n]?"
 )
+_NUMBER = Pattern(rf"\d|\b(?:{'|'.join(WORDS)}|[ivx]+)\b")
 _EDGE = " \t\n.,;:!?\"'*()[]{}<>_`$#\u3002-"
 
 
@@ -20,13 +22,26 @@ def read_bare(text: str, options: Options) -> ChoiceReading | None:
     """Return the reading of a reply that is one letter or one option's text; None if it is more than that."""
     if len(text) > 2 * options.longest + 60:
         return None
+    shown = _as_shown(text, options)
+    if shown is not None:
+        return shown
     end = len(text.rstrip(_EDGE))
     start = end - len(text[:end].lstrip(_EDGE))
     if start >= end:
         return None
     if end - start == 1 and text[start].isascii() and text[start].isalpha():
         return _letter(text, start, options)
-    return _text(text, (start, end), options) or _shares(text, options)
+    return _number(text, (start, end), options) or _text(text, (start, end), options) or _shares(text, options)
+
+
+def _as_shown(text: str, options: Options) -> ChoiceReading | None:
+    """Read a letter with its own text as the question shows it, "B. a red car", which most short replies are."""
+    body = text.strip()
+    letter, said = body[:1], body[3:].strip()
+    if body[1:3] not in (". ", ") ", ": ") or not said or options.texts.get(letter, "").rstrip(".") != said.rstrip("."):
+        return None
+    first = text.index(body)
+    return read_as(letter, "own_line", (first, first + len(body)))
 
 
 def _shares(text: str, options: Options) -> ChoiceReading | None:
@@ -53,13 +68,17 @@ def _letter(text: str, at: int, options: Options) -> ChoiceReading:
         if len(same) == 1:
             return read_as(same[0], "option_text", span)
         return no_answer("outside_options", span, f"{letter} is not among the options")
-    other = options.named_letters.get(letter)
-    # In brackets a letter is a label; a bare letter can also be the text of another option.
-    if other is not None and "(" not in text[max(0, at - 8) : at]:
-        return ambiguous(
-            "letter_is_a_text", span, f"names option {letter}, or option {other}, whose text is that letter"
-        )
     return read_as(letter, "bare_letter", span)
+
+
+def _number(text: str, span: tuple[int, int], options: Options) -> ChoiceReading | None:
+    """Read the number of an option, if no option has a number."""
+    said = text[slice(*span)]
+    if len(said) != 1 or not "1" <= said <= "9" or int(said) > len(options.letters):
+        return None
+    if any(_NUMBER.search(t) for t in options.low.values()) or not all(options.texts.values()):
+        return None
+    return read_as(options.letters[int(said) - 1], "ordinal", span)
 
 
 def _text(text: str, span: tuple[int, int], options: Options) -> ChoiceReading | None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
@@ -13,10 +12,12 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from grader.scorers.choice.careful import wordings as say
+from grader.scorers.choice.careful.options import bare
 from grader.scorers.choice.careful.patterns import Pattern
-from grader.scorers.choice.reading import ChoiceReading
 
 if TYPE_CHECKING:
+    import re
+
     from grader.scorers.choice.careful.options import Options
     from grader.scorers.choice.careful.text import Page
 
@@ -24,24 +25,25 @@ Role = Literal["declared", "concluded", "own_line", "leading", "denied", "doubte
 
 _WORDY = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _LABEL = Pattern(
-    rf"(?<![{_WORDY}])[(\[{{<]\s?(?P<low1>[a-z])\s?[)\]}}>]|[(\[{{<\"']\s?(?P<up1>[A-Z])\s?[)\]}}>\"']"
-    rf"|(?<![{_WORDY}'°])(?<!\w\.)(?P<up>[A-Z])(?![{_WORDY}#°]|\+(?:\+|\s|$|[.,;!?)])|'(?!s\b|d[iıuü]r|t[iıuü]r)[{_WORDY}]|"
-    rf"-[{_WORDY}]|\.[A-Z]\b)"
-    r"|(?:(?<=option )|(?<=choice )|(?<=answer ))(?P<low3>[b-z]|a(?= (?:is|was|seems|because|matches)\b))"
-    rf"(?![{_WORDY}'-])"
-    rf"|(?<![{_WORDY}'°./-])(?P<low2>[a-z])(?=\s*(?:$|[).,:;!?\]}}\"'\n。]))(?!\.[a-z])"
+    rf"[(\[{{<](?<![{_WORDY}].)\s?(?P<low1>[a-z])\s?[)\]}}>]|[(\[{{<\"']\s?(?P<up1>[A-Z])\s?[)\]}}>\"']"
+    rf"|[A-Z](?<![{_WORDY}'°].)(?<!\w\..)(?:(?<![A-Za-z]-.)|(?<=(?i:option|choice|answer|letter)-.))(?![{_WORDY}#°]|\+(?:\+|\s|$|[.,;!?)])|"
+    rf"'(?!s\b|d[iıuü]r|t[iıuü]r)[{_WORDY}]|-[{_WORDY}]|\.[A-Z]\b)"
+    rf"|[a-z](?<![{_WORDY}'°].)(?:(?<=(?:option|choice|answer) .)(?:(?<!a)|(?= (?:is|was|seems|because|matches)\b))"
+    rf"(?![{_WORDY}'-])|(?<![./-].)(?=\s*(?:$|[).,:;!?\]}}\"'\n。]))(?!\.[a-z]))"
 )
 _ORDINAL = Pattern(
     r"\b(?:option|choice|answer|alternative|opción|antwort|réponse)(?:\s{1,3}(?:number|"
     r"no\.?))?\s{0,3}#?\s?(?P<digit>[1-9])(?![\w%]|[.,]\d)"
-    r"|\b(?P<word>first|second|third|fourth|fifth|erste|zweite|dritte|vierte|première|deuxième|troisième|"
+    r"|\b(?P<word>first|second|third|fourth|fifth|last|erste|zweite|dritte|vierte|première|deuxième|troisième|"
     r"quatrième|primera|segunda|tercera|cuarta)"
     r"\s{1,3}(?:option|choice|answer|one|alternative|antwort|réponse|opción|respuesta)\b"
-    r"|第(?P<han>[一二三四五1-5])[个個]?(?:选项|選項|答案|项)"
+    r"|\bthe (?P<of_two>former|latter)\b|第(?P<han>[一二三四五1-5])[个個]?(?:选项|選項|答案|项)"
 )
 _RANK = {
     **dict(zip("123456789", range(9), strict=True)),
     **dict(zip("一二三四五", range(5), strict=True)),
+    "former": 0,
+    "latter": 1,
     **dict(zip(("first", "second", "third", "fourth", "fifth"), range(5), strict=True)),
     **dict(zip(("erste", "zweite", "dritte", "vierte"), range(4), strict=True)),
     **dict(zip(("première", "deuxième", "troisième", "quatrième"), range(4), strict=True)),
@@ -81,19 +83,12 @@ _DELIMITED = Pattern(
     r"[ \t\"'*)\]}>]{0,6}(?P<delim>[.):,=|-]|\s-|(?:is|was|says|reads|ist|est|es|è|é)(?= )|是)?"
     r"[ \t\"'(*\[{:=-]{0,6}(?:(?<= )(?:the|an?) )?"
 )
+_TIGHT = Pattern(r"[ \t\"'*)\]}>]{0,6}[.):,=|]?[ \t]{1,6}(?=[-(])")
 _CLAUSE_STOP = Pattern(r"[ \t\"'*)\]}]*(?:$|[.,;!?\n。(]|-\s)")
-_LINE_BEFORE = Pattern(r"[\s\"'(\[{<*>:.=-]*$")
-_LINE_AFTER = Pattern(r"[\s\"')\]}>*.,;!。=-]*$")
-_LEAD_AFTER = Pattern(
-    r"[ \t\"')\]}>*]*(?:[.):,;!。-]|\n|$|because\b|since\b|as\b|for\b|weil\b|car\b|porque\b|因为)", re.IGNORECASE
-)
-_LEAD_TEXT_AFTER = Pattern(r"[ \t\"')\]}>*]*(?:[.:,;!。]|\n|$|\s-|because\b|since\b)", re.IGNORECASE)
-_MANY = Pattern(r"\b(?:each|every|all|these|following|options|choices|one by one)\b")
-_OPTIONS_FOLLOW = Pattern(r"\b(?:options?|choices?)(?: are)?[ \t]*:[ \t]*$")
+_SYMBOL_AFTER = Pattern(r"'*[(\[](?!\s*$)|\s*(?:[<>≤≥≡∨∧·⊃∪∩×^]|[=≈]\s*[\w\\(+-])")
+_SYMBOL_BEFORE = Pattern(r"[¬~≡∨∧·⊃∪∩×^≤≥]\s?$|\d\s?$")
+"""What joins a capital to a formula: a call, a relation, an operator, a number (then it is a unit)."""
 _MOST = 1500
-_REACH = 140
-_ASKED = 24
-"""Maximum length, in characters, of a short question and of the answer to it."""
 
 
 class Mention(msgspec.Struct):
@@ -115,9 +110,9 @@ class Mention(msgspec.Struct):
     role: Role = "named"
 
 
-def find_mentions(page: Page, options: Options) -> list[Mention]:
+def find_mentions(page: Page, options: Options, *, with_values: bool = False) -> list[Mention]:
     """Return the mentions in order. A text that belongs to a label is merged into it; roles are not set yet."""
-    places = options.occurrences(page.low)
+    places = options.occurrences(page.low, options.values_in(page.low) if with_values else [])
     labels = _labels(page, options)
     # "Point B", "Both A and B": a label inside a longer option text is part of that text.
     covers = [(s, e, k) for s, e, k in places if e - s > 2]
@@ -155,30 +150,50 @@ def _labels(page: Page, options: Options) -> list[Mention]:
 def _label(m: re.Match[str], page: Page, options: Options) -> Mention | None:
     """Return the mention for a lone letter; None if it is an article, a pronoun or part of a name."""
     shown, low = page.shown, page.low
-    letter = m[m.lastgroup or 0].upper()
+    letter, is_small = m[m.lastgroup or 0].upper(), m[m.lastgroup or 0].islower()
     start, end = m.span()
     left = low[max(0, start - 40) : start]
     marked = m.lastgroup in ("up1", "low1") or _OPTION_WORD.search(left) is not None
-    if m.lastgroup in ("low1", "low2", "low3") and not (
-        letter in options and (marked or _lower_case_label(left, start, len(low.rstrip())))
+    if is_small and not (
+        letter in options and _lower_case_label(left, start, len(low.rstrip()), options, marked=marked)
     ):
         return None
     shaky = False
-    if m.lastgroup == "up":
+    is_bare = not (m.lastgroup or is_small)
+    if is_bare:
         word = _NEXT_WORD.match(shown, end)
         verdict = _before_word(letter, word[1] if word else "", marked)
         if verdict is None and not _own_text_follows(letter, end, page, options):
             return None
         shaky = verdict is False
-        if not marked and _NAMED_THINGS.search(left):
-            return None
-    if _READ_THERE.search(left) or (m.lastgroup == "up1" and _READ_THERE.search(left + '"')):
+    if not marked and ((is_bare and _NAMED_THINGS.search(left)) or _is_symbol(page, start, end, options)):
         return None
-    return _extended(Mention(frozenset(letter), start, end, end, "label", marked=marked, shaky=shaky), page, options)
+    quoted = m.lastgroup == "up1" or left.endswith(('"', "'"))
+    if quoted and (_READ_THERE.search(left) or (m.lastgroup == "up1" and _READ_THERE.search(left + '"'))):
+        return None
+    found = Mention(frozenset(letter), start, end, end, "label", marked=marked, shaky=shaky)
+    if letter not in options and letter in options.named_letters:
+        found.letters = frozenset(options.named_letters[letter])  # the option whose text is the letter
+        return found
+    return _extended(found, page, options)
 
 
-def _lower_case_label(left: str, start: int, length: int) -> bool:
-    """Whether a bare small letter is a label: it opens the reply or a line, or a declaration precedes it."""
+def _is_symbol(page: Page, start: int, end: int, options: Options) -> bool:
+    """Whether a bare capital is a symbol of a formula ("P(x > 5)", "H = 3", "T ⊃ U") and no label."""
+    joined = _SYMBOL_AFTER.match(page.shown, end) or _SYMBOL_BEFORE.search(page.shown, max(0, start - 4), start)
+    if not joined and (not page.is_formula(start, end) or say.FORM_BEFORE.search(page.low, max(0, start - 40), start)):
+        return False
+    match = _DELIMITED.match(page.low, end)
+    found = options.starting_at(page.low, match.end()) if match else None
+    return found is None
+
+
+def _lower_case_label(left: str, start: int, length: int, options: Options, *, marked: bool) -> bool:
+    """Whether a small letter is a label: it is marked, opens the reply or a line, or a declaration precedes it."""
+    if options.asks_in_parts:
+        return say.FORM_BEFORE.search(left) is not None
+    if marked:
+        return True
     opens = not left.rpartition("\n")[2].strip(" -*") and (start < 40 or "\n" in left)
     # A long text that ends in a single small letter was cut off inside a word.
     cut = start > 100 and start + 1 >= length
@@ -209,11 +224,16 @@ def _own_text_follows(letter: str, end: int, page: Page, options: Options) -> bo
 
 def _extended(mention: Mention, page: Page, options: Options) -> Mention:
     """Include what follows a label: its own text extends the mention, another option's text is a conflict."""
+    (letter,) = mention.letters
+    tight = _TIGHT.match(page.low, mention.end)
+    own = options.starting_at(page.low, tight.end()) if tight else None
+    if own is not None and own[0] == letter:  # a minus or a bracket belongs to the text: "I. -$1,500"
+        mention.stop, mention.marked, mention.shaky = own[1], True, False
+        return mention
     match = _DELIMITED.match(page.low, mention.end)
     if match is None or match.end() >= len(page.low):
         return mention
-    (letter,) = mention.letters
-    found = options.starting_at(page.low, match.end())
+    found = options.starting_at(page.low, match.end()) or _own_formula(letter, match.end(), page, options)
     if found is None:
         mention.marked = mention.marked or (match["delim"] or ",") in ").:"
         return mention
@@ -225,6 +245,15 @@ def _extended(mention: Mention, page: Page, options: Options) -> Mention:
     elif match["delim"] != "|" and _CLAUSE_STOP.match(page.low, found[1]) and letter in options:
         mention.conflict, mention.stop = found[0], found[1]
     return mention
+
+
+def _own_formula(letter: str, at: int, page: Page, options: Options) -> tuple[str, int] | None:
+    """Return (letter, end) if the rest of the line is the option's text but for blanks, marks and LaTeX."""
+    end = page.line(at, at)[1]
+    text = options.low.get(letter, "")
+    if not text or end - at > 2 * len(text) + 40 or bare(page.low[at:end]) != bare(text):
+        return None
+    return letter, at + len(page.low[at:end].rstrip(" .*"))
 
 
 def _texts(options: Options, places: list[tuple[int, int, str]], taken: list[tuple[int, int]]) -> list[Mention]:
@@ -245,8 +274,10 @@ def _texts(options: Options, places: list[tuple[int, int, str]], taken: list[tup
 def _ordinals(page: Page, options: Options) -> list[Mention]:
     found = []
     for m in _ORDINAL.finditer(page.low):
-        said = m["digit"] or m["word"] or m["han"]
-        rank = _RANK[said]
+        said = m["digit"] or m["word"] or m["han"] or m["of_two"]
+        rank = len(options.letters) - 1 if said == "last" else _RANK[said]
+        if m["of_two"] and len(options.letters) != 2:
+            continue
         said_by = [k for k, w in options.words.items() if said in w or any(t == str(rank + 1) for t in w)]
         if rank >= len(options.letters):
             continue
@@ -256,142 +287,3 @@ def _ordinals(page: Page, options: Options) -> list[Mention]:
         conflict = next((k for k in said_by if k != letter), None)
         found.append(Mention(frozenset(letter), m.start(), m.end(), m.end(), "ordinal", marked=True, conflict=conflict))
     return found
-
-
-class Group(msgspec.Struct):
-    """Mentions that form one list ("A and B") and get one role."""
-
-    members: list[Mention]
-    role: Role = "named"
-    final: bool = False
-    """Worded or placed as the reply's conclusion."""
-    echo: bool = False
-    """An echoed list of options, not a statement."""
-    reading: ChoiceReading | None = None
-    """The reading of a container, if the group represents one."""
-
-    @property
-    def start(self) -> int:
-        """Start of the first member."""
-        return self.members[0].start
-
-    @property
-    def stop(self) -> int:
-        """End of the last member with its text."""
-        return self.members[-1].stop
-
-    @property
-    def letters(self) -> frozenset[str]:
-        """Every option named."""
-        return frozenset().union(*(m.letters for m in self.members))
-
-
-def group(mentions: list[Mention], page: Page) -> list[Group]:
-    """Join mentions with nothing but connectives between them."""
-    groups: list[Group] = []
-    for mention in mentions:
-        if groups and mention.start < groups[-1].stop:
-            continue
-        if groups and _continues(groups[-1], mention, page):
-            groups[-1].members.append(mention)
-        else:
-            groups.append(Group([mention]))
-    for one in groups:
-        texts = sum(m.stop > m.end for m in one.members)
-        one.echo = len(one.letters) > 1 and texts >= len(one.members) - 1
-    return groups
-
-
-def _continues(so_far: Group, mention: Mention, page: Page) -> bool:
-    last = so_far.members[-1]
-    between = page.low[last.stop : mention.start]
-    if len(between) > 24:
-        return False
-    if mention.letters <= so_far.letters and len(so_far.letters) > 1 and mention.kind == last.kind:
-        return False  # "of B and C, C fits": a list names each option once
-    if "\n" in between:
-        # A list of options has ascending letters; a blank line or a smaller letter begins something new.
-        if between.count("\n") > 1 or min(mention.letters) <= max(last.letters) or last.kind == "text":
-            return False
-        between = between.replace(".", " ").replace("-", " ")
-    elif last.stop > last.end and mention.stop > mention.end:
-        between = between.replace(".", " ")
-    if last.kind == mention.kind or "text" not in (last.kind, mention.kind):
-        return say.CONNECTED.fullmatch(between) is not None
-    # "blue (B)" and "blue, B" name one option twice or disagree; in both cases they belong together.
-    return last.kind == "text" and mention.kind == "label" and re.fullmatch(r"[\s,]*[(\[]?", between) is not None
-
-
-def judge(one: Group, page: Page, last_line: tuple[int, int], first: int) -> None:
-    """Set the group's role from the words around it; `first` is where the reply's text begins."""
-    start, stop = one.start, one.stop
-    left_end, right_end = page.sentence(start, stop)
-    left = page.low[max(left_end, start - _REACH) : start]
-    heading = _heading_before(page, left_end) if not left.strip(" -*\"'([{>") and left_end else ""
-    left = heading + left
-    right = page.low[stop : min(right_end, stop + _REACH)]
-    if right.rstrip().endswith("?") and len(right) < _ASKED:
-        right += page.low[right_end : right_end + _ASKED]  # "A? No." has its answer in the next sentence
-    one.role = _role(one, left, right)
-    if one.role == "doubted" and heading and _is_announced(one, page, heading):
-        one.role = "declared"
-    if one.role == "named":
-        _judge_by_place(one, page, first)
-    in_last_line = start >= last_line[0]
-    one.final = bool(say.FINAL_BEFORE.search(left)) or (in_last_line and one.role == "own_line")
-
-
-def _heading_before(page: Page, at: int) -> str:
-    """Return the line before `at` if it announces something ("Answer:"), else an empty string."""
-    above = page.low[max(0, at - _REACH) : at].rstrip().rpartition("\n")[2].rstrip(" \"'*")
-    if _MANY.search(above):
-        return ""
-    return above + " " if above.endswith((":", "is", "是", "answer")) else ""
-
-
-def _is_announced(one: Group, page: Page, heading: str) -> bool:
-    """Whether a label is alone on its line, below a line such as "I will choose:"; doubts in that line are ignored."""
-    choosing = say.STRONG_BEFORE.search(heading) and not say.DENIED_BEFORE.search(heading)
-    if not choosing or one.members[0].kind != "label":
-        return False
-    first, last = page.line(one.start, one.stop)
-    marks = " \t*\"'([{<)]}>.!"
-    return page.only_before(first, one.start, marks) and page.only_after(one.stop, last, marks)
-
-
-def _role(one: Group, left: str, right: str) -> Role:
-    if say.ALL_BUT_BEFORE.search(left):
-        return "declared" if say.DENIED_AFTER.match(right) else "denied"
-    if say.DENIED_AFTER.match(right) or say.DENIED_BEFORE.search(left):
-        return "denied"
-    if one.echo or say.COMPARED_BEFORE.search(left):
-        return "listed"
-    if say.DOUBTED_BEFORE.search(left) or say.DOUBTED_AFTER.match(right):
-        return "doubted"
-    # A confirmed text ("the dog is right there") is not necessarily the answer; a confirmed label is.
-    if one.members[0].kind == "text":
-        return "declared" if say.TEXT_BEFORE.search(left) else "named"
-    return "declared" if say.CONFIRMED_AFTER.match(right) else _role_by_left(one, left, right)
-
-
-def _role_by_left(one: Group, left: str, right: str) -> Role:
-    if say.STRONG_BEFORE.search(left):
-        cut_off = any(m.shaky for m in one.members) and not say.CLAUSE_END.match(right)
-        return "named" if cut_off else "declared"
-    return "concluded" if say.WEAK_BEFORE.search(left) and say.CLAUSE_END.match(right) else "named"
-
-
-def _judge_by_place(one: Group, page: Page, first: int) -> None:
-    """Take a label or text for a statement if it is alone on its line, or at the very start before a delimiter."""
-    line_start, line_end = page.line(one.start, one.stop)
-    if line_end >= page.end and page.only_after(one.stop, line_end, " .*)!\"'"):
-        line_start = max(line_start, page.sentence(one.start, one.stop)[0])
-    is_short = one.start - line_start < 60 and line_end - one.stop < 60
-    before, after = (page.shown[line_start : one.start], page.shown[one.stop : line_end]) if is_short else ("", "")
-    if is_short and _LINE_BEFORE.fullmatch(before) and _LINE_AFTER.fullmatch(after):
-        announced = page.low[max(0, line_start - _REACH) : line_start].removesuffix("\n")
-        one.role = "listed" if _OPTIONS_FOLLOW.search(announced) else "own_line"
-    elif one.start <= first + 3 and not page.shown[first : one.start].strip("\"'([{<*- "):
-        pattern = _LEAD_TEXT_AFTER if one.members[0].kind == "text" else _LEAD_AFTER
-        if pattern.match(page.shown, one.stop):
-            one.role = "leading"

@@ -1,7 +1,7 @@
 """A question's options: their texts in plain form, and where a reply contains them."""
 
 # Lists of words read best as words.
-# ruff: noqa: SIM905
+# ruff: noqa: RUF001, SIM905
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from grader.scorers.choice.careful.patterns import Pattern
-from grader.scorers.choice.careful.text import plain
+from grader.scorers.choice.careful.quantities import WORDS, Quantity, quantities_in, quantity
+from grader.scorers.choice.careful.spelling import nearest
+from grader.scorers.choice.careful.text import plain, without_markup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _TOKEN = Pattern(
     r"[^\W\d_\u3040-\u9fff\uac00-\ud7af]+|(?<![\w)])-?\d+(?:[.,:/]\d+)*|\d+(?:[.,:/]\d+)*|"
@@ -36,8 +38,24 @@ _COMMON = frozenset(
     "than so neither either nan na".split()
 )
 _COMMON_CJK = frozenset("是否不有无对错在的了没上下大小多少一二三")
+_LONGEST_QUANTITY = 60
+_PART_OF_NUMBER = Pattern(r"\d[./]$|-$|[+*/^×]\s?$|frac\s?\{$|frac\s?\{\d+\}\{$")
+_LOOSE = Pattern(r"[\s$\\(){}\[\]*]|\\(?:text|mathrm)\b")
+_MARK = Pattern(r"\\(?:left|right|text\w*|mathrm|[dt]?frac|cdot|times)\b|[^\w.+-]|_")
+_TERM_BEFORE = Pattern(r"[+*/^×(<>-]\s?$")
+_TERM_AFTER = Pattern(r"\s?[-+*/^×=<>)]")
 _EDGE = " .,;:!\"'*()[]。"
 _LIST_NUMBER = Pattern(r"(?:^|\n)[\s>*-]*$|\b(?:step|figure|fig\.?|option|image|line|part|item|point|no\.|#)\s*$")
+
+
+def compact(text: str) -> str:
+    """Return a text without blanks, LaTeX brackets and a final full stop."""
+    return _LOOSE.sub("", text).rstrip(".。")
+
+
+def bare(text: str) -> str:
+    """Return a text's letters, digits and signs, without marks and LaTeX."""
+    return _MARK.sub("", text).rstrip(".")
 
 
 def tokens(text: str) -> tuple[str, ...]:
@@ -50,7 +68,8 @@ def tokens(text: str) -> tuple[str, ...]:
 class Options:
     """The options of one question, letter to text. Derived values are computed at first use."""
 
-    def __init__(self, options: Mapping[str, str]) -> None:
+    def __init__(self, options: Mapping[str, str], question: str = "") -> None:
+        self.question = question.lower()
         self.texts = {letter: plain(text).strip() for letter, text in options.items()}
         self.letters = list(self.texts)
 
@@ -58,15 +77,25 @@ class Options:
         return letter in self.texts
 
     @cached_property
+    def asks_in_parts(self) -> bool:
+        """Whether the question has parts with small letters, "a) ... b) ...", which are no options."""
+        return all(f"{part})" in self.question for part in "ab")
+
+    @cached_property
     def low(self) -> dict[str, str]:
         """Letter to lower-cased text with single blanks and without a final full stop; empty texts are left out."""
-        trimmed = {k: " ".join(t.lower().split()).rstrip(".。") for k, t in self.texts.items()}
+        trimmed = {k: " ".join(without_markup(t).lower().split()).rstrip(".。") for k, t in self.texts.items()}
         return {k: t for k, t in trimmed.items() if t}
 
     @cached_property
     def words(self) -> dict[str, tuple[str, ...]]:
         """Letter to words."""
         return {k: tokens(t) for k, t in self.texts.items()}
+
+    @cached_property
+    def compact(self) -> dict[str, str]:
+        """Letter to text without blanks and LaTeX brackets."""
+        return {k: compact(t) for k, t in self.low.items()}
 
     @cached_property
     def longest(self) -> int:
@@ -90,12 +119,39 @@ class Options:
         found = [k for k, t in self.low.items() if bare and bare in t and t.strip(_EDGE) == bare]
         if found:
             return found
+        same = compact(bare)
+        found = [k for k, t in self.compact.items() if t == same]
+        if len(found) == 1 and len(same) > 1:
+            return found
+        return self._by_words(text) or self.same_quantity(text) or nearest(bare, self.low)
+
+    def _by_words(self, text: str) -> list[str]:
         said = tokens(text)
         if all(len(t) == 1 and t.isascii() and t.isalpha() for t in said):
             return []
         # Most texts differ already in their last word, which is faster to check than all words of all options.
         close = [k for k, t in self.low.items() if said and (said[-1] in t or said[-1].isdigit())]
         return [k for k in close if self.words[k] == said and self._only_words(k)]
+
+    @cached_property
+    def quantities(self) -> dict[str, Quantity]:
+        """Letter to quantity, of the options that are one."""
+        found = ((k, quantity(t)) for k, t in self.low.items() if _may_be_quantity(t))
+        return {k: q for k, q in found if q is not None}
+
+    def same_quantity(self, text: str) -> list[str]:
+        """Return the only letter whose quantity is `text`, in a list."""
+        if len(text) > _LONGEST_QUANTITY or not self.quantities:
+            return []
+        said = quantity(text.lower())
+        return [] if said is None else self._equal(said)
+
+    def _equal(self, said: Quantity) -> list[str]:
+        """Return the letter of the only option that is the quantity; without a unit of measurement, of its number."""
+        same = [k for k, q in self.quantities.items() if q.equals(said)]
+        if not same:
+            same = [k for k, q in self.quantities.items() if q.same_number(said) and _fits(said, q)]
+        return same if len(same) == 1 else []
 
     def _only_words(self, letter: str) -> bool:
         """Whether the words identify the option: no other option has the same words, and no sign is lost."""
@@ -117,11 +173,21 @@ class Options:
         words = self.words[letter]
         return not words or words[-1] in _NO_ARTICLE or words[0][0].isdigit() or words[0] in ("he", "she", "it", "they")
 
-    def occurrences(self, low: str) -> list[tuple[int, int, str]]:
-        """Return every (start, end, letter) of an option text within `low`; longer texts hide shorter ones."""
+    @cached_property
+    def nouns(self) -> dict[str, str]:
+        """Letter to text without its article ("a lamp"), where no other option has the same words."""
+        bare = {k: t.partition(" ")[2] for k, t in self.low.items() if t.startswith(("a ", "an ", "the "))}
+        rest = [t for k, t in self.low.items() if k not in bare]
+        return {k: t for k, t in bare.items() if len(t) > 2 and [*bare.values(), *rest].count(t) == 1}
+
+    def occurrences(self, low: str, values: Sequence[tuple[int, int, str]] = ()) -> list[tuple[int, int, str]]:
+        """Return every (start, end, letter) of an option text in `low`, and `values`; longer ones hide shorter ones."""
         found: list[tuple[int, int, str]] = []
         for letter, text in self.low.items():
             found += ((at, at + len(text), letter) for at in _places(low, text))
+        for letter, text in self.nouns.items():
+            found += ((at, at + len(text), letter) for at in _places(low, text))
+        found += values
         found.sort(key=lambda f: (f[0], -f[1]))
         kept: list[tuple[int, int, str]] = []
         for start, end, letter in found:
@@ -129,6 +195,22 @@ class Options:
                 continue
             kept.append((start, end, letter))
         return kept
+
+    def values_in(self, low: str, most: int = 4000) -> list[tuple[int, int, str]]:
+        """Return where `low` has a quantity that equals exactly one option's: (start, end, letter).
+
+        Only the end of a long text is searched; it has the conclusion.
+        """
+        return list(self._values_in(low, most)) if len(self.quantities) > 1 else []
+
+    def _values_in(self, low: str, most: int) -> Iterator[tuple[int, int, str]]:
+        first = max(0, len(low) - most)
+        for at, stop, said in quantities_in(low[first:] if first else low):
+            start, end = at + first, stop + first
+            if _TERM_BEFORE.search(low, max(0, start - 3), start) or _TERM_AFTER.match(low, end):
+                continue  # a term of a longer expression
+            for letter in self._equal(said):
+                yield start, end, letter
 
     def starting_at(self, low: str, at: int) -> tuple[str, int] | None:
         """Return (letter, end) of the longest option text that begins at `at`, or None."""
@@ -140,19 +222,34 @@ class Options:
         return best
 
 
+def _may_be_quantity(low: str) -> bool:
+    """Whether it pays to parse an option as a quantity."""
+    first = low.split(None, 1)[0].partition("-")[0]
+    return len(low) < _LONGEST_QUANTITY and (not first.isalpha() or first in WORDS or first in ("half", "a", "an"))
+
+
+def _fits(said: Quantity, option: Quantity) -> bool:
+    """Whether a number of one unit can stand for one of another: a missing unit, or a word such as "birds"."""
+    return not said.unit or not option.unit or not (said.is_measure or option.is_measure)
+
+
 def _places(low: str, text: str, most: int = 400) -> Iterator[int]:
     """Yield the positions of `text` in `low` as whole words, not as a list's number; at most `most` positions."""
     at = low.find(text)
     while at >= 0 and most:
-        if not (at and _joined(low[at - 1], text[0])) and not _inside_word(low, at + len(text), text):
-            listed = text.isdigit() and (
-                _LIST_NUMBER.search(low[max(0, at - 12) : at])
-                and low[at + len(text) : at + len(text) + 1] in (".", ")", ":")
-            )
-            if not listed:
-                yield at
-                most -= 1
+        inside = (at and _joined(low[at - 1], text[0])) or _inside_word(low, at + len(text), text)
+        if not inside and not (text[0].isdigit() and _is_other_number(low, text, at)):
+            yield at
+            most -= 1
         at = low.find(text, at + 1)
+
+
+def _is_other_number(low: str, text: str, at: int) -> bool:
+    """Whether a number at `at` is a part of a longer one, or the number of a list's item."""
+    if _PART_OF_NUMBER.search(low, max(0, at - 8), at):
+        return True
+    after = low[at + len(text) : at + len(text) + 1]
+    return text.isdigit() and after in (".", ")", ":") and bool(_LIST_NUMBER.search(low[max(0, at - 12) : at]))
 
 
 def _joined(left: str, right: str) -> bool:
@@ -163,6 +260,6 @@ def _joined(left: str, right: str) -> bool:
 def _inside_word(low: str, end: int, text: str) -> bool:
     if end >= len(low):
         return False
-    if text[-1].isdigit() and low[end] in ".,:" and low[end + 1 : end + 2].isdigit():
+    if text[-1].isdigit() and low[end] in ".,:/" and low[end + 1 : end + 2].isdigit():
         return True
     return _joined(text[-1], low[end])

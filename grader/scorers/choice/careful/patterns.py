@@ -34,9 +34,9 @@ class Pattern:
         """Find a match that is the whole text."""
         return self._compiled.fullmatch(text)
 
-    def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """Iterate over all matches."""
-        return self._compiled.finditer(text)
+    def finditer(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[str]]:
+        """Iterate over all matches within [start, end)."""
+        return self._compiled.finditer(text, start, end)
 
     def findall(self, text: str) -> list[str]:
         """Return all matches (of a pattern without groups)."""

@@ -6,20 +6,24 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from grader.scorers.choice.careful import wordings as say
 from grader.scorers.choice.careful.options import tokens
 from grader.scorers.choice.careful.patterns import Pattern
+from grader.scorers.choice.careful.spelling import folded, near_word
 from grader.scorers.choice.reading import ambiguous, read_as
 
 if TYPE_CHECKING:
-    from grader.scorers.choice.careful.mentions import Group
+    from grader.scorers.choice.careful.groups import Group
     from grader.scorers.choice.careful.options import Options
     from grader.scorers.choice.careful.text import Page
     from grader.scorers.choice.reading import ChoiceReading
 
 _SHORT = 240
+_FEW = 2
+_MOST_OF_IT = 0.6
 _COMPLETE = Pattern(r"[.!?。)\"'\]:]\s*$")
 _PRONOUN_ONE = Pattern(r"\bone of\b|\b(?:the|this|that|which|only|another|each|other|first|last|left|right) one\b")
 _STOP_WORDS = frozenset(
@@ -27,6 +31,8 @@ _STOP_WORDS = frozenset(
     "there he she they his her their has have had does do did will would can could not no as if so than "
     "then image picture photo shown answer option choice correct would seems appears looks like".split()
 )
+
+_ASKING = frozenset("what which who whose where when why how many much".split())
 
 
 def read_statement(page: Page, options: Options, groups: list[Group], start: int) -> ChoiceReading | None:
@@ -41,14 +47,14 @@ def read_statement(page: Page, options: Options, groups: list[Group], start: int
         return None
     if not short or say.PLANNED.match(body):
         return _closing(texts, page, start)
-    return _only_text(texts, leading, page) or _by_words(page, options, start)
+    return _only_text(texts, leading, page, options) or _by_words(page, options, start)
 
 
 def _common(one: Group) -> bool:
     return all(m.shaky for m in one.members)
 
 
-def _only_text(texts: list[Group], leading: Group | None, page: Page) -> ChoiceReading | None:
+def _only_text(texts: list[Group], leading: Group | None, page: Page, options: Options) -> ChoiceReading | None:
     """Read a short reply by the only option whose text it contains."""
     letters = frozenset().union(*(g.letters for g in texts))
     if len(letters) == 1 and not any(g.role == "listed" for g in texts):
@@ -56,11 +62,51 @@ def _only_text(texts: list[Group], leading: Group | None, page: Page) -> ChoiceR
     if not letters:
         return None
     closing = _closing(texts, page, 0)
+    if closing is not None and _is_about_another(closing, texts, page, options):
+        closing = None
     if closing is not None and (leading is None or leading.letters == {closing.letter}):
         return closing
+    if (of_subject := _said_of_subject(texts, page, options)) is not None:
+        return of_subject
     span = (texts[0].start, texts[-1].stop)
     detail = f"names the texts of {' and '.join(sorted(letters))}"
     return ambiguous("several_texts", span, detail)
+
+
+def _said_of_subject(texts: list[Group], page: Page, options: Options) -> ChoiceReading | None:
+    """Read the option that a reply states of what was asked, if it reconsiders nothing.
+
+    "The oldest city of France is Marseille. Paris and Lyon are younger." Before the option, the sentence has only
+    words of the question, in its order, and most of them.
+    """
+    asked = [word for word in tokens(options.question) if word not in _STOP_WORDS | _ASKING]
+    if len(asked) < _FEW or say.RECONSIDERED.search(page.low) or "?" in page.low:
+        return None
+    found = []
+    for one in texts:
+        start = page.sentence(one.start, one.stop)[0]
+        before = [word for word in tokens(page.low[start : one.start]) if word not in _STOP_WORDS]
+        in_question = iter(asked)
+        if len(before) >= _MOST_OF_IT * len(asked) and all(word in in_question for word in before):
+            found.append(one)
+    letters = frozenset().union(*(one.letters for one in found))
+    return read_as(min(letters), "option_text", (found[0].start, found[0].stop)) if len(letters) == 1 else None
+
+
+def _is_about_another(closing: ChoiceReading, texts: list[Group], page: Page, options: Options) -> bool:
+    """Whether an earlier sentence states another option as the last one does, and is as near to the question."""
+    assert closing.span is not None
+    start, end = page.sentence(*closing.span)
+    if say.CONCLUDING.search(page.low[start:end]) or say.RECONSIDERED.search(page.low[:end]):
+        return False
+    asked = set(tokens(options.question)) - _STOP_WORDS
+    mine = len(asked & set(tokens(page.low[start:end])))
+    earlier: dict[tuple[int, int], set[str]] = {}
+    for one in texts:
+        if one.stop <= start and not say.OBSERVED.search(page.low[slice(*page.sentence(one.start, one.stop))]):
+            earlier.setdefault(page.sentence(one.start, one.stop), set()).update(one.letters)
+    others = [span for span, letters in earlier.items() if len(letters) == 1 and letters != {closing.letter}]
+    return any(len(asked & set(tokens(page.low[slice(*span)]))) >= mine for span in others)
 
 
 def _closing(texts: list[Group], page: Page, start: int) -> ChoiceReading | None:
@@ -117,6 +163,7 @@ def _by_words(page: Page, options: Options, start: int) -> ChoiceReading | None:
     if not said or say.NEGATION.search(body):
         return None
     words = {k: {_stem(t) for t in w} - _STOP_WORDS for k, w in options.words.items()}
+    said = _respelled(said, tokens(body), options, words)
     shared = {k: w & said for k, w in words.items()}
     own = {k: s - set().union(*(w for j, w in words.items() if j != k)) for k, s in shared.items()}
     holders = [k for k in own if own[k] and k not in options.common]
@@ -128,6 +175,18 @@ def _by_words(page: Page, options: Options, start: int) -> ChoiceReading | None:
         return None
     lead = len(body) - len(body.lstrip())
     return read_as(letter, "words", (start + lead, start + len(body.rstrip())))
+
+
+def _respelled(said: set[str], in_order: tuple[str, ...], options: Options, words: dict[str, set[str]]) -> set[str]:
+    """Add the options' words that the reply spells in another way, also one word as two ("teddy bear")."""
+    known = set().union(*words.values())
+    pairs = {a + b for a, b in pairwise(in_order)}
+    forms = {folded(word) for word in said | pairs}
+    extra = {near for word in (said | pairs) - known if (near := near_word(word, known)) is not None}
+    for letter, own in options.words.items():
+        if 1 < len(own) < 4 and "".join(own).isalpha() and folded("".join(own)) in forms:
+            extra |= words[letter]
+    return said | extra
 
 
 def _stem(word: str) -> str:

@@ -8,8 +8,13 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from grader.scorers.choice.careful.patterns import Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _LATIN = "A-Za-z0-9_\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 
@@ -63,7 +68,7 @@ _CONTROL = Pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 def plain(raw: str) -> str:
     """Return `raw` with full-width, circled, styled and look-alike characters made plain; the same length."""
     if raw.isascii():
-        return raw if not _CONTROL.search(raw) else raw.translate(_PLAIN)
+        return raw if raw.isprintable() or not _CONTROL.search(raw) else raw.translate(_PLAIN)
     text = raw.translate(_PLAIN)
     return _LOOKALIKE.sub(lambda m: _SAME[m[0]], text)
 
@@ -71,46 +76,6 @@ def plain(raw: str) -> str:
 def blank(match: re.Match[str]) -> str:
     """Return as many blanks as `match` is long (a replacement for `re.sub`)."""
     return " " * (match.end() - match.start())
-
-
-_TAGS = r"think(?:ing)?|analysis|reason(?:ing)?|thoughts?|reflection|scratchpad|rationale|cot|seed:think"
-_REASONING = Pattern(
-    rf"<(?P<close>/?)(?P<name>{_TAGS})\s*>|\[(?P<close2>/?)(?P<name2>think)\]"
-    rf"|\u25c1(?P<close3>/?)(?P<name3>think)\u25b7"
-    r"|<\|(?P<open4>begin|end)_of_(?P<name4>thought)\|>",
-    re.IGNORECASE,
-)
-_HARMONY_FINAL = "<|channel|>final<|message|>"
-_HARMONY_THOUGHT = "<|channel|>analysis"
-
-
-def hide_reasoning(text: str) -> tuple[str, bool]:
-    """Blank the reasoning blocks of `text`; also return whether one is never closed (all text after it is ignored)."""
-    if _HARMONY_THOUGHT in text:
-        final = text.rfind(_HARMONY_FINAL)
-        if final < 0:
-            return " " * len(text), True
-        text = " " * (final + len(_HARMONY_FINAL)) + text[final + len(_HARMONY_FINAL) :]
-    if not any(mark in text for mark in ("<", "[", "\u25c1")):
-        return text, False
-    pieces: list[str] = []
-    done, opened, name = 0, -1, ""
-    for tag in _REASONING.finditer(text):
-        closing = any(tag[g] for g in ("close", "close2", "close3")) or (tag["open4"] or "").lower() == "end"
-        named = next(tag[g].lower() for g in ("name", "name2", "name3", "name4") if tag[g])
-        if opened < 0 and not closing:
-            pieces.append(text[done : tag.start()])
-            opened, name, done = tag.start(), named, tag.start()
-        elif closing and opened >= 0 and named == name:
-            pieces.append(" " * (tag.end() - done))
-            opened, done = -1, tag.end()
-        elif closing and opened < 0:
-            # A closing tag without an opening one: the chat template had put the opening tag into the prompt.
-            pieces = [" " * tag.end()]
-            done = tag.end()
-    if opened >= 0:
-        return "".join(pieces) + " " * (len(text) - done), True
-    return "".join(pieces) + text[done:], False
 
 
 _END_OF_TURN = Pattern(
@@ -135,6 +100,35 @@ def end_turn(text: str) -> str:
     return _SPECIAL.sub(blank, text)
 
 
+_NEXT_QUESTION = Pattern(
+    r"\n[ \t#*]*(?:question|q|human|problem)\b[ \t*]*\d{0,3}[ \t*]*[:.](?=[ \t*]*\n?(?:[^\w\n]*\w+\b){3})",
+    re.IGNORECASE,
+)
+"""A heading with at least three words behind it: "Q: true" is a line of a truth table."""
+_WORDS = Pattern(r"\w{2,}")
+
+
+def next_question(text: str, question: str) -> int | None:
+    """Return where a base model goes on with another question than `question`, or None."""
+    for m in islice(_NEXT_QUESTION.finditer(text), 1):
+        asked = frozenset(_WORDS.findall(question.lower()))
+        said = frozenset(_WORDS.findall(text[m.end() : m.end() + 2 * len(question) + 40].lower()))
+        is_same = len(asked & said) >= 0.9 * len(asked)
+        return m.start() if text[: m.start()].strip() and not is_same else None
+    return None
+
+
+def without_loop(text: str, most: int = 100) -> str:
+    """Blank the repetitions of a reply that is one sentence again and again and was then cut off."""
+    body = text.strip()
+    end = next((m.end() for m in islice(_BOUNDARY.finditer(body[:most]), 1)), 0)
+    unit = body[:end].rstrip() + " "
+    if len(unit) < 8 or len(body) < 3 * len(unit) or not (unit * (len(body) // len(unit) + 1)).startswith(body):
+        return text
+    first = len(text) - len(text.lstrip()) + end
+    return text[:first] + " " * (len(text) - first)
+
+
 _STRUCK = Pattern(r"~~[^~\n]{1,200}~~")
 _LATEX = Pattern(
     r"\\(?:text|textbf|textit|texttt|textrm|mathrm|mathbf|mathsf|mathit|bf|rm|bold|emph|underline|"
@@ -148,6 +142,27 @@ _MARKUP = Pattern(
 )
 _BOLD_TAG = Pattern(r"</?[biu]>", re.IGNORECASE)
 _HAS_MARKUP = Pattern(r"[`*_#<>~\\$]")
+
+
+_FORMULA = Pattern(
+    r"(\$\$?)(?=\S)[^$\n]{1,400}(?:\n(?!\s*\n)[^$\n]{0,400})*+(?<!\s)\1(?!\d)|\\\((?:.{2,400}?)\\\)|\\\[(?:.{2,400}?)\\\]",
+    re.DOTALL,
+)
+_WORDED = Pattern(r"\\(?:text\w*|mathrm|mathbf|mbox|boxed)\s*\{[^{}]*\}")
+_ALONE = Pattern(r"[\s$\\()\[\]{}.*:]|\\(?:text|textbf|mathbf|mathrm|boxed|bf|rm)\b")
+
+
+def formulas(text: str) -> list[tuple[int, int]]:
+    """Return the spans of the LaTeX formulas that hold more than one letter, without their words, in order."""
+    if "$" not in text and "\\" not in text:
+        return []
+    found: list[tuple[int, int]] = []
+    for m in _FORMULA.finditer(text):
+        if len(_ALONE.sub("", m[0])) > 1:
+            inner = [w.span() for w in _WORDED.finditer(text, *m.span())]
+            edges = [m.start(), *(at for span in inner for at in span), m.end()]
+            found += zip(edges[::2], edges[1::2], strict=True)
+    return found
 
 
 def without_markup(text: str) -> str:
@@ -165,17 +180,24 @@ def without_markup(text: str) -> str:
 _BOUNDARY = Pattern(r"\n|[!?。]+(?!\w)|[!?。]|\.(?=[\s\"')\]]|$)|\.(?=[\u3040-\u9fff])|;(?!\w)|→(?=\s*$)")
 
 
+_FACTORIAL = Pattern(r"[\d)]!(?=\s?[-+*/=)])")
+"""An exclamation mark of a formula ends no sentence."""
+
+
 class Page:
     """A cleaned reply and its sentences: `shown` keeps the case, `low` is lower-cased, both as long as the raw text."""
 
-    def __init__(self, shown: str) -> None:
+    def __init__(self, shown: str, formulas: Sequence[tuple[int, int]] = ()) -> None:
         self.shown = shown
+        self._formulas = formulas
         self.low = shown.lower()
         self._line = (0, -1)
         self.ends: list[int] = []
         """Positions right after each sentence boundary, ascending."""
         if len(shown) > 1:
             self.ends = [m.end() for m in _BOUNDARY.finditer(shown)]
+            if _FACTORIAL.search(shown):
+                self.ends = [at for at in self.ends if not _FACTORIAL.match(shown, at - 2)]
 
     def sentence(self, start: int, end: int) -> tuple[int, int]:
         """Return the [start, end) of the sentence or sentences that contain [start, end)."""
@@ -198,6 +220,11 @@ class Page:
         whole = body.endswith((".", "!", "?", "\u3002", ")", "]", "}", '"', "'", ":", ";"))
         several = len(body) > 100 or (len(body) > 60 and bool(self.ends and self.shown[: self.ends[-1]].strip()))
         return several and not whole
+
+    def is_formula(self, start: int, end: int) -> bool:
+        """Whether [start, end) is only a part of a formula."""
+        at = bisect_right(self._formulas, (start, len(self.shown))) - 1
+        return at >= 0 and end <= self._formulas[at][1]
 
     def line(self, start: int, end: int) -> tuple[int, int]:
         """Return the [start, end) of the line or lines that contain [start, end), without the newline."""

@@ -67,9 +67,27 @@ _STRONG = (
     r"(?:选择?|選擇?)(?:项|項|答案)?",
     r"(?:정답|답변|답|해답)(?:은|는|이|:|\s)",
     r"(?:คำตอบ|ข้อ|उत्तर|जवाब|विकल्प|الخيار)[^.!?\n]{0,20}?",
+    rf"\b(?:correct|best|closest|most (?:likely|appropriate|suitable))\s(?:[\w-]+\s){{0,5}}?(?:{_IS})\b",
 )
 STRONG_BEFORE = Pattern(rf"(?:{'|'.join(_STRONG)}){_FILL}$")
 """Declares an answer: "the answer is", "I choose", "答案是"."""
+
+FORM_BEFORE = Pattern(
+    rf"(?:\b(?:{_NOUN_ANSWER})\b(?:\s+(?:\w+\s+){{0,3}})?(?:\b(?:{_IS})\b|[:=])"
+    rf"|\b(?:correct|right|best|final|chosen|my)\s+(?:\w+\s+)?(?:{_NOUN_OPTION})\b\s*(?:\b(?:{_IS})\b|[:=])"
+    rf"|{'|'.join(_STRONG[3:6])}){_FILL}$"
+)
+"""The form of an answer, directly before it: "the answer is", "correct option:", "答案是"."""
+FORM = Pattern(rf"{FORM_BEFORE.source[:-1]}")
+FORM_LIST = Pattern(rf"{FORM_BEFORE.source[:-1]}\b(?:either|both|between)\b{_FILL_CLOSE}$")
+"""The form of an answer before several options: "the answer is either"."""
+FORM_REFUSED = Pattern(
+    r"\banswer(?: is|:)?\W*(?:that |it |this |the (?:question|answer) |is ){0,4}"
+    r"(?:(?:can ?not|can't|could not) be (?:\w+ )?(?:answered|determined|found|given|chosen)|unknown\b|unclear\b|"
+    r"indeterminate\b|not (?:clear|known|possible|determin\w+|among|listed|given|provided|present|available)\b|"
+    r"none of (?:the|these|those)\b)"
+)
+"""A statement that refuses an answer: no option is right, or the writer cannot tell."""
 
 _TEXT_GAP = r"[^.!?;,\n。]{0,60}?"
 TEXT_BEFORE = Pattern(
@@ -137,10 +155,10 @@ _YES = "yes|yep|yeah|correct|right|ja|oui|sí|si|sì|sim|да|верно|نعم|
 _ANSWERED = r"[\"'*)\]]*\?[\s\"'*]*"
 """A question mark after an option, as in "A? No."."""
 DENIED_AFTER = Pattern(
-    rf"\s*(?:{_ANSWERED}(?:{_NO})(?![a-z\u0400-\u04ff])|[)\].]*\s*(?:no|nope|nein|non|нет|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))|{_BE}{_ADVERBS}(?:not\b|"
+    rf"(?:[,.]?[\"']\s?)?\s*(?:{_ANSWERED}(?:{_NO})(?![a-z\u0400-\u04ff])|[)\].]*\s*(?:no|nope|nein|non|нет|wrong|incorrect|false)\b(?=\s*(?:$|[.,;(\n]))|{_BE}{_ADVERBS}(?:not\b|"
     r"n't|wrong|incorrect|false|invalid|out\b|eliminated|ruled out|excluded|rejected|discarded|impossible|"
     r"unlikely|inaccurate|irrelevant|unsupported|"
-    r"too\s+\w+|(?:an?|the)\s+(?:distractor|wrong|incorrect|decoy|trap))"
+    r"too\s+\w+|(?:an?|the)\s+(?:(?:common|popular|typical|frequent)\s+)?(?:distractor|wrong|incorrect|decoy|trap|mis\w+|mistake|error))"
     r"|(?:is|are|was|were|does|do|did|would|could|ca|has|have|wo|should)n't\b|(?:does|do|did|can|could|"
     rf"would|will|should|must|may)\s+{_ADVERBS}not\b|cannot\b|can be (?:ruled out|eliminated|excluded)|"
     r"fails?\b|contradicts?\b|lacks?\b|"
@@ -191,7 +209,8 @@ CONFIRMED_AFTER = Pattern(
 DOUBTED_BEFORE = Pattern(
     rf"\b(?:if|whether|unless|suppose|supposing|wenn|ob|falls|si|se|если)\b[^.,;:!?\n]{{0,80}}$"
     r"|\b(?:initially|at first|at first glance|originally|first thought|first guess|appear at first|"
-    r"my initial|previously|zuerst|d'abord|al principio|inicialmente)\b(?:(?!\b(?:but|however|though|aber|"
+    r"my initial|previously|zuerst|d'abord|al principio|inicialmente|auf den ersten blick|à première vue|"
+    r"a primera vista|a prima vista|à primeira vista|на первый взгляд)\b(?:(?!\b(?:but|however|though|aber|"
     rf"mais|pero|ma|mas)\b)[^.;!?\n]){{0,100}}$"
     r"|\b(?:erst|zuerst|zunächst|anfangs|primero|d'abord|au début|prima|primeiro|сначала|вначале)\b[^.;!?\n]{0,30}"
     r"\b(?:dachte|glaubte|pensé|creí|pensaba|creía|pensais|cru|pensato|pensei|думала?|подумала?|решила?)\b"
@@ -211,6 +230,8 @@ DOUBTED_AFTER = Pattern(
     r"\s*,?\s*(?:if|unless)\b|\s+or\s+(?:maybe|perhaps|possibly)\b"
     rf"|\s*\?(?![\s\"'*]*(?:{_YES})(?![a-z\u0400-\u04ff]))"
 )
+OTHER_SIDE_BEFORE = Pattern(rf"\b(?:than|unlike|compared (?:to|with)){_FILL_CLOSE}$")
+"""What follows is only what the subject is compared with: "bigger than"."""
 COMPARED_BEFORE = Pattern(
     r"(?:\b(?:between|either|both|among|versus|vs|than|besides|unlike|and|options are|choices are|options|"
     rf"choices)\b|比){_FILL_CLOSE}$"
@@ -239,6 +260,9 @@ RECONSIDERED = Pattern(
     r"|不对|等等|等一下|重新|更正|纠正|仔细|再看|实际上|其实|いや|待って|実際|やはり|잠깐|아니|사실"
 )
 """A change of mind between two declarations."""
+
+INSISTS = Pattern(r"\b(?:my|final|correct|best)\s+(?:and\s+)?(?:\w+\s+)?(?:answer|choice|conclusion)\b|最终|最終|최종")
+"""Announces another answer to the same question: "Final answer:"."""
 
 WITHDRAWN = Pattern(
     r"\b(?:that|this|it|which|my answer|the above)(?:'s| is| was| would be| can't be| cannot be)(?: also|"
@@ -293,6 +317,8 @@ ALL_BUT_BEFORE = Pattern(
 )
 """Excludes what follows from a statement about all others: "everything except"."""
 
+NEGATED_QUESTION = Pattern(r"\b(?:not|missing|absent|except|lacks?|lacking|never)\b|n't\b")
+"""A question that asks for what is not there."""
 QUESTION = Pattern(r"\W*(?:is|are|was|could|would|should|does|do|did|which|what|who|why|can|how)\b")
 """Opens a question."""
 
@@ -321,6 +347,7 @@ OBSERVED = Pattern(
 """A sentence that reports an intermediate observation."""
 CONCLUDING = Pattern(
     r"^\W*(?:so|thus|therefore|hence|consequently|in conclusion|conclusion|overall|finally|ultimately|"
-    r"in summary|to conclude|based on|this means|that means|it follows|given|also|daher|donc|"
+    r"in summary|to conclude|(?:this|that|which) (?:only )?leaves|based on|"
+    r"this means|that means|it follows|given|also|daher|donc|"
     r"por (?:lo )?tanto|quindi|portanto|所以|因此|综上|故|したがって|よって|따라서|поэтому|итак)"
 )

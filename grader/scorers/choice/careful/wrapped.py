@@ -20,6 +20,8 @@ class Wrapped(NamedTuple):
 
 _BOX = Pattern(r"\\f?boxed\s*\{")
 _BOX_SIMPLE = Pattern(r"<\|begin_of_box\|>([^<]{0,400})<\|end_of_box\|>|\\f?boxed\s+([A-Za-z])\b")
+_UNIT = Pattern(r"\s?\$?\s?(?:\\text\{\s?)?[A-Za-z°%µΩ]{1,3}\b")
+"""The unit behind a box with a number."""
 _NAMES = "answer|final_?answer|final|conclusion|choice|option|ans|output|response|solution"
 _TAG = Pattern(rf"(?:<(/?)({_NAMES})\s*>|\[(/?)(answer|final_?answer)\])", re.IGNORECASE)
 _FIELD = Pattern(
@@ -68,7 +70,8 @@ def _boxes(text: str) -> list[Wrapped]:
     for m in deque(_BOX.finditer(text), _MOST):
         end = _closing_brace(text, m.end())
         if end is not None:
-            found.append(Wrapped("boxed", m.start(), end + 1, (m.end(), end)))
+            unit = _UNIT.match(text, end + 1) if text[end - 1].isdigit() else None
+            found.append(Wrapped("boxed", m.start(), unit.end() if unit else end + 1, (m.end(), end)))
     for m in deque(_BOX_SIMPLE.finditer(text), _MOST):
         found.append(Wrapped("boxed", m.start(), m.end(), m.span(1 if m[1] is not None else 2)))
     return found

@@ -32,7 +32,7 @@ from grader.task import Block, Task
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.data.rows import Rows
+    from grader.data.tables import Rows
     from grader.results import Report
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

@@ -1,0 +1,1 @@
+"""The scorer `answer`: a number, a text, or yes or no."""

@@ -1,0 +1,92 @@
+"""The careful reading of short answers: the statement with which a reply answers, never a guess.
+
+The same principles as for options: an answer in the form of one beats the last sentence; answers to a next question
+and what follows a loop do not count. Where no rule finds an answer, the outcome is `no_answer`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.predictions.reasoning import hide_reasoning
+from grader.scorers.choice.careful.patterns import Pattern
+from grader.scorers.choice.careful.quantities import quantities_in, quantity
+from grader.scorers.choice.careful.read import LONGEST_WITH_REASONING
+from grader.scorers.choice.careful.text import (
+    end_turn,
+    next_question,
+    plain,
+    without_loop,
+    without_markup,
+)
+from grader.scorers.choice.careful.wrapped import find_wrapped
+from grader.scorers.choice.careful.yes_no import polarity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.scorers.answer.declaration import Kind
+
+_FORM = Pattern(r"(?:\b(?:final )?answer\b(?: is|:| =)|####)[ \t*]*:?[ \t*]*(?:about |approximately |that )?", 2)
+_END = Pattern(r"[\n!?;]|\.(?=\s|$)")
+_LONGEST = 200_000
+_MOST = 50
+
+
+class Said(NamedTuple):
+    """What a reply answers, and by which rule it was read; an answer of None says why there is none."""
+
+    answer: str | None
+    rule: str
+
+
+def read_answer(text: str, question: str, kind: Kind) -> Said:
+    """Return the answer of a reply as it is written."""
+    cleaned, unclosed = hide_reasoning(plain(text[-LONGEST_WITH_REASONING:]))
+    if unclosed:
+        return Said(None, "unclosed_reasoning")
+    cleaned = without_loop(end_turn(cleaned)[-_LONGEST:])
+    cleaned = cleaned[: next_question(cleaned, question)].strip()
+    if not cleaned:
+        return Said(None, "empty")
+    for rule, content in _candidates(cleaned):
+        answer = _part(content, question, kind, whole=rule != "final_statement")
+        if answer:
+            return Said(answer, rule)
+    return Said(None, "nothing_read")
+
+
+def _candidates(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (rule, content) of what can be the answer, the strongest first."""
+    wrapped = find_wrapped(text)
+    if wrapped:
+        yield wrapped[-1].rule, text[slice(*wrapped[-1].inner)]
+    shown = without_markup(text).replace("\\$", "$")
+    for found in reversed(deque(_FORM.finditer(shown), _MOST)):
+        end = _END.search(shown, found.end())
+        yield "declaration", shown[found.end() : end.start() if end else len(shown)]
+    yield "bare_text", shown
+    paragraphs = shown.rstrip().rpartition("\n")
+    yield "final_statement", paragraphs[2]
+
+
+def _part(content: str, question: str, kind: Kind, *, whole: bool) -> str:
+    """Return the answer in a piece of a reply; empty if there is none, or several."""
+    content = content.strip(" \t\n.*")
+    if kind == "number" or (kind == "expression" and not whole):
+        return _number(content, whole=whole)
+    if kind == "yes_no":
+        said = polarity(content.lower(), question.lower())
+        return "" if said is None else "yes" if said else "no"
+    return content if whole and len(content) <= 200 and "\n" not in content else ""
+
+
+def _number(content: str, *, whole: bool) -> str:
+    if len(content) < 100 and quantity(content) is not None:
+        return content
+    if len(content) > 1000 or (whole and "\n" in content):
+        return ""
+    found = list(quantities_in(content))
+    # "18 - 6 = 12" ends with its result; a sentence with several other numbers does not say which one it means.
+    return content[slice(*found[-1][:2])] if len(found) == 1 or ("=" in content and found) else ""

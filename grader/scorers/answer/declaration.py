@@ -1,0 +1,82 @@
+"""The declaration of a benchmark whose answers are numbers, texts, or yes and no, with options in some rows."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+import msgspec
+
+from grader.benchmark import Benchmark, Columns, Protocol
+from grader.task import Task
+
+Kind = Literal["number", "expression", "text", "yes_no"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+class AnswerColumns(Columns, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Names of the data's columns."""
+
+    needed = ("id", "answer")
+    answer: str
+    """The gold answer: a text, or a list of accepted texts; of a row with options, a letter or an option's text."""
+    kind: str | None = None
+    """A column with the kind of a row's answer, in the words of `kinds`."""
+    options: str | None = None
+    """A column with a list of options: a row that has two or more is multiple choice."""
+    letter: str | None = None
+    """A column with the gold letter of rows with options, if `answer` has their texts."""
+
+
+class AnswerProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One official rule."""
+
+    rule: str
+    """Name of the official rule."""
+    reader: str = ""
+    """Version name of the official reader of rows with options."""
+
+
+class Together(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Questions that belong together: those with the same values in `columns` and of the pattern's groups."""
+
+    columns: list[str] = []
+    id_pattern: str = ""
+    """A regular expression for the beginning of an id."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a pattern that is none, or has no group."""
+        try:
+            groups = re.compile(self.id_pattern).groups
+        except re.error as error:
+            raise ValueError(f"id_pattern is not a regular expression: {error}") from None
+        if not groups and (self.id_pattern or not self.columns):
+            raise ValueError("name `columns`, or an `id_pattern` with groups in parentheses")
+
+
+class AnswerBenchmark(Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A benchmark without options."""
+
+    columns: AnswerColumns
+    protocols: Mapping[str, AnswerProtocol]
+    kind: Kind
+    """The kind of the answers, where `columns.kind` says nothing else."""
+    kinds: dict[str, Kind] = {}
+    """Value of the column `columns.kind` -> kind."""
+    letters: str = string.ascii_uppercase
+    """The letters that options can have."""
+    together: dict[str, Together] = {}
+    """Name -> questions that count only if all of them are answered correctly (`NAME_accuracy`)."""
+    gold_after: str = ""
+    """The gold answer follows this mark ("####"); empty: it is the whole cell."""
+
+
+class AnswerTask(Task, frozen=True, kw_only=True):
+    """A question with its accepted answers."""
+
+    accepted: tuple[str, ...]
+    kind: Kind
+    together: Mapping[str, str] = {}
+    """Name of a grouping -> the questions with which it belongs together."""

@@ -1,0 +1,126 @@
+"""Metrics of short answers: accuracy of questions, of sets and of the majority; of yes or no also F1."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from grader.results import (
+    READINGS,
+    Metric,
+    Outcome,
+    ReadingName,
+    SampleResult,
+    by_group,
+    by_observation,
+    read_facts,
+)
+from grader.scorers.answer.accepted import is_same
+from grader.scorers.answer.declaration import Kind
+from grader.scorers.means import Observation, combine, each_task, metric_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grader.results import Reading
+
+
+class SampleFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the metrics need of a sample's question."""
+
+    gold: str
+    """The gold answer."""
+    kind: Kind | Literal["choice"]
+    together: dict[str, str] = {}
+    """Name of a grouping -> the questions with which it belongs together."""
+
+
+def _facts(sample: SampleResult) -> SampleFacts:
+    return read_facts(sample.facts, SampleFacts, f"sample {sample.qid}")
+
+
+def metrics(samples: list[SampleResult]) -> list[Metric]:
+    """Return all metrics."""
+    facts = {sample.qid: _facts(sample) for sample in samples}
+    rows = metric_rows(samples, "accuracy", each_task)
+    most = max((sample.sample for sample in samples), default=0) + 1
+    if most > 1:
+        rows += metric_rows(samples, f"maj@{most}", majority)
+    for name in dict.fromkeys(name for one in facts.values() for name in one.together):
+        sets = {qid: one.together[name] for qid, one in facts.items()}
+        rows += metric_rows(samples, f"{name}_accuracy", partial(_sets, sets=sets))
+    golds = {qid: one.gold for qid, one in facts.items() if one.kind == "yes_no"}
+    if golds:
+        asked = by_group(sample for sample in samples if sample.qid in golds)
+        rows += [m for group, some in asked.items() for r in READINGS for m in _yes_no(some, r, group, golds)]
+    return rows
+
+
+def _sets(samples: list[SampleResult], reading: ReadingName, sets: Mapping[str, str]) -> list[Observation]:
+    """Return one observation per set: whether all of its questions are correct, in the mean of the rounds."""
+    found: dict[str, dict[int, list[Reading]]] = {}
+    for one in samples:
+        found.setdefault(sets[one.qid], {}).setdefault(one.sample, []).append(one.reading(reading))
+    return [combine([_all_right(members) for members in rounds.values()]) for rounds in found.values()]
+
+
+def _all_right(members: list[Reading]) -> Observation:
+    scored = [one.credit for one in members if one.outcome is not Outcome.UNSCORED]
+    low, high = float(len(scored) == len(members) and min(scored) >= 1), float(all(one >= 1 for one in scored))
+    return Observation(value=low if low == high else None, low=low, high=high)
+
+
+def majority(samples: list[SampleResult], reading: ReadingName) -> list[Observation]:
+    """Return one observation per task: whether its most frequent answer is correct; the first one if there is a tie."""
+    return [_majority(members, reading) for members in by_observation(samples).values()]
+
+
+def majority_credit(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
+    """Return whether a task's most frequent answer is correct."""
+    return _majority(list(members), reading).value
+
+
+def _majority(members: list[SampleResult], reading: ReadingName) -> Observation:
+    read = [found for member in members if (found := member.reading(reading)).outcome is not Outcome.UNSCORED]
+    if not read:
+        return Observation(value=None, low=0, high=1)
+    kind = _facts(members[0]).kind
+    answers: list[list[Reading]] = []
+    for one in read:
+        mine = next((some for some in answers if _is_equal(one.answer, some[0].answer, kind)), None)
+        if mine is None:
+            answers.append([one])
+        else:
+            mine.append(one)
+    said = [some for some in answers if some[0].answer is not None] or answers
+    credit = max(said, key=len)[0].credit
+    return Observation(value=credit, low=credit, high=credit)
+
+
+def _is_equal(one: str | None, other: str | None, kind: Kind | Literal["choice"]) -> bool:
+    if one is None or other is None or kind == "choice":
+        return one == other
+    return one == other or is_same(one, other, kind)
+
+
+def _yes_no(
+    samples: list[SampleResult], reading: ReadingName, group: str | None, golds: Mapping[str, str]
+) -> list[Metric]:
+    """Return precision, recall and F1 of "yes", and the share of "yes", as POPE reports them."""
+    pairs = [
+        (s.reading(reading).answer, golds[s.qid]) for s in samples if s.reading(reading).outcome is not Outcome.UNSCORED
+    ]
+    hits = sum(said == gold == "yes" for said, gold in pairs)
+    said, gold = sum(said == "yes" for said, _ in pairs), sum(gold == "yes" for _, gold in pairs)
+    values = {
+        "precision": (hits, said),
+        "recall": (hits, gold),
+        "f1": (2 * hits, said + gold),
+        "yes_ratio": (said, len(pairs)),
+    }
+    return [
+        Metric(name=name, reading=reading, group=group, value=100 * part / whole if whole else 0.0, n=len(pairs))
+        for name, (part, whole) in values.items()
+    ]

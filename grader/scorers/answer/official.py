@@ -1,0 +1,139 @@
+"""Official rules of short answers, bug for bug, by name.
+
+gsm8k: openai/grade-school-math, `grade_school_math/dataset.py` (`extract_answer`).
+lm-eval-flexible: the filter `flexible-extract` and the comparison of lm-evaluation-harness's task `gsm8k`.
+pope: AoiDragon/POPE, `evaluate.py`.
+vlmevalkit-yes-no: open-compass/VLMEvalKit 0c7163c, `vlmeval/dataset/utils/yorn.py`, without its judge.
+hendrycks-math: in `hendrycks.py`.
+mmmu: MMMU-Benchmark/MMMU bb0b95a, `mmmu/utils/eval_utils.py`, open questions.
+exact: the whole reply, without blanks around it and without case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from grader.scorers.answer.hendrycks import is_equivalent, read_box
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_HASHES = re.compile(r"#### (-?[0-9.,]+)")
+_THOUSANDS = re.compile(r"\d,\d")
+_FULL_STOP = re.compile(r"\.(?!\d)")
+_FULL_STOPS = int(re.UNICODE)
+"""The source gives a flag where the number of replacements belongs: only 32 full stops are removed."""
+_FLEXIBLE = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
+
+
+class OfficialRule(NamedTuple):
+    """How an answer is read, and how two answers are compared."""
+
+    read: Callable[[str], Any]
+    """Returns a text, or several pieces of one (texts and numbers); None: no answer."""
+    same: Callable[[Any, str], bool]
+    """Whether what was read is the gold answer."""
+
+
+def as_text(answer: object) -> str:
+    """Return what a rule has read, for people."""
+    return answer if isinstance(answer, str) else " | ".join(dict.fromkeys(str(p).strip() for p in answer))  # type: ignore[attr-defined]
+
+
+def read_hashes(text: str) -> str | None:
+    """Return the number after the first "#### ", without commas."""
+    found = _HASHES.search(text)
+    return None if found is None else found[1].strip().replace(",", "")
+
+
+def read_flexible(text: str) -> str | None:
+    """Return the last number."""
+    found = deque(_FLEXIBLE.finditer(text), 1)
+    return found[0][0].strip() if found else None
+
+
+def read_pope(text: str) -> str:
+    """Return "no" if the first sentence has "No", "no" or "not" as a word, else "yes"."""
+    words = text.partition(".")[0].replace(",", "").split(" ")
+    return "no" if {"No", "not", "no"} & set(words) else "yes"
+
+
+def read_yes_no(text: str) -> str | None:
+    """Return yes or no if the reply has exactly one of them as a word; with a number such as 1,000 marks join words."""
+    low = text.lower()
+    joined = _THOUSANDS.search(low) is not None
+    words = low
+    for mark in ';/[]"{}()=+\\_-><@`,?!':
+        words = words.replace(mark, "" if joined or mark + " " in low or " " + mark in low else " ")
+    said = {"yes", "no"} & set(_FULL_STOP.sub("", words, count=_FULL_STOPS).split())
+    return said.pop() if len(said) == 1 else None
+
+
+def _equal_as(form: Callable[[str], str]) -> Callable[[str, str], bool]:
+    return lambda answer, gold: form(answer) == form(gold)
+
+
+def _lm_eval_form(text: str) -> str:
+    return text.replace(",", "").replace("$", "").removesuffix(".").lower()
+
+
+def _low(text: str) -> str:
+    return text.strip().lower()
+
+
+_PARTS = re.compile(r"\.\s(?=[A-Z])|\n")
+_KEYS = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
+_NUMBERS = (
+    re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b"),
+    re.compile(r"-?(?<!\d)\d+(?:\.\d+)?[eE][+-]?\d+"),
+    re.compile(r"-?(?:(?<!\d)\d+\.\d+|\.\d+|(?<!\d)\d+\b)(?![eE][+-]?\d+)(?![,\d])"),
+)
+"""The source's, with (?<!\\d): within a run of digits nothing can match where its beginning does not."""
+
+
+def read_mmmu_open(text: str) -> list[str | float]:
+    """Return what follows the last key word of each line, and the numbers in it, normalised."""
+    body = text.strip().strip(".").lower()
+    lines, pieces = _PARTS.split(body), []
+    for number, line in enumerate(lines, 1):
+        tails = [line.rpartition(key)[2].strip() for key in (*_KEYS, *("=" * (number == len(lines)))) if key in line]
+        # The source starts anew after an empty tail.
+        shortest = ""
+        for tail in tails:
+            shortest = tail if not shortest or len(tail) < len(shortest) else shortest
+        if shortest and shortest not in set(":,.!?;'"):
+            pieces.append(shortest)
+    pieces = pieces or [body]
+    numbers = [number for piece in pieces for pattern in _NUMBERS for number in pattern.findall(piece)]
+    return [one for piece in (*pieces, *numbers) for one in _mmmu_form(piece)]
+
+
+def _mmmu_form(text: str) -> list[str | float]:
+    text = text.strip()
+    try:
+        return [round(float(text.replace(",", "")), 2)]
+    except ValueError:
+        return [f" {text.lower()}", f"{text.lower()} "] if len(text) == 1 else [text.lower()]
+
+
+def _is_mmmu_gold(pieces: list[str | float], gold: str) -> bool:
+    """Whether a text has the gold text anywhere in it, or a number is equal."""
+    wanted = _mmmu_form(gold)
+    return any(
+        any(isinstance(one, str) and one in piece for one in wanted) if isinstance(piece, str) else piece in wanted
+        for piece in pieces
+    )
+
+
+RULES = {
+    "gsm8k": OfficialRule(read_hashes, _equal_as(lambda text: text.replace(",", "").strip())),
+    "lm-eval-flexible": OfficialRule(read_flexible, _equal_as(_lm_eval_form)),
+    "pope": OfficialRule(read_pope, _equal_as(_low)),
+    "vlmevalkit-yes-no": OfficialRule(read_yes_no, _equal_as(_low)),
+    "mmmu": OfficialRule(read_mmmu_open, _is_mmmu_gold),
+    "hendrycks-math": OfficialRule(read_box, is_equivalent),
+    "exact": OfficialRule(lambda text: text.strip() or None, _equal_as(_low)),
+}
+"""Name of a rule -> the rule."""

@@ -1,0 +1,294 @@
+"""The scorer `answer`: short answers, by an official rule and as a careful person reads them.
+
+Rows of one benchmark can have different kinds of answers. Rows with options are read as multiple choice is.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+import msgspec
+
+from grader.errors import InputError, UsageError
+from grader.files.json_text import as_list, quoted, shown
+from grader.results import Outcome, Reading, SampleResult, write_facts
+from grader.scorers.answer import metrics as answer_metrics
+from grader.scorers.answer.accepted import is_accepted, is_number
+from grader.scorers.answer.careful import read_answer
+from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProtocol, AnswerTask, Kind, Together
+from grader.scorers.answer.expressions import Comparer
+from grader.scorers.answer.metrics import SampleFacts
+from grader.scorers.answer.official import RULES, as_text
+from grader.scorers.choice.careful.read import read_choice
+from grader.scorers.choice.declaration import letters_problem
+from grader.scorers.choice.items import cell, lettered, official_reader, unknown_reader, verdict
+from grader.scorers.interface import (
+    Earlier,
+    Observe,
+    Run,
+    Scored,
+    Scorer,
+    mean_credit,
+    missing_reading,
+    named,
+    no_results,
+)
+from grader.scorers.oddities import marked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grader.data.tables import Row, Rows
+
+_UNREAD = "The rule found no answer."
+_UNKNOWN = {
+    "expression": (
+        "too_long_to_compare",
+        "The expression could not be compared with the gold answer in 2 s of CPU time.",
+    ),
+    "text": ("says_more", "The text has an accepted answer and other words, so that it may mean something else."),
+}
+"""Kind -> (rule, why it is not known whether an answer is accepted)."""
+
+
+class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The kind of a run's answers, of rows that do not have their own."""
+
+    kind: Kind
+
+
+class Answer(Scorer[AnswerBenchmark, AnswerTask]):
+    """Reads a number, a text, or yes or no, and compares it with the accepted answers."""
+
+    declaration = AnswerBenchmark
+    glossary: ClassVar[Mapping[str, str]] = {
+        "accuracy": "The share of questions that are answered correctly; of several samples, their mean.",
+        "precision": 'The share of the answers "yes" that are right.',
+        "recall": 'The share of the questions with the answer "yes" that are answered so.',
+        "f1": "The harmonic mean of precision and recall.",
+        "yes_ratio": 'The share of answers that are "yes".',
+        "maj@*": "The share of questions whose most frequent answer, of k samples, is correct.",
+        "gsm8k": "The number after ####.",
+        "lm-eval-flexible": "The last number of the text.",
+        "pope": '"no" if the first sentence has no or not as a word, else "yes".',
+        "vlmevalkit-yes-no": "The only one of yes and no that the text has as a word.",
+        "hendrycks-math": "The content of the last LaTeX box.",
+        "mmmu": "The numbers and short texts after words such as is or therefore, as MMMU reads open answers.",
+        "exact": "The whole text.",
+        "json": "The answer is a field of a JSON object.",
+        "boxed": "The answer is in a LaTeX box.",
+        "answer_tag": "The answer is in an answer tag.",
+        "declaration": "The text declares this to be its answer.",
+        "bare_text": "The text is little more than the answer.",
+        "final_statement": "The last line has the answer.",
+        "unclosed_reasoning": "The reasoning was cut off before an answer.",
+        "empty": "The reply is empty, or has nothing after its reasoning.",
+        "nothing_read": "The text gives no answer.",
+        "too_long_to_compare": "Comparing the expression with the gold answer takes too long.",
+        "missing": "The prediction file has no answer to this task.",
+        "server_failure": "The model's server failed; this says nothing about the model.",
+    }
+
+    def check_declaration(self, declared: AnswerBenchmark) -> str:
+        """Return what is wrong with the rules, readers and letters; empty if nothing is."""
+        for name, protocol in declared.protocols.items():
+            if protocol.rule not in RULES:
+                return f"protocols.{name}: rule = {protocol.rule!r} is unknown; the rules are {', '.join(RULES)}"
+            if protocol.reader and (problem := unknown_reader(protocol.reader)):
+                return f"protocols.{name}: {problem}"
+            if declared.columns.options and not protocol.reader:
+                return f"protocols.{name}: add a `reader` for rows with options (columns.options)"
+        return letters_problem(declared.letters)
+
+    def columns(self, declared: AnswerBenchmark, split: str) -> list[str] | None:
+        """Add what this scorer reads to what every scorer reads."""
+        columns = declared.columns
+        own = named(columns.answer, columns.kind, columns.options, columns.letter)
+        return [*(super().columns(declared, split) or []), *own, *_together_columns(declared)]
+
+    def tasks(self, declared: AnswerBenchmark, split: str, rows: Rows) -> dict[str, AnswerTask]:
+        """Turn rows into tasks; raises InputError that names every row without an answer."""
+        del split
+        asked = declared.columns.question
+        if asked and all(cell(row.get(asked)) is None for row in rows.rows):
+            place = rows.place or rows.origin
+            raise InputError([f"{place}: no row has a value in column {asked}, which should contain the questions"])
+        tasks, problems = rows.tasks(partial(_task, declared=declared))
+        if problems:
+            raise InputError(shown(problems))
+        return tasks
+
+    def metric_names(self, run: Run[AnswerBenchmark, AnswerTask]) -> Sequence[str]:
+        """Return the names of the metrics."""
+        more = ("precision", "recall", "f1", "yes_ratio") if any(t.kind == "yes_no" for t in run.tasks.values()) else ()
+        most = max(map(len, run.predictions.values()), default=0)
+        sets = (f"{name}_accuracy" for name in run.benchmark.together)
+        return ("accuracy", *((f"maj@{most}",) if most > 1 else ()), *sets, *more)
+
+    def score(self, run: Run[AnswerBenchmark, AnswerTask]) -> Scored:
+        """Read every reply by the protocol's rule and carefully."""
+        declared = run.benchmark
+        protocol = declared.protocols[run.protocol]
+        rounds = max(map(len, run.predictions.values()), default=0) or 1
+        with Comparer() as comparer:
+            samples = [
+                _sample(task, number, _read(task, text, protocol, comparer))
+                for qid, task in run.tasks.items()
+                for number, text in enumerate(run.predictions[qid] or [None] * rounds)
+            ]
+        samples = marked(samples, run.oddities)
+        return Scored(
+            samples=samples,
+            metrics=answer_metrics.metrics(samples),
+            facts=write_facts(RunFacts(kind=declared.kind)),
+        )
+
+    def rescore(self, earlier: Earlier[AnswerBenchmark]) -> Scored:
+        """Compute the metrics of an earlier run again; raises UsageError."""
+        if earlier.report is None:
+            raise no_results(earlier.stem, earlier.path)
+        if not earlier.report.samples:
+            raise UsageError("--score-only: the earlier run has no samples.")
+        samples = earlier.report.samples
+        return Scored(samples=samples, metrics=answer_metrics.metrics(samples))
+
+    def observe(self, name: str) -> Observe | None:
+        """Accuracy and the majority's accuracy are means over questions; F1 is not."""
+        if name.startswith("maj@"):
+            return answer_metrics.majority_credit
+        return mean_credit if name == "accuracy" else None
+
+
+def _together_columns(declared: AnswerBenchmark) -> list[str]:
+    return [column for one in declared.together.values() for column in one.columns]
+
+
+def _task(row: Row, declared: AnswerBenchmark) -> AnswerTask:
+    """Return a row's task; raises ValueError that says what is wrong with the row."""
+    columns = declared.columns
+    qid = cell(row.get(columns.id))
+    if qid is None:
+        raise ValueError(f"no id in column {columns.id}")
+    try:
+        options = _options(row, declared)
+        kind = _kind(row, declared)
+        accepted = [_letter(row, options, declared)] if options else _accepted(row, kind, declared)
+        if kind == "text" and all(map(is_number, accepted)):
+            kind = "number"
+        together = {name: _set_of(qid, row, one) for name, one in declared.together.items()}
+    except ValueError as error:
+        raise ValueError(f"{qid}: {error}") from None
+    groups = {name: label for name in columns.groups if (label := cell(row.get(name))) is not None}
+    text = str(row.get(columns.question or "") or "")
+    return AnswerTask(
+        id=qid, text=text, options=options, gold=accepted[0], accepted=tuple(accepted), kind=kind,
+        together=together, groups=groups, row=row,
+    )  # fmt: skip
+
+
+def _options(row: Row, declared: AnswerBenchmark) -> dict[str, str]:
+    together = as_list(row.get(declared.columns.options)) if declared.columns.options else None
+    options = lettered(together, declared.letters)
+    return options if len(options) > 1 else {}
+
+
+def _letter(row: Row, options: Mapping[str, str], declared: AnswerBenchmark) -> str:
+    """Return the gold letter: that of the column for it, else the answer, a letter or the text of an option."""
+    column = declared.columns.letter or declared.columns.answer
+    answer = (cell(row.get(column)) or "").strip()
+    named = [answer] if answer in options else [k for k, text in options.items() if text.strip() == answer]
+    if len(named) != 1:
+        raise ValueError(f"the answer {quoted(answer)} in column {column} is not one of {', '.join(options)} or a text")
+    return named[0]
+
+
+def _kind(row: Row, declared: AnswerBenchmark) -> Kind:
+    said = cell(row.get(declared.columns.kind or ""))
+    if said is None:
+        return declared.kind
+    known: dict[str, Kind] = {kind: kind for kind in KINDS} | declared.kinds
+    if said not in known:
+        raise ValueError(f"the kind {quoted(said)} in column {declared.columns.kind} is not one of {', '.join(known)}")
+    return known[said]
+
+
+def _accepted(row: Row, kind: Kind, declared: AnswerBenchmark) -> list[str]:
+    column = declared.columns.answer
+    given = row.get(column)
+    listed = as_list(given)
+    if isinstance(given, str) and isinstance(listed, list) and all(isinstance(one, str) for one in listed):
+        given = listed  # "['a', 'b']"; "[1, 2]" is an answer with two numbers
+    texts = [text for one in (given if isinstance(given, list) else [given]) if (text := cell(one)) is not None]
+    if declared.gold_after:
+        texts = [text.rpartition(declared.gold_after)[2] for text in texts]
+    accepted = [text.strip() for text in texts if text.strip()]
+    if not accepted:
+        raise ValueError(f"no answer in column {column}")
+    if kind == "yes_no":
+        accepted = [text.lower() for text in accepted]
+        if set(accepted) - {"yes", "no"}:
+            raise ValueError(f"the answer {quoted(accepted[0])} is neither yes nor no")
+    return accepted
+
+
+def _set_of(qid: str, row: Row, one: Together) -> str:
+    """Return the name of the questions with which a row belongs together."""
+    missing = [name for name in one.columns if cell(row.get(name)) is None]
+    if missing:
+        raise ValueError(f"no value in column {missing[0]}")
+    found = re.match(one.id_pattern, qid)
+    if found is None:
+        raise ValueError(f"the id_pattern {quoted(one.id_pattern)} does not match the id")
+    return "/".join([*(str(row[name]) for name in one.columns), *(group or "" for group in found.groups())])
+
+
+def _read(task: AnswerTask, text: str | None, protocol: AnswerProtocol, comparer: Comparer) -> tuple[Reading, Reading]:
+    """Return the official and the careful reading of a reply."""
+    if text is None:
+        return missing_reading(Outcome.NO_ANSWER), missing_reading(Outcome.NO_ANSWER)
+    if task.options:
+        official = official_reader(protocol.reader)(text, task.options)
+        return verdict(task, official), verdict(task, read_choice(text, task.options, task.text))
+    return _official(task, text, protocol.rule), _careful(task, text, comparer)
+
+
+def _sample(task: AnswerTask, number: int, readings: tuple[Reading, Reading]) -> SampleResult:
+    official, careful = readings
+    facts = SampleFacts(
+        gold=task.accepted[0], kind="choice" if task.options else task.kind, together=dict(task.together)
+    )
+    return SampleResult(
+        qid=task.id,
+        sample=number,
+        official=official,
+        careful=careful,
+        groups=task.groups or msgspec.UNSET,
+        facts=write_facts(facts),
+    )
+
+
+def _official(task: AnswerTask, text: str, name: str) -> Reading:
+    rule = RULES[name]
+    answer = rule.read(text)
+    if answer is None:
+        return Reading(outcome=Outcome.NO_ANSWER, credit=0, detail=_UNREAD, rule=name)
+    right = any(rule.same(answer, gold) for gold in task.accepted)
+    return _judged(as_text(answer), name, right=right)
+
+
+def _careful(task: AnswerTask, text: str, comparer: Comparer) -> Reading:
+    said = read_answer(text, task.text, task.kind)
+    if said.answer is None:
+        return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=said.rule)
+    right = is_accepted(said.answer, task.accepted, task.kind, comparer, task.text)
+    if right is None:
+        rule, detail = _UNKNOWN["expression" if task.kind == "expression" else "text"]
+        return Reading(outcome=Outcome.NO_ANSWER, credit=0, rule=rule, detail=detail)
+    return _judged(said.answer, said.rule, right=right)
+
+
+def _judged(answer: str, rule: str, *, right: bool) -> Reading:
+    outcome = Outcome.CORRECT if right else Outcome.WRONG
+    return Reading(outcome=outcome, credit=int(right), answer=answer, rule=rule)

@@ -1,0 +1,241 @@
+"""Published readers of letters beyond VLMEvalKit and V*, bug for bug, by name.
+
+mmlu-pro: TIGER-AI-Lab/MMLU-Pro f418b11, `evaluate_from_local.py`, `compute_accuracy.py`.
+mmmu: MMMU-Benchmark/MMMU bb0b95a, `mmmu/utils/eval_utils.py`.
+lmms-eval-mcq: EvolvingLMMs-Lab/lmms-eval 75571cf, `lmms_eval/tasks/_task_utils/mcq_extract.py`.
+simple-evals, simple-evals-multilingual: openai/simple-evals ee3b031, `common.py`, `gpqa_eval.py`, `mmlu_eval.py`.
+
+Where a source draws a random letter, nothing is drawn here: `guess` says with which probability each option is hit.
+"""
+
+# ruff: noqa: RUF001 - words and letters of other scripts
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.predictions.record import counted
+from grader.scorers.choice.reading import ChoiceReading, no_answer, read_as
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from grader.results import SampleResult
+
+_UNREAD = no_answer("none_matched")
+
+
+class PublishedReader(NamedTuple):
+    """A reader, and what its source does with a reply that it cannot read."""
+
+    read: Callable[[str, Mapping[str, str]], ChoiceReading]
+    guess: Callable[[Mapping[str, str]], float] | None = None
+    """Probability that the source's random letter is the gold one; None if it draws none."""
+
+
+# --- MMLU-Pro ---------------------------------------------------------------------------------------------------
+
+_ANSWER_IS = re.compile(r"answer is \(?([A-J])\)?")
+_ANSWER_COLON = re.compile(r"(?=([aA]nswer:\s*([A-J])))")
+_ALONE = re.compile(r"\b[A-J]\b")
+
+
+def read_mmlu_pro(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the letter after the first "answer is", else after an "answer:", else the last one that stands alone."""
+    found = _ANSWER_IS.search(text)
+    if found is not None:
+        return _among(found[1], "answer_is", found.span(), options)
+    colons = list(_ANSWER_COLON.finditer(text))
+    if colons:
+        # The source's pattern is greedy within a line: of the first line that has one, the last.
+        line = text.find("\n", colons[0].start())
+        last = [m for m in colons if line < 0 or m.start() < line][-1]
+        return _among(last[2], "answer_colon", last.span(1), options)
+    span = None
+    for one in _ALONE.finditer(text):
+        span = one.span()
+    return _UNREAD if span is None else _among(text[slice(*span)], "last_letter", span, options)
+
+
+def _among(letter: str, rule: str, span: tuple[int, int] | None, options: Mapping[str, str]) -> ChoiceReading:
+    if letter in options:
+        return read_as(letter, rule, span)
+    return no_answer("outside_options", span, f"{letter} is not among the options")
+
+
+# --- MMMU -------------------------------------------------------------------------------------------------------
+
+_STRIPPED = (",", ".", "!", "?", ";", ":", "'")
+
+
+def read_mmmu(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the last letter in brackets, else the last between blanks, else the last option text."""
+    for mark in _STRIPPED:
+        text = text.strip(mark)
+    padded = f" {text} "
+    for rule, form in (("parenthesised", "({})"), ("between_blanks", " {} ")):
+        places = {k: padded.rfind(form.format(k)) for k in options}
+        if max(places.values(), default=-1) >= 0:
+            return read_as(max(places, key=places.__getitem__), rule, None)
+    if len(padded.split()) > 5:
+        low = padded.lower()
+        places = {k: low.rfind(option.lower()) for k, option in options.items()}
+        if max(places.values(), default=-1) >= 0:
+            return read_as(max(places, key=places.__getitem__), "option_text", None)
+    return _UNREAD
+
+
+# --- lmms-eval --------------------------------------------------------------------------------------------------
+
+_LMMS_STRIPPED = (*_STRIPPED, '"')
+_PHRASES = (
+    *(
+        f"{article}{kind} is"
+        for kind in (
+            "answer",
+            "correct answer",
+            "best answer",
+            "correct option",
+            "best option",
+            "choice",
+            "correct choice",
+        )
+        for article in ("", "the ")
+    ),
+    *("i choose", "i select", "i pick", "my answer is", "my choice is"),
+    *("옵션", "정답은", "답은", "답:", "答案是", "答案为", "选", "答えは"),
+)
+_LMMS_FORMS = (("parentheses", "({})", 6), ("period", "{}.", 5), ("colon", "{}:", 4), ("right_paren", "{})", 3))
+
+
+def read_lmms_eval_mcq(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the candidate of the highest rank (start, end, phrase, brackets, ...), of these the last one."""
+    if not text.strip():
+        return _UNREAD
+    body = text.strip()
+    for mark in _LMMS_STRIPPED:
+        body = body.strip(mark)
+    padded = f" {body} "
+    found = [
+        (rank, place, rule, letter)
+        for rule, form, rank in (*_LMMS_FORMS, ("space", "{} ", 2))
+        for letter in options
+        if (place := padded.rfind(form.format(letter))) >= 0
+    ]
+    found += _after_phrases(padded, options)
+    found += _at_the_ends(padded, options)
+    if not found:
+        found = [(0, place, "fallback", k) for k in options if (place := padded.rfind(k)) >= 0]
+    if not found:
+        return _UNREAD
+    best = max(found, key=lambda candidate: candidate[:2])
+    return read_as(best[3], best[2], None)
+
+
+def _after_phrases(padded: str, options: Mapping[str, str]) -> list[tuple[int, int, str, str]]:
+    """Return every option's first letter after each phrase's first place: any capital, also within a word."""
+    low = padded.lower()
+    starts = {at + len(phrase) for phrase in _PHRASES if (at := low.find(phrase)) >= 0}
+    return [
+        (7, place, "phrase", letter)
+        for start in starts
+        for letter in options
+        if (place := padded.find(letter, start)) >= 0
+    ]
+
+
+def _at_the_ends(padded: str, options: Mapping[str, str]) -> list[tuple[int, int, str, str]]:
+    body = padded.strip()
+    found = [(10, 0, "start", k) for k in options if body.startswith(k) and not body[1:2].isalpha()]
+    last = len(padded) - 1
+    found += [(9, last, "end", k) for k in options if body.endswith(k) and not body[-2:-1].isalpha()]
+    return found
+
+
+# --- simple-evals -----------------------------------------------------------------------------------------------
+
+_SIMPLE = re.compile(r"(?i)Answer[ \t]*:[ \t]*\$?([A-D])\$?")
+_WORDS = (
+    "Answer:|Answer:\u200b\u200b\u200b\u200b\u200b\u200b|উত্তর:|उत्तर:|=উত্তরঃ|উত্তর:|Antwort:|답변:|정답:|답:|答案：|答案:|答：|答:|"
+    "答复：|答曰：|=الإجابة:|=الجواب:|=إجابة:|=الإجابة النهائية:|=الإجابة الصحيحة:|=الإجابة الصحيحة هي:|=الإجابة هي:|"
+    "=الجواب النهائي:|Respuesta:|Risposta:|答え:|答え：|回答:|回答：|解答:|Jawaban:|Réponse:|Resposta:|Jibu:|Idahun:|"
+    "Ìdáhùn:|Idáhùn:|A\u0300m\u1ecd\u0300na\u0300:|Àdáhùn:|A\u0300nu\u0301go\u0323:|Àṣàyàn:"
+)
+"""The source's words for "answer", in its order; with "=", no blanks may precede the colon."""
+_REMOVED = (
+    *(
+        "**",
+        "$\\boxed{",
+        "}$",
+        "\\$",
+        "$\\text{",
+        "$",
+        "\\mathrm{",
+        "\\{",
+        "\\text",
+        "\\(",
+        "\\mathbf{",
+        "{",
+        "\\boxed",
+    ),
+)
+_LETTERS = {**dict(zip("أبجد", "ABCD", strict=True)), **dict(zip("অবডঢ", "ABCD", strict=True))}
+_LETTERS |= dict(zip("ＡＢＣＤ", "ABCD", strict=True))
+
+
+def read_simple_evals(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the letter after the first "Answer:"; a small letter is kept, which is never the gold one."""
+    del options
+    found = _SIMPLE.search(text)
+    return _UNREAD if found is None else read_as(found[1], "answer_colon", found.span())
+
+
+def read_simple_evals_multilingual(text: str, options: Mapping[str, str]) -> ChoiceReading:
+    """Return the letter after "Answer:" in the first language whose word the reply has, without LaTeX marks."""
+    del options
+    for mark in _REMOVED:
+        text = text.replace(mark, "")
+    for pattern in _multilingual():
+        found = pattern.search(text)
+        if found is not None:
+            return read_as(_LETTERS.get(found[1], found[1]), "answer_colon", None)
+    return _UNREAD
+
+
+@cache
+def _multilingual() -> list[re.Pattern[str]]:
+    patterns = []
+    for word in _WORDS.split("|"):
+        label = word[1:] if word.startswith("=") else re.sub("([:：])", r"\\s*\1", word)
+        patterns.append(re.compile(rf"(?i){label}[ \t]*([A-D]|[أ-د]|[অবডঢ]|[ＡＢＣＤ])"))
+    return patterns
+
+
+def guess_note(samples: list[SampleResult], options: Mapping[str, Mapping[str, str]], version: str) -> str:
+    """Return what the source's random letters are expected to add to the official accuracy; empty if nothing.
+
+    `options` has the options of each question id.
+    """
+    guess = READERS[version].guess if version in READERS else None
+    unread = [s for s in samples if s.official.rule == _UNREAD.rule] if guess else []
+    if guess is None or not unread:
+        return ""
+    rest = sum(s.official.credit for s in samples)
+    expected = (rest + sum(guess(options[s.qid]) for s in unread)) / len(samples)
+    return (
+        f"The published scorer reads no letter in {counted(len(unread), 'reply', 'replies')} and draws one at random. "
+        f"None is drawn here: the official accuracy is {100 * rest / len(samples):.2f}, and {100 * expected:.2f} is "
+        "expected with random letters."
+    )
+
+
+READERS = {
+    "mmlu-pro": PublishedReader(read_mmlu_pro, guess=lambda _: 0.1),
+    "mmmu": PublishedReader(read_mmmu, guess=lambda options: 1 / len(options)),
+    "lmms-eval-mcq": PublishedReader(read_lmms_eval_mcq),
+    "simple-evals": PublishedReader(read_simple_evals),
+    "simple-evals-multilingual": PublishedReader(read_simple_evals_multilingual),
+}
+"""Name of a reader -> the reader."""

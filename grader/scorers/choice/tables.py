@@ -1,0 +1,82 @@
+"""VLMEvalKit's tables: questions that a result table carries, and the submission of test splits.
+
+A submission has VLMEvalKit's columns: all but the image, plus `prediction`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from grader.data.tables import Rows
+from grader.files.replacing import replacing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.predictions.file import PredictionFile
+    from grader.scorers.choice.declaration import ChoiceBenchmark
+
+_ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_MAX_CELL = 32_767
+_PREDICTION = "prediction"
+
+
+def carried_rows(file: PredictionFile, benchmark: ChoiceBenchmark) -> Rows | None:
+    """Return the questions that a VLMEvalKit result table has beside its predictions; None if it has none.
+
+    pandas has lost options such as "None" in such a table, so local data is better.
+    """
+    columns = benchmark.columns
+    needed = {*benchmark.letters[:2], columns.answer}
+    if file.format != "vlmevalkit" or not all(needed <= record.fields.keys() for record in file.records):
+        return None
+    rows = [{columns.id: record.qid, **record.fields} for record in file.records]
+    digest = hashlib.sha256(msgspec.json.encode(rows, enc_hook=str)).hexdigest()[:16]
+    return Rows(rows=rows, origin=f"{file.name} (its own questions)", digest=digest, is_carried=True)
+
+
+def write_submission(path: Path, rows: list[dict[str, Any]], index: str = "index") -> Path:
+    """Write the table and return its path. Characters that a workbook cannot contain are removed from the cells."""
+    import openpyxl
+    from openpyxl.cell import WriteOnlyCell
+
+    columns = [*columns_of(rows), _PREDICTION]
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("Sheet1")
+    sheet.append(columns)
+    for row in rows:
+        cells = []
+        for name in columns:
+            value = row.get(name)
+            if isinstance(value, str):
+                number = name == index and value.isdigit()
+                # Always a text cell: "=A" is an answer, not a formula.
+                cell = WriteOnlyCell(sheet, value=int(value) if number else _ILLEGAL.sub("", value)[:_MAX_CELL])
+                if not number:
+                    cell.data_type = "s"
+                value = cell
+            cells.append(value)
+        sheet.append(cells)
+    with replacing(path) as file:
+        book.save(file)
+    return path
+
+
+def columns_of(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the columns in the data's order. Rows omit their empty cells, so no single row needs to have them all."""
+    before: dict[str, set[str]] = {}
+    for names in dict.fromkeys(tuple(name for name in row if name != _PREDICTION) for row in rows):
+        for name in names:
+            before.setdefault(name, set())
+        for earlier, later in pairwise(names):
+            before[later].add(earlier)
+    try:
+        return list(TopologicalSorter(before).static_order())
+    except CycleError:  # JSON objects may have their fields in any order
+        return list(before)

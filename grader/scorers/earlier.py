@@ -1,0 +1,73 @@
+"""Reading of earlier runs' results files, whose metrics must be those of their samples."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.errors import InputError
+from grader.files.json_text import shown
+from grader.results import file as results_file
+from grader.scorers.registry import scorer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from grader.results import Metric, Report
+
+    Key = tuple[str, str, str | None]
+TOLERANCE = 1e-6
+"""In percentage points: sums of floats depend a little on the library that made them."""
+
+CAUSE = (
+    "The metrics are not those of the samples: the file was changed, or another version of grade ({}) made it. Score "
+    "it again (--score-only), or grade again."
+)
+
+
+def read_report(path: Path) -> Report:
+    """Read a results file. Raises InputError if it is invalid, or if its samples do not give its metrics."""
+    report = results_file.read_report(path)
+    if not report.scorer:
+        # Schema 1: some of its metrics were defined differently. What its samples give now is what can be compared.
+        return msgspec.structs.replace(report, metrics=scorer_of(report).recompute(report))
+    problems = [f"{path}: {problem}" for problem in _differences(report)]
+    if problems:
+        raise InputError([*shown(problems), CAUSE.format(report.provenance.grade or "unknown")])
+    return report
+
+
+def _differences(report: Report) -> Iterator[str]:
+    """Yield the metrics that the samples do not give. Intervals are not compared: their method may be newer."""
+    found = {_key(metric): metric for metric in scorer_of(report).recompute(report)}
+    rows: list[tuple[Key, Metric | None]] = [(_key(metric), metric) for metric in report.metrics]
+    have = {key for key, _ in rows}
+    for key, given in [*rows, *((key, None) for key in found if key not in have)]:
+        if not _is_same(given, found.get(key)):
+            yield f"{_name(*key)} is {_shown(given)}, but its samples give {_shown(found.get(key))}"
+
+
+def _key(metric: Metric) -> Key:
+    return metric.name, metric.reading, metric.group
+
+
+def _name(name: str, reading: str, group: str | None) -> str:
+    return f"{name} ({reading}{f', {group}' if group else ''})"
+
+
+def _is_same(given: Metric | None, found: Metric | None) -> bool:
+    if given is None or found is None:
+        return given is found
+    if given.value is None or found.value is None:
+        return given.value is found.value and given.n == found.n
+    return given.n == found.n and math.isclose(given.value, found.value, rel_tol=0, abs_tol=TOLERANCE)
+
+
+def _shown(metric: Metric | None) -> str:
+    if metric is None:
+        return "none"
+    value = "without a value" if metric.value is None else f"{metric.value:.4f}"
+    return f"{value} (n = {metric.n})"

@@ -1,0 +1,387 @@
+"""The scorer `answer`: official rules, careful reading, and the metrics of yes or no and of several samples."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import pytest
+
+import grader
+from grader.errors import GradeError
+from grader.scorers.answer.accepted import is_accepted
+from grader.scorers.answer.careful import read_answer
+from grader.scorers.answer.expressions import Comparer
+from grader.scorers.answer.official import RULES
+from grader.scorers.answer.scorer import Answer
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from grader.results import Report
+    from grader.scorers.answer.declaration import Kind
+
+needs_math = pytest.mark.skipif(find_spec("math_verify") is None, reason="the extra `math` is not installed")
+
+EXPECTED = {
+    "gsm8k": (["7", "3", "1200"], ["7", "60", "1200"], 200 / 3, 100),
+    "pope": (["yes", "yes", "yes", "no"], ["yes", "no", None, None], 25, 50),
+}
+
+
+def graded(name: str, folder: Path, records: list[dict[str, object]] | None = None, **given: object) -> Report:
+    sample = ROOT / "benchmarks" / name / "sample"
+    path = folder / "answers.json"
+    if records is None:
+        shutil.copy(sample / "predictions.json", path)
+    else:
+        path.write_text(json.dumps(records))
+    (data,) = sample.glob("questions.*")
+    return grader.grade(path, benchmark=name, data=data, **given)
+
+
+@pytest.fixture(scope="module")
+def comparer() -> Iterator[Comparer]:
+    """One for all tests: its process needs seconds to start."""
+    with Comparer() as made:
+        yield made
+
+
+def accepted(text: str, golds: list[str], kind: Kind, comparer: Comparer) -> bool | None:
+    said = read_answer(text, "How many pens are there?", kind)
+    return None if said.answer is None else is_accepted(said.answer, golds, kind, comparer)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_both_readings_of_a_sample(name: str, tmp_path: Path) -> None:
+    report = graded(name, tmp_path)
+    official, careful, value, careful_value = EXPECTED[name]
+    assert [s.official.answer for s in report.samples] == official
+    assert [s.careful.answer for s in report.samples] == careful
+    metrics = {(m.name, m.reading): m.value for m in report.metrics if m.group is None}
+    assert (metrics["accuracy", "official"], metrics["accuracy", "careful"]) == pytest.approx((value, careful_value))
+
+
+def test_yes_or_no_has_precision_recall_and_f1_by_group(tmp_path: Path) -> None:
+    report = graded("pope", tmp_path)
+    found = {(m.name, m.group): m.value for m in report.metrics if m.reading == "official"}
+    assert found["precision", None] == pytest.approx(100 / 3)
+    assert found["recall", None] == 50
+    assert found["f1", None] == 40
+    assert found["yes_ratio", None] == 75
+    assert found["f1", "category=popular"] == pytest.approx(200 / 3)
+
+
+def test_several_samples_have_their_mean_and_that_of_the_majority(tmp_path: Path) -> None:
+    texts = {"0": ["#### 7", "#### 8", "#### 7"], "1": ["#### 1", "#### 1", "#### 60"], "2": ["#### 1,200"] * 3}
+    report = graded("gsm8k", tmp_path, [{"qid": q, "predictions": p} for q, p in texts.items()], protocol="gsm8k")
+    found = {m.name: m.value for m in report.metrics if m.reading == "official"}
+    assert found["accuracy"] == pytest.approx(100 * (2 / 3 + 1 / 3 + 1) / 3)
+    assert found["maj@3"] == pytest.approx(200 / 3)
+
+
+def test_rows_without_ids_are_numbered(tmp_path: Path) -> None:
+    sample = ROOT / "benchmarks" / "gsm8k" / "sample"
+    rows = [json.loads(line) for line in (sample / "questions.jsonl").read_text().splitlines()]
+    data = tmp_path / "test.jsonl"
+    data.write_text("".join(json.dumps({k: v for k, v in row.items() if k != "index"}) + "\n" for row in rows))
+    answers = shutil.copy(sample / "predictions.json", tmp_path)
+    report = grader.grade(answers, benchmark="gsm8k", data=data)
+    assert [s.careful.answer for s in report.samples] == ["7", "60", "1200"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "wanted"),
+    [
+        ("gsm8k", "#### 1,200 and #### 5", "1200"),
+        ("gsm8k", "the answer is 5", None),
+        ("lm-eval-flexible", "first 12, then $1,200.", "$1,200."),
+        ("lm-eval-flexible", "none", None),
+        ("pope", "There is not a dog. Yes", "no"),
+        ("pope", "There isn't a dog", "yes"),
+        ("exact", "  Paris ", "Paris"),
+        ("vlmevalkit-yes-no", "**Yes**, there is. Nothing else.", None),
+        ("vlmevalkit-yes-no", "Yes, there is.", "yes"),
+        ("vlmevalkit-yes-no", "No-one, no.", "no"),
+        ("vlmevalkit-yes-no", "Yes/No", None),
+        ("vlmevalkit-yes-no", "There are 1,000 yes-men", None),
+        ("hendrycks-math", r"\\boxed{1} and \\boxed{\\frac{1}{2}}.", r"\\frac{1}{2}"),
+        ("hendrycks-math", r"\\boxed{1", None),
+    ],
+)
+def test_an_official_rule_reads_as_its_source(rule: str, text: str, wanted: str | None) -> None:
+    assert RULES[rule].read(text.replace("\\\\", "\\")) == (wanted and wanted.replace("\\\\", "\\"))
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "right"),
+    [
+        ("The answer is 72.", "72", True),
+        (r"so $\\boxed{\\frac{3}{4}}$", "0.75", True),
+        ("12 + 60 = 72", "72", True),
+        ("It costs $1,200.00", "1200", True),
+        ("The answer is 72 km.", "72", True),
+        ("The answer is 71.", "72", False),
+        ("There are 3 boxes and 72 pens.", "72", None),
+        ("The answer is 72.\n\nQuestion: What is 1 + 1?\nAnswer: 2", "72", True),
+        ("<think>72", "72", None),
+        ("", "72", None),
+    ],
+)
+def test_a_number_is_read_with_care(text: str, gold: str, right: bool | None, comparer: Comparer) -> None:
+    assert accepted(text.replace("\\\\", "\\"), [gold], "number", comparer) == right
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "right"),
+    [
+        ("The answer is Grey.", ["black", "gray"], True),
+        ("The answer is Grey.", ["black"], False),
+        ("-5 C", ["5 C"], False),
+    ],
+)
+def test_a_text_is_equal_but_for_case_and_spelling(text: str, gold: list[str], right: bool, comparer: Comparer) -> None:
+    assert accepted(text, gold, "text", comparer) == right
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "right"),
+    [
+        (r"So it is $\boxed{(x+1)^2}$.", "x^2+2x+1", True),
+        (r"The answer is $2\sqrt{2}$.", r"\sqrt{8}", True),
+        (r"\boxed{\frac12}", "0.5", True),
+        (r"\boxed{(1, 2)}", "(2, 1)", False),
+        (r"\boxed{x-1}", "x1", False),
+        (r"\boxed{" + "\\frac{" * 3_000, "3", None),
+        ("<think>3", "3", None),
+    ],
+)
+@needs_math
+def test_an_expression_is_equal_if_algebra_says_so(
+    text: str, gold: str, right: bool | None, comparer: Comparer
+) -> None:
+    assert accepted(text, [gold], "expression", comparer) == right
+
+
+@needs_math
+def test_after_an_expression_that_takes_too_long_the_next_one_is_compared(comparer: Comparer) -> None:
+    assert comparer.equal("9^{9^{9^{9^{9}}}}!", "3") is None
+    assert comparer.equal("x+x", "2x") is True
+
+
+@needs_math
+def test_expressions_are_graded_by_the_official_rule_and_carefully(tmp_path: Path) -> None:
+    declared = (ROOT / "benchmarks" / "gsm8k" / "benchmark.toml").read_text()
+    declared = declared.replace('kind = "number"', 'kind = "expression"').replace(
+        'rule = "gsm8k"', 'rule = "hendrycks-math"'
+    )
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "benchmark.toml").write_text(declared)
+    data = tmp_path / "q.jsonl"
+    golds = [r"\frac{1}{2}", "x^2-1", r"\sqrt{2}"]
+    rows = ({"index": i, "question": "What is it?", "answer": gold} for i, gold in enumerate(golds))
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    replies = [r"\boxed{1/2}", r"\boxed{(x-1)(x+1)}", r"\boxed{9^{9^{9^{9^{9}}}}!}"]
+    answers = tmp_path / "answers.json"
+    answers.write_text(json.dumps([{"qid": str(i), "predictions": [reply]} for i, reply in enumerate(replies)]))
+    report = grader.grade(answers, benchmark=str(tmp_path / "own"), data=data, protocol="gsm8k")
+    assert [s.official.outcome.value for s in report.samples] == ["correct", "wrong", "wrong"]
+    assert [s.careful.outcome.value for s in report.samples] == ["correct", "correct", "no_answer"]
+    assert "2 s" in report.samples[2].careful.detail
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "same"),
+    [
+        (r"\tfrac12", r"\frac{1}{2}", True), ("0.5", r"\frac{1}{2}", True), ("3/4", r"\frac34", True),
+        ("x=5", "5", True), ("xyz=5", "5", False), (r"\sqrt3", r"\sqrt{3}", True), (".5", "0.5", True),
+        (r"90^\circ", "90", True), (r"5\text{ cm}", "5", True), (r"50\%", "50", True), ("1,000", "1000", False),
+        (r"\left( 1,2 \right)", "(1,2)", True), (r"\frac", r"\frac", True),
+    ],
+)  # fmt: skip
+def test_math_s_official_rule_compares_rewritten_texts(answer: str, gold: str, same: bool) -> None:
+    assert RULES["hendrycks-math"].same(answer, gold) == same
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rule": 'rule = "nonsense"'}, "unknown"),
+        ({"answer": 'answer = "missing"'}, "missing"),
+    ],
+)
+def test_a_wrong_declaration_is_one_clear_error(change: dict[str, str], message: str, tmp_path: Path) -> None:
+    text = (ROOT / "benchmarks" / "pope" / "benchmark.toml").read_text()
+    text = text.replace('rule = "pope"', change.get("rule", 'rule = "pope"'))
+    text = text.replace('answer = "answer"', change.get("answer", 'answer = "answer"'))
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "benchmark.toml").write_text(text)
+    answers = tmp_path / "answers.json"
+    answers.write_text('[{"qid": "0", "predictions": ["Yes"]}]')
+    data = ROOT / "benchmarks" / "pope" / "sample" / "questions.tsv"
+    with pytest.raises(GradeError, match=message):
+        grader.grade(answers, benchmark=str(tmp_path / "own"), data=data)
+
+
+def own(folder: Path, declared: str, rows: list[dict[str, object]], replies: dict[str, list[str]]) -> Report:
+    """Grade replies on a private benchmark of this scorer; columns that every declaration has need not be given."""
+    (folder / "benchmark.toml").write_text(
+        'id = "own"\nname = "Own"\nscoring = "answer"\ndefault_split = "t"\ndefault_protocol = "p"\n'
+        'columns.id = "id"\ncolumns.question = "question"\ncolumns.answer = "answer"\nsplits.t.data = "q.tsv"\n'
+        + declared
+    )
+    with (folder / "q.tsv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter="\t")
+        writer.writeheader()
+        writer.writerows(rows)
+    path = folder / "answers.json"
+    path.write_text(json.dumps([{"qid": qid, "predictions": texts} for qid, texts in replies.items()]))
+    return grader.grade(path, benchmark=str(folder))
+
+
+BY_ROW = """
+kind = "text"
+kinds = { integer = "number" }
+columns.kind = "answer_type"
+columns.options = "choices"
+columns.letter = "answer_option"
+protocols.p = { rule = "mmmu", reader = "mmmu" }
+"""
+ROWS_BY_KIND: list[dict[str, object]] = [
+    {"id": "n", "question": "How many?", "answer": "3", "answer_type": "integer", "choices": "", "answer_option": ""},
+    {"id": "t", "question": "What is it?", "answer": "['gray', 'silver']", "answer_type": "text", "choices": "[]",
+     "answer_option": ""},
+    {"id": "f", "question": "How far?", "answer": "['8.4', '8.40 m']", "answer_type": "", "choices": "[]",
+     "answer_option": ""},
+    {"id": "c", "question": "Which?", "answer": "red", "answer_type": "text", "choices": "['blue', 'red']",
+     "answer_option": "B"},
+]  # fmt: skip
+
+
+def test_every_row_has_its_own_kind_of_answer_and_rows_with_options_are_multiple_choice(tmp_path: Path) -> None:
+    replies = {
+        "n": ["There are 3."],
+        "t": ["It is grey."],
+        "f": ["The distance is therefore 8.4"],
+        "c": ["It says 'red', so (B)."],
+    }
+    report = own(tmp_path, BY_ROW, ROWS_BY_KIND, replies)
+    assert [s.careful.answer for s in report.samples] == ["3", "It is grey", "8.4", "B"]
+    assert [s.careful.outcome.value for s in report.samples] == ["correct"] * 4
+    assert [s.official.outcome.value for s in report.samples] == ["correct", "wrong", "correct", "correct"]
+    assert [s.official.rule for s in report.samples] == ["mmmu", "mmmu", "mmmu", "parenthesised"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"answer_type": "colour"}, 'q.tsv:2: n: the kind "colour" in column answer_type is not one of number, exp'),
+        ({"choices": "['a', 'b']"}, 'q.tsv:2: n: the answer "" in column answer_option is not one of A, B'),
+        ({"answer": ""}, "q.tsv:2: n: no answer in column answer"),
+        ({"id": ""}, "q.tsv:2: no id in column id"),
+        ({"choices": str(list(range(27)))}, "27 options, but letters = "),
+    ],
+)
+def test_a_bad_row_is_one_clear_error(change: dict[str, object], message: str, tmp_path: Path) -> None:
+    with pytest.raises(GradeError) as caught:
+        own(tmp_path, BY_ROW, [ROWS_BY_KIND[0] | change, *ROWS_BY_KIND[1:]], {"n": ["3"]})
+    assert message in str(caught.value)
+
+
+def test_questions_that_are_all_empty_are_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(GradeError, match=r"q\.tsv: no row has a value in column question"):
+        own(tmp_path, BY_ROW, [row | {"question": ""} for row in ROWS_BY_KIND], {"n": ["3"]})
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ('rule = "mine"', "benchmark.toml: protocols.p: rule = 'mine' is unknown; the rules are gsm8k, "),
+        ('rule = "exact"', "benchmark.toml: protocols.p: add a `reader` for rows with options"),
+        (
+            'rule = "exact"\nprotocols.p.reader = "mine"',
+            "benchmark.toml: protocols.p: reader 'mine' is unknown; known: ",
+        ),
+        ('rule = "exact"\ntogether.pair.id_pattern = "x"', "name `columns`, or an `id_pattern` with groups"),
+    ],
+)
+def test_a_bad_declaration_is_one_clear_error(declared: str, message: str, tmp_path: Path) -> None:
+    declaration = 'kind = "text"\ncolumns.options = "choices"\nprotocols.p.' + declared + "\n"
+    with pytest.raises(GradeError) as caught:
+        own(tmp_path, declaration, ROWS_BY_KIND, {"n": ["3"]})
+    assert message in str(caught.value)
+
+
+def test_questions_that_belong_together_count_only_together(tmp_path: Path) -> None:
+    declared = """
+kind = "yes_no"
+together.figure = { columns = ["set"], id_pattern = "([^_]*)_" }
+together.question_pair.id_pattern = "[^_]*_([^_]*)"
+protocols.p.rule = "vlmevalkit-yes-no"
+"""
+    rows: list[dict[str, object]] = [
+        {"id": f"{figure}_{question}", "set": "x", "question": "Is it?", "answer": ("No", "Yes")[question]}
+        for figure in (0, 1, 2)
+        for question in (0, 1)
+    ]
+    replies = {str(row["id"]): [str(row["answer"])] * 2 for row in rows}
+    replies["2_1"] = ["Yes", "No"]
+    report = own(tmp_path, declared, rows, replies)
+    found = {m.name: (m.value, m.n) for m in report.metrics if m.reading == "careful"}
+    assert found["figure_accuracy"] == (pytest.approx(100 * 5 / 6), 3)
+    assert found["question_pair_accuracy"] == (pytest.approx(75), 2)
+    assert found["accuracy"] == (pytest.approx(100 * 11 / 12), 6)
+
+
+@pytest.mark.parametrize(
+    ("reply", "gold", "right"),
+    [
+        ("The current is 8.4 A.", "8.4", True),
+        ("So 1,200 is the final result", "1200", False),
+        ("The sum is 1,200 units", "1200", True),
+        ("It is a Red Fox, I think", "red fox", True),
+        ("x", "x", True),
+        ("The answer is 12.345", "12.34", False),
+        ("It rises. Final answer: 7\nor -2", "7", True),
+        ("rises", "falls", False),
+        ("1.5.7", ".7", True),
+        ("=", "3", False),
+    ],
+)
+def test_an_open_question_of_mmmu_is_read_as_by_its_source(reply: str, gold: str, right: bool) -> None:
+    """The outcomes are those of the source's parse_open_response and eval_open."""
+    rule = RULES["mmmu"]
+    assert rule.same(rule.read(reply), gold) is right
+
+
+def test_equal_numbers_are_one_answer_of_the_majority(tmp_path: Path) -> None:
+    texts = {"0": ["#### 9", "#### 7.0", "#### 9.5", "#### 7"], "1": ["#### 60"] * 4, "2": ["#### 1,200"] * 4}
+    report = graded("gsm8k", tmp_path, [{"qid": q, "predictions": p} for q, p in texts.items()], protocol="gsm8k")
+    assert {m.reading: m.value for m in report.metrics if m.name == "maj@4"}["careful"] == 100
+
+
+@pytest.mark.parametrize(
+    ("reply", "right"),
+    [
+        ("The capital of France is Paris.", True),
+        ("It is Paris", True),
+        ("The capital of France is Lyon.", False),
+        ("The capital of France is not Paris.", None),
+        ("It was Paris, today it is Lyon.", None),
+    ],
+)
+def test_a_sentence_that_only_adds_words_of_the_question_is_the_answer(reply: str, right: bool | None) -> None:
+    question = "What is the capital of France?"
+    said = read_answer(reply, question, "text")
+    assert said.answer is not None
+    with Comparer() as comparer:
+        assert is_accepted(said.answer, ["Paris"], "text", comparer, question) is right
+
+
+def test_every_official_rule_is_explained() -> None:
+    assert set(RULES) - set(Answer.glossary) == set()

@@ -1,0 +1,59 @@
+"""The published readers give what their sources give: outputs of the sources' own functions, recorded."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.results import Outcome, Reading, SampleResult
+from grader.scorers.choice.published import READERS, guess_note
+
+COLOURS = {"A": "red", "B": "blue", "C": "green", "D": "yellow"}
+
+# Reply -> what mmlu-pro, mmmu, lmms-eval-mcq, simple-evals and simple-evals-multilingual read at the named commits.
+RECORDED = [
+    ("The answer is (B). No, the answer is (C).", "B", "C", "C", None, None),
+    ("Answer: A and Answer: C\nAnswer: D", "C", "D", "D", "A", "A"),
+    ("Answer:Answer: C", "C", "C", "C", "A", "A"),
+    ("answer: b", None, None, None, "b", "b"),
+    ("I see a dog, a Cat and a Bird", None, None, "B", None, None),
+    ("It is probably the one that is blue here", None, "B", None, None, None),
+    ("blue", None, None, None, None, None),
+    ("(A) or (B)?", "B", "B", "B", None, None),
+    ("\u0627\u0644\u0625\u062c\u0627\u0628\u0629: \u0628", None, None, None, None, "B"),
+    ("**\uc815\ub2f5**: $\\boxed{C}$", "C", None, "C", None, "C"),
+    ("Jibu:B Answer: D", "D", "D", "D", "D", "D"),
+    ("B. blue", "B", None, "B", None, None),
+    ("", None, None, None, None, None),
+]
+
+
+@pytest.mark.parametrize("recorded", RECORDED, ids=lambda r: r[0][:30])
+def test_a_reader_reads_what_its_source_reads(recorded: tuple[str, ...]) -> None:
+    text, *wanted = recorded
+    got = [reader.read(text, COLOURS).letter for reader in READERS.values()]
+    assert dict(zip(READERS, got, strict=True)) == dict(zip(READERS, wanted, strict=True))
+
+
+def test_a_letter_outside_the_options_is_no_answer_of_mmlu_pro() -> None:
+    found = READERS["mmlu-pro"].read("The answer is (J).", COLOURS)
+    assert (found.letter, found.rule) == (None, "outside_options")
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("part", ["A ", "answer: ", "Answer:\t\t\t", "(B) \n", "J"])
+def test_a_long_reply_is_read_in_linear_time(name: str, part: str) -> None:
+    READERS[name].read(part * (2_000_000 // len(part)), COLOURS)
+
+
+def test_random_letters_are_not_drawn_but_their_expectation_is_noted() -> None:
+    read = Reading(outcome=Outcome.CORRECT, credit=1, answer="A", rule="answer_is")
+    unread = Reading(outcome=Outcome.NO_ANSWER, credit=0, rule="none_matched")
+    samples = [
+        SampleResult(qid=str(n), sample=0, official=one, careful=one) for n, one in enumerate((read, unread, unread))
+    ]
+    options = dict.fromkeys("012", COLOURS)
+    assert "reads no letter in 2 replies" in guess_note(samples, options, "mmmu")
+    assert "accuracy is 33.33, and 50.00 is expected with random letters" in guess_note(samples, options, "mmmu")
+    assert "accuracy is 33.33, and 40.00 is expected with random letters" in guess_note(samples, options, "mmlu-pro")
+    assert guess_note(samples, options, "simple-evals") == ""
+    assert guess_note(samples[:1], options, "mmmu") == ""
