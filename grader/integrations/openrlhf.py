@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
     """Return rewards in OpenRLHF's format: tensors of one number per query, always with the same keys."""
-    found = rewards_of(pool_of().grade_samples(samples_of(queries, prompts, labels)))
+    pool = pool_of()
+    found = rewards_of(pool.grade_samples(samples_of(queries, prompts, labels)), pool.reward)
     logs = {name: _tensor(values) for name, values in found["extra_logs"].items()}
     return {"rewards": _tensor(found["rewards"]), "scores": _tensor(found["scores"]), "extra_logs": logs}
 

@@ -11,18 +11,19 @@ from grader.integrations.worth import is_suspect, is_unscored, reward_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from grader.pool.settings import RewardName
     from grader.results import SampleResult
 
 LEAST_OVERLAP = 20
 """Minimum number of characters that a query and its prompt share; a shorter match may be accidental."""
 _END_MARKS = re.compile(
-    r"(?:\s|<\|[\w\s-]{1,40}\|>|<[\uff5c|][\w\u2581]{1,40}[\uff5c|]>|</s>|<eos>|<end_of_turn>|<pad>)+\Z"
+    r"(?:\s|<\|[\w\s-]{1,40}\|>|<[\uff5c|][\w\u2581]{1,40}[\uff5c|]>|</s>|<eos>|<end_of_turn>|<pad>)++"
 )
 
 
-def rewards_of(results: Sequence[SampleResult]) -> dict[str, Any]:
+def rewards_of(results: Sequence[SampleResult], name: RewardName = "passed") -> dict[str, Any]:
     """Return rewards as lists. A reward must be a number; `unscored` shows which 0.0 means nothing."""
-    rewards = [reward_of(result) or 0.0 for result in results]
+    rewards = [reward_of(result, name) or 0.0 for result in results]
     logs = {
         "unscored": [float(is_unscored(result)) for result in results],
         "suspect": [float(is_suspect(result)) for result in results],
@@ -48,12 +49,33 @@ def response_of(query: str, prompt: str) -> str:
     """Return the text after the prompt in a query. A query may lack the beginning of a prompt that was too long."""
     if query.startswith(prompt):
         return query[len(prompt) :]
-    for start in range(1, len(prompt) - LEAST_OVERLAP):
-        if query.startswith(prompt[start:]):
-            return query[len(prompt) - start :]
-    return query
+    shared = _overlap(prompt, query)
+    return query[shared:] if shared > LEAST_OVERLAP else query
+
+
+def _overlap(first: str, second: str) -> int:
+    """Return the length of the longest end of one text that is the beginning of another, in linear time.
+
+    This is the search of Knuth, Morris and Pratt: `longest` has this length within the second text itself.
+    """
+    second = second[: len(first)]
+    longest = [0] * len(second)
+    length = 0
+    for place in range(1, len(second)):
+        while length and second[place] != second[length]:
+            length = longest[length - 1]
+        length += second[place] == second[length]
+        longest[place] = length
+    length = 0
+    for character in first[len(first) - len(second) :] if second else "":
+        while length and (length == len(second) or character != second[length]):
+            length = longest[length - 1]
+        length += character == second[length]
+    return length
 
 
 def without_end_marks(text: str) -> str:
     """Return a decoded output without end-of-text marks (`<|im_end|>`, `</s>`)."""
-    return _END_MARKS.sub("", text)
+    # Each run is looked at once. A pattern that asks for the end looks again from every blank of a run.
+    runs = (run.start() for run in _END_MARKS.finditer(text) if run.end() == len(text))
+    return text[: next(runs, len(text))]

@@ -18,6 +18,7 @@ from grader.integrations.worth import is_suspect, is_unscored, reward_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from grader.pool.settings import RewardName
     from grader.results import SampleResult
 
     Completion = str | Sequence[Mapping[str, Any]]
@@ -37,8 +38,9 @@ class Reward:
         """Return a reward for each completion; None if it is unscored."""
         del prompts
         asked = _asked(completions, columns, self._column)
-        results = pool_of(self._options).grade_samples(asked.values()) if asked else []
-        return _rewards(len(completions), dict(zip(asked, results, strict=True)), columns)
+        pool = pool_of(self._options)
+        results = pool.grade_samples(asked.values()) if asked else []
+        return _rewards(len(completions), dict(zip(asked, results, strict=True)), columns, pool.reward)
 
 
 class AsyncReward(Reward):
@@ -50,8 +52,9 @@ class AsyncReward(Reward):
         """Return a reward for each completion; None if it is unscored."""
         del prompts
         asked = _asked(completions, columns, self._column)
-        results = await pool_of(self._options).grade_samples_async(asked.values()) if asked else []
-        return _rewards(len(completions), dict(zip(asked, results, strict=True)), columns)
+        pool = pool_of(self._options)
+        results = await pool.grade_samples_async(asked.values()) if asked else []
+        return _rewards(len(completions), dict(zip(asked, results, strict=True)), columns, pool.reward)
 
 
 def reward(prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
@@ -88,9 +91,11 @@ def _asked(completions: Sequence[Completion], columns: Mapping[str, Any], column
     }
 
 
-def _rewards(count: int, results: Mapping[int, SampleResult], columns: Mapping[str, Any]) -> list[float | None]:
+def _rewards(
+    count: int, results: Mapping[int, SampleResult], columns: Mapping[str, Any], name: RewardName
+) -> list[float | None]:
     _log(count, results, columns)
-    return [reward_of(results[place]) if place in results else None for place in range(count)]
+    return [reward_of(results[place], name) if place in results else None for place in range(count)]
 
 
 def _log(count: int, results: Mapping[int, SampleResult], columns: Mapping[str, Any]) -> None:

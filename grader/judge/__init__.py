@@ -1,7 +1,7 @@
 """The judge of MMBench and Mr-Ben: a model that judges answers which the rules cannot read.
 
 This module has what scorers need: questions, replies and recorded replies. `grader.judge.client` asks a server,
-`grader.judge.cache` stores its replies, and `grader.judge.prompts` has the prompts.
+`grader.judge.session` stores its replies, and `grader.judge.prompts` has the prompts.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from grader.errors import InputError
+from grader.files.given import read_given
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,8 +43,8 @@ class JudgeReply(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the reply is from an earlier run, or from an equal question of this run, without a request."""
     error: str = ""
     """The message that says why `text` is None; empty otherwise."""
-    unreadable: str = ""
-    """The last reply that `accept` refused. Official readings may use it."""
+    unreadable: str | None = None
+    """The last reply that `accept` refused; None: there was none. Official readings may use it."""
 
 
 class Judge(Protocol):
@@ -120,7 +121,7 @@ class _Pairs(list[tuple[str, object]]):
 
 def _load_pairs(path: Path) -> _Pairs:
     try:
-        data = json.loads(path.read_bytes().decode("utf-8-sig"), object_pairs_hook=_Pairs)
+        data = json.loads(read_given(path).decode("utf-8-sig"), object_pairs_hook=_Pairs)
     except OSError as error:
         raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
     except UnicodeDecodeError as error:

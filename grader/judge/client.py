@@ -2,28 +2,81 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from grader.errors import InfrastructureError
+from grader.files.key_value import KeyValueFile
 from grader.judge import JudgeQuestion, JudgeReply, JudgeUsage, refuse_duplicates
-from grader.judge.cache import ReplyCache, cache_key
-from grader.models.client import Client, Patience
-from grader.models.endpoint import Request, Server, Settings, Wording
-from grader.models.messages import user
+from grader.models.client import Client, Patience, TroubleReporter
+from grader.models.endpoint import Server, Wording, one_line
+from grader.models.messages import Request, Settings, user
 from grader.models.replies import Failure, Reply, split_reasoning
-from grader.models.secrets import one_line
-from grader.models.trouble import TroubleReporter
 from grader.models.workers import Workers
 from grader.observer import Observer, Silent
 from grader.results import JudgeProvenance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from grader.models.replies import Outcome
+
+
+def default_path() -> Path:
+    """Return the path of the user's judge cache."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("grade") / "judge-2.sqlite3"
+
+
+def cache_key(endpoint: str, model: str, prompt: str) -> bytes:
+    """Return the key of a reply: a digest, so that the file contains no prompts."""
+    fields = (part.encode("utf-8", errors="replace").decode() for part in (endpoint, model, prompt))
+    return hashlib.sha256(msgspec.json.encode(list(fields))).digest()
+
+
+class ReplyCache:
+    """A file of replies, safe for several threads and processes at once."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or default_path()
+        self._file = KeyValueFile(self.path, "judge's cache")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    @property
+    def problem(self) -> str:
+        """Why the cache cannot be used; empty if it can."""
+        return self._file.problem
+
+    def find(self, keys: Iterable[bytes]) -> dict[bytes, str]:
+        """Return the stored replies of the keys that have one."""
+        return {key: value.decode() for key, value in self._file.find(keys).items()}
+
+    def keep(self, key: bytes, text: str) -> None:
+        """Store a reply on disk at once, so that an interrupted run loses no replies."""
+        self._file.keep([(key, text.encode("utf-8", errors="replace"))])
+
+    def size(self) -> int:
+        """Return the number of stored replies."""
+        return self._file.size()
+
+    def clear(self) -> int:
+        """Delete all replies; return their number. Raises InfrastructureError."""
+        return self._file.clear()
+
+    def close(self) -> None:
+        """Close the file; later calls find and store nothing."""
+        self._file.close()
+
 
 DEFAULT_CONCURRENCY = 8
 DEFAULT_TIMEOUT = 60.0
@@ -43,7 +96,7 @@ class OpenAIJudge:
     """A judge that uses the `openai` SDK. Close it (or use `with`) after the last question.
 
     `base_url` None means OPENAI_BASE_URL, else OpenAI's own URL; `api_key` None means OPENAI_API_KEY, which only
-    OpenAI's own server requires. `timeout`: maximum silence of one request, in seconds. `tries`: maximum number of
+    OpenAI's own server requires. `timeout`: maximum duration of one request, in seconds. `tries`: maximum number of
     replies requested until one is readable. `patience`: how long to wait for a failing server. After an interrupt, the
     judge sends no more requests.
     """
@@ -228,7 +281,7 @@ class OpenAIJudge:
         with self._lock:
             self._unreadable += 1
         error = f"no readable reply in {number} tries; {why}"
-        return JudgeReply(text=None, tries=number, error=error, unreadable=heard)
+        return JudgeReply(text=None, tries=number, error=error, unreadable=heard or None)
 
     def _consider_refusals(self, outcome: Outcome) -> None:
         """Stop if all of the first requests are refused: then the cause is not a single question."""
@@ -250,7 +303,7 @@ class OpenAIJudge:
         if failure.kind == "fatal":
             raise InfrastructureError(failure.reason)
         tries = number - (failure.kind == "halted")
-        return JudgeReply(text=None, tries=tries, error=failure.reason, unreadable=heard)
+        return JudgeReply(text=None, tries=tries, error=failure.reason, unreadable=heard or None)
 
 
 def _advice(failure: Failure) -> str:

@@ -71,8 +71,7 @@ def _template(path: Path | None, kind: PromptKind) -> str | None:
 
 
 def _endpoint(options: Options, observer: Observer, template: str | None) -> Iterator[JudgeSession]:
-    from grader.judge.cache import ReplyCache
-    from grader.judge.client import OpenAIJudge
+    from grader.judge.client import OpenAIJudge, ReplyCache
 
     assert options.judge_model is not None
     cache = ReplyCache() if options.cache else None

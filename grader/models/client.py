@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from grader.models.endpoint import Endpoint, Request, Server, Wording
-from grader.models.pace import Pace, PaceStatus
+from grader.models.endpoint import LONGEST_WAIT, Endpoint, Server, Wording
 from grader.models.replies import Failure, Outcome, Reply, Usage
+from grader.models.workers import Pace, PaceStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.models.messages import Request
     from grader.models.replies import FailureKind
 
 
@@ -138,7 +141,7 @@ class Client:
                 self._given_up, self._trouble = 0, ""
             elif outcome.kind in _REPEATED:
                 self._trouble = outcome.reason
-            if isinstance(outcome, Reply) or outcome.kind not in {"down", "unreachable", "busy"}:
+            if isinstance(outcome, Reply) or outcome.kind not in {"down", "busy", *_NO_CONNECTION}:
                 self._last_contact = time.monotonic()
 
     def _is_final(self, failure: Failure, course: _Course) -> bool:
@@ -148,14 +151,14 @@ class Client:
         if failure.kind == "busy":
             # While the server replies to other requests, this request can still succeed.
             return time.monotonic() - max(course.failing_since, self._last_contact) > self.patience.seconds
+        if course.failures - course.counts["busy"] >= self.patience.attempts:
+            return True
         if failure.kind in {"empty", "reasoning_only"}:
             cut = failure.kind == "reasoning_only" and failure.finish_reason == "length"
             return cut or course.counts[failure.kind] >= self.patience.empty_attempts
-        if failure.kind == "unreachable" and not self._last_contact:
-            return course.counts["unreachable"] >= self.patience.unreachable_attempts
-        lasted = time.monotonic() - course.failing_since
-        broken = course.counts["down"] + course.counts["unreachable"]
-        return broken >= self.patience.attempts or lasted > self.patience.seconds
+        if failure.kind in _NO_CONNECTION and not self._last_contact:
+            return course.counts[failure.kind] >= self.patience.unreachable_attempts
+        return time.monotonic() - course.failing_since > self.patience.seconds
 
     def _wait(self, course: _Course, failure: Failure) -> bool:
         """Wait before a request is repeated. A wait that the server asks for applies to all requests."""
@@ -177,9 +180,14 @@ class Client:
         if course.attempts > 1:
             reason += f" ({course.attempts} attempts)"
         if failure.wait > self.patience.seconds:
-            reason += f"; it asks to wait {failure.wait:.0f} s"
-        if failure.kind == "unreachable" and not self._last_contact:
-            reason += f"; is it running? Check {self.endpoint.wording.address_option}"
+            reason += (
+                f"; it asks to wait {'a day or more' if failure.wait >= LONGEST_WAIT else f'{failure.wait:.0f} s'}"
+            )
+        if failure.kind in _NO_CONNECTION and not self._last_contact:
+            asks = (
+                "is it running" if failure.kind == "unreachable" else "does it speak TLS, and is its certificate valid"
+            )
+            reason += f"; {asks}? Check {self.endpoint.wording.address_option}"
         self._consider_halting(failure, reason)
         return msgspec.structs.replace(failure, reason=reason, attempts=course.attempts)
 
@@ -187,11 +195,11 @@ class Client:
         """Stop sending if no request can succeed for some time."""
         if failure.kind in {"fatal", "exhausted"} or failure.wait > self.patience.seconds:
             self.pace.halt(reason)
-        elif failure.kind in {"down", "busy", "unreachable"}:
+        elif failure.kind in {"down", "busy", *_NO_CONNECTION}:
             with self._lock:
                 self._given_up += 1
                 given_up = self._given_up
-            if failure.kind == "unreachable" and not self._last_contact:
+            if failure.kind in _NO_CONNECTION and not self._last_contact:
                 self.pace.halt(reason)
             elif given_up >= self.patience.given_up_in_a_row:
                 self.pace.halt(f"{given_up} requests in a row failed, the last: {reason}")
@@ -200,7 +208,8 @@ class Client:
         return Failure(kind="halted", reason=self.pace.halted, attempts=course.attempts)
 
 
-_REPEATED: frozenset[FailureKind] = frozenset({"busy", "down", "unreachable", "empty", "reasoning_only"})
+_NO_CONNECTION: frozenset[FailureKind] = frozenset({"unreachable", "untrusted"})
+_REPEATED: frozenset[FailureKind] = _NO_CONNECTION | {"busy", "down", "empty", "reasoning_only"}
 
 
 class _Course:
@@ -222,3 +231,45 @@ class _Course:
         if isinstance(outcome, Failure) and outcome.kind != "again":
             self.counts[outcome.kind] += 1
             self.failing_since = self.failing_since or time.monotonic()
+
+
+class TroubleReporter:
+    """A reporter of failures that last longer than `grace` seconds, at most once in `every` seconds."""
+
+    def __init__(self, who: str, say: Callable[[str], None], *, grace: float = 1.0, every: float = 15.0) -> None:
+        self._who = who
+        self._say = say
+        self._grace = grace
+        self._every = every
+        self._since: float | None = None
+        """Time when replies were first seen to fail; None: they do not fail."""
+        self._said_at: float | None = None
+        self._is_said = False
+        """Whether the current failure was reported."""
+
+    def look(self, status: ClientStatus) -> None:
+        """Report a status, if it needs a message."""
+        now = time.monotonic()
+        if not status.trouble:
+            if self._is_said:
+                self._say(f"{self._who} replies again. {_load(status)}")
+            self._since, self._is_said = None, False
+            return
+        self._since = now if self._since is None else self._since
+        lasts = now - self._since >= self._grace
+        if lasts and (self._said_at is None or now - self._said_at >= self._every):
+            self._said_at, self._is_said = now, True
+            self._say(f"{self._who}: {status.trouble.rstrip('. ')}. Trying again: {_load(status)}{_limits(status)}")
+
+
+def _load(status: ClientStatus) -> str:
+    waiting = "1 request waits" if status.waiting == 1 else f"{status.waiting} requests wait"
+    sent = "1 is sent" if status.pace.limit == 1 else f"{status.pace.limit} are sent"
+    return f"{waiting}. At most {sent} at once."
+
+
+def _limits(status: ClientStatus) -> str:
+    """Say how long the server asks to wait, and when a request is given up."""
+    held, most = status.pace.held_seconds, status.gives_up_after
+    told = f" The server asks to wait {held:.0f} s." if held >= 1 else ""
+    return told + (f" A request is given up after {most / 60:.0f} minutes at most." if most >= 120 else "")

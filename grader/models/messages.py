@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-Role = Literal["system", "user", "assistant"]
+from grader.data.images import UnreadableImageError, format_of, opened
 
-_MAGIC = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-    b"BM": "image/bmp",
-    b"II*\x00": "image/tiff",
-    b"MM\x00*": "image/tiff",
-}
+Role = Literal["system", "user", "assistant"]
 
 
 class Text(msgspec.Struct, frozen=True, kw_only=True, tag="text"):
@@ -37,9 +29,7 @@ class Image(msgspec.Struct, frozen=True, kw_only=True, tag="image"):
     @property
     def media_type(self) -> str:
         """The media type, detected from the bytes."""
-        if self.data[:4] == b"RIFF" and self.data[8:12] == b"WEBP":
-            return "image/webp"
-        return next((name for magic, name in _MAGIC.items() if self.data.startswith(magic)), "image/png")
+        return f"image/{(format_of(self.data) or 'PNG').lower()}"
 
 
 Part: TypeAlias = Text | Image
@@ -50,6 +40,29 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
     role: Role
     parts: tuple[Part, ...]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Sampling settings of a request; None is not sent."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    extra: dict[str, Any] = {}
+    """Additional fields of the request's body."""
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the request's body."""
+        named = {name: getattr(self, name) for name in ("temperature", "top_p", "max_tokens", "seed")}
+        return {name: value for name, value in named.items() if value is not None} | self.extra
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """A request to a model."""
+
+    messages: tuple[Message, ...]
+    settings: Settings = Settings()
 
 
 class ImageFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,12 +138,10 @@ def facts(image: Image) -> ImageFacts:
 
 def size(data: bytes) -> tuple[int, int]:
     """Return an image's width and height in pixels; (0, 0) if it cannot be read."""
-    import PIL.Image
-
     try:
-        with PIL.Image.open(io.BytesIO(data)) as opened:
-            return opened.size
-    except (OSError, ValueError, SyntaxError, PIL.Image.DecompressionBombError):
+        with opened(data) as image:
+            return image.size
+    except UnreadableImageError:
         return 0, 0
 
 

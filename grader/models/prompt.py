@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.errors import InputError
-from grader.models.endpoint import Settings
+from grader.files.given import read_given
+from grader.models.messages import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +94,7 @@ def _environment() -> Any:
 def load_template(path: Path) -> str:
     """Read a `--prompt` file. Raises InputError."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return read_given(path).decode("utf-8-sig")
     except OSError as error:
         raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
     except UnicodeDecodeError as error:

@@ -7,11 +7,14 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from grader.files import compact_json
+
 FailureKind = Literal[
     "again",
     "busy",
     "down",
     "unreachable",
+    "untrusted",
     "empty",
     "reasoning_only",
     "filtered",
@@ -21,7 +24,8 @@ FailureKind = Literal[
     "halted",
 ]
 """again: ask at once, the request was adapted. busy: too many requests. down: the server or the connection failed, or
-the reply is not a chat completion. unreachable: no connection. empty: a reply without text. reasoning_only: all tokens
+the reply is not a chat completion. unreachable: no connection. untrusted: no connection because
+of TLS. empty: a reply without text. reasoning_only: all tokens
 went into reasoning. filtered: a content filter cut the reply. refused: this request is wrong. exhausted: no credit.
 fatal: no request can succeed (key, model or address). halted: not sent."""
 
@@ -80,6 +84,10 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
+class EndlessReplyError(Exception):
+    """A reply exceeds a limit; the message says which, without the name of the server."""
+
+
 Outcome: TypeAlias = Reply | Failure
 
 
@@ -98,7 +106,6 @@ class _Choice(msgspec.Struct):
 class _Error(msgspec.Struct):
     message: Any = None
     code: Any = None
-    type: Any = None
 
 
 class _Body(msgspec.Struct):
@@ -117,7 +124,7 @@ _BODY = msgspec.json.Decoder(_Body)
 def read(content: bytes) -> Outcome:
     """Read the body of a reply with HTTP 200. Raises ValueError if it is not a chat completion."""
     try:
-        body = _BODY.decode(content)
+        body = compact_json.decode_with(_BODY, content)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError("not a chat completion") from error
     usage = _usage(body.usage)
@@ -159,7 +166,7 @@ def _read_choice(body: _Body, choice: _Choice, usage: Usage) -> Outcome:
 def _error_in_body(error: _Error | str, usage: Usage) -> Failure:
     """Return a failure for an error in the body: some gateways send errors with HTTP 200."""
     said = error if isinstance(error, str) else str(error.message or error.code or "no explanation")
-    busy = isinstance(error, _Error) and error.code in {429, "429", "rate_limit_exceeded"}
+    busy = isinstance(error, _Error) and str(error.code) in {"429", "rate_limit_exceeded"}
     return Failure(kind="busy" if busy else "down", reason=f"the reply contains an error: {said}", usage=usage)
 
 
@@ -175,11 +182,13 @@ def _joined(content: object) -> str:
 def _usage(usage: object) -> Usage:
     def count(field: str) -> int:
         found = usage.get(field) if isinstance(usage, dict) else None
-        return found if type(found) is int and found > 0 else 0
+        return found if type(found) is int and 0 < found <= _MOST_TOKENS else 0
 
     return Usage(prompt_tokens=count("prompt_tokens"), completion_tokens=count("completion_tokens"))
 
 
+_MOST_TOKENS = 10**12
+"""A server that counts more in one request does not count."""
 _OPEN = re.compile(r"\s*<(think|thinking)>")
 
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from grader.errors import UsageError
 from grader.pool import messages
-from grader.pool.asking import Exchange, asked_of
 from grader.pool.messages import Leave, PoolState, Tell
-from grader.pool.settings import settings_of
+from grader.pool.settings import IDS, Exchange, given_of, row_of, settings_of
 from grader.pool.starting import START_SECONDS, connect, receive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 
+    from grader.pool.settings import RewardName, Sample
     from grader.results import SampleResult
 
 MARGIN_SECONDS = 5.0
@@ -39,7 +39,9 @@ class Pool:
     `sandbox`, `workers`, `timeout`, `memory`, ...). `wait` is the maximum number of seconds of a call. Pools with the
     same keywords share one process on a node (`shared=False`: this pool has its own). `interactive=False` leaves tasks
     unscored if their programs would have to run beside their tests. `linger`: seconds that the process stays after the
-    last pool has closed.
+    last pool has closed. `rounds=True`: no program of any call is alive while a test runs, so a slow program delays
+    all others. `endless_after=N`: once N programs of a task have used up their time in the same call, those that wait
+    and have reached this call end there, too. `reward`: what rewards are, `passed`, `calls_right` or `tests_right`.
 
     Raises UsageError. The process starts with the first call, with `start`, or at the beginning of a `with` block.
     """
@@ -51,12 +53,20 @@ class Pool:
         interactive: bool = True,
         shared: bool = True,
         linger: float = 10.0,
+        rounds: bool = False,
+        endless_after: int = 0,
+        reward: RewardName = "passed",
         **options: Any,
     ) -> None:
-        self._given = {"wait": wait, "interactive": interactive, "shared": shared, "linger": linger, **options}
+        self.reward: RewardName = reward
+        """What results are worth as rewards; `grader.integrations` read it."""
+        own: dict[str, Any] = {"interactive": interactive, "linger": linger, "rounds": rounds}
+        own |= {"endless_after": endless_after, "reward": reward}
+        self._given = {"wait": wait, "shared": shared, **own, **options}
         self._wait = _seconds(wait)
-        own = "" if shared else os.urandom(8).hex()
-        self._settings = settings_of(options, interactive=interactive, shared=own, linger=linger)
+        self._settings = settings_of(options, shared="" if shared else os.urandom(8).hex(), **own)
+        self._rows: dict[str, bytes] = {}
+        """Task id -> row, of the tasks that were added."""
         self._begin()
         _pools.add(self)
 
@@ -67,7 +77,7 @@ class Pool:
         self._is_closed = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self._given,)
+        return _made, (self._given, self._rows)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -93,23 +103,53 @@ class Pool:
                 # If there is no other user, it closes this connection after its sandboxes have ended.
                 connection.recv(1)
 
-    def grade_samples(
-        self, samples: Iterable[tuple[str, str]], *, official: bool = False, wait: float | None = None
-    ) -> list[SampleResult]:
-        """Return a result for each (qid, raw output), in the given order, after at most `wait` seconds.
+    def add_tasks(self, rows: Iterable[Mapping[str, Any]], *, column: str = "") -> None:
+        """Add tasks, at any time; samples can then name them by their id. A row replaces an earlier one with its id.
 
-        Every result has the careful reading; with `official=True` also the official one, from separate sandboxes.
-        A sample that could not be scored is `unscored`, with the reason as its detail. Raises UsageError for an unknown
-        qid, a GradeError if the process cannot start.
+        `column` has the ids; empty: the first of `qid`, `task_id`, `question_id`, `problem_id` and `id`. The rows have
+        the columns of the pool's benchmark; see docs/rewards.md for those of `Pool(benchmark="rows")`. A row that is
+        not a task makes its samples unscored. Raises UsageError for a row without an id.
         """
-        seconds = self._wait if wait is None else _seconds(wait)
-        deadline = time.monotonic() + seconds
-        exchange = Exchange(asked_of(samples, official=official))
-        why = ""
+        for number, row in enumerate(rows):
+            found = next((name for name in ([column] if column else IDS) if name in row), None)
+            if found is None:
+                raise UsageError(f"rows[{number}] has no column {column or ' or '.join(IDS)} with the id of its task")
+            try:
+                self._rows[str(row[found])] = row_of(row)
+            except TypeError as error:
+                raise UsageError(f"rows[{number}]: {error}") from None
+
+    def grade_samples(
+        self, samples: Iterable[Sample], *, official: bool = False, wait: float | None = None
+    ) -> list[SampleResult]:
+        """Return a result for each sample, in the given order, after at most `wait` seconds.
+
+        A sample is (task id, raw output), (row with its task, raw output), or a mapping with `text`, `qid` or `row`,
+        and if needed `timeout` (CPU seconds), `memory`, `wall` and `wait` (seconds). Every result has the careful
+        reading; with `official=True` also the official one, from separate sandboxes. A sample that could not be scored
+        is `unscored`, with the reason as its detail. Raises UsageError for what is no sample, a GradeError if the
+        process cannot start.
+        """
+        return _in_order(self.as_completed(samples, official=official, wait=wait))
+
+    def as_completed(
+        self, samples: Iterable[Sample], *, official: bool = False, wait: float | None = None
+    ) -> Iterator[tuple[int, SampleResult]]:
+        """Yield (index of the sample, its result) as soon as each is judged; see `grade_samples`."""
+        seconds, exchange = self._exchange(samples, official=official, wait=wait)
+        return self._completed(exchange, seconds)
+
+    def _completed(self, exchange: Exchange, seconds: float) -> Iterator[tuple[int, SampleResult]]:
+        deadline, why = time.monotonic() + seconds, ""
         while not exchange.is_complete and (left := deadline - time.monotonic()) > 0:
             connection = self._take(left)
             try:
-                self._ask(connection, exchange, left)
+                end = time.monotonic() + left + MARGIN_SECONDS
+                connection.settimeout(left + MARGIN_SECONDS)
+                connection.sendall(exchange.request(left))
+                while not exchange.is_complete:
+                    connection.settimeout(max(0.01, end - time.monotonic()))
+                    yield exchange.take(receive(connection))
             except OSError as error:
                 # The process has ended or does not answer: the next try finds or starts another one.
                 connection.close()
@@ -121,39 +161,45 @@ class Pool:
                 raise
             else:
                 self._put_back(connection)
-        return exchange.results(f"not scored within {seconds:g} seconds" + (f" ({why})" if why else ""))
-
-    def _ask(self, connection: socket.socket, exchange: Exchange, left: float) -> None:
-        end = time.monotonic() + left + MARGIN_SECONDS
-        connection.settimeout(left + MARGIN_SECONDS)
-        connection.sendall(exchange.request(left))
-        while not exchange.is_complete:
-            connection.settimeout(max(0.01, end - time.monotonic()))
-            exchange.take(receive(connection))
+        yield from exchange.give_up(_late(seconds, why))
 
     async def grade_samples_async(
-        self, samples: Iterable[tuple[str, str]], *, official: bool = False, wait: float | None = None
+        self, samples: Iterable[Sample], *, official: bool = False, wait: float | None = None
     ) -> list[SampleResult]:
         """Like `grade_samples`, asynchronously; if the caller is cancelled, samples that have not begun are dropped."""
-        seconds = self._wait if wait is None else _seconds(wait)
-        deadline = time.monotonic() + seconds
-        exchange = Exchange(asked_of(samples, official=official))
-        why = ""
+        async with contextlib.aclosing(self.as_completed_async(samples, official=official, wait=wait)) as found:
+            return _in_order([one async for one in found])
+
+    def as_completed_async(
+        self, samples: Iterable[Sample], *, official: bool = False, wait: float | None = None
+    ) -> AsyncGenerator[tuple[int, SampleResult], None]:
+        """Like `as_completed`, asynchronously."""
+        seconds, exchange = self._exchange(samples, official=official, wait=wait)
+        return self._completed_async(exchange, seconds)
+
+    async def _completed_async(
+        self, exchange: Exchange, seconds: float
+    ) -> AsyncGenerator[tuple[int, SampleResult], None]:
+        deadline, why = time.monotonic() + seconds, ""
         while not exchange.is_complete and (left := deadline - time.monotonic()) > 0:
             connection = await asyncio.to_thread(self._take, left)
             reader, writer = await asyncio.open_unix_connection(sock=connection)
+            end = time.monotonic() + left + MARGIN_SECONDS
             try:
-                async with asyncio.timeout(left + MARGIN_SECONDS):
-                    writer.write(exchange.request(left))
-                    while not exchange.is_complete:
-                        header = await reader.readexactly(messages.HEADER.size)
-                        exchange.take(messages.reply(await reader.readexactly(messages.length(header))))
+                writer.write(exchange.request(left))
+                while not exchange.is_complete:
+                    yield exchange.take(await _next(reader, end - time.monotonic()))
             except (OSError, EOFError) as error:
                 why = str(error)
                 await asyncio.sleep(min(RECONNECT_SECONDS, max(0.0, deadline - time.monotonic())))
             finally:
                 writer.close()
-        return exchange.results(f"not scored within {seconds:g} seconds" + (f" ({why})" if why else ""))
+        for one in exchange.give_up(_late(seconds, why)):
+            yield one
+
+    def _exchange(self, samples: Iterable[Sample], *, official: bool, wait: float | None) -> tuple[float, Exchange]:
+        seconds = self._wait if wait is None else _seconds(wait)
+        return seconds, Exchange(given_of(samples, official=official, added=self._rows))
 
     def state(self) -> PoolState:
         """Return the state of the pool's process; raises a GradeError if there is no process and none can start."""
@@ -208,11 +254,29 @@ def _forget_all() -> None:
         pool._forget()
 
 
-os.register_at_fork(after_in_child=_forget_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)
 
 
-def _made(given: dict[str, Any]) -> Pool:
-    return Pool(**given)
+def _made(given: dict[str, Any], rows: dict[str, bytes]) -> Pool:
+    made = Pool(**given)
+    made._rows.update(rows)
+    return made
+
+
+def _in_order(found: Iterable[tuple[int, SampleResult]]) -> list[SampleResult]:
+    return [result for _, result in sorted(found, key=lambda one: one[0])]
+
+
+def _late(seconds: float, why: str) -> str:
+    return f"not scored within {seconds:g} seconds" + (f" ({why})" if why else "")
+
+
+async def _next(reader: asyncio.StreamReader, seconds: float) -> messages.Reply:
+    """Return the next message; raises OSError (TimeoutError, ConnectionError), EOFError."""
+    async with asyncio.timeout(max(0.01, seconds)):
+        header = await reader.readexactly(messages.HEADER.size)
+        return messages.reply(await reader.readexactly(messages.length(header)))
 
 
 def _seconds(value: object) -> float:

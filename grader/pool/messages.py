@@ -9,7 +9,7 @@ import msgspec
 from grader import errors
 from grader.errors import GradeError, InfrastructureError
 from grader.results import Outcome, Reading, SampleResult
-from grader.scorers.asked import NOT_ASKED, Asked
+from grader.scorers.asking import NOT_ASKED, Asked
 
 MAX_FRAME = 256 << 20
 HEADER = struct.Struct(">I")
@@ -21,6 +21,8 @@ class Grade(msgspec.Struct, frozen=True, kw_only=True, tag="grade"):
     samples: list[Asked]
     seconds: float
     """Time after which samples without a result are unscored."""
+    rows: dict[str, msgspec.Raw] = {}
+    """The rows of samples that bring their tasks, by name."""
 
 
 class Tell(msgspec.Struct, frozen=True, tag="tell"):
@@ -64,6 +66,12 @@ class PoolState(msgspec.Struct, frozen=True, kw_only=True, tag="state"):
     """Time since the process started."""
     waiting: int
     """Samples that wait for a round or are in one."""
+    lanes: dict[str, int]
+    """Lane -> number of samples that wait in it."""
+    oldest_seconds: float
+    """How long the oldest of the waiting samples has waited."""
+    rate: float
+    """Results per second, averaged over about the last ten seconds with results."""
     clients: int
     """Number of connections."""
     rounds: int
@@ -76,7 +84,8 @@ class PoolState(msgspec.Struct, frozen=True, kw_only=True, tag="state"):
     expired: int
     """Samples whose time was over before they were scored, or whose client had gone."""
     repeated: int
-    """Samples that were scored again because infrastructure failed."""
+    """Samples that were scored again because infrastructure failed, and jobs that were because a sandbox was lost."""
+    lost_sandboxes: int
     failures: int
     """Rounds that found no sandbox."""
     problem: str
@@ -119,9 +128,19 @@ def reply(data: bytes) -> Reply:
     return found
 
 
-def unscored(one: Asked, why: str) -> SampleResult:
-    """Return the result of a sample that was not scored."""
-    reading = Reading(outcome=Outcome.UNSCORED, credit=0, detail=why, rule="infrastructure")
+def unscored(one: Asked, why: str, rule: str = "infrastructure") -> SampleResult:
+    """Return the result of a sample that was not scored. `rule`: whose fault it is; with another, it is final."""
+    return _result(one, Reading(outcome=Outcome.UNSCORED, credit=0, detail=why, rule=rule))
+
+
+def endless(one: Asked, answered: int, siblings: int) -> SampleResult:
+    """Return the result of a program that was stopped where others of its task have used up their time."""
+    why = f"stopped in call {answered + 1}, in which {siblings} other programs of this task have used up their time"
+    made = _result(one, Reading(outcome=Outcome.TIMEOUT, credit=0, detail=why, rule="endless_after"))
+    return msgspec.structs.replace(made, flags=["endless_after"])
+
+
+def _result(one: Asked, reading: Reading) -> SampleResult:
     return SampleResult(qid=one.qid, sample=0, official=reading if one.official else NOT_ASKED, careful=reading)
 
 

@@ -1,51 +1,68 @@
-"""Rounds: waiting samples are scored together, and no client waits longer than it asked to."""
+"""Rounds: threads score waiting samples, a few at a time, and no client waits longer than it asked to.
+
+A round in the lane `quick` gives every program one time slice. Those that need more continue in the lanes `slow` and
+`idle`, each in a round of its own, so quick programs never wait for them.
+"""
 
 from __future__ import annotations
 
 import collections
+import contextlib
 import sys
 import threading
 import time
 import traceback
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from grader.errors import GradeError, InfrastructureError
-from grader.pool.messages import unscored
+from grader.pool.messages import endless, unscored
+from grader.pool.rate import Rate
+from grader.results import Outcome, SampleResult
+from grader.scorers.asking import Later
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from grader.results import SampleResult
-    from grader.scorers.asked import Asked
+    from grader.scorers.asking import Asked, Lane
 
 ROUND_SECONDS = 5.0
-"""Target duration of a round, because new samples wait until the current round ends."""
-FEWEST, MOST = 64, 8192
-"""Minimum and maximum size limit of a round, in samples."""
+"""Target duration of a round in the lane `whole`, because new samples wait until the current round ends."""
+FEWEST, MOST = 64, 1024
+"""Minimum and maximum size of such a round, in samples."""
+QUICK = 16
+"""Maximum size of a round in the lane `quick`."""
+IDLE_TIMES = 4
+"""How many times as many programs may sleep as there are workers."""
 MAX_ATTEMPTS = 3
 """Maximum number of attempts for a sample if infrastructure fails."""
 GIVE_UP_SECONDS = 60.0
 """How long to wait for an engine to come back. After that, its samples are unscored."""
-BACKOFF_SECONDS = (0.5, 2.0, 8.0, 30.0)
-"""The pauses after consecutive rounds without a sandbox; the last one repeats."""
+BACKOFF_SECONDS = 0.5, 30.0
+"""The shortest and the longest pause after a round without a sandbox: about as long as there has been none."""
 
 
 class Scores(Protocol):
-    """A scorer of samples."""
+    """A scorer of samples, for any number of threads."""
 
-    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
+    has_lanes: bool
+    """Whether it knows other lanes than `whole`, which is for one thread."""
+
+    def score(self, asked: Sequence[Asked], lane: Lane) -> Sequence[SampleResult | Later]:
         """Return one result per sample; raises a GradeError."""
 
 
 class Waiting:
     """One sample that waits for its result."""
 
-    __slots__ = ("_give", "asked", "attempts", "deadline", "gone")
+    __slots__ = ("_give", "asked", "attempts", "deadline", "gone", "later", "since")
 
     def __init__(self, asked: Asked, deadline: float, give: Callable[[SampleResult], None]) -> None:
         """`deadline` is a time of `time.monotonic`; `give` is called at most once, from another thread."""
         self.asked, self.deadline, self._give = asked, deadline, give
         self.attempts = 0
+        self.since = time.monotonic()
+        self.later: Later | None = None
+        """Where it has used up its time slice."""
         self.gone = False
         """Whether its client has stopped waiting."""
 
@@ -64,126 +81,286 @@ class Counts:
         self.problem = ""
         self.outcomes = collections.Counter[str]()
         self.flagged = collections.Counter[str]()
+        self.rate = Rate()
 
     def note(self, result: SampleResult) -> None:
         """Count a result."""
         self.outcomes[result.careful.outcome.value] += 1
         self.flagged.update(result.flags if isinstance(result.flags, list) else ())
+        self.rate.note()
+
+
+class _Endless:
+    """Where programs of a task have used up their time, as long as others of the task wait."""
+
+    def __init__(self, after: int) -> None:
+        self._after = after
+        self._waiting = collections.Counter[str]()
+        self._ended: dict[str, collections.Counter[int]] = {}
+
+    def enter(self, item: Waiting) -> None:
+        """Note a sample that has used up its time slice."""
+        self._waiting[_task(item)] += 1
+
+    def leave(self, item: Waiting, result: SampleResult | None) -> None:
+        """Note the end of such a sample."""
+        task = _task(item)
+        if result is not None and result.careful.outcome is Outcome.TIMEOUT and item.later is not None:
+            self._ended.setdefault(task, collections.Counter())[item.later.answered] += 1
+        self._waiting[task] -= 1
+        if self._waiting[task] <= 0:
+            del self._waiting[task]
+            self._ended.pop(task, None)
+
+    def verdict(self, item: Waiting) -> SampleResult | None:
+        """Return the result of a sample that ends now, because enough others ended in the same call."""
+        if not self._after or item.later is None or item.asked.official:
+            return None
+        count = self._ended.get(_task(item), collections.Counter())[item.later.answered]
+        return endless(item.asked, item.later.answered, count) if count >= self._after else None
+
+
+def _task(item: Waiting) -> str:
+    return item.asked.row or item.asked.qid
+
+
+def _program(item: Waiting) -> tuple[str, str]:
+    return _task(item), item.asked.text
+
+
+class _Queue:
+    """Samples that wait. Requests take turns, so that a small one never waits for a large one."""
+
+    def __init__(self) -> None:
+        self._requests = collections.deque[collections.deque[Waiting]]()
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def since(self) -> float:
+        """Since when the oldest sample waits."""
+        return min(request[0].since for request in self._requests)
+
+    def add(self, items: Iterable[Waiting], *, at_front: bool = False) -> int:
+        """Add samples of one request; return their number."""
+        request = collections.deque(items)
+        if request:
+            (self._requests.appendleft if at_front else self._requests.append)(request)
+        self._count += len(request)
+        return len(request)
+
+    def take(self, most: int) -> list[Waiting]:
+        """Take a sample of each request in turn, up to a number."""
+        taken: list[Waiting] = []
+        while self._requests and len(taken) < most:
+            request = self._requests.popleft()
+            taken.append(request.popleft())
+            if request:
+                self._requests.append(request)
+        self._count -= len(taken)
+        return taken
+
+    def pick(self, is_wanted: Callable[[Waiting], bool]) -> list[Waiting]:
+        """Take all samples of a kind."""
+        every = [item for request in self._requests for item in request if is_wanted(item)]
+        for request in list(self._requests):
+            for item in every:
+                with contextlib.suppress(ValueError):
+                    request.remove(item)
+            if not request:
+                self._requests.remove(request)
+        self._count -= len(every)
+        return every
+
+
+class _Lane(NamedTuple):
+    """The threads of a lane, and the most samples of a round."""
+
+    threads: int
+    most: int
+
+
+def _lanes(workers: int, *, has_lanes: bool) -> dict[Lane, _Lane]:
+    if not has_lanes:
+        return {"whole": _Lane(1, MOST)}
+    # Some rounds answer while others are judged, so there are more of them than workers could use for one of both.
+    quick = _Lane(2 + workers // 4, QUICK)
+    return {"quick": quick, "slow": _Lane(workers + 1, 1), "idle": _Lane(IDLE_TIMES * workers, 1)}
 
 
 class Rounds:
-    """A thread that scores waiting samples, round after round."""
+    """Threads that score waiting samples, round after round."""
 
-    def __init__(self, samples: Scores) -> None:
+    def __init__(self, samples: Scores, *, workers: int = 1, whole: bool = False, endless_after: int = 0) -> None:
+        """`whole`: all samples of a round are scored together, as in a run."""
         self._samples = samples
-        self._queue = collections.deque[Waiting]()
+        self._lanes = _lanes(workers, has_lanes=samples.has_lanes and not whole)
+        self._queues: dict[Lane, _Queue] = {lane: _Queue() for lane in self._lanes}
+        self._first: Lane = next(iter(self._lanes))
         self._changed = threading.Condition()
         self._stopping = False
         self._size = FEWEST
-        self._in_round = 0
-        self._failed_in_a_row, self._failing_since = 0, 0.0
+        self._open = 0
+        """Number of samples without a result."""
+        self._endless = _Endless(endless_after)
+        self._failing_since = 0.0
+        """When the last sandbox was found to be missing; 0.0: there is one."""
         self.counts = Counts()
-        self._thread = threading.Thread(target=self._loop, name="rounds", daemon=True)
+        self._threads: list[threading.Thread] = []
+        self._started: set[Lane] = set()
+        """The lanes whose threads have started."""
 
     def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
+        """Start the threads. Those of other lanes start with their first sample."""
+        with self._changed:
+            self._start(self._first)
 
-    def stop(self) -> None:
-        """End after the current round; waiting samples are not scored."""
+    def _start(self, lane: Lane) -> None:
+        if lane not in self._started:
+            self._started.add(lane)
+            for _ in range(self._lanes[lane].threads):
+                self._threads.append(threading.Thread(target=self._loop, args=(lane,), name=lane, daemon=True))
+                self._threads[-1].start()
+
+    def stop(self, abort: Callable[[], None] = lambda: None) -> None:
+        """End after the current rounds, which `abort` makes fail; waiting samples are not scored."""
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        if self._thread.ident is not None:
-            self._thread.join()
+        abort()
+        for thread in self._threads:
+            thread.join()
 
     def submit(self, items: Iterable[Waiting]) -> None:
-        """Add samples to the queue."""
+        """Add the samples of one request to the queue."""
         with self._changed:
-            self._queue.extend(items)
+            if not self._open:
+                self.counts.rate.note(idle=True)
+            self._open += self._queues[self._first].add(items)
             self._changed.notify_all()
 
     @property
     def waiting(self) -> int:
         """Number of samples that wait for a round or are in one."""
-        return len(self._queue) + self._in_round
+        return self._open
 
-    def _loop(self) -> None:
-        while (items := self._next()) is not None:
-            if items:
-                self._round(items)
-
-    def _next(self) -> list[Waiting] | None:
-        """Wait for samples and return up to the size limit of a round; None if it is time to end."""
+    def queued(self) -> tuple[dict[str, int], float]:
+        """Return the number of samples that wait in each lane, and how long the oldest of them has waited."""
         with self._changed:
-            while not self._queue and not self._stopping:
+            first = min((queue.since for queue in self._queues.values() if queue), default=None)
+            lanes = {str(lane): len(queue) for lane, queue in self._queues.items()}
+        return lanes, 0.0 if first is None else time.monotonic() - first
+
+    def _loop(self, lane: Lane) -> None:
+        while (items := self._next(lane)) is not None:
+            if items:
+                self._round(lane, items)
+
+    def _next(self, lane: Lane) -> list[Waiting] | None:
+        """Wait for samples and return up to the size limit of a round; None if it is time to end."""
+        queue = self._queues[lane]
+        with self._changed:
+            while not queue and not self._stopping:
                 self._changed.wait()
             if self._stopping:
                 return None
-            taken = [self._queue.popleft() for _ in range(min(self._size, len(self._queue)))]
+            taken = queue.take(self._size if lane == "whole" else self._lanes[lane].most)
+            if lane != self._first:
+                # Equal programs run once.
+                taken += queue.pick(lambda item: _program(item) == _program(taken[0]))
             now = time.monotonic()
-            items = [item for item in taken if not item.gone and item.deadline > now]
-            self.counts.expired += len(taken) - len(items)
-            self._in_round = len(items)
+            items = [item for item in taken if not item.gone and item.deadline > now and not self._ends_here(item)]
+            for item in taken:
+                if item.gone or item.deadline <= now:
+                    self.counts.expired += 1
+                    self._leave(item, None)
             return items
 
-    def _round(self, items: list[Waiting]) -> None:
+    def _ends_here(self, item: Waiting) -> bool:
+        result = self._endless.verdict(item)
+        if result is not None:
+            self._finish(item, result)
+        return result is not None
+
+    def _round(self, lane: Lane, items: list[Waiting]) -> None:
         began = time.monotonic()
         try:
-            results = self._score(items)
+            results = self._score(items, lane)
         except InfrastructureError as error:
-            self._fail(items, str(error))
+            self._fail(lane, items, str(error))
         else:
-            self._failed_in_a_row, self.counts.problem = 0, ""
-            self._hand_over(items, results)
+            self._hand_over(lane, items, results)
         took = time.monotonic() - began
-        self.counts.rounds += 1
-        self.counts.busy_seconds += took
-        self._in_round = 0
-        # As many as fit into the target time. The lower limit keeps one slow program from making rounds small for good.
-        self._size = int(min(MOST, max(FEWEST, len(items) * ROUND_SECONDS / max(took, 0.01))))
+        with self._changed:
+            self.counts.rounds += 1
+            self.counts.busy_seconds += took
+            # As many as fit into the target time. The lower limit keeps one slow program from making rounds small.
+            self._size = int(min(MOST, max(FEWEST, len(items) * ROUND_SECONDS / max(took, 0.01))))
 
-    def _score(self, items: list[Waiting]) -> list[SampleResult]:
+    def _score(self, items: list[Waiting], lane: Lane) -> Sequence[SampleResult | Later]:
         """Score samples. If one makes scoring fail, the others still get results. Raises InfrastructureError."""
         try:
-            return self._samples.score([item.asked for item in items])
+            return self._samples.score([item.asked for item in items], lane)
         except InfrastructureError:
             raise
         except Exception as error:
             if len(items) > 1:
                 middle = len(items) // 2
-                return self._score(items[:middle]) + self._score(items[middle:])
+                return [*self._score(items[:middle], lane), *self._score(items[middle:], lane)]
             if not isinstance(error, GradeError):
                 traceback.print_exc(file=sys.stderr)
-            return [unscored(items[0].asked, f"it could not be scored ({type(error).__name__}: {error})")]
+            return [unscored(items[0].asked, f"it could not be scored ({type(error).__name__}: {error})", "task")]
 
-    def _hand_over(self, items: list[Waiting], results: list[SampleResult]) -> None:
-        again = []
-        for item, result in zip(items, results, strict=True):
-            item.attempts += 1
-            if result.careful.rule == "infrastructure" and item.attempts < MAX_ATTEMPTS and not item.gone:
-                again.append(item)
-            else:
-                self.counts.note(result)
-                item.give(result)
-        self._repeat(again)
-
-    def _fail(self, items: list[Waiting], why: str) -> None:
-        """Handle a failed round: repeat its samples, wait for the sandbox to come back, and give up after some time."""
-        self.counts.failures += 1
-        self.counts.problem = why
-        pause = BACKOFF_SECONDS[min(self._failed_in_a_row, len(BACKOFF_SECONDS) - 1)]
-        self._failing_since = self._failing_since if self._failed_in_a_row else time.monotonic()
-        self._failed_in_a_row += 1
-        if time.monotonic() - self._failing_since < GIVE_UP_SECONDS:
-            self._repeat(items)
-        else:
-            for item in items:
-                item.give(unscored(item.asked, why))
+    def _hand_over(self, lane: Lane, items: list[Waiting], results: Sequence[SampleResult | Later]) -> None:
         with self._changed:
+            self._failing_since, self.counts.problem = 0.0, ""
+            again = []
+            for item, result in zip(items, results, strict=True):
+                if isinstance(result, Later):
+                    self._put_off(item, result)
+                    continue
+                item.attempts += 1
+                if result.careful.rule == "infrastructure" and item.attempts < MAX_ATTEMPTS and not item.gone:
+                    again.append(item)
+                else:
+                    self._finish(item, result)
+            self._repeat(lane, again)
+
+    def _put_off(self, item: Waiting, later: Later) -> None:
+        item.later = later
+        self._endless.enter(item)
+        self._queues[later.lane].add([item])
+        self._start(later.lane)
+        self._changed.notify_all()
+
+    def _finish(self, item: Waiting, result: SampleResult) -> None:
+        self.counts.note(result)
+        self._leave(item, result)
+        item.give(result)
+
+    def _leave(self, item: Waiting, result: SampleResult | None) -> None:
+        self._open -= 1
+        if item.later is not None:
+            self._endless.leave(item, result)
+
+    def _fail(self, lane: Lane, items: list[Waiting], why: str) -> None:
+        """Handle a failed round: repeat its samples, wait for the sandbox to come back, and give up after some time."""
+        with self._changed:
+            self.counts.failures += 1
+            self.counts.problem = why
+            self._failing_since = self._failing_since or time.monotonic()
+            failing = time.monotonic() - self._failing_since
+            pause = min(BACKOFF_SECONDS[1], max(BACKOFF_SECONDS[0], failing))
+            if failing < GIVE_UP_SECONDS:
+                self._repeat(lane, items)
+            else:
+                for item in items:
+                    self._finish(item, unscored(item.asked, why))
             self._changed.wait_for(lambda: self._stopping, pause)
 
-    def _repeat(self, items: list[Waiting]) -> None:
+    def _repeat(self, lane: Lane, items: list[Waiting]) -> None:
         self.counts.repeated += len(items)
-        with self._changed:
-            self._queue.extendleft(reversed(items))
+        self._queues[lane].add(items, at_front=True)
+        self._changed.notify_all()

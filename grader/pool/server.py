@@ -13,18 +13,95 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader import grading
+from grader.data import download
 from grader.errors import GradeError, InfrastructureError, UsageError
-from grader.pool import messages, place, settings
+from grader.observer import Silent
+from grader.pool import messages, settings, starting
+from grader.pool.book import Book
 from grader.pool.messages import Found, Grade, Hello, Leave, PoolState, Refused, Tell
 from grader.pool.rounds import Rounds, Waiting
+from grader.results import SampleResult
+from grader.scorers.interface import Run
+from grader.scorers.one_by_one import NO_FILE, Scoring
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+    from typing import Self
 
-    from grader.pool.samples import Samples
+    from grader.benchmark import Benchmark
+    from grader.options import Options
     from grader.pool.settings import PoolSettings
-    from grader.results import SampleResult
+    from grader.scorers.asking import Asked, Lane, Later, SampleScorer
+
+
+class Samples:
+    """Scores samples of one benchmark. Use it as a context manager."""
+
+    def __init__(self, options: Options) -> None:
+        """Load the tasks, and find a sandbox; raises a GradeError."""
+        declared, scorer = grading.declared_by(options)
+        grading.check_options(options, declared, scorer)
+        tasks = {} if _is_without_data(declared, options) else scorer.tasks_to_ask(*grading.load_tasks(options))
+        run = Run(
+            benchmark=declared,
+            split=declared.split(options.split)[0],
+            protocol=declared.check_protocol(options.protocol),
+            tasks=tasks,
+            predictions={},
+            file=NO_FILE,
+            options=options,
+            settings=grading.settings_of(options, declared, scorer),
+            observer=Silent(),
+        )
+        self.benchmark = declared.id
+        self._scorer: SampleScorer = scorer.sample_scorer(run) or Scoring(scorer, run)
+        self._book = Book(declared, scorer, run.split, tasks)
+        self._book.on_forget = self._scorer.forget
+        self.has_lanes = self._scorer.has_lanes
+
+    def __enter__(self) -> Self:
+        self._scorer.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._scorer.__exit__(*_)
+
+    def abort(self) -> None:
+        """End what takes long: calls of `score` may fail, now and later."""
+        self._scorer.abort()
+
+    def begin(self) -> None:
+        """Start, in the background, what takes long to start."""
+        self._scorer.begin()
+
+    @property
+    def losses(self) -> tuple[int, int]:
+        """Number of sandboxes lost so far, and of the jobs that ran again because of it."""
+        return self._scorer.losses
+
+    def score(self, asked: Sequence[Asked], lane: Lane) -> list[SampleResult | Later]:
+        """Return one result per sample; one without a task is unscored. Raises a GradeError."""
+        found: dict[int, SampleResult | Later] = {}
+        tasks: dict[int, str] = {}
+        for place, one in enumerate(asked):
+            try:
+                tasks[place] = self._book.task_of(one)
+            except UsageError as error:
+                found[place] = messages.unscored(one, str(error), "task")
+        named = [msgspec.structs.replace(asked[place], qid=task) for place, task in tasks.items()]
+        for place, result in zip(tasks, self._scorer.score(named, lane) if named else (), strict=True):
+            is_result = isinstance(result, SampleResult)
+            found[place] = msgspec.structs.replace(result, qid=asked[place].qid) if is_result else result
+        return [found[place] for place in range(len(asked))]
+
+
+def _is_without_data(declared: Benchmark, options: Options) -> bool:
+    """Whether a benchmark has no tasks of its own, so that every sample brings its task."""
+    split, place = declared.split(options.split)
+    return options.data is None and not (place.data or place.hub or download.kept(declared, split))
+
 
 IDLE_TICK = 0.25
 LEAVE_TICK = 0.1
@@ -59,17 +136,18 @@ def _say(fd: int, line: bytes) -> None:
 
 def serve(given: PoolSettings, say: Callable[[bytes], None]) -> None:
     """Serve until no client is connected; raises a GradeError if it cannot start."""
-    from grader.pool.samples import Samples
-
-    path = place.socket_path(given.name)
+    path = starting.socket_path(given.name)
     with Samples(given.options) as samples:
         samples.begin()
-        rounds = Rounds(samples)
+        rounds = Rounds(
+            samples, workers=given.options.worker_count, whole=given.rounds, endless_after=given.endless_after
+        )
         rounds.start()
         try:
             asyncio.run(_Server(given, samples, rounds, path).run(lambda: say(LISTENING)))
         finally:
-            rounds.stop()
+            # Nobody waits any more, and a program may run for a minute.
+            rounds.stop(samples.abort)
 
 
 class _Server:
@@ -109,12 +187,12 @@ class _Server:
             elif time.monotonic() - self._last_seen >= self._linger and self._unlisted():
                 return
         # The holder of the lock may be waiting for an answer from this process.
-        with place.locked(self._given.name, LOCK_SECONDS):
+        with starting.locked(self._given.name, LOCK_SECONDS):
             self._path.unlink(missing_ok=True)
 
     def _unlisted(self) -> bool:
         """Remove the socket unless somebody is starting or connecting now; return whether it was removed."""
-        with place.locked(self._given.name, 0) as is_held:
+        with starting.locked(self._given.name, 0) as is_held:
             if is_held:
                 self._path.unlink(missing_ok=True)
         return is_held
@@ -137,7 +215,6 @@ class _Server:
 
     def check(self, asked: Grade) -> None:
         """Raise a GradeError for an invalid request."""
-        self._samples.check(asked.samples)
         if not asked.seconds > 0:
             raise UsageError(f"wait: expected more than 0 seconds, not {asked.seconds}")
         if self._ended.is_set():
@@ -146,6 +223,11 @@ class _Server:
     def submit(self, items: list[Waiting]) -> None:
         """Add samples to the queue."""
         self._rounds.submit(items)
+
+    @property
+    def each(self) -> bool:
+        """Whether the single tests of programs are of interest."""
+        return self._given.reward == "tests_right"
 
     @property
     def interactive(self) -> bool:
@@ -160,19 +242,24 @@ class _Server:
 
     def state(self) -> PoolState:
         """Return the state of the pool."""
-        counts = self._rounds.counts
+        counts, (lanes, oldest) = self._rounds.counts, self._rounds.queued()
+        sandboxes, jobs = self._samples.losses
         return PoolState(
             pid=os.getpid(),
             benchmark=self._samples.benchmark,
             seconds=time.monotonic() - self._began,
             waiting=self._rounds.waiting,
+            lanes=lanes,
+            oldest_seconds=oldest,
+            rate=counts.rate.value,
             clients=len(self._clients),
             rounds=counts.rounds,
             busy_seconds=counts.busy_seconds,
             outcomes=dict(counts.outcomes),
             flagged=dict(counts.flagged),
             expired=counts.expired,
-            repeated=counts.repeated,
+            repeated=counts.repeated + jobs,
+            lost_sandboxes=sandboxes,
             failures=counts.failures,
             problem=counts.problem,
             memory_bytes=_resident_bytes(),
@@ -218,32 +305,38 @@ class _Client:
             with contextlib.suppress(RuntimeError):  # the loop has ended, so no client waits
                 loop.call_soon_threadsafe(found.put_nowait, Found(place=number, result=result))
 
-        deadline = time.monotonic() + asked.seconds
+        now = time.monotonic()
+        rows = {name: bytes(row) for name, row in asked.rows.items()}
         items = [
             Waiting(
-                msgspec.structs.replace(one, interactive=self._server.interactive and one.interactive),
-                deadline,
+                msgspec.structs.replace(
+                    one,
+                    interactive=self._server.interactive and one.interactive,
+                    data=rows.get(one.row, b""),
+                    each=one.each or self._server.each,
+                    wait=min(one.wait or asked.seconds, asked.seconds),
+                ),
+                now + min(one.wait or asked.seconds, asked.seconds),
                 functools.partial(give, number),
             )
             for number, one in enumerate(asked.samples)
         ]
         self._server.submit(items)
         try:
-            await self._hand_over(items, found, deadline, asked.seconds)
+            await self._hand_over(items, found)
         finally:
             for item in items:
                 item.gone = True
 
-    async def _hand_over(
-        self, items: list[Waiting], found: asyncio.Queue[Found], deadline: float, seconds: float
-    ) -> None:
-        """Send results as they come, until all are sent, the time is over, or the client has gone."""
-        open_ = set(range(len(items)))
+    async def _hand_over(self, items: list[Waiting], found: asyncio.Queue[Found]) -> None:
+        """Send results as they come, until all are sent or the client has gone; a late sample is unscored."""
+        open_ = dict.fromkeys(sorted(range(len(items)), key=lambda number: items[number].deadline))
         ended = asyncio.ensure_future(self._gone())
         try:
             while open_:
+                first = next(iter(open_))
                 coming = asyncio.ensure_future(found.get())
-                left = max(0.0, deadline - time.monotonic())
+                left = max(0.0, items[first].deadline - time.monotonic())
                 await asyncio.wait({coming, ended}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
                 if not coming.done():
                     coming.cancel()
@@ -252,14 +345,17 @@ class _Client:
                 if ended.done():
                     raise ConnectionResetError
                 if coming.cancelled():
-                    break
-                open_.discard(coming.result().place)
-                self._send(coming.result())
-                await self._writer.drain()
+                    items[first].gone = True
+                    late = messages.unscored(items[first].asked, _late(items[first].asked.wait))
+                    one = Found(place=first, result=late)
+                else:
+                    one = coming.result()
+                if one.place in open_:
+                    del open_[one.place]
+                    self._send(one)
+                    await self._writer.drain()
         finally:
             ended.cancel()
-        for number in sorted(open_):
-            self._send(Found(place=number, result=messages.unscored(items[number].asked, _late(seconds))))
 
     async def _gone(self) -> None:
         """Return when the other end has closed."""

@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 import msgspec
 
 from grader.errors import UsageError
-from grader.options import Options, from_arguments
+from grader.options import Options, from_arguments, parse_size
+from grader.pool import messages
+from grader.pool.messages import Found, Grade, Refused
 from grader.resources import version
+from grader.scorers.asking import Asked
 
-OF_A_RUN = ("k", "score_only", "limit", "ids", "missing", "output_dir", "force")
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from grader.results import SampleResult
+
+    Sample = tuple[str, str] | tuple[Mapping[str, Any], str] | Mapping[str, Any]
+    """(task id, raw output), (row with a task, raw output), or a mapping with `text` and the fields of `_Fields`."""
+
+OF_A_RUN = ("k", "score_only", "limit", "ids", "since", "until", "missing", "output_dir", "force")
 """Options for a run over a prediction file; a pool does not accept them."""
+
+
+ROWS = Path(__file__).with_name("rows")
+"""The declaration of a benchmark without tasks: every sample brings a row with its task."""
+
+
+RewardName = Literal["passed", "calls_right", "tests_right"]
 
 
 class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +46,13 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Empty: a user's pools with equal settings share one process per node. A private pool has a unique name here."""
     linger: float = 10.0
     """Seconds that the process stays after the last client has disconnected."""
+    rounds: bool = False
+    """Whether no program of any call is alive while a test runs."""
+    reward: RewardName = "passed"
+    """What a result is worth as a reward."""
+    endless_after: int = 0
+    """Number of programs of a task that have to use up their time in a call until the others that wait end there; 0:
+    none do."""
 
     @property
     def name(self) -> str:
@@ -34,25 +61,30 @@ class PoolSettings(msgspec.Struct, frozen=True, kw_only=True):
         return hashlib.sha256(version().encode() + encoded).hexdigest()[:20]
 
 
-def settings_of(given: dict[str, Any], *, interactive: bool, shared: str, linger: float) -> PoolSettings:
-    """Return the settings for a pool's keywords; raises UsageError."""
+def settings_of(given: dict[str, Any], **own: Any) -> PoolSettings:
+    """Return the settings for a pool's keywords; `own`: the fields of `PoolSettings`. Raises UsageError."""
+    after = own.get("endless_after", 0)
+    if isinstance(after, bool) or not isinstance(after, int) or after < 0:
+        raise UsageError(f"endless_after: expected a number of programs, or 0, not {after!r}")
     for name in OF_A_RUN:
         if name in given:
             raise UsageError(f"Pool(): {name} is an option of a run over a prediction file; leave it out.")
+    if (reward := own.get("reward", "passed")) not in get_args(RewardName):
+        raise UsageError(f"reward: expected {', '.join(get_args(RewardName))}, not {reward!r}")
     unknown = given.keys() - set(Options.__struct_fields__)
     if unknown:
         known = ", ".join(field for field in Options.__struct_fields__ if field not in OF_A_RUN)
         raise UsageError(f"Pool() has no option {sorted(unknown)[0]!r}; it has {known}.")
-    options = from_arguments(given)
+    options = from_arguments({"cache": "memory"} | given)
     # The grading process has another working directory, so paths must be absolute.
     paths = {
         name: path.resolve() for name in ("data", "judge_replies", "judge_prompt") if (path := getattr(options, name))
     }
-    folder = Path(options.benchmark)
+    folder = ROWS if options.benchmark == ROWS.name else Path(options.benchmark)
     if folder.is_dir():
         paths["benchmark"] = str(folder.resolve())
     options = msgspec.structs.replace(options, **paths)
-    return PoolSettings(options=options, interactive=interactive, shared=shared, linger=linger)
+    return PoolSettings(options=options, **own)
 
 
 def encode(settings: PoolSettings) -> bytes:
@@ -63,3 +95,133 @@ def encode(settings: PoolSettings) -> bytes:
 def decode(data: bytes) -> PoolSettings:
     """Decode settings encoded by `encode`."""
     return msgspec.json.decode(data, type=PoolSettings, dec_hook=lambda kind, value: kind(value))
+
+
+class Given(NamedTuple):
+    """The samples of a call, and the rows that some of them bring, by name."""
+
+    samples: list[Asked]
+    rows: dict[str, bytes]
+
+
+def given_of(samples: Iterable[Sample], *, official: bool, added: Mapping[str, bytes]) -> Given:
+    """Return the samples of a call. `added`: task id -> its row. Raises UsageError, which names the sample's number."""
+    found = Given([], {})
+    for number, sample in enumerate(samples):
+        try:
+            one, row = _asked(sample, official=official, added=added)
+        except (ValueError, TypeError) as error:
+            raise UsageError(f"samples[{number}]: {error}") from None
+        if row is not None:
+            one = msgspec.structs.replace(one, row=hashlib.sha256(row).hexdigest()[:20])
+            found.rows[one.row] = row
+        found.samples.append(one)
+    return found
+
+
+def row_of(row: Mapping[str, Any]) -> bytes:
+    """Return a row as JSON; raises TypeError for a value that JSON does not have. Arrays become lists."""
+    return msgspec.json.encode(dict(row), enc_hook=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"its row has a value of type {type(value).__name__}, which JSON does not have")
+
+
+def _asked(sample: Any, *, official: bool, added: Mapping[str, bytes]) -> tuple[Asked, bytes | None]:
+    if isinstance(sample, Mapping):
+        given = dict(sample)
+        row, fields = given.pop("row", None), msgspec.convert(given, _Fields, strict=True)
+    elif isinstance(sample, tuple | list) and len(sample) == 2 and isinstance(sample[1], str):
+        is_row = isinstance(sample[0], Mapping)
+        row, fields = (sample[0] if is_row else None), _Fields(text=sample[1], qid="" if is_row else str(sample[0]))
+    else:
+        raise ValueError(f"expected (qid, raw output), (row, raw output) or a mapping, not {sample!r:.80}")
+    if row is not None and not isinstance(row, Mapping):
+        raise ValueError(f"its row is {row!r:.80}, not a mapping of columns")
+    qid = str(fields.qid)
+    if row is not None and not qid:
+        qid = str(next((row[name] for name in IDS if name in row), "row"))
+    data = added.get(qid) if row is None else row_of(row)
+    # Half a surrogate pair is not a character: it could not be sent or written.
+    text = fields.text.encode("utf-8", "replace").decode()
+    memory = parse_size(fields.memory) if isinstance(fields.memory, str) else fields.memory
+    return Asked(
+        qid=qid,
+        text=text,
+        official=official or fields.official,
+        timeout=fields.timeout,
+        memory=memory,
+        wall=fields.wall,
+        wait=fields.wait,
+        verbatim=fields.verbatim,
+        printed=fields.printed,
+        each=fields.each,
+    ), data
+
+
+IDS = ("qid", "task_id", "question_id", "problem_id", "id")
+"""Columns whose value names a sample that brings a row and no id."""
+
+
+class _Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A sample given as a mapping, besides its row."""
+
+    text: str
+    qid: str | int = ""
+    official: bool = False
+    timeout: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    memory: int | str = 0
+    wall: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    wait: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    verbatim: bool = False
+    printed: bool = False
+    each: bool = False
+
+
+class Exchange:
+    """Collects the results of samples; lost ones can be requested again."""
+
+    def __init__(self, given: Given) -> None:
+        self._asked, self._rows = given
+        self._results: list[SampleResult | None] = [None] * len(self._asked)
+        self._sent: list[int] = []
+        counts = Counter[str]()
+        self._numbers = [(counts[one.qid], counts.update([one.qid]))[0] for one in self._asked]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every sample has a result."""
+        return None not in self._results
+
+    def request(self, seconds: float) -> bytes:
+        """Return the request message for all samples without a result."""
+        self._sent = [place for place, result in enumerate(self._results) if result is None]
+        samples = [self._asked[place] for place in self._sent]
+        rows = {one.row: msgspec.Raw(self._rows[one.row]) for one in samples if one.row}
+        return messages.frame(Grade(samples=samples, seconds=seconds, rows=rows))
+
+    def take(self, reply: messages.Reply) -> tuple[int, SampleResult]:
+        """Process a reply and return a result with its place.
+
+        Raises a GradeError if the pool refused the request, ConnectionError if the reply is invalid.
+        """
+        match reply:
+            case Found(place=place, result=result) if 0 <= place < len(self._sent):
+                return self._keep(self._sent[place], result)
+            case Refused() as refused:
+                raise messages.error_of(refused)
+            case _:
+                raise ConnectionError("the reply does not match the request")
+
+    def _keep(self, place: int, result: SampleResult) -> tuple[int, SampleResult]:
+        made = self._results[place] = msgspec.structs.replace(result, sample=self._numbers[place])
+        return place, made
+
+    def give_up(self, why: str) -> Iterator[tuple[int, SampleResult]]:
+        """Yield a result for each sample without one: it is unscored, with `why` as the detail."""
+        for place, (one, result) in enumerate(zip(self._asked, self._results, strict=True)):
+            if result is None:
+                yield self._keep(place, messages.unscored(one, why))

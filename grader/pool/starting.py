@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
@@ -13,14 +14,57 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader import errors
+from grader import errors, resources
 from grader.errors import InfrastructureError
-from grader.pool import messages, place, settings
+from grader.files import claims
+from grader.pool import messages, settings
 from grader.pool.messages import Hello, Refused
 from grader.sandbox import readiness
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from grader.pool.settings import PoolSettings
+
+LOCK_TICK = 0.05
+
+
+def folder() -> Path:
+    """Return the folder, created if it is missing; raises InfrastructureError.
+
+    It is among the temporary files, because a home folder can be shared by many nodes, while a socket belongs to one.
+    """
+    remedy = "another folder for temporary files with TMPDIR"
+    return resources.private_folder("grade-pool", "where processes find a pool", remedy)
+
+
+def socket_path(name: str) -> Path:
+    """Return the path of a pool's socket; raises InfrastructureError if it is too long for the system."""
+    path = folder() / f"{name}.sock"
+    if len(os.fsencode(path)) > 100:
+        raise InfrastructureError(f"{path} is too long for a socket; set a shorter folder with TMPDIR.")
+    return path
+
+
+def log_path(name: str) -> Path:
+    """Return the path of the log of a pool's process (its standard error)."""
+    return folder() / f"{name}.log"
+
+
+@contextlib.contextmanager
+def locked(name: str, seconds: float | None = None) -> Iterator[bool]:
+    """Hold the lock on starting and ending a pool; yield False if it was not free within `seconds` (None: no limit)."""
+    with (folder() / f"{name}.lock").open("ab") as file:
+        yield _lock(file.fileno(), None if seconds is None else time.monotonic() + seconds)
+
+
+def _lock(fd: int, deadline: float | None) -> bool:
+    while not claims.take_lock(fd):
+        if deadline is not None and time.monotonic() >= deadline:
+            return False
+        time.sleep(LOCK_TICK)
+    return True
+
 
 START_SECONDS = 900.0
 """Maximum time to start: building a sandbox image takes minutes, once."""
@@ -33,14 +77,22 @@ PROCESS = "import sys; sys.path.insert(0, sys.argv[1]); from grader.pool.server 
 def connect(given: PoolSettings, seconds: float = START_SECONDS) -> socket.socket:
     """Return a connection to the pool's process, which is started if it does not run; raises a GradeError.
 
-    Raises InfrastructureError if this takes longer than `seconds`.
+    Raises InfrastructureError if this takes longer than `seconds`, or the system refuses files or processes.
     """
+    resources.needs_posix("A pool")
+    try:
+        return _found_or_started(given, seconds)
+    except OSError as error:
+        raise InfrastructureError(f"The pool's process cannot be reached or started: {error}") from error
+
+
+def _found_or_started(given: PoolSettings, seconds: float) -> socket.socket:
     deadline = time.monotonic() + seconds
     for _ in range(TRIES):
         found = _connected(given.name, deadline)
         if found is not None:
             return found
-        with place.locked(given.name, max(0.0, deadline - time.monotonic())) as is_held:
+        with locked(given.name, max(0.0, deadline - time.monotonic())) as is_held:
             if not is_held:
                 break
             # Another client may have started it while this one waited for the lock.
@@ -50,7 +102,7 @@ def connect(given: PoolSettings, seconds: float = START_SECONDS) -> socket.socke
             if (found := _connected(given.name, deadline)) is not None:
                 return found
     raise InfrastructureError(
-        f"The pool's process did not answer within {seconds:g} seconds; its log is {place.log_path(given.name)}"
+        f"The pool's process did not answer within {seconds:g} seconds; its log is {log_path(given.name)}"
     )
 
 
@@ -59,7 +111,7 @@ def _connected(name: str, deadline: float) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(max(0.1, deadline - time.monotonic()))
-        connection.connect(str(place.socket_path(name)))
+        connection.connect(str(socket_path(name)))
         if isinstance(receive(connection), Hello):
             return connection
     except (OSError, EOFError):
@@ -88,7 +140,7 @@ def _start(given: PoolSettings, deadline: float) -> None:
     # With -P nothing is imported from the current folder; this package is imported from its own place.
     package = str(Path(errors.__file__).resolve().parent.parent)
     with (
-        place.log_path(given.name).open("wb") as log,
+        log_path(given.name).open("wb") as log,
         subprocess.Popen(  # noqa: S603 - this interpreter, this package
             [sys.executable, "-P", "-c", PROCESS, package],
             stdin=subprocess.PIPE,
@@ -108,11 +160,11 @@ def _start(given: PoolSettings, deadline: float) -> None:
         refused = msgspec.json.decode(said, type=Refused)
         raise messages.error_of(refused)
     if not said:
-        log_path = place.log_path(given.name)
-        said_last = "".join(log_path.read_text(errors="replace").strip().splitlines()[-1:])
-        text = f"The pool's process did not start ({said_last or 'without a message'}); its log is {log_path}"
+        place = log_path(given.name)
+        said_last = "".join(place.read_text(errors="replace").strip().splitlines()[-1:])
+        text = f"The pool's process did not start ({said_last or 'without a message'}); its log is {place}"
         # On a full disk the log may be empty as well.
-        if "No space left" in said_last or shutil.disk_usage(log_path.parent).free < LEAST_FREE_BYTES:
+        if "No space left" in said_last or shutil.disk_usage(place.parent).free < LEAST_FREE_BYTES:
             text += ". The disk is full: make room, or set TMPDIR and XDG_CACHE_HOME to folders on another disk"
         raise InfrastructureError(text)
 

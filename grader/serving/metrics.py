@@ -64,16 +64,23 @@ def _of_pool(state: PoolState | None) -> Iterator[Metric]:
     for flag, count in sorted(state.flagged.items()):
         flagged.add_metric([flag], count)
     yield flagged
+    queued = GaugeMetricFamily("grade_pool_queued", "Samples that wait for a round, by lane.", labels=["lane"])
+    for lane, count in sorted(state.lanes.items()):
+        queued.add_metric([lane], count)
+    yield queued
     for name, what, value in (
         ("grade_rounds", "Rounds of grading.", state.rounds),
         ("grade_rounds_seconds", "Time that rounds took.", state.busy_seconds),
         ("grade_samples_expired", "Samples whose client did not wait any more.", state.expired),
-        ("grade_samples_repeated", "Samples graded again after infrastructure failed.", state.repeated),
+        ("grade_samples_repeated", "Samples and jobs done again after infrastructure failed.", state.repeated),
+        ("grade_sandboxes_lost", "Sandboxes that were lost, and replaced.", state.lost_sandboxes),
         ("grade_sandbox_failures", "Rounds that found no sandbox.", state.failures),
     ):
         yield CounterMetricFamily(name, what, value=value)
     for name, what, value in (
         ("grade_pool_waiting", "Samples in the pool's queue or in a round.", state.waiting),
+        ("grade_pool_oldest_seconds", "How long the oldest sample waits for a round.", state.oldest_seconds),
+        ("grade_pool_rate", "Results per second, recently.", state.rate),
         ("grade_pool_clients", "Connections to the pool.", state.clients),
         ("grade_pool_memory_bytes", "Resident memory of the pool's process.", state.memory_bytes),
         ("grade_pool_seconds", "Time since the pool's process started.", state.seconds),

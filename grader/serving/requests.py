@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import msgspec
 
+from grader.files import compact_json
 from grader.results import SampleResult
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
     from starlette.requests import Request
 
 S = TypeVar("S", bound=msgspec.Struct)
+T = TypeVar("T")
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
 Qid = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+
+BODIES = 8
+"""The bodies of all open requests have at most the bytes of so many of the longest."""
+LONG_BYTES = 1 << 18
+"""A body of this size is decoded in a thread of its own."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +38,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum number of samples in all open requests."""
     body_seconds: float = 30.0
     """Maximum time in which a request must arrive."""
+    wait: float = 600.0
+    """Maximum time in which a request is graded."""
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,32 +88,61 @@ class RejectedError(Exception):
         self.status, self.text, self.headers = status, text, headers or {}
 
 
-async def read(request: Request, kind: type[S], limits: Limits) -> S:
-    """Return the body of a request; raises RejectedError if it is too long, too slow or invalid."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise RejectedError(415, "expected Content-Type: application/json")
-    try:
-        async with asyncio.timeout(limits.body_seconds):
-            data = await _body(request, limits.body_bytes)
-    except TimeoutError:
-        raise RejectedError(408, f"the body did not arrive within {limits.body_seconds:g} seconds") from None
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except msgspec.ValidationError as error:
-        raise RejectedError(422, str(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RejectedError(400, f"not JSON: {error}") from None
+class Intake:
+    """Reads requests. The bodies of all open requests have a limit, too, so that many clients fit into memory."""
 
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._bytes = 0
+        """Bytes of the bodies of all open requests."""
+        self._decoding = ThreadPoolExecutor(1)
+        """Decodes long bodies, one after the other: each can take seconds, in which all other clients are answered."""
 
-async def _body(request: Request, most: int) -> bytes:
-    """Return the body; stop reading if it is too long, whatever its header says."""
-    too_long = RejectedError(413, f"the body is longer than {most} bytes; send fewer samples at a time")
-    announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced[:20]) > most:
-        raise too_long
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > most:
+    @asynccontextmanager
+    async def read(self, request: Request, decode: Callable[[bytes], T]) -> AsyncIterator[T]:
+        """Yield what `decode` makes of the body; raises RejectedError if it is too long, too slow or invalid."""
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise RejectedError(415, "expected Content-Type: application/json")
+        body = bytearray()
+        try:
+            await self._receive(request, body)
+            yield await self._decoded(bytes(body), decode)
+        finally:
+            self._bytes -= len(body)
+
+    async def _decoded(self, body: bytes, decode: Callable[[bytes], T]) -> T:
+        try:
+            if len(body) < LONG_BYTES:
+                return decode(body)
+            return await asyncio.get_running_loop().run_in_executor(self._decoding, decode, body)
+        except msgspec.ValidationError as error:
+            raise RejectedError(422, str(error)) from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise RejectedError(400, f"not JSON: {error}") from None
+
+    async def _receive(self, request: Request, body: bytearray) -> None:
+        """Read the body; stop if it is too slow, or too long whatever its header says."""
+        most = self._limits.body_bytes
+        too_long = RejectedError(413, f"the body is longer than {most} bytes; send fewer samples at a time")
+        announced = request.headers.get("content-length", "")
+        if announced.isdecimal() and int(announced[:20]) > most:
             raise too_long
-    return bytes(body)
+        try:
+            async with asyncio.timeout(self._limits.body_seconds):
+                async for part in request.stream():
+                    body += part
+                    self._bytes += len(part)
+                    if len(body) > most:
+                        raise too_long
+                    if self._bytes > BODIES * most:
+                        raise RejectedError(
+                            503, "too many long requests at a time; try again later", {"Retry-After": "1"}
+                        )
+        except TimeoutError:
+            seconds = self._limits.body_seconds
+            raise RejectedError(408, f"the body did not arrive within {seconds:g} seconds") from None
+
+
+def decoded(kind: type[S], body: bytes) -> S:
+    """Return a body as a request of this kind; raises msgspec's errors, UnicodeDecodeError and RecursionError."""
+    return compact_json.decode_with(msgspec.json.Decoder(kind), body)

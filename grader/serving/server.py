@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import ipaddress
+import logging
 import signal
 import socket
 from typing import TYPE_CHECKING
@@ -12,7 +14,9 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from grader.errors import InfrastructureError, UsageError
-from grader.serving.app import LOOPBACK, make_app
+from grader.serving.app import LOOPBACK, OTHER_PATH, make_app
+from grader.serving.connection import BACKLOG, IDLE_SECONDS, BoundedLog, Connection, Connections, most_connections
+from grader.serving.metrics import Metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,8 +25,9 @@ if TYPE_CHECKING:
     from grader.serving.requests import Limits
 
 LEAST_TOKEN = 16
-KEEP_ALIVE_SECONDS = 75
 STOP_SECONDS = 60
+LOGS = ("asyncio", "uvicorn.error")
+"""The logs of errors: those of the event loop, such as of `accept`, and those of answers."""
 
 
 def is_loopback(host: str) -> bool:
@@ -53,13 +58,19 @@ def serve(pool: Pool, host: str, port: int, *, limits: Limits, token: str, liste
     """
     check_access(host, token)
     with _bound(host, port) as sock:
-        app = make_app(pool, limits, token=token, hosts=LOOPBACK if is_loopback(host) else None)
+        metrics = Metrics()
+        app = make_app(pool, limits, metrics, token=token, hosts=LOOPBACK if is_loopback(host) else None)
+        everyone = Connections(most_connections(), lambda status: metrics.requests.labels(OTHER_PATH, status).inc())
         config = uvicorn.Config(
             app,
-            log_level="warning",
+            http=functools.partial(Connection, everyone=everyone),  # type: ignore[arg-type] # called like a class
+            ws="none",
+            log_level="error",
             access_log=False,
             server_header=False,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            proxy_headers=False,
+            backlog=BACKLOG,
+            timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=STOP_SECONDS,
             lifespan="off",
         )
@@ -78,6 +89,9 @@ class _Stoppable(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         loop = asyncio.get_running_loop()
+        bounded = BoundedLog()
+        for name in LOGS:
+            logging.getLogger(name).addFilter(bounded)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.handle_exit, number, None)
         yield

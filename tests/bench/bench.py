@@ -126,7 +126,7 @@ def _floor_share(programs: list[str]) -> None:
     import gc
 
     import numpy  # noqa: F401
-    from linter import Linter
+    from grade_sandbox.lint.linter import Linter
 
     gc.disable()
     with tempfile.TemporaryDirectory() as folder:

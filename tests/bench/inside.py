@@ -30,10 +30,10 @@ from grader.executors.local import Local
 from grader.observer import Silent
 from grader.options import Options
 from grader.sandbox import choice
+from grader.sandbox.canary_check import Canaries
 from grader.sandbox.interface import Limits
 from grader.sandbox.pool import Pool
 from grader.sandbox.verdict_cache import VerdictCache
-from grader.sandbox.vouching import Canaries
 from grader.scorers import declarations
 from grader.scorers.execution import jobs, phases
 from grader.scorers.execution.confirming import Confirmation

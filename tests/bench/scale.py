@@ -18,7 +18,6 @@ import argparse
 import heapq
 import itertools
 import json
-import pickle
 import resource
 import statistics
 import subprocess
@@ -27,6 +26,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT)]
@@ -82,7 +83,7 @@ class Simulated:
         """Give jobs to the first free workers of a node; the reply comes as `Node.exchange` would send it."""
         self._clock.calls += self._call_seconds
         self.exchanges += 1
-        pickle.dumps(parcels)
+        msgspec.msgpack.encode(parcels)
         now = self._clock.now()
         free = self._free.setdefault(node_.name, [now] * node_.workers)
         done = self._done.setdefault(node_.name, [])
@@ -110,7 +111,7 @@ class Simulated:
         done, now, verdicts = self._done[node_.name], self._clock.now(), []
         while done and done[0][0] <= now:
             answer = {"id": 0, "answer": {"replies": ["y" * ANSWER_CHARACTERS]}}
-            verdicts.append(pickle.dumps(Verdict(key=heapq.heappop(done)[1], answer=answer)))
+            verdicts.append(pack(Verdict(key=heapq.heappop(done)[1], answer=answer)))
         return Exchanged(verdicts=verdicts, aside=0)
 
     def end(self, node_: NodeHandle) -> None:
@@ -175,10 +176,12 @@ def cache(options: argparse.Namespace) -> None:
 class Echo:
     """An actor that does nothing, to measure the way."""
 
-    def exchange(self, parcels: list[Parcel], *, last: bool) -> Exchanged:
+    def exchange_data(self, parcels: bytes, *, last: bool) -> bytes:
         """Give a verdict for every job at once."""
         answer = {"id": 0, "answer": {"replies": ["y" * ANSWER_CHARACTERS]}}
-        return Exchanged(verdicts=[pickle.dumps(Verdict(key=p.number, answer=answer)) for p in parcels], aside=0)
+        numbers = [parcel.number for parcel in msgspec.msgpack.decode(parcels, type=list[Parcel])]
+        verdicts = [pack(Verdict(key=number, answer=answer)) for number in numbers]
+        return msgspec.msgpack.encode(Exchanged(verdicts=verdicts, aside=0))
 
 
 def ray_(options: argparse.Namespace) -> None:

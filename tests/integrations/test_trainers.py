@@ -1,6 +1,6 @@
 """Rewards called as trainers call them: their recorded calls (recorded/*.json name the trainer's version) again.
 
-The calls were recorded with the trainers' own code around these functions: TRL's GRPOTrainer, verl's naive, batch and
+The calls were recorded with the trainers' own code around these functions: TRL's GRPOTrainer, verl's naive and
 reward loop managers, OpenRLHF's SingleTurnAgentExecutor.
 """
 
@@ -117,13 +117,10 @@ def test_the_last_word_of_a_conversation_counts() -> None:
 # --- verl ---
 
 
-@pytest.mark.parametrize("number", range(4))
-def test_verls_calls_get_what_they_got(number: int) -> None:
-    call = recorded("verl")["calls"][number]
-    function = verl.compute_scores if "data_sources" in call["kwargs"] else verl.compute_score
-    assert function(*call["args"], **call["kwargs"]) == call["returned"]
-    if function is verl.compute_score:
-        assert result_of(verl.compute_score_async(**call["kwargs"])) == call["returned"]
+@pytest.mark.parametrize("call", recorded("verl")["calls"])
+def test_verls_calls_get_what_they_got(call: dict[str, Any]) -> None:
+    assert verl.compute_score(*call["args"], **call["kwargs"]) == call["returned"]
+    assert result_of(verl.compute_score_async(**call["kwargs"])) == call["returned"]
 
 
 @pytest.mark.parametrize(
@@ -135,8 +132,13 @@ def test_a_task_is_named_by_the_row_or_by_its_ground_truth(truth: Any, extra: An
 
 
 def test_a_row_that_names_no_task_is_an_error() -> None:
-    with pytest.raises(UsageError, match="not a task id"):
-        verl.compute_score("any", RIGHT, {"answer": 3}, {})
+    with pytest.raises(UsageError, match="neither a task id nor an object"):
+        verl.compute_score("any", RIGHT, None, {})
+
+
+def test_a_ground_truth_that_is_no_task_costs_its_sample_the_score() -> None:
+    score = verl.compute_score("any", RIGHT, {"answer": 3}, {}, grade=OPTIONS)
+    assert (score["score"], score["unscored"]) == (0.0, 1.0)
 
 
 def result(outcome: Outcome, credit: float = 0.0) -> SampleResult:
@@ -195,6 +197,15 @@ def test_a_prompt_that_lost_its_beginning_is_still_taken_off() -> None:
 )
 def test_marks_of_the_end_are_no_part_of_an_output(end: str) -> None:
     assert without_end_marks(f"return a</s>b{end}") == "return a</s>b"
+
+
+def test_a_text_that_a_model_or_a_client_makes_long_is_read_in_linear_time() -> None:
+    """In quadratic time each of these takes from minutes to hours, in which a server answers nobody."""
+    blanks = " " * 500_000
+    assert without_end_marks(f"{blanks}x") == f"{blanks}x"
+    assert without_end_marks(f"x{blanks}</s>" * 2) == f"x{blanks}</s>x"
+    assert response_of("a" * 500_000 + "b", "a" * 1_000_000 + "c") == "a" * 500_000 + "b"
+    assert response_of("a" * 500_000 + "b", "c" + "a" * 500_000) == "b"
 
 
 # --- which pool ---

@@ -8,69 +8,42 @@ import subprocess
 import sys
 import threading
 import time
-from email.utils import formatdate
 from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.errors import InfrastructureError
 from grader.judge import JudgeReply, JudgeUsage
-from grader.judge.cache import ReplyCache, cache_key
+from grader.judge.client import ReplyCache, cache_key
 from grader.models.client import Patience
 from tests.conftest import ROOT
 from tests.judge.made import KEY, Watcher, judge, question, questions
-from tests.models.server import HANG_UP, Action, Asked, ModelServer, fail, raw, say, truncated
+from tests.models.server import HANG_UP, Action, Asked, ModelServer, fail, raw, say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("no_servers")
 
 
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for what another thread does."""
+    deadline = time.monotonic() + 100
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 class TestTrouble:
     @pytest.mark.parametrize(
-        "trouble",
-        [
-            fail(429),
-            fail(500),
-            fail(503, retry_after="0"),
-            fail(529),
-            fail(429, retry_after=formatdate(0, usegmt=True)),
-            fail(429, retry_after="soon"),
-            fail(429, retry_after="nan"),
-            truncated(),
-            HANG_UP,
-            raw(b'{"choices": [{"mess'),
-            raw(b"\xff\xfe"),
-            raw(b"[]"),
-            raw(b'{"choices": [{"message": {"content": 3}}]}'),
-            raw(b'{"choices": [], "x": ' + b"[" * 100_000),
-            raw(b"<html>sign in</html>", "text/html"),
-        ],
+        "trouble", [fail(429), HANG_UP, raw(b"[]"), raw(b'{"choices": [], "x": ' + b"[" * 100_000)]
     )
     def test_a_passing_failure_is_repeated_and_is_no_try(self, trouble: Action) -> None:
         with ModelServer.playing(trouble, trouble, say("A")) as server, judge(server) as it:
             assert it.ask([question()]) == {"q1": JudgeReply(text="A", tries=1)}
             assert it.usage.calls == 3
         assert [asked.temperature for asked in server.asked] == [0, 0, 0]
-
-    def test_retry_after_is_waited_for_by_every_thread(self) -> None:
-        times: list[float] = []
-
-        def decide(asked: Asked) -> Action:
-            times.append(time.monotonic())
-            return fail(429, retry_after="0.4") if asked.number == 0 else say("A", delay=0.2)
-
-        with ModelServer(decide) as server, judge(server, concurrency=2) as it:
-            replies = it.ask(questions(4))
-        assert {reply.text for reply in replies.values()} == {"A"}
-        # The second thread's first request may already be under way.
-        assert all(later - times[0] > 0.39 for later in times[2:])
-
-    def test_an_endpoint_that_wants_an_hour_is_not_waited_for(self) -> None:
-        with ModelServer.playing(fail(429, "slow down", retry_after="3600")) as server, judge(server) as it:
-            reply = it.ask([question()])["q1"]
-        assert reply.error == f"{server.url} replied with HTTP 429: slow down; it asks to wait 3600 s"
 
     def test_a_refused_question_says_why_and_the_others_are_answered(self) -> None:
         def decide(asked: Asked) -> Action:
@@ -81,12 +54,6 @@ class TestTrouble:
             assert it.usage == JudgeUsage(calls=3, failed=1, prompt_tokens=22, completion_tokens=4)
         assert replies["q1"] == JudgeReply(text=None, tries=1, error=f"{server.url} replied with HTTP 400: too long")
         assert [replies["q0"].text, replies["q2"].text] == ["A", "A"]
-
-    def test_an_endpoint_too_slow_for_the_timeout_is_a_failure(self) -> None:
-        with ModelServer.playing(say("A", delay=9)) as server, judge(server, timeout=0.05) as it:
-            reply = it.ask([question()])["q1"]
-            server.release.set()
-        assert reply.error == f"{server.url} did not reply within 0.05 s (5 attempts)"
 
     def test_failures_between_answers_do_not_end_the_asking(self) -> None:
         def decide(asked: Asked) -> Action:
@@ -100,13 +67,16 @@ class TestTrouble:
 
 class TestVisible:
     def test_what_keeps_replies_away_is_said_while_it_lasts_and_that_it_ended(self) -> None:
-        started = time.monotonic()
+        watcher = Watcher()
 
         def decide(asked: Asked) -> Action:
-            return fail(500, "loading") if time.monotonic() - started < 3.5 else say("A", delay=0.7)
+            if not watcher.messages:
+                return fail(500, "loading")
+            if asked.prompt.endswith("q3"):
+                until(lambda: len(watcher.messages) == 2)
+            return say("A")
 
-        watcher = Watcher()
-        patience = Patience(attempts=1000, backoff=0.05, longest_backoff=0.1)
+        patience = Patience(attempts=100_000, backoff=0.05, longest_backoff=0.1)
         with ModelServer(decide) as server, judge(server, observer=watcher, patience=patience, concurrency=1) as it:
             it.ask(questions(4))
         trouble, again = watcher.messages
@@ -174,13 +144,10 @@ class TestHopeless:
             free.bind(("127.0.0.1", 0))
             url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
         watcher = Watcher()
-        start = time.monotonic()
         with judge(url, observer=watcher) as it:
             replies = it.ask(questions(1000))
             assert it.usage.calls < 60
             assert it.usage.failed == 1000
-        # Not the minutes that a server gets which has replied before.
-        assert time.monotonic() - start < 60
         assert {reply.text for reply in replies.values()} == {None}
         assert replies["q999"].error.startswith(f"no connection to {url}: ")
         assert "Connection refused" in replies["q999"].error
@@ -197,16 +164,15 @@ class TestHopeless:
         assert [reply.text for reply in replies.values()] == ["A"] + [None] * 49
         assert "no credit" in replies["q49"].error
 
-    @pytest.mark.parametrize("status", [401, 403])
-    def test_a_refused_key_fails_at_once_and_is_not_told(self, status: int) -> None:
+    def test_a_refused_key_fails_at_once_and_is_not_told(self) -> None:
         with (
-            ModelServer.playing(fail(status, f"Incorrect API key provided: {KEY}")) as server,
+            ModelServer.playing(fail(401, f"Incorrect API key provided: {KEY}")) as server,
             judge(server) as it,
             pytest.raises(InfrastructureError) as caught,
         ):
             it.ask(questions(100))
         assert str(caught.value) == (
-            f"The judge at {server.url} replied with HTTP {status}: the key in OPENAI_API_KEY was refused. "
+            f"The judge at {server.url} replied with HTTP 401: the key in OPENAI_API_KEY was refused. "
             "Set OPENAI_API_KEY, or grade without a judge, or with --judge-replies FILE."
         )
         assert len(server.asked) <= 8
@@ -234,16 +200,15 @@ class TestHopeless:
                 if steps:
                     raise KeyboardInterrupt
 
-        with (
-            ModelServer.playing(say("A", delay=0.01)) as server,
-            judge(server, concurrency=2, observer=Interrupting()) as it,
-        ):
-            with pytest.raises(KeyboardInterrupt):
-                it.ask(questions(500))
-            time.sleep(0.1)
-            asked = len(server.asked)
-            time.sleep(0.1)
-            assert len(server.asked) == asked < 100
+        def decide(asked: Asked) -> Action:
+            return say("A", delay=0 if asked.number == 0 else 3600)
+
+        with ModelServer(decide) as server:
+            with judge(server, concurrency=2, observer=Interrupting()) as it:
+                with pytest.raises(KeyboardInterrupt):
+                    it.ask(questions(500))
+                server.release.set()
+            assert len(server.asked) <= 3
 
     def test_ctrl_c_ends_the_process_at_once_and_keeps_what_was_answered(self, tmp_path: Path) -> None:
         slow = threading.Event()
@@ -251,11 +216,11 @@ class TestHopeless:
         def decide(asked: Asked) -> Action:
             if asked.prompt.endswith("q2"):
                 slow.set()
-                return say("A", delay=60)
+                return say("A", delay=3600)
             return say("A")
 
         code = (
-            "import sys; from pathlib import Path; from grader.judge import *; from grader.judge.cache import *\n"
+            "import sys; from pathlib import Path; from grader.judge import *; from grader.judge.client import *\n"
             "from grader.judge.client import *\n"
             "asked = [JudgeQuestion(qid=f'q{n}', prompt=f'prompt of q{n}', accept=bool) for n in range(9)]\n"
             "cache = ReplyCache(Path(sys.argv[2]))\n"
@@ -268,11 +233,8 @@ class TestHopeless:
             command = [sys.executable, "-W", "error", "-c", code, server.url, str(path)]
             with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as child:
                 assert slow.wait(200)
-                interrupted = time.monotonic()
                 child.send_signal(signal.SIGINT)
                 _, stderr = child.communicate(timeout=200)
-            # Not the 60 s after which the judge would reply.
-            assert time.monotonic() - interrupted < 40
             assert (child.returncode, stderr) == (130, "")
             keys = [cache_key(server.url, "m", f"prompt of q{n}") for n in range(9)]
         with ReplyCache(path) as cache:

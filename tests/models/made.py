@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import PIL.Image
 
 from grader.models.client import Client, Patience
-from grader.models.endpoint import Request, Server, Settings, Wording
-from grader.models.messages import user
+from grader.models.endpoint import Server, Wording
+from grader.models.messages import Request, Settings, user
 
 if TYPE_CHECKING:
     from tests.models.server import ModelServer

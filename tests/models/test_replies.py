@@ -154,3 +154,22 @@ def test_the_first_replies_may_come_to_several_threads_at_once() -> None:
             [sys.executable, "-c", FIRST_OF_ALL, body("B").decode()], capture_output=True, check=False
         )
         assert (done.returncode, done.stderr) == (0, b"")
+
+
+DEEP = b"[" * 960 + b"]" * 960
+
+
+@pytest.mark.parametrize("code", [b"[]", b"{}", b"[429]", b"1e999", b"9" * 4000, DEEP])
+def test_an_error_of_any_shape_is_a_failure(code: bytes) -> None:
+    try:
+        failure = read(b'{"error": {"message": null, "code": %s}}' % code)
+    except ValueError:  # it is no chat completion
+        return
+    assert isinstance(failure, Failure)
+    assert failure.kind == "down"
+
+
+@pytest.mark.parametrize("count", [str(10**13), "9" * 400, "-1", "1.5", "true", "[]"])
+def test_a_number_of_tokens_that_none_can_be_is_not_counted(count: str) -> None:
+    found = read(body("B").replace(b'"prompt_tokens": 7', f'"prompt_tokens": {count}'.encode()))
+    assert found == Reply(content="B", finish_reason="stop", usage=Usage(completion_tokens=3), model="served")

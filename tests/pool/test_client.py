@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import grader
-from grader.errors import DataUnavailableError, GradeError, UsageError
-from grader.pool import place
+from grader.errors import DataUnavailableError, GradeError, InfrastructureError, UsageError
+from grader.pool import starting
 from grader.results import Outcome
 from tests.asynchronous import result_of
 
@@ -186,10 +186,68 @@ def test_it_ends_on_the_usual_signal() -> None:
         assert ends(pid)
 
 
-def test_an_unknown_task_is_an_error_that_names_it(pool: grader.Pool) -> None:
-    with pytest.raises(UsageError, match="vstar has no task 'nowhere'"):
-        pool.grade_samples([*samples(), ("nowhere", "A")])
-    assert pool.grade_samples(samples())[0].careful.outcome is not Outcome.UNSCORED
+def test_an_unknown_task_costs_only_its_own_sample_a_result(pool: grader.Pool) -> None:
+    *known, unknown = pool.grade_samples([*samples(), ("nowhere", "A")])
+    assert known == pool.grade_samples(samples())
+    assert (unknown.qid, unknown.careful.outcome) == ("nowhere", Outcome.UNSCORED)
+    assert "vstar has no task 'nowhere'" in unknown.careful.detail
+
+
+def test_a_sample_can_bring_its_task(pool: grader.Pool) -> None:
+    row = json.loads((SAMPLE / "questions.jsonl").read_text().splitlines()[0])
+    qid = row["question_id"]
+    text = next(text for name, text in samples() if name == qid)
+    (expected,) = pool.grade_samples([(qid, text)])
+    (brought,) = pool.grade_samples([(row | {"question_id": "another"}, text)])
+    assert (brought.careful, brought.qid) == (expected.careful, "another")
+    with pickle.loads(pickle.dumps(pool)) as own:
+        own.add_tasks([row | {"question_id": "added"}])
+        with pickle.loads(pickle.dumps(own)) as other:
+            (added,) = other.grade_samples([("added", text)])
+    assert added.careful == expected.careful
+
+
+def test_results_come_one_by_one(pool: grader.Pool) -> None:
+    async def found() -> dict[int, Any]:
+        return {place: result async for place, result in pool.as_completed_async(samples())}
+
+    expected = dict(enumerate(pool.grade_samples(samples())))
+    assert dict(pool.as_completed(samples())) == expected
+    assert result_of(found()) == expected
+
+
+def test_a_caller_may_stop_in_the_middle(pool: grader.Pool) -> None:
+    for _ in pool.as_completed(samples()):
+        break
+    assert len(pool.grade_samples(samples())) == len(samples())
+
+
+def test_a_samples_own_deadline_costs_no_other_its_result(pool: grader.Pool) -> None:
+    (qid, text), *others = samples()
+    first, *rest = pool.grade_samples([{"qid": qid, "text": text, "wait": 1e-6}, *others])
+    assert first.careful.outcome is Outcome.UNSCORED
+    assert "not scored within 1e-06 seconds" in first.careful.detail
+    assert rest == pool.grade_samples(others)
+
+
+@pytest.mark.parametrize(
+    ("sample", "why"),
+    [
+        ({"qid": "x"}, r"samples\[0\]: .*text"),
+        ({"qid": "x", "text": "A", "speed": 1}, r"samples\[0\]: .*speed"),
+        ({"row": "x", "text": "A"}, r"samples\[0\]: its row is 'x'"),
+        (({"a": object()}, "A"), r"samples\[0\]: its row has a value of type object"),
+    ],
+)
+def test_what_is_no_sample_is_an_error_that_names_its_place(pool: grader.Pool, sample: Any, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        pool.grade_samples([sample])
+
+
+def test_a_benchmark_that_executes_nothing_has_no_limits(pool: grader.Pool) -> None:
+    qid, text = samples()[0]
+    (result,) = pool.grade_samples([{"qid": qid, "text": text, "timeout": 1}])
+    assert "executes nothing" in result.careful.detail
 
 
 def test_what_is_no_pair_is_an_error_that_names_its_place(pool: grader.Pool) -> None:
@@ -217,9 +275,21 @@ def test_what_keeps_it_from_starting_is_raised_where_it_is_started(
     assert not isinstance(caught.value, DataUnavailableError) or "nowhere" in str(caught.value)
 
 
+def test_a_system_that_refuses_files_is_an_infrastructure_error() -> None:
+    """A full disk, or no descriptor: `grade serve` then says 503, try again."""
+    made = grader.Pool(shared=False, **OPTIONS)
+    lock = starting.folder() / f"{made._settings.name}.lock"
+    lock.mkdir()
+    try:
+        with pytest.raises(InfrastructureError, match=r"cannot be reached or started: .*Is a directory"):
+            made.start()
+    finally:
+        lock.rmdir()
+
+
 def test_a_socket_that_nobody_listens_on_is_in_nobodys_way() -> None:
     own = grader.Pool(shared=False, **OPTIONS)
-    path = place.socket_path(own._settings.name)
+    path = starting.socket_path(own._settings.name)
     path.write_text("left by one that was killed")
     with own:
         assert len(own.grade_samples(samples())) == len(samples())

@@ -6,6 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from grader.errors import InfrastructureError, UsageError
@@ -13,7 +14,7 @@ from grader.pool import rounds
 from grader.pool.messages import unscored
 from grader.pool.rounds import Rounds, Waiting
 from grader.results import Outcome, Reading, SampleResult
-from grader.scorers.asked import Asked
+from grader.scorers.asking import Asked, Later
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,11 +29,13 @@ def passed(one: Asked) -> SampleResult:
 class Scripted:
     """Scores what it is given with `how`, and notes every batch."""
 
+    has_lanes = False
+
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
         self.how: Callable[[Sequence[Asked]], list[SampleResult]] = lambda asked: [passed(one) for one in asked]
 
-    def score(self, asked: Sequence[Asked]) -> list[SampleResult]:
+    def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | Later]:
         self.batches.append([one.qid for one in asked])
         return self.how(asked)
 
@@ -44,7 +47,7 @@ def scores() -> Scripted:
 
 @pytest.fixture
 def running(scores: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rounds]:
-    monkeypatch.setattr(rounds, "BACKOFF_SECONDS", (0.01,))
+    monkeypatch.setattr(rounds, "BACKOFF_SECONDS", (0.01, 0.01))
     made = Rounds(scores)
     yield made
     made.stop()
@@ -73,12 +76,22 @@ def ask(running: Rounds, *qids: str, seconds: float = 60.0) -> tuple[list[Waitin
     return items, results
 
 
+def test_a_small_request_does_not_wait_for_a_large_one(running: Rounds, scores: Scripted) -> None:
+    """One client with thousands of samples would keep all others from being graded in their time."""
+    _, large = ask(running, *(f"large {number}" for number in range(1000)))
+    _, small = ask(running, "small")
+    running.start()
+    small(), large()
+    assert "small" in scores.batches[0]
+    assert len(scores.batches) > 1
+
+
 def test_what_waits_is_scored_together(running: Rounds, scores: Scripted) -> None:
     _, first = ask(running, "a", "b")
     _, second = ask(running, "c")
     running.start()
     assert [result.qid for result in first() + second()] == ["a", "b", "c"]
-    assert scores.batches == [["a", "b", "c"]]
+    assert [sorted(batch) for batch in scores.batches] == [["a", "b", "c"]]
     assert running.counts.outcomes == {"passed": 3}
 
 
@@ -167,3 +180,115 @@ def test_rounds_grow_while_they_are_quick(running: Rounds, scores: Scripted) -> 
     running.start()
     results()
     assert [len(batch) for batch in scores.batches] == [rounds.FEWEST, 2 * rounds.FEWEST]
+
+
+class InLanes:
+    """Programs whose text is `slow` or `idle` use up their time slice; those in other lanes wait for `go`."""
+
+    has_lanes = True
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.scored: list[tuple[str, list[str]]] = []
+
+    def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | Later]:
+        self.scored.append((lane, [one.qid for one in asked]))
+        if lane == "quick":
+            return [Later(lane=one.text, answered=3) if one.text else passed(one) for one in asked]  # type: ignore[arg-type]
+        assert self.go.wait(30)
+        reading = Reading(outcome=Outcome.TIMEOUT, credit=0)
+        return [SampleResult(qid=one.qid, sample=0, official=reading, careful=reading) for one in asked]
+
+
+def order_of(running: Rounds, scores: InLanes, samples: Sequence[tuple[str, str]], quick: int) -> list[SampleResult]:
+    """Return the results in the order in which they come; slow programs continue when `quick` results are there."""
+    found: list[SampleResult] = []
+    changed = threading.Condition()
+
+    def give(result: SampleResult) -> None:
+        with changed:
+            found.append(result)
+            changed.notify_all()
+
+    def wait_for(count: int) -> None:
+        with changed:
+            assert changed.wait_for(lambda: len(found) >= count, 30)
+
+    running.submit([Waiting(Asked(qid=qid, text=text), time.monotonic() + 60, give) for qid, text in samples])
+    running.start()
+    wait_for(quick)
+    scores.go.set()
+    wait_for(len(samples))
+    running.stop()
+    return found
+
+
+def test_quick_programs_do_not_wait_for_slow_ones_however_many_there_are() -> None:
+    scores = InLanes()
+    slow = [(f"slow {number}", ("slow", "idle")[number % 2]) for number in range(40)]
+    quick = [(f"quick {number}", "") for number in range(40)]
+    found = order_of(Rounds(scores, workers=1), scores, [*slow, *quick], len(quick))
+    assert {result.qid for result in found[:40]} == {qid for qid, _ in quick}
+    assert {tuple(qids) for lane, qids in scores.scored if lane != "quick"} == {(qid,) for qid, _ in slow}
+
+
+def test_equal_slow_programs_run_once() -> None:
+    scores = InLanes()
+    found = order_of(Rounds(scores, workers=1), scores, [("a", "slow")] * 9, 0)
+    assert len(found) == 9
+    # Two threads may have begun before the others had used up their time slice.
+    assert len([lane for lane, _ in scores.scored if lane == "slow"]) <= 3
+
+
+def test_siblings_end_early_only_if_the_caller_allows_it() -> None:
+    for after in (0, 1):
+        scores = InLanes()
+        # Programs of one task whose texts differ in blanks.
+        scores_of_text = [("a", "slow" + " " * number) for number in range(8)]
+        found = order_of(Rounds(Stripped(scores), workers=1, endless_after=after), scores, scores_of_text, 0)
+        early = [result for result in found if result.flags == ["endless_after"]]
+        # Two run at a time, so at least the last ones find one that has ended.
+        assert len(early) == 0 if not after else len(early) >= 4
+        assert {result.careful.outcome for result in found} == {Outcome.TIMEOUT}
+
+
+class Stripped:
+    """Scores like another one, without the blanks in the texts."""
+
+    has_lanes = True
+
+    def __init__(self, scores: InLanes) -> None:
+        self._scores = scores
+
+    def score(self, asked: Sequence[Asked], lane: str) -> Sequence[SampleResult | Later]:
+        return self._scores.score([msgspec.structs.replace(one, text=one.text.strip()) for one in asked], lane)
+
+
+def test_an_endless_program_of_another_call_says_nothing() -> None:
+    """Once no sample of a task waits, what its endless programs did is forgotten."""
+    scores = InLanes()
+    scores.go.set()
+    running = Rounds(Stripped(scores), workers=1, endless_after=1)
+    for number in range(3):
+        _, results = ask_text(running, "slow" + " " * number)
+        running.start()
+        assert results().flags is msgspec.UNSET
+    running.stop()
+
+
+def ask_text(running: Rounds, text: str) -> tuple[Waiting, Callable[[], SampleResult]]:
+    found: list[SampleResult] = []
+    done = threading.Event()
+
+    def give(result: SampleResult) -> None:
+        found.append(result)
+        done.set()
+
+    item = Waiting(Asked(qid="a", text=text), time.monotonic() + 60, give)
+    running.submit([item])
+
+    def result() -> SampleResult:
+        assert done.wait(30)
+        return found[0]
+
+    return item, result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -69,11 +70,8 @@ def credits_of(results: list[SampleResult]) -> list[float]:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_lost_sandboxes_are_replaced_without_the_caller_noticing_and_none_is_left(backend: str) -> None:
-    report = grader.grade(
-        {qid: [text for other, text in samples(2) if other == qid] for qid, _ in samples(2)},
-        **OPTIONS | {"sandbox": backend, "missing": "wrong", "ids": [qid for qid, _ in samples(1)]},
-    )
-    expected = [sample.careful.credit for sample in report.samples]
+    outcomes = json.loads((SAMPLE / "expected.json").read_text())["outcomes"]["careful"]
+    expected = [float(outcomes[qid][n % 2] == "passed") for n, (qid, _) in enumerate(samples(2))]
     with grader.Pool(sandbox=backend, shared=False, **OPTIONS) as pool:
         assert credits_of(pool.grade_samples(samples(2))) == expected
         pid = pool.state().pid
@@ -83,9 +81,49 @@ def test_lost_sandboxes_are_replaced_without_the_caller_noticing_and_none_is_lef
             with contextlib.suppress(ProcessLookupError):
                 kill()
         assert credits_of(pool.grade_samples(samples(2))) == expected
+        state = pool.state()
+        # Those that were idle are replaced as well, when they get a job.
+        assert state.lost_sandboxes >= 2
+        assert state.repeated >= state.lost_sandboxes
         results = pool.grade_samples(samples(1, 1), official=True)
         assert [result.official.outcome for result in results] == [Outcome.PASSED]
     deadline = time.monotonic() + 60
     while (left := sandboxes(backend, pid)) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert left == []
+
+
+ROW = {"tests": "assert double(3) == 6\nassert double(4) == 8"}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_quick_programs_leave_before_endless_ones_and_sleepers(backend: str) -> None:
+    """The endless ones have a minute, so that all the others have a verdict before the first of them has."""
+    endless = [(ROW, f"def double(n):\n    while True:\n        n += {number}") for number in range(6)]
+    asleep = [(ROW, f"import time\ndef double(n):\n    time.sleep(9999 + {number})") for number in range(6)]
+    quick = [(ROW, f"def double(n):\n    return 2 * n + {number % 2}  # {number}") for number in range(20)]
+    samples = [*endless, *asleep, *quick]
+    with grader.Pool(benchmark="rows", sandbox=backend, shared=False, workers=1, timeout=60) as pool:
+        found = dict(itertools.islice(pool.as_completed(samples), len(quick)))
+        assert {place: result.careful.credit for place, result in found.items()} == {
+            place: (place + 1) % 2 for place in range(len(samples) - len(quick), len(samples))
+        }
+        assert pool.state().lanes.keys() == {"quick", "slow", "idle"}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_programs_that_continue_have_the_verdicts_of_programs_that_never_stopped(backend: str) -> None:
+    """Half of a second is five time slices: it works, sleeps, or does both, and is right or wrong."""
+    start = "import time\ndef double(n):\n"
+    work = f"{start}    end = time.process_time() + 0.4\n    while time.process_time() < end: pass\n"
+    sleep = f"{start}    time.sleep(0.4)\n"
+    bodies = [f"{slow}    return 2 * n{more}" for slow in (work, sleep) for more in ("", " + n - 3")]
+    samples = [(ROW, body) for body in bodies]
+    results = {}
+    for rounds in (False, True):
+        with grader.Pool(
+            benchmark="rows", sandbox=backend, shared=False, workers=1, timeout=3, cache=False, rounds=rounds
+        ) as pool:
+            results[rounds] = [(found.careful, found.calls) for found in pool.grade_samples(samples)]
+    assert results[False] == results[True]
+    assert [reading.credit for reading, _ in results[True]] == [1, 0, 1, 0]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.errors import UsageError
+from grader.errors import InfrastructureError, UsageError
+from grader.pool import starting
 from grader.pool.settings import PoolSettings, decode, encode, settings_of
 
 if TYPE_CHECKING:
@@ -46,3 +48,42 @@ def test_settings_survive_the_way_to_the_process(tmp_path: Path) -> None:
 def test_what_a_pool_cannot_take_is_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         made(**given)
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_the_folder_is_this_users_alone(temporary: Path) -> None:
+    assert starting.folder().stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_that_others_can_enter_is_refused(temporary: Path) -> None:
+    starting.folder().chmod(0o755)
+    with pytest.raises(InfrastructureError, match="does not belong to this user alone"):
+        starting.folder()
+
+
+def test_a_link_in_its_place_is_refused(temporary: Path) -> None:
+    folder = starting.folder()
+    folder.rename(temporary / "elsewhere")
+    folder.symlink_to(temporary / "elsewhere")
+    with pytest.raises(InfrastructureError, match="does not belong to this user alone"):
+        starting.folder()
+
+
+def test_a_path_that_is_too_long_for_a_socket_is_refused(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = temporary / ("x" * 100)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    with pytest.raises(InfrastructureError, match="TMPDIR"):
+        starting.socket_path("name")
+
+
+def test_one_holds_the_lock_at_a_time(temporary: Path) -> None:
+    with starting.locked("a") as held, starting.locked("a", 0) as second, starting.locked("b", 0) as other:
+        assert (held, second, other) == (True, False, True)
+    with starting.locked("a", 0) as held:
+        assert held

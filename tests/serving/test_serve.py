@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -147,7 +148,10 @@ GOOD = {"qid": "0", "text": "A"}
         ("/grade", {**GOOD, "wait": 0}, 422, "$.wait"),
         ("/grade", {**GOOD, "wait": 1e300}, 422, "$.wait"),
         ("/grade", b'{"qid": "0", "text": "A", "wait": NaN}', 400, "not JSON"),
-        ("/grade", {"qid": "nowhere", "text": "A"}, 422, "no task 'nowhere'"),
+        ("/run_code", {"code": "1"}, 422, "language"),
+        ("/submit", {"id": 1, "completion": "", "config": {}}, 422, "no test"),
+        ("/submit", {"id": 1, "completion": "", "config": {"provided_data": {"test": [1]}}}, 422, "test"),
+        ("/submit", {"id": 1, "completion": "", "config": {"language": "cpp"}}, 422, "not supported"),
         pytest.param("/grade", {"qid": "0" * 1001, "text": "A"}, 422, "$.qid", id="long-qid"),
         ("/grade/batch", {"samples": {}}, 422, "$.samples"),
         ("/grade/batch", {"samples": [GOOD] * 17}, 413, "17 samples; a request may have at most 16"),
@@ -165,36 +169,118 @@ def test_a_hostile_body_is_refused_with_the_reason(
     assert server.ask("POST", "/grade", GOOD).status == 200
 
 
-@pytest.mark.parametrize(
-    "text", ["\ud800", "A\x00B", "A" * 60_000, "\u202e A", "\U0001f600"], ids=["half", "nul", "long", "turned", "pair"]
-)
-def test_any_text_is_graded(server: Served, text: str) -> None:
-    data = json.dumps({"qid": "0", "text": text}).encode()
-    # Half of a surrogate pair is no character, so it is no JSON text either.
-    assert server.ask("POST", "/grade", data).status == (400 if text == "\ud800" else 200)
+def test_any_text_is_graded_with_its_batch(server: Served) -> None:
+    """Half of a surrogate pair is mended as in prediction files."""
+    texts = ["\ud800", "A\x00B", "A" * 50_000, "\u202e A", "\U0001f600", "A \udfff"]
+    answer = server.ask("POST", "/grade/batch", batch([("0", text) for text in texts]))
+    assert (answer.status, len(answer.body["samples"])) == (200, 6)
 
 
 def test_no_samples_have_no_results(server: Served) -> None:
     assert server.ask("POST", "/grade/batch", {"samples": []}).body == {"samples": []}
 
 
-def test_a_page_in_a_browser_cannot_ask(server: Served) -> None:
+def counts(server: Served) -> dict[str, float]:
+    lines = server.ask("GET", "/metrics").body.splitlines()
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[0] != "#")}
+
+
+def test_a_page_in_a_browser_cannot_ask_and_every_refusal_is_counted(server: Served) -> None:
     """A form sends no JSON; a script of another name is found out by the name."""
+    before = counts(server)
     assert server.ask("POST", "/grade", GOOD, content_type="text/plain").status == 415
     assert server.ask("POST", "/grade", GOOD, host="attacker.example").status == 400
     assert server.ask("GET", "/grade").status == 405
-
-
-def test_a_body_that_is_longer_than_its_header_says_is_not_read_to_its_end(server: Served) -> None:
+    assert server.ask("GET", "/secret/of/somebody").status == 404
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
-        head = "POST /grade HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
-        with contextlib.suppress(OSError):
-            for _ in range(200):
-                connection.sendall(b"1000\r\n" + b"x" * 4096 + b"\r\n")
-        with contextlib.suppress(ConnectionResetError):
-            assert b" 413 " in connection.recv(1000)
-    assert server.ask("GET", "/health").status == 200
+        connection.sendall(b"nonsense\r\n\r\n")
+        assert b" 400 " in connection.recv(1000)
+    after = counts(server)
+    names = [("/grade", 415), ("/grade", 400), ("/grade", 405), ("other", 404), ("other", 400)]
+    for path, status in names:
+        name = f'grade_requests_total{{path="{path}",status="{status}"}}'
+        assert after[name] - before.get(name, 0) == 1, name
+
+
+def test_servers_with_equal_options_count_their_own_samples(server: Served) -> None:
+    name = 'grade_samples_total{outcome="correct"}'
+    qid, text = next(pair for pair in samples() if outcomes([pair]) == ["correct"])
+    with served(*LIMITS) as other:
+        before = counts(server).get(name, 0)
+        other.ask("POST", "/grade/batch", batch([(qid, text)] * 3))
+        assert counts(other)[name] == 3
+        assert counts(server).get(name, 0) == before
+
+
+def test_a_body_in_chunks_is_not_read(server: Served) -> None:
+    """Ten clients with chunks of one byte stopped it: each chunk costs as much as a whole body."""
+    for path in (b"/grade", b"/nowhere"):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+            head = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" % path
+            connection.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n")
+            assert b" 411 " in connection.recv(1000)
+            with pytest.raises(ConnectionError):
+                connection.sendall(b"1\r\nx\r\n" * 1_000_000)
+
+
+def refused(opened: list[socket.socket], count: int) -> set[socket.socket]:
+    """Wait until so many connections were answered, each with a refusal; return them."""
+    found: set[socket.socket] = set()
+    while len(found) < count:
+        ready, _, _ = select.select(set(opened) - found, [], [], 60)
+        assert ready
+        assert all(b" 503 " in connection.recv(1000) for connection in ready)
+        found |= set(ready)
+    assert len(found) == count
+    return found
+
+
+def test_texts_that_wait_have_a_limit_together() -> None:
+    """Some thousand samples may wait, and each could be as long as a body: 130 GB."""
+    with served(command=[sys.executable, "-c", LONG]) as server, contextlib.ExitStack() as stack:
+        body = json.dumps({"samples": [{"qid": "0", "text": "A" * 60_000}] * 2}).encode()
+        asked = HEAD_OF_A_BATCH % len(body) + body
+        opened = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 60)) for _ in range(12)]
+        for connection in opened:
+            connection.sendall(asked)
+        assert len(opened) - len(refused(opened, 4)) == 8
+        for connection in opened:
+            connection.close()
+        assert server.process.stderr is not None
+        while server.process.stderr.readline() != "cancelled\n":
+            pass
+        with socket.create_connection(("127.0.0.1", server.port), 60) as connection:
+            connection.sendall(asked)
+            while server.process.stderr.readline() != "began\n":
+                pass
+            assert not select.select([connection], [], [], 0)[0]
+
+
+def test_an_error_of_its_own_is_answered_counted_and_logged_at_a_bounded_rate() -> None:
+    with served(command=[sys.executable, "-c", BROKEN]) as server:
+        for _ in range(50):
+            answer = server.ask("POST", "/grade", GOOD)
+            assert (answer.status, answer.body["error"]) == (
+                500,
+                "an error of grade itself (ZeroDivisionError); the server's log has it",
+            )
+        assert counts(server)['grade_requests_total{path="/grade",status="500"}'] == 50
+        server.process.send_signal(signal.SIGTERM)
+        log = server.process.communicate(timeout=60)[1]
+        assert log.count("Traceback (most recent call last)") <= 2
+        assert "ZeroDivisionError" in log
+
+
+def test_bodies_that_are_read_at_the_same_time_have_a_limit_together(server: Served) -> None:
+    head = b"POST /grade HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 65000\r\n\r\n"
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 60)) for _ in range(12)]
+        for connection in opened:
+            connection.sendall(head + b"x" * 64_000)
+        others = set(opened) - refused(opened, 4)
+        assert server.ask("GET", "/health").status == 200
+        assert not select.select(others, [], [], 0)[0]
+    assert server.ask("POST", "/grade", GOOD).status == 200
 
 
 def test_clients_that_leave_halfway_are_in_nobodys_way(server: Served) -> None:
@@ -218,8 +304,8 @@ def test_more_than_its_limits_is_put_off_and_every_sample_is_graded_in_the_end(s
             time.sleep(0.02)
 
     with ThreadPoolExecutor(16) as threads:
-        found = list(threads.map(ask, range(160)))
-    assert [count for _, count in found] == [16] * 160
+        found = list(threads.map(ask, range(64)))
+    assert [count for _, count in found] == [16] * 64
     assert sum(put_off for put_off, _ in found) > 0
 
 
@@ -275,24 +361,51 @@ from grader.serving.requests import Limits
 from grader.serving.server import serve
 
 class Slow:
-    async def grade_samples_async(self, pairs, **_):
+    async def grade_samples_async(self, pairs, official, wait):
         print("began", file=sys.stderr, flush=True)
-        await asyncio.sleep(2)
-        reading = Reading(outcome=Outcome.PASSED, credit=1)
+        try:
+            await asyncio.sleep(2 if len(pairs) == 1 else 600)
+        except asyncio.CancelledError:
+            print("cancelled", file=sys.stderr, flush=True)
+            raise
+        reading = Reading(outcome=Outcome.PASSED, credit=1, detail=f"{wait:g}")
         return [SampleResult(qid=qid, sample=0, official=reading, careful=reading) for qid, _ in pairs]
 
-serve(Slow(), "127.0.0.1", 0, limits=Limits(body_seconds=0.5), token="",
+serve(Slow(), "127.0.0.1", 0, limits=Limits(body_seconds=0.5, wait=100), token="",
+      listening=lambda address: print(f"Listening on {address}", file=sys.stderr, flush=True))
+"""
+
+
+LONG = SLOW.replace("wait=100", "wait=100, body_bytes=1 << 17")
+HEAD_OF_A_BATCH = (
+    b"POST /grade/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+)
+BROKEN = """
+import sys
+from grader.errors import GradeError
+from grader.serving.requests import Limits
+from grader.serving.server import serve
+
+class Broken:
+    async def grade_samples_async(self, pairs, official, wait):
+        return 1 / 0
+
+    def state(self):
+        raise GradeError("none")
+
+serve(Broken(), "127.0.0.1", 0, limits=Limits(), token="",
       listening=lambda address: print(f"Listening on {address}", file=sys.stderr, flush=True))
 """
 
 
 def test_what_is_under_way_is_answered_before_it_ends() -> None:
     with served(command=[sys.executable, "-c", SLOW]) as server, ThreadPoolExecutor(1) as threads:
-        asked = threads.submit(server.ask, "POST", "/grade", GOOD)
+        asked = threads.submit(server.ask, "POST", "/grade", {**GOOD, "wait": 86_400})
         assert server.process.stderr is not None
         assert server.process.stderr.readline() == "began\n"
         server.process.send_signal(signal.SIGTERM)
         assert asked.result().status == 200
+        assert asked.result().body["careful"]["detail"] == "100"  # seconds: the server's, not the client's
         assert server.process.wait(60) == 0
 
 
@@ -304,3 +417,9 @@ def test_a_body_that_does_not_come_is_not_waited_for() -> None:
         head = "POST /grade HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         connection.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
         assert b" 408 " in connection.recv(1000)
+
+
+def test_an_unknown_task_is_unscored_with_the_reason(server: Served) -> None:
+    answer = server.ask("POST", "/grade", {"qid": "nowhere", "text": "A"})
+    assert (answer.status, answer.body["careful"]["outcome"]) == (200, "unscored")
+    assert "no task 'nowhere'" in answer.body["careful"]["detail"]

@@ -1,13 +1,11 @@
-"""The interface of exports: each is one file in this folder with a function `export`."""
+"""The interface of exports: a function that is a `Target`."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from grader.errors import UsageError
 from grader.results import ReadingName
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     task: str = ""
     """The task within the data set."""
     project: str = ""
-    """Project (W&B) or experiment (MLflow)."""
+    """The project, or experiment, of an experiment tracker."""
     reading: ReadingName | None = None
     """None: the target's default."""
     now: float = 0.0
@@ -66,13 +64,3 @@ def with_value(report: Report) -> Iterator[Metric]:
 def model_id(report: Report, name: RunName, wanted: Wanted) -> str:
     """Return the model's id: the given one, else that of the predictions, else the name of the run."""
     return wanted.model or report.model or name.short
-
-
-def library(name: str, extra: str) -> Any:
-    """Import a library of an optional extra; raises UsageError with the command that installs it."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise UsageError(
-            f"{name} is not installed ({error}). Install it: pip install 'grade-predictions[{extra}]'"
-        ) from error

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +15,13 @@ import yaml
 
 from grader.decisions.comparison import RunName
 from grader.errors import UsageError
-from grader.integrations.exports import TARGETS, target
+from grader.integrations.exports import names, target
 from grader.integrations.exports.interface import Exported, Wanted
-from grader.integrations.exports.mlflow import _allowed
 from grader.predictions.read import read_predictions
 from grader.reports.material import Material
 from grader.results import Part, Report
+from grader.results.file import encode_report
+from grader.scorers.registry import scorer_of
 from grader.task import Task
 from tests.made_runs import BENCHMARKS, of_sample, tasks
 
@@ -89,7 +93,7 @@ def test_hugging_face_reads_the_official_value_back() -> None:
     assert official is not None
     assert (entry.dataset_id, entry.task_id, entry.value) == ("lmms-lab-encoder/vstar-bench", "vstar", official.value)
     assert entry.date == "2027-01-15T08:00:00Z"
-    assert "official reading, protocol lmms-eval-0.7" in (entry.notes or "")
+    assert "official reading, protocol lmms-eval-0.7.1" in (entry.notes or "")
 
 
 def test_hugging_face_needs_a_data_set_and_a_whole_run() -> None:
@@ -114,37 +118,43 @@ def test_lmms_evals_sample_log_is_read_back_as_predictions(tmp_path: Path) -> No
     assert {record.qid: record.predictions for record in found.records} == material("vstar")().predictions
 
 
-def test_mlflow_keeps_the_metrics_and_the_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mlflow = pytest.importorskip("mlflow")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path / 'runs.db'}")
-    said = exported("mlflow", tasks([5, 10])).said
-    assert "Logged to MLflow" in said
-    run = mlflow.get_run(said.rpartition(" ")[2])
-    assert run.data.metrics["official/pass_at_1"] == 75
-    assert run.data.params["model"] == "some-org/some-model"
+TRACKER = """
+import contextlib, json, types
+logged = {}
+def set_experiment(name): logged["experiment"] = name
+def log_params(values): logged.update(values)
+def log_metrics(values): logged.update(values)
+def log_table(table, artifact_file): logged["samples"] = len(table["qid"])
+def get_tracking_uri(): return json.dumps(logged)
+@contextlib.contextmanager
+def start_run(run_name): yield types.SimpleNamespace(info=types.SimpleNamespace(run_id=run_name))
+"""
+"""What the example calls of MLflow, which is not installed here."""
 
 
-def test_mlflow_refuses_no_name_of_ours() -> None:
-    assert _allowed("careful/pass@1/category=a b") == "careful/pass_at_1/category_a b"
+def test_an_installed_package_adds_targets_and_names_a_library_that_is_missing(tmp_path: Path) -> None:
+    site, results = tmp_path / "site", tmp_path / "a_results.json"
+    example = Path(__file__).parents[3] / "examples" / "trackers"
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", site, example]
+    subprocess.run(pip, check=True, capture_output=True)
+    report = tasks([5, 10])
+    results.write_bytes(encode_report(msgspec.structs.replace(report, metrics=scorer_of(report).recompute(report))))
+
+    def export(name: str) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(site), str(Path(__file__).parents[3])])}
+        command = [sys.executable, "-m", "grader", "export", name, str(results), "--model", "a/b"]
+        return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+    (site / "mlflow.py").write_text("raise ImportError('no mlflow')")
+    refused = export("mlflow")
+    assert (refused.returncode, "pip install 'grade-trackers[mlflow]'" in refused.stderr) == (2, True)
+    (site / "mlflow.py").write_text(TRACKER)
+    said = export("mlflow").stderr
+    logged = json.loads(said.partition("Logged to MLflow: ")[2].rpartition(", run ")[0])
+    assert (logged["official/pass_at_1"], logged["model"], logged["samples"]) == (75, "a/b", 20)
+    unknown = export("excel")
+    assert "the targets are every-eval-ever, hugging-face, lmms-eval, mlflow, wandb." in unknown.stderr
 
 
-def test_wandb_keeps_a_run_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("wandb")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("WANDB_MODE", "offline")
-    assert str(tmp_path) in exported("wandb", tasks([5, 10])).said
-    assert list(tmp_path.glob("wandb/offline-run-*/*.wandb"))
-
-
-@pytest.mark.parametrize("name", ["mlflow", "wandb"])
-def test_a_library_that_is_missing_is_named_with_its_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(UsageError, match=rf"pip install 'grade-predictions\[{name}\]'"):
-        exported(name, tasks([5]))
-
-
-def test_every_target_has_an_export() -> None:
-    assert all(callable(target(name)) for name in TARGETS)
+def test_every_target_of_grade_has_an_export() -> None:
+    assert all(callable(target(name)) for name in names())

@@ -1,0 +1,168 @@
+"""Rows as data sets publish them, as rows of `Pool(benchmark="rows")`: one function for each shape.
+
+Every function takes one row (or the part of it that has the tests, also as JSON) and returns a row with `tests` or with
+`inputs` and `outputs`. It raises UsageError for a row of another shape.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from grader.errors import UsageError
+from grader.files.packed import unpacked
+
+Row = Mapping[str, Any]
+
+
+def inputs_outputs(given: Row | str) -> dict[str, Any]:
+    """Return the row for `{"inputs", "outputs"}`, with `fn_name` for functions: APPS, TACO, and what verl passes on.
+
+    Outputs of functions may stand in a list of one, as in APPS: if all do, they are taken out of it.
+    """
+    row = _mapping(given, "inputs", "outputs")
+    made = {"inputs": _items(row, "inputs"), "outputs": _items(row, "outputs")}
+    if not (function := row.get("fn_name")):
+        return made
+    if made["outputs"] and all(isinstance(one, list) and len(one) == 1 for one in made["outputs"]):
+        made["outputs"] = [one[0] for one in made["outputs"]]
+    return made | {"function": function}
+
+
+def any_of(given: Row | str) -> dict[str, Any]:
+    """Return the row for an object of any shape here, or one that has the columns of a row already.
+
+    An object of no shape is returned as it is: as a row, it makes its sample unscored, with the reason.
+    """
+    row = _mapping(given)
+    for name, made in _BY_COLUMN.items():
+        if row.get(name) is not None:
+            return made(row)
+    return row
+
+
+def code_contests(given: Row) -> dict[str, Any]:
+    """Return the row for `public_tests`, `private_tests` and `generated_tests`, each `{"input": [], "output": []}`."""
+    names = [name for name in ("public_tests", "private_tests", "generated_tests") if given.get(name)]
+    if not names:
+        raise UsageError("the row has no public_tests, private_tests or generated_tests")
+    parts = [_mapping(given[name], "input", "output") for name in names]
+    return {
+        "inputs": [one for part in parts for one in _items(part, "input")],
+        "outputs": [one for part in parts for one in _items(part, "output")],
+    }
+
+
+def prime_intellect(given: Row) -> dict[str, Any]:
+    """Return the row for `verification_info` with `test_cases`, each `{"type", "input", "output", "fn_name"}`."""
+    info = _mapping(given.get("verification_info", given), "test_cases")
+    cases = [_mapping(case, "input", "output") for case in _items(info, "test_cases")]
+    names = {case.get("fn_name") for case in cases}
+    if len(names) > 1:
+        raise UsageError("its test cases call different functions")
+    made = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
+    return inputs_outputs(made | {"fn_name": name}) if (name := next(iter(names), None)) else made
+
+
+def assert_case(given: Row | str) -> dict[str, Any]:
+    """Return the row for `assert_case`, a list of assertions or a text, with `import_prefix` before them."""
+    row = _mapping(given, "assert_case")
+    cases = row["assert_case"]
+    return {"tests": [cases] if isinstance(cases, str) else list(cases), "setup": row.get("import_prefix") or ""}
+
+
+def livecodebench(given: Row) -> dict[str, Any]:
+    """Return the row for a row of LiveCodeBench; private test cases may be packed."""
+    cases = []
+    for name in ("public_test_cases", "private_test_cases"):
+        try:
+            cases += _items({name: unpacked(given.get(name) or [])}, name)
+        except ValueError as error:
+            raise UsageError(f"{name} is {error}") from None
+    if not cases:
+        raise UsageError("the row has no public_test_cases or private_test_cases")
+    made: dict[str, Any] = {"inputs": [case["input"] for case in cases], "outputs": [case["output"] for case in cases]}
+    metadata = _mapping(given.get("metadata") or {})
+    return made | ({"function": metadata["func_name"]} if metadata.get("func_name") else {})
+
+
+def kodcode(given: Row) -> dict[str, Any]:
+    """Return the row for `solution` and `test`, a file for pytest that imports the functions from `solution`."""
+    row = _mapping(given, "test")
+    try:
+        tree = ast.parse(row["test"])
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"its test is invalid Python: {error}") from None
+    body = [node for node in tree.body if not (isinstance(node, ast.ImportFrom) and node.module == "solution")]
+    if not any(isinstance(node, ast.Name) and node.id == "pytest" for node in ast.walk(tree)):
+        # The sandbox does not have it, and most tests only import it.
+        body = [node for node in body if not (isinstance(node, ast.Import) and node.names[0].name == "pytest")]
+    calls = "".join(f"\n{name}()" for name in _functions(body))
+    if not calls:
+        raise UsageError("its test has no function test_...")
+    source = ast.unparse(ast.Module(body, type_ignores=[]))
+    return {"tests": f"{source}\n{calls}\n", "solution": row.get("solution") or ""}
+
+
+def mbpp(given: Row) -> dict[str, Any]:
+    """Return the row for `test_list`, with `test_setup_code` (or `test_imports`) and the reference `code`."""
+    row = _mapping(given, "test_list")
+    setup = row.get("test_setup_code") or "\n".join(row.get("test_imports") or ())
+    return {"tests": _items(row, "test_list"), "setup": setup, "solution": row.get("code") or ""}
+
+
+def _functions(body: Sequence[ast.stmt]) -> list[str]:
+    """Return the calls of pytest's functions, and of methods of its classes, as far as they have no fixtures."""
+    found = []
+    for node in body:
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
+            if node.args.args:
+                raise UsageError(f"its test {node.name} has parameters, which only pytest can give")
+            found.append(node.name)
+        if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
+            methods = [part.name for part in node.body if isinstance(part, ast.FunctionDef)]
+            found += [f"{node.name}().{name}" for name in methods if name.startswith("test")]
+    return found
+
+
+def _mapping(given: Any, *needed: str) -> dict[str, Any]:
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError as error:
+            raise UsageError(f"not JSON: {error}") from None
+    if not isinstance(given, Mapping):
+        raise UsageError(f"expected an object with {', '.join(needed)}, not {given!r:.60}")
+    if missing := [name for name in needed if given.get(name) is None]:
+        raise UsageError(f"the row has no {' and no '.join(missing)}; it has {', '.join(map(str, given))}")
+    return dict(given)
+
+
+def _items(row: Mapping[str, Any], name: str) -> list[Any]:
+    value = row[name]
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise UsageError(f"{name} is not JSON: {error}") from None
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(value, list | tuple):
+        raise UsageError(f"{name} is {value!r:.60}, not a list")
+    return list(value)
+
+
+_BY_COLUMN: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "inputs": lambda row: {**row, **inputs_outputs(row)},
+    "assert_case": assert_case,
+    "verification_info": prime_intellect,
+    "test_cases": prime_intellect,
+    "private_test_cases": livecodebench,
+    "public_test_cases": livecodebench,
+    "private_tests": code_contests,
+    "public_tests": code_contests,
+    "test_list": mbpp,
+    "test": kodcode,
+}
+"""A column -> the shape that has it."""

@@ -1,0 +1,211 @@
+"""The connections of a server: how long each may wait, and how many there may be.
+
+Compared in November 2026, each with 1,100 connections that never end their headers and 1,024 descriptors: gunicorn 27
+(asgi) and uvicorn 0.54 have no deadline for headers. granian 2.8 has one, but does not answer half-closed clients.
+hypercorn 0.18 has one, but its HTTP/2 and WebSocket cannot be switched off. None limits connections by client, and only
+uvicorn lets a class see all requests, also invalid ones. So this is uvicorn, with such a class.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import resource
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
+HEADER_SECONDS = 10.0
+"""Maximum time until the headers of a request have arrived."""
+IDLE_SECONDS = 75
+"""Maximum time between two requests."""
+READ_BYTES = 1 << 14
+"""What is read of one client before it is the next one's turn."""
+UNREAD_SECONDS = 30.0
+"""Maximum time in which a client reads nothing of a long answer."""
+MOST_CONNECTIONS = 4096
+BACKLOG = 256
+"""Connections that are accepted at a time, and so above the limit for a moment."""
+SPARE_DESCRIPTORS = 64
+CLIENT_SHARE = 4
+"""One other machine may have one in so many of the connections."""
+LOG_SECONDS = 10.0
+REFUSED = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
+INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
+INTERIM_SECONDS = 1.0
+
+
+def most_connections() -> int:
+    """Raise the limit of descriptors, and return how many connections fit below it. Each may need one to the pool."""
+    wanted = 2 * MOST_CONNECTIONS + BACKLOG + SPARE_DESCRIPTORS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limit = max(soft, wanted if hard == resource.RLIM_INFINITY else min(hard, wanted))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+    return max(1, min(MOST_CONNECTIONS, (limit - BACKLOG - SPARE_DESCRIPTORS) // 2))
+
+
+class Connections:
+    """All open connections. Above a limit, the one that has waited longest without a request makes room."""
+
+    def __init__(self, most: int, count: Callable[[int], None]) -> None:
+        """`count` gets the status of every answer that the application does not give."""
+        self._most, self.count = most, count
+        self.waiting: dict[Connection, None] = {}
+        """Connections without a request, the oldest first."""
+        self._hosts: Counter[str] = Counter()
+
+    def enter(self, new: Connection) -> bool:
+        """Count a connection; return False if it has to be refused, because all others have requests."""
+        self._hosts[new.host] += 1
+        if self._hosts[new.host] > self._most // CLIENT_SHARE and not _is_here(new.host):
+            room = next((old for old in self.waiting if old.host == new.host), None)
+        elif self._hosts.total() > self._most:
+            room = next(iter(self.waiting), None)
+        else:
+            return True
+        if room is not None:
+            del self.waiting[room]
+            room.transport.abort()
+        return room is not None
+
+    def leave(self, old: Connection) -> None:
+        """Forget a connection."""
+        self.waiting.pop(old, None)
+        self._hosts[old.host] -= 1
+        if not self._hosts[old.host]:
+            del self._hosts[old.host]
+
+
+class Connection(H11Protocol):
+    """One connection."""
+
+    def __init__(self, *args: Any, everyone: Connections, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._everyone = everyone
+        self._deadline: asyncio.TimerHandle | None = None
+        self._has_ended = False
+        """Whether the client has sent all that it will send."""
+
+    @property
+    def host(self) -> str:
+        """The client's address."""
+        return self.client[0] if self.client else ""
+
+    @property
+    def _is_busy(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin, or refuse."""
+        super().connection_made(transport)
+        transport.max_size = READ_BYTES  # type: ignore[attr-defined] # asyncio's own transports have it
+        if self._everyone.enter(self):
+            self._begin(HEADER_SECONDS)
+            self._note()
+        else:
+            self._everyone.count(503)
+            transport.write(REFUSED)
+            transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        super().connection_lost(exc)
+        self._everyone.leave(self)
+        self._stop()
+
+    def data_received(self, data: bytes) -> None:
+        """Read; from the first byte on, the headers have a deadline, which further bytes do not move."""
+        if not self._is_busy and self._deadline is None:
+            self._begin(HEADER_SECONDS)
+        super().data_received(data)
+        self._note()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._note()
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Answer a whole request of a client that sends no more. Interim answers show if it does not read any more."""
+        if not self._is_busy or self.conn.their_state not in {h11.DONE, h11.MUST_CLOSE, h11.CLOSED}:
+            return False
+        self._has_ended = True
+        self._ask_whether_it_reads()
+        self.loop.call_later(INTERIM_SECONDS, self._ask_whether_it_reads)
+        return True
+
+    def pause_writing(self) -> None:
+        """Wait until the client has read more, but not for ever."""
+        super().pause_writing()
+        self._begin(UNREAD_SECONDS)
+
+    def resume_writing(self) -> None:
+        """Go on writing."""
+        super().resume_writing()
+        self._stop()
+
+    def send_400_response(self, msg: str) -> None:
+        """Count and answer what is not HTTP."""
+        self._everyone.count(400)
+        if not self._is_busy or not self.cycle.response_started:
+            super().send_400_response(msg)
+        self.transport.close()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """End an idle connection, even if its client has not read the last answer."""
+        self.transport.abort()
+
+    def _note(self) -> None:
+        """Note whether there is a request now."""
+        if self._is_busy:
+            self._everyone.waiting.pop(self, None)
+            if not self.flow.write_paused:
+                self._stop()
+        elif not self.transport.is_closing():
+            self._everyone.waiting.setdefault(self)
+            if self._has_ended:
+                self.transport.close()
+
+    def _ask_whether_it_reads(self) -> None:
+        if self._is_busy and not self.cycle.response_started and self.scope["http_version"] == "1.1":
+            self.transport.write(INTERIM)
+
+    def _begin(self, seconds: float) -> None:
+        self._stop()
+        self._deadline = self.loop.call_later(seconds, self.transport.abort)
+
+    def _stop(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
+class BoundedLog(logging.Filter):
+    """Lets one message in ten seconds through: whatever clients make fail, the log stays short."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next, self._left_out = 0.0, 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether to log a message; one that is not logged is counted."""
+        self._left_out += 1
+        if time.monotonic() < self._next:
+            return False
+        record.msg, record.args = f"{record.getMessage()} ({self._left_out} since the last message)", ()
+        self._next, self._left_out = time.monotonic() + LOG_SECONDS, 0
+        return True
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

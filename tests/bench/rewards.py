@@ -1,0 +1,126 @@
+"""What a training run can expect of a pool: `python tests/bench/rewards.py quick | wrapper | stream | flat | cores`.
+
+quick    20 quick samples beside 16 endless ones: the order of the results, and their times
+wrapper  64 right programs and 12 endless ones, one call each with 15 s and four tries, then 0, as AReaL's wrapper does
+stream   1,024 mixed programs in a warm pool: when the first result and half of them are there
+flat     20,000 programs of which 5 % are endless (limit 0.3 s): the memory of the pool's process
+cores    cores that grade 1,000 prompts x 16 in a minute, by share of endless programs and limit, from CPU times
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import grader
+
+ROW = {"tests": "assert double(3) == 6\nassert double(4) == 8"}
+QUICK = "def double(n):\n    return 2 * n  # {}"
+ENDLESS = "def double(n):\n    while True:\n        n += {}"
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def mixed(count: int, endless: float) -> list[tuple[Any, str]]:
+    """Return distinct programs, evenly mixed."""
+    every = round(1 / endless) if endless else count + 1
+    return [(ROW, (QUICK if (n + 1) % every else ENDLESS).format(n)) for n in range(count)]
+
+
+def warm(pool: grader.Pool) -> None:
+    pool.grade_samples([(ROW, QUICK.format(f"warm {n}")) for n in range(64)])
+
+
+def quick(pool: grader.Pool) -> None:
+    samples = [(ROW, ENDLESS.format(n)) for n in range(16)] + [(ROW, QUICK.format(n)) for n in range(20)]
+    began, quick_ones, endless = time.monotonic(), 0, 0
+    for place, _ in pool.as_completed(samples):
+        quick_ones, endless = quick_ones + (place >= 16), endless + (place < 16)
+        if quick_ones == 20:
+            break
+    print(
+        f"{endless} endless results came before the last quick one, which came after {time.monotonic() - began:.2f} s"
+    )
+
+
+def wrapper(pool: grader.Pool) -> None:
+    async def reward(sample: tuple[Any, str]) -> float:
+        for _ in range(4):
+            try:
+                (result,) = await asyncio.wait_for(pool.grade_samples_async([sample]), 15)
+            except TimeoutError:
+                continue
+            return result.careful.credit
+        return 0.0
+
+    async def every() -> list[float]:
+        return await asyncio.gather(*map(reward, mixed(76, 12 / 76)))
+
+    rewards = asyncio.run(every())
+    endless = sum("while" in text for _, text in mixed(76, 12 / 76))
+    print(f"mean reward {sum(rewards) / 76:.4f}; {76 - endless}/76 is {(76 - endless) / 76:.4f}")
+
+
+def stream(pool: grader.Pool) -> None:
+    began = time.monotonic()
+    times = [time.monotonic() - began for _ in pool.as_completed(mixed(1024, 0.05))]
+    print(f"first result after {times[0]:.2f} s, half of them after {times[512]:.2f} s, all after {times[-1]:.2f} s")
+
+
+def flat(pool: grader.Pool) -> None:
+    for part in range(20):
+        samples = [(row, f"{text}  # {part}") for row, text in mixed(1000, 0.05)]
+        outcomes = [result.careful.outcome.value for result in pool.grade_samples(samples)]
+        state = pool.state()
+        print(f"{(part + 1) * 1000:6} programs: {state.memory_bytes >> 20} MB, {outcomes.count('passed')} passed, "
+              f"{outcomes.count('timeout')} timed out, {outcomes.count('unscored')} unscored", flush=True)  # fmt: skip
+
+
+def cpu_of(pid: int) -> float:
+    """Return the CPU seconds of a process, its descendants, and their children that have ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    own = sum(map(int, fields[11:15])) / TICKS
+    children = " ".join(task.joinpath("children").read_text() for task in Path(f"/proc/{pid}/task").iterdir())
+    return own + sum(cpu_of(int(child)) for child in children.split())
+
+
+def cores(sandbox: str) -> None:
+    if sandbox != "bubblewrap":
+        raise SystemExit("The processes of a container are not below the pool's: give --sandbox bubblewrap.")
+    costs: dict[float, tuple[float, float]] = {}
+    for limit in (0.3, 1.0, 2.0):
+        with grader.Pool(benchmark="rows", sandbox=sandbox, shared=False, timeout=limit) as pool:
+            warm(pool)
+            pool.grade_samples([(ROW, ENDLESS.format(f"0.{n}")) for n in range(2)])
+            pid = pool.state().pid
+            marks = [cpu_of(pid)]
+            for samples in (mixed(200, 0), [(ROW, ENDLESS.format(n)) for n in range(8)]):
+                pool.grade_samples(samples)
+                marks.append(cpu_of(pid))
+            costs[limit] = (marks[1] - marks[0]) / 200, (marks[2] - marks[1]) / 8
+    print("| limit, s | a quick program, s | an endless one, s | 0 % endless | 1 % | 5 % | 20 % |")
+    print("|---|---|---|---|---|---|---|")
+    for limit, (one, other) in costs.items():
+        needed = (16_000 * ((1 - share) * one + share * other) / 60 for share in (0, 0.01, 0.05, 0.2))
+        print(f"| {limit} | {one:.4f} | {other:.2f} | {' | '.join(f'{found:.0f}' for found in needed)} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["quick", "wrapper", "stream", "flat", "cores"])
+    parser.add_argument("--sandbox", default="auto")
+    given = parser.parse_args()
+    if given.what == "cores":
+        cores(given.sandbox)
+        return
+    limit = 0.3 if given.what == "flat" else 2.0
+    with grader.Pool(benchmark="rows", sandbox=given.sandbox, shared=False, timeout=limit, wait=3600) as pool:
+        warm(pool)
+        {"quick": quick, "wrapper": wrapper, "stream": stream, "flat": flat}[given.what](pool)
+
+
+if __name__ == "__main__":
+    main()

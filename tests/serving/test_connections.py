@@ -1,0 +1,155 @@
+"""Clients that hold connections: the server goes on answering others, and its log stays short."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import signal
+import socket
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.serving.test_serve import COMMAND, GOOD, SLOW, Served, served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FEW_DESCRIPTORS = ["bash", "-c", 'ulimit -n 1024; exec "$@"', "-"]
+QUICK = [sys.executable, "-c", f"from grader.serving import connection\nconnection.HEADER_SECONDS = 1.0\n{SLOW}"]
+HEAD = b"POST /grade HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+WHOLE = HEAD + b'Content-Length: 24\r\n\r\n{"qid":"0", "text": "A"}'
+HELD = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@contextlib.contextmanager
+def held(port: int, count: int, host: str = "127.0.0.1") -> Iterator[list[socket.socket]]:
+    """Open connections that never finish their headers."""
+    with contextlib.ExitStack() as stack:
+        found = []
+        for _ in range(count):
+            connection = stack.enter_context(socket.create_connection((host, port), timeout=60))
+            with contextlib.suppress(OSError):
+                connection.sendall(HELD)
+            found.append(connection)
+        yield found
+
+
+def log_of(server: Served) -> str:
+    server.process.send_signal(signal.SIGTERM)
+    return server.process.communicate(timeout=60)[1]
+
+
+def is_closed(connection: socket.socket, seconds: float = 0.0) -> bool:
+    connection.settimeout(seconds)
+    try:
+        return not connection.recv(1000)
+    except ConnectionError:
+        return True
+    except (BlockingIOError, TimeoutError):
+        return False
+
+
+@pytest.fixture(autouse=True)
+def _own_descriptors() -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(before[1], 4096), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_connections_without_a_request_do_not_stop_it() -> None:
+    with served(command=[*FEW_DESCRIPTORS, *COMMAND]) as server:
+        with held(server.port, 1100):
+            assert [server.ask("GET", "/health").status for _ in range(6)] == [200] * 6
+            assert server.ask("POST", "/grade", GOOD).status == 200
+        assert len(log_of(server)) < 1000
+
+
+def test_a_refusal_of_the_system_is_logged_at_a_bounded_rate() -> None:
+    with served(command=[*FEW_DESCRIPTORS, *COMMAND]) as server:
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (60, 1024))
+        with held(server.port, 200):
+            time.sleep(1.5)
+            resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (1024, 1024))
+        assert server.ask("GET", "/health").status == 200
+        log = log_of(server)
+        assert "socket.accept() out of system resource" in log
+        assert len(log) < 1000
+
+
+def test_another_machine_has_a_share_of_the_connections() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as route:
+        try:
+            route.connect(("192.0.2.1", 9))
+        except OSError:
+            pytest.skip("this machine has no address but the loopback")
+        address = route.getsockname()[0]
+    token = "correct-horse-battery-staple"
+    command = [*FEW_DESCRIPTORS, *COMMAND, "--host", "0.0.0.0"]
+    with served(command=command, GRADE_SERVE_TOKEN=token) as server, held(server.port, 50) as own:
+        with held(server.port, 150, address) as others:
+            assert server.ask("GET", "/health").status == 200
+            share = sum(not is_closed(other) for other in others)
+        assert 0 < share < 100
+        assert not any(map(is_closed, own))
+
+
+def test_headers_have_a_deadline_that_bytes_do_not_move() -> None:
+    with served(command=QUICK) as server, socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.sendall(HELD)
+        began = time.monotonic()
+        with contextlib.suppress(OSError):
+            while not is_closed(connection, 0.1):
+                connection.sendall(b"X: y\r\n")
+                assert time.monotonic() - began < 30
+        # An answer to a request that is not whole ends the same way.
+    with served(command=QUICK) as server, socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.sendall(HEAD.replace(b"POST", b"PUT") + b"Content-Length: 1000000\r\n\r\n")
+        assert b" 405 " in connection.recv(1000)
+        with contextlib.suppress(OSError):
+            while not is_closed(connection, 0.1):
+                connection.sendall(b"x")
+                assert time.monotonic() - began < 60
+
+
+def test_a_client_that_sends_no_more_gets_its_answer() -> None:
+    with (
+        served(command=QUICK) as server,
+        socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection,
+    ):
+        connection.sendall(WHOLE)
+        connection.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: connection.recv(1000), b""))
+        assert b" 200 OK" in answer
+        assert answer.endswith(b"}")
+
+
+def test_a_client_that_has_left_is_not_worked_for() -> None:
+    with served(command=QUICK) as server:
+        body = b'{"samples": [{"qid": "0", "text": "A"}, {"qid": "0", "text": "A"}]}'
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+            connection.sendall(
+                HEAD.replace(b"/grade", b"/grade/batch") + b"Content-Length: %d\r\n\r\n" % len(body) + body
+            )
+            assert server.process.stderr is not None
+            assert server.process.stderr.readline() == "began\n"
+        assert server.process.stderr.readline() == "cancelled\n"
+
+
+def test_an_answer_that_is_not_read_ends_its_connection() -> None:
+    quick = f"from grader.serving import connection\nconnection.UNREAD_SECONDS = 1.0\n{SLOW}"
+    with served(command=[sys.executable, "-c", quick]) as server, socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)  # soon full
+        connection.connect(("127.0.0.1", server.port))
+        connection.setblocking(False)
+        asked = b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000
+        began = time.monotonic()
+        with contextlib.suppress(ConnectionError):
+            while True:
+                with contextlib.suppress(BlockingIOError):
+                    connection.send(asked)
+                time.sleep(0.01)
+                assert time.monotonic() - began < 60
