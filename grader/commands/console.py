@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import platform
+import shlex
+import shutil
 import sys
+import tempfile
+import traceback
 from typing import TYPE_CHECKING, TextIO
 
+from grader import resources
 from grader.errors import InfrastructureError
 
 if TYPE_CHECKING:
@@ -15,12 +21,19 @@ if TYPE_CHECKING:
 
 def say(text: str) -> None:
     """Print a message; replace its control characters."""
-    write("".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text))
+    write("".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text.expandtabs(2)))
+
+
+def fitted(text: str, stream: TextIO) -> str:
+    """Return prose as a stream shows it: a terminal breaks no word, and other programs get whole lines."""
+    from grader.reports.text import wrapped
+
+    return wrapped(text, shutil.get_terminal_size((100, 24)).columns) if stream.isatty() else text
 
 
 def write(text: str) -> None:
     """Print text that is known to be harmless, such as a table with colours."""
-    data = (text + "\n").encode(sys.stderr.encoding or "utf-8", errors="backslashreplace")
+    data = (fitted(text, sys.stderr) + "\n").encode(sys.stderr.encoding or "utf-8", errors="backslashreplace")
     try:
         sys.stderr.buffer.write(data)
         sys.stderr.flush()
@@ -34,8 +47,6 @@ def show_table(render: Callable[..., str], *, least: int) -> None:
 
     `render` takes `width` and `colour`.
     """
-    import shutil
-
     width = max(least, shutil.get_terminal_size((100, 24)).columns)
     write(render(width=width, colour=sys.stderr.isatty()).rstrip("\n"))
 
@@ -65,3 +76,31 @@ def writing(write: Callable[[], list[Path]]) -> list[Path]:
         return write()
     except OSError as error:
         raise InfrastructureError(f"The results could not be written: {error}. {AGAIN}") from error
+
+
+NO_MEMORY = "There was not enough memory. Use fewer workers (--workers), or a smaller file"
+OWN_FAULT = "This is an error of grade itself ({})"
+
+
+def end_of(error: Exception) -> int:
+    """Say what happened, and return the exit code: nothing was decided, so it is never that of a gate."""
+    cause = NO_MEMORY if isinstance(error, MemoryError) else OWN_FAULT.format(type(error).__name__)
+    said = "".join(traceback.format_exception(error))
+    try:
+        kept = f"{_written(said)} has the details for a report; look through it before you send it."
+    except OSError:
+        kept = f"Please report these details:\n{said.rstrip()}"
+    say(f"error: {cause}. No result is to be trusted. {kept}")
+    return InfrastructureError.exit_code
+
+
+def _written(said: str) -> str:
+    """Write the details to a file that only this user can read, and return its name."""
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="grade-error-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+    ) as file:
+        file.write(
+            f"grade {resources.version()}, Python {sys.version.split()[0]}, {platform.platform()}\n"
+            f"{shlex.join(sys.argv)}\n\n{said}"
+        )
+    return file.name

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.commands import run_names
+from grader.commands import options
 from grader.commands.console import say, writing
-from grader.commands.run_names import NAMED_FILE, NamedFile
-from grader.integrations.exports import TARGETS
-from grader.integrations.exports import target as export_to
+from grader.commands.options import NAMED_FILE, NamedFile
+from grader.errors import UsageError
+from grader.integrations import exports
 
 if TYPE_CHECKING:
     from grader.integrations.exports.interface import Exported
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("export", short_help="Export results to other tools.")
-@click.argument("target", type=click.Choice(list(TARGETS)), metavar="TARGET")
+@click.argument("target", metavar="TARGET")
 @click.argument("run", type=NAMED_FILE, metavar="[NAME=]RESULTS")
 @click.option("-o", "--output", "folder", type=click.Path(path_type=Path, file_okay=False), default=Path(),
               metavar="DIR", help="Folder for the files; default: the current folder.")  # fmt: skip
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     "--dataset", default="", metavar="ORG/NAME", help="The data set on the hub; default: the benchmark's own."
 )
 @click.option("--task", default="", metavar="NAME", help="The task in the data set; default: the benchmark's id.")
-@click.option("--project", default="", metavar="NAME", help="Project in W&B, or experiment in MLflow (default: grade).")
+@click.option("--project", default="", metavar="NAME", help="Project or experiment of a tracker (default: grade).")
 @click.option("--reading", type=click.Choice(["careful", "official"]),
               help="Which reading to export, for targets that take only one (default: official).")  # fmt: skip
 @click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="PATH",
@@ -51,13 +51,15 @@ def export_command(
     data: Path | None,
     quiet: bool,
 ) -> None:
-    """Export results to TARGET: every-eval-ever, hugging-face, lmms-eval, mlflow or wandb.
+    """Export results to TARGET: every-eval-ever, hugging-face or lmms-eval, which write files.
 
-    The first three write files. mlflow and wandb log a run with their own libraries and settings.
+    Packages add further targets by an entry point, as examples/trackers does for MLflow and Weights & Biases.
     """
+    if target not in exports.names():
+        raise UsageError(f"TARGET {target!r} is unknown; the targets are {', '.join(exports.names())}.")
     from grader.integrations.exports.interface import Wanted
 
-    ((name, report),) = run_names.read([run])
+    ((name, report),) = options.read([run])
 
     def material() -> Material:
         from grader.reports import material
@@ -74,7 +76,7 @@ def export_command(
         reading=reading,
         now=time.time(),
     )
-    made = export_to(target)(report, name, material, wanted)
+    made = exports.target(target)(report, name, material, wanted)
     written = writing(lambda: _write(made, folder))
     if not quiet:
         for path in written:

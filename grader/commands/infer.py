@@ -69,18 +69,18 @@ def infer_command(context: click.Context, /, **given: Any) -> int:
 
 def _run(prepared: Prepared, *, quiet: bool) -> Result | None:
     """Run the requests; if interrupted, say how to continue and return None."""
-    from grader.commands.infer_progress import watcher
+    from grader.commands.progress import request_watcher
     from grader.inference import session
 
     try:
-        with watcher(quiet=quiet) as watching:
+        with request_watcher(quiet=quiet) as watching:
             return session.run(prepared, watching)
     except KeyboardInterrupt:
         done, total = session.status(prepared)
-        say(
-            f"Interrupted. {done} of {total} samples are in {prepared.options.output}; "
-            f"the same command asks for the other {total - done}."
+        kept = (
+            f"{done} of {counted(total, 'sample')} in {prepared.options.output}" if done else "No sample was answered"
         )
+        say(f"Interrupted. {kept}; the same command asks for {'the other' if done else 'all'} {total - done}.")
         return None
 
 

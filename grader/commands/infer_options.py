@@ -103,6 +103,7 @@ prompt_options = options.group(
 
 run_options = options.group(
     click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks."),
+    options.date_options,
     click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable."),
     click.option("--concurrency", type=WholeNumber(min=1, max=1024), default=16, show_default=True, metavar="N",
                  help="Maximum number of requests at a time; lowered after HTTP 429."),
@@ -135,7 +136,8 @@ grade_options = options.group(
     options.judge_options,
     options.gate_options,
     click.option("--report", "reports", type=options.FILE, multiple=True, metavar="FILE",
-                 help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html; repeatable."),
+                 help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html, "
+                      "decision.html; repeatable."),
 )
 """Grading."""
 # fmt: on

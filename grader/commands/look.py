@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import difflib
+import json
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from grader.commands import options
-from grader.errors import UsageError
+from grader.commands.output_files import put
+from grader.data.images import UnreadableImageError, opened
+from grader.errors import GradeError, UsageError
+from grader.grading import load_tasks
+from grader.scorers import declarations
 
 if TYPE_CHECKING:
     from grader.options import Options
@@ -18,17 +27,39 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, metavar="")
 def list_command(names: tuple[str, ...]) -> None:
     """List the benchmarks, their splits and protocols."""
-    from grader.scorers import declarations, registry
+    from grader.commands.console import fitted
+    from grader.scorers import registry
 
     if names:
         raise UsageError(
             f"`grade list` lists all benchmarks. To see the settings and the ids of one, run `grade show {names[0]}`."
         )
-    for name in declarations.names():
-        declared = declarations.load(name)
-        click.echo(f"{name:12} {declared.name}: splits {', '.join(declared.splits)}; "
-                   f"protocols {', '.join(declared.protocols)}")  # fmt: skip
-    click.echo(f"\nScorers, for `scoring` in your own benchmark.toml: {', '.join(registry.names())}")
+    width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else WHOLE_LINES
+    lines = [line.rstrip() for line in _list(width).splitlines()]
+    click.echo("\n".join(lines).strip("\n"))
+    click.echo(fitted("\nThe first split and protocol of a benchmark are its defaults.", sys.stdout))
+    scorers = f"Scorers, for `scoring` in your own benchmark.toml: {', '.join(registry.names())}"
+    click.echo(fitted(scorers, sys.stdout))
+
+
+WHOLE_LINES = 10_000
+"""Width of a table for other programs: one line for each row."""
+
+
+def _list(width: int) -> str:
+    """Return the table of the bundled benchmarks, the defaults first."""
+    from grader.reports.runs import terminal
+    from grader.reports.runs.document import Cell, Column, Table
+
+    rows = []
+    for one in declarations.bundled():
+        splits = sorted(one.splits, key=lambda name: name != one.default_split)
+        protocols = sorted(one.protocols, key=lambda name: name != one.default_protocol)
+        rows.append([one.id, one.name, ", ".join(splits), ", ".join(protocols)])
+    columns = [Column(name="benchmark", kind="word"), Column(name="name", kind="word")]
+    columns += [Column(name=name, kind="name") for name in ("splits", "protocols")]
+    table = Table(title="", columns=columns, rows=[[Cell(text=text) for text in row] for row in rows])
+    return terminal.text(table, width)
 
 
 @click.command("show", short_help="Show a task, or the settings of a benchmark.")
@@ -40,16 +71,29 @@ def list_command(names: tuple[str, ...]) -> None:
 @click.option("--as-asked", is_flag=True, help="Show the first request that `grade infer` sends, instead of the data.")
 @click.option("--mode", default="", metavar="MODE", help="With --as-asked: HumanEval-V's v2c, v2c-cot, v2t2c or t2c.")
 @click.option("--image", type=options.PATH, metavar="FILE", help="Also write the image that is sent to this file.")
+@click.option("--results", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+              help="Show a graded sample of this results file instead of the data.")  # fmt: skip
+@click.option("--sample", type=click.IntRange(0), metavar="N", help="With --results: the sample (default: 0).")
 def show_command(
-    benchmark: str | None, qid: str | None, *, as_asked: bool, mode: str, image: Path | None, **given: Any
+    benchmark: str | None,
+    qid: str | None,
+    *,
+    as_asked: bool,
+    mode: str,
+    image: Path | None,
+    results: Path | None,
+    sample: int | None,
+    **given: Any,
 ) -> None:
     """Show the data of a task; without a QID, show the benchmark's settings and the ids of its tasks.
 
     With --as-asked, show the task as a model sees it: the prompt, and the image on terminals that can show images.
 
+    With --results, show a sample: both verdicts and why, what its calls returned, its output and its program.
+
     Without an ID, the benchmark is read from the config file. Its split, data and protocol are read from there too.
     """
-    from grader.commands.task_text import describe, show
+    from grader.commands import sample_text
     from grader.options import Options
     from grader.reports.text import clean
 
@@ -62,6 +106,10 @@ def show_command(
     if usual is None or Path(benchmark).resolve() == Path(usual).resolve():
         given |= {name: table[name] for name, value in given.items() if value is None and name in table}
     asked = Options(benchmark=benchmark, **given)
+    if sample is not None and results is None:
+        raise UsageError("--sample needs --results: the results file (<stem>_results.json) that has the sample.")
+    if results is not None and qid is None:
+        raise UsageError("--results needs a QID: the task whose sample is shown.")
     if qid is None:
         for line in describe(asked):
             click.echo(clean(line))
@@ -69,14 +117,12 @@ def show_command(
     if as_asked or image is not None:
         _show_asked(asked, qid, mode, image)
         return
-    for name, text in show(asked, qid):
+    for name, text in show(asked, qid) if results is None else sample_text.describe(asked, qid, sample or 0, results):
         shown = "\n".join(clean(line) for line in text.splitlines()) if "\n" in text else clean(text)
         click.echo(f"{clean(name)}:\n{shown}\n" if "\n" in text else f"{clean(name)}: {shown}")
 
 
 def _show_asked(asked: Options, qid: str, mode: str, file: Path | None) -> None:
-    from grader.commands import picture
-    from grader.commands.task_text import as_asked
     from grader.reports.text import clean
 
     request = as_asked(asked, qid, mode)
@@ -87,10 +133,10 @@ def _show_asked(asked: Options, qid: str, mode: str, file: Path | None) -> None:
     if request.image is None:
         click.echo("\nNo image is sent.")
         return
-    click.echo(f"\nimage: {picture.described(request.image)}")
-    picture.draw(request.image)
+    click.echo(f"\nimage: {described(request.image)}")
+    draw(request.image)
     if file is not None:
-        picture.save(request.image, file)
+        save(request.image, file)
 
 
 def _table() -> dict[str, Any]:
@@ -104,6 +150,7 @@ def _table() -> dict[str, Any]:
 @options.benchmark_options
 def check_command(predictions: tuple[str, ...], **given: Any) -> None:
     """Check prediction files against their benchmark, without grading them."""
+    from grader.commands.console import fitted
     from grader.errors import InputError
     from grader.grading import check
     from grader.options import Options
@@ -112,8 +159,109 @@ def check_command(predictions: tuple[str, ...], **given: Any) -> None:
     for path in predictions:
         try:
             for line in check(path, Options(**given)):
-                click.echo(line)
+                click.echo(fitted(line, sys.stdout))
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(problems)
+
+
+def describe(options: Options) -> list[str]:
+    """Return lines with a benchmark's settings, and the ids of its tasks if its data is available."""
+    declared = declarations.load(options.benchmark)
+    lines = [
+        f"{declared.id}: {declared.name} ({declared.scoring})",
+        f"splits: {', '.join(declared.splits)} (default {declared.default_split})",
+        f"protocols: {', '.join(declared.protocols)} (default {declared.default_protocol})",
+    ]
+    try:
+        _, tasks = load_tasks(options)
+    except GradeError as error:
+        return [*lines, f"{declared.unit}s: {error}"]
+    return [*lines, f"{len(tasks)} {declared.unit}s:", *tasks]
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """The first request that a model gets for a task."""
+
+    prompt: str
+    image: bytes | None
+    """The image as the data has it, or None."""
+    stage: str
+    stages: int
+    """Number of requests for the task."""
+
+
+def as_asked(options: Options, qid: str, mode: str) -> Asked:
+    """Return the first request that `grade infer` sends for a task. Raises GradeError."""
+    from grader.inference import session
+    from grader.inference.options import InferOptions, ModelAt
+    from grader.models.messages import images, plain_text
+
+    asked = InferOptions(
+        model=ModelAt(name="model"),
+        output=Path("predictions.json"),
+        benchmark=options.benchmark,
+        split=options.split,
+        protocol=options.protocol,
+        data=options.data,
+        ids=(qid,),
+        mode=mode,
+    )
+    conversation = next(each for each in session.prepare(asked).selected if each.qid == qid)
+    step = conversation.steps[0]
+    messages = step.build({})
+    shown = images(messages)
+    return Asked(
+        prompt=plain_text(messages),
+        image=shown[0].data if shown else None,
+        stage=step.stage,
+        stages=len(conversation.steps),
+    )
+
+
+def show(options: Options, qid: str) -> list[tuple[str, str]]:
+    """Return a task's columns as (name, text), without images. Raises UsageError if the task does not exist."""
+    declared, tasks = load_tasks(options)
+    if qid not in tasks:
+        near = difflib.get_close_matches(qid, tasks, n=3)
+        hint = f"Did you mean {', '.join(near)}?" if near else f"`grade show {options.benchmark}` lists the ids."
+        raise UsageError(f"{declared.id} has no {declared.unit} {qid!r}. {hint}")
+    return [
+        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
+        for name, value in tasks[qid].row.items()
+        if name != declared.columns.image and value not in (None, "")
+    ]
+
+
+def described(data: bytes) -> str:
+    """Return an image's type and size in one line."""
+    from grader.models.messages import Image, facts
+
+    known = facts(Image(data=data))
+    return f"{known.media_type}, {known.width} x {known.height} pixels, {known.bytes:,} bytes, SHA-256 {known.sha256}"
+
+
+def save(data: bytes, path: Path) -> None:
+    """Write an image, unchanged, to a file. Raises InfrastructureError."""
+    for written in put(str(path), data):
+        click.echo(f"Wrote {written}")
+
+
+def draw(data: bytes) -> None:
+    """Draw an image on standard output, if it is a terminal that can show images."""
+    if not sys.stdout.isatty() or 0 in shutil.get_terminal_size((0, 0)):
+        return
+    import rich.console
+
+    # The import asks the terminal what it supports, and waits a moment for the answer.
+    from textual_image import renderable
+
+    if renderable.Image not in (renderable.SixelImage, renderable.TGPImage):
+        return
+    try:
+        with opened(data) as image:
+            drawn = image.convert("RGB")
+    except UnreadableImageError:
+        return
+    rich.console.Console().print(renderable.Image(drawn))

@@ -1,16 +1,21 @@
-"""`grade fetch`, `doctor`, `image`, `cache` and `completion`: data, sandboxes and caches of this machine."""
+"""`grade fetch`, `doctor`, `image`, `cache`, `selftest`, `completion`: data, sandboxes and caches of this machine."""
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.commands.console import say
+from grader.commands import options, output_files
+from grader.commands.console import say, show_table
+from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from grader.options import Options
 
 _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
                         show_default=True, help="Where untrusted code would run.")  # fmt: skip
@@ -26,7 +31,7 @@ def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> No
     An interrupted download continues when the command is run again.
     """
     from grader.commands.progress import watcher
-    from grader.data import fetch
+    from grader.data import download
     from grader.data.load import rows_of
     from grader.scorers import declarations, registry
 
@@ -34,23 +39,23 @@ def fetch_command(benchmark: str, split: str | None, protocol: str | None) -> No
     name, place = declared.split(split)
     version = declared.check_protocol(protocol)
     with watcher(quiet=False) as observer:
-        if place.hub and not fetch.has_address(place):
+        if place.hub and not download.has_address(place):
             observer.phase(f"fetching {place.hub}", None)
-            own = registry.scorer(declared.scoring).own_rows
-            rows = rows_of(declared, name, version, None, columns=None, own=own)
+            rows = rows_of(declared, name, version, None, registry.scorer(declared.scoring))
             click.echo(f"{rows.origin}: {len(rows.rows)} rows, in the cache of `datasets`")
             return
-        path = fetch.fetch(declared, name, observer)
+        path = download.fetch(declared, name, observer)
     click.echo(path)
 
 
 @click.command("doctor", short_help="Show which sandbox this machine has.")
 @_SANDBOX
-def doctor_command(sandbox: str) -> int:
+@click.option("-v", "--verbose", is_flag=True, help="List what a sandbox contains, too.")
+def doctor_command(sandbox: str, *, verbose: bool) -> int:
     """Report which sandbox would run untrusted code on this machine, and how to install what is missing."""
     from grader.sandbox.doctor import examine
 
-    examination = examine(sandbox)
+    examination = examine(sandbox, verbose=verbose)
     for line in examination.lines:
         click.echo(line)
     return 0 if examination.usable else 3
@@ -98,7 +103,7 @@ def image_clean(everything: bool) -> None:
               help="Clear the verdicts and programs, the judge replies, or both (the default of --clear).")  # fmt: skip
 def cache_command(clear: str | None) -> None:
     """Show or clear the caches of program verdicts and judge replies."""
-    from grader.judge import cache as replies
+    from grader.judge import client
     from grader.sandbox import verdict_cache
 
     place = verdict_cache.default_path()
@@ -108,7 +113,7 @@ def cache_command(clear: str | None) -> None:
     elif clear is None:
         click.echo(f"{place}: {verdicts.size()} verdicts and programs, {_megabytes(place)}")
     verdicts.close()
-    with replies.ReplyCache() as kept:
+    with client.ReplyCache() as kept:
         if clear in {"judge", "all"}:
             click.echo(f"{kept.clear()} judge replies deleted")
         elif clear is None:
@@ -123,10 +128,61 @@ def _megabytes(path: Path) -> str:
 @click.command("completion", short_help="Print the completion script for a shell.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion_command(shell: str) -> None:
-    """Print the completion script for SHELL; use it with: eval "$(grade completion bash)"."""
+    """Print the completion script for SHELL.
+
+    \b
+    To use it in bash:
+    eval "$(grade completion bash)"
+    """  # noqa: D301 - click's mark of lines that stay as they are is this character
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
     assert kind is not None
     root = click.get_current_context().find_root().command
     click.echo(kind(root, {}, "grade", "_GRADE_COMPLETE").source())
+
+
+EXIT_CODES = "Exit codes: 0 this machine grades correctly; 1 it misgrades; 2 bad input; 3 no sandbox."
+
+
+@click.command("selftest", short_help="Check that this machine grades correctly.", epilog=EXIT_CODES)
+@options.selftest_options
+@click.option("--repeat", type=click.IntRange(1, 100), default=1, show_default=True, metavar="N",
+              help="Grade everything N times; report a verdict that changes as a problem.")  # fmt: skip
+@click.option("--under-load", is_flag=True, help="Keep every CPU core busy during the self-test.")
+@click.option("-o", "--output", type=options.FILE, metavar="FILE", help="Also write JSON here, or to `-`.")
+@click.option("-q", "--quiet", is_flag=True, help="Only one line with the result.")
+def selftest_command(
+    benchmarks: tuple[str, ...], *, repeat: int, under_load: bool, output: str | None, quiet: bool, **given: Any
+) -> int:
+    """Check that this machine grades correctly, with predictions whose verdicts are known.
+
+    Reference solutions must pass, hostile programs must get no credit, and correct answers must be read in every
+    wording. The self-test uses the built-in samples, or those of -b, or --data. Later reports name its result.
+    """
+    from grader.commands.progress import watcher
+    from grader.selftest.outcome import headline, render
+    from grader.selftest.run import selftest
+
+    asked = _asked(benchmarks, given)
+    output_files.check_places([] if output is None else [output], [given["data"]])
+    with watcher(quiet=quiet) as observer:
+        outcome = selftest(asked, observer, repeats=repeat, under_load=under_load)
+    if not quiet:
+        show_table(functools.partial(render, outcome), least=60)
+    say(headline(outcome))
+    if output is not None:
+        import msgspec
+
+        output_files.put_all([(output, msgspec.json.format(msgspec.json.encode(outcome)) + b"\n")], quiet=quiet)
+    return 0 if outcome.passed else 1
+
+
+def _asked(benchmarks: tuple[str, ...], given: dict[str, Any]) -> list[Options]:
+    """Return the options for each benchmark; raises UsageError."""
+    from grader.options import Options
+    from grader.scorers import declarations
+
+    if given["data"] is not None and len(benchmarks) != 1:
+        raise UsageError("--data belongs to one benchmark: name exactly one with -b.")
+    return [Options(benchmark=name, **given) for name in benchmarks or declarations.names()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
@@ -12,7 +12,10 @@ from click.shell_completion import CompletionItem
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from grader.decisions.comparison import RunName
+    from grader.results import Report
 
 _Command = Any
 """A click command, or the function that becomes one."""
@@ -63,8 +66,8 @@ def _size(text: str) -> int:
     return parse_size(text)
 
 
-def _finite(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
-    if not math.isfinite(value):
+def _finite(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
         raise click.BadParameter("is not a number of seconds")
     return value
 
@@ -84,7 +87,7 @@ def _settings(_context: click.Context, _parameter: click.Parameter, value: tuple
 
 
 def _line(text: str) -> Any:
-    from grader.decisions.asked import parse_fail_under
+    from grader.decisions.thresholds import parse_fail_under
 
     return parse_fail_under(text)
 
@@ -98,7 +101,7 @@ def parsed_line(_context: click.Context, _parameter: click.Parameter, value: str
 
 
 def _drop(text: str) -> Any:
-    from grader.decisions.asked import parse_max_drop
+    from grader.decisions.thresholds import parse_max_drop
 
     return parse_max_drop(text)
 
@@ -122,41 +125,61 @@ def group(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Com
 
 
 # fmt: off
+_SPLIT = click.option("--split", metavar="S", help="Split of the benchmark.")
+_PROTOCOL = click.option("--protocol", metavar="P", help="Version of the official scorer.")
+_SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
+             show_default=True, help="Where untrusted code runs.")
+_RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc.")
+_LIMITS = group(
+    click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N", help="Number of parallel workers."),
+    click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
+                 callback=_finite, metavar="S", help="CPU seconds that a program may use."),
+    click.option("--wall-timeout", type=click.FloatRange(min=0.1, max=3600), callback=_finite, metavar="S",
+                 help="Wall-clock seconds that a program may take; default: ten times --timeout, at least 20."),
+    click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=_parsed(_size),
+                 help="Memory that a program may use."),
+)
+
 place_options = group(
     click.option("-b", "--benchmark", default="humaneval-v", show_default=True, metavar="ID|DIR",
                  shell_complete=_benchmarks, help="Benchmark, or a folder with a benchmark.toml."),
-    click.option("--split", metavar="S", help="Split of the benchmark."),
+    _SPLIT,
     click.option("--data", type=PATH, metavar="PATH",
                  help="Local copy of the data (JSON Lines, JSON, TSV, CSV, parquet, `datasets` folder)."),
-    click.option("--protocol", metavar="P", help="Version of the official scorer."),
+    _PROTOCOL,
 )
 """The benchmark and its data."""
+
+date_options = group(
+    click.option("--since", default="", metavar="DAY", help="Only tasks from this day on (2024-08-01)."),
+    click.option("--until", default="", metavar="DAY", help="Only tasks up to this day, included."),
+)
+"""Which tasks, by their date."""
 
 benchmark_options = group(
     place_options,
     click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks."),
     click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable."),
+    date_options,
     click.option("--missing", type=click.Choice(["error", "wrong"]), default="error", show_default=True,
                  help="How to treat a task without a prediction."),
 )
 """The benchmark, its data, and which tasks are graded."""
 
 pool_options = group(
-    click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
-                 show_default=True, help="Where untrusted code runs."),
+    _SANDBOX,
     click.option("--isolation", type=click.Choice(["warm", "container"]), default="warm", show_default=True,
                  help="warm: a new process for each program, in a sandbox that stays open; container: a new "
                  "sandbox for each program."),
-    click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc."),
+    click.option("--official", type=click.Choice(["derive", "execute"]), default="execute", show_default=True,
+                 help="derive: the official outcome of a program that can only compute follows from its recorded "
+                 "answers, and a sample of them is executed all the same; execute: every program runs with its tests."),
+    _RUNTIME,
     click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
                  help="Run programs on this machine, or on the nodes of a Ray cluster."),
     click.option("--ray-address", metavar="A",
                  help="Address of the cluster; default: RAY_ADDRESS, else the cluster on this machine."),
-    click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N", help="Number of parallel workers."),
-    click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
-                 callback=_finite, metavar="S", help="CPU seconds that a program may use."),
-    click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=_parsed(_size),
-                 help="Memory that a program may use."),
+    _LIMITS,
     click.option("--cache/--no-cache", default=True, help="Reuse cached verdicts of identical programs."),
 )
 """Execution, for `grade PREDICTIONS` and `grade serve`."""
@@ -170,17 +193,12 @@ sandbox_options = group(
 selftest_options = group(
     click.option("-b", "--benchmark", "benchmarks", multiple=True, metavar="ID|DIR", shell_complete=_benchmarks,
                  help="Benchmark, or a folder with a benchmark.toml; repeatable. Default: all built-in benchmarks."),
-    click.option("--split", metavar="S", help="Split of the benchmark."),
+    _SPLIT,
     click.option("--data", type=PATH, metavar="PATH", help="Data with references or answers, instead of the sample."),
-    click.option("--protocol", metavar="P", help="Version of the official scorer."),
-    click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
-                 show_default=True, help="Where untrusted code runs."),
-    click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc."),
-    click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N", help="Number of parallel workers."),
-    click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
-                 callback=_finite, metavar="S", help="CPU seconds that a program may use."),
-    click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=_parsed(_size),
-                 help="Memory that a program may use."),
+    _PROTOCOL,
+    _SANDBOX,
+    _RUNTIME,
+    _LIMITS,
 )
 """The benchmarks and limits of a self-test."""
 
@@ -212,17 +230,68 @@ reading_option = click.option(
 gate_options = group(
     click.option("--fail-under", "lines", multiple=True, metavar="METRIC=V", callback=_parsed(_line),
                  help="Fail (exit 1) if METRIC is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
+    click.option("--confident", is_flag=True,
+                 help="--fail-under compares the metric's interval: met or failed only if noise is no explanation; "
+                 "else exit 4."),
     click.option("--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="RESULTS",
                  help="The _results.json of an earlier run, to compare this run with, item by item."),
     click.option("--max-drop", "drops", multiple=True, metavar="[METRIC=]V", callback=_parsed(_drop),
-                 help="Points that METRIC may drop below --baseline (default: 0 points, of the first metric); exit 4 "
-                 "if inconclusive."),
+                 help="Points that METRIC (default: the first one) may drop below --baseline; exit 4 if inconclusive."),
     reading_option,
 )
 """The gate."""
 
 output_option = click.option(
     "-o", "--output", "outputs", type=FILE, multiple=True, metavar="FILE",
-    help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable.")
+    help="Also write a report here: .json, .csv, .md, .xml (JUnit), .html, decision.html, or `-`; repeatable.")
 """Reports."""
 # fmt: on
+
+
+class NamedFile(NamedTuple):
+    """A results file, and the name that the user gave its run (empty: no name)."""
+
+    name: str
+    path: Path
+
+
+class NamedFileType(click.ParamType[NamedFile]):
+    """Parser for `RESULTS` or `NAME=RESULTS`. The path of an existing file may contain `=`."""
+
+    name = "results"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> NamedFile:
+        """Return the name and the path; fail if the file does not exist."""
+        if isinstance(value, NamedFile):
+            return value
+        name, mark, rest = str(value).partition("=")
+        given = NamedFile("", Path(value)) if not mark or Path(value).is_file() else NamedFile(name.strip(), Path(rest))
+        if given.path.is_dir():
+            self.fail(f"{given.path} is a folder; name the `_results.json` in it.", param, ctx)
+        if not given.path.is_file():
+            self.fail(f"The file {given.path} does not exist.", param, ctx)
+        return given
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete files."""
+        del ctx, param
+        return [CompletionItem(incomplete, type="file")]
+
+
+NAMED_FILE = NamedFileType()
+
+
+def read(files: Sequence[NamedFile], *, twice: bool = False) -> list[tuple[RunName, Report]]:
+    """Read the results files. Raises InputError; UsageError if one is given twice, unless `twice` allows it."""
+    from grader.decisions.comparison import named
+    from grader.scorers.earlier import read_report
+
+    seen: set[Path] = set()
+    runs = []
+    for file in files:
+        if file.path.resolve() in seen and not twice:
+            raise UsageError(f"{file.path} is given twice.")
+        seen.add(file.path.resolve())
+        report = read_report(file.path)
+        runs.append((named(report, str(file.path), file.name), report))
+    return runs

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.commands.console import AGAIN, emit, say
 from grader.errors import InfrastructureError, UsageError
+from grader.files.given import real
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -16,24 +17,23 @@ if TYPE_CHECKING:
     from grader.results import ReadingName, Report
 
 
-def check(outputs: Sequence[str], inputs: Sequence[Path | None]) -> None:
-    """Raise UsageError for an output that has no report format, cannot be written, or would replace an input."""
+def check_formats(outputs: Sequence[str]) -> None:
+    """Raise UsageError for an output that has no report format."""
     from grader.reports import format_of
 
     for name in outputs:
         format_of(name)
-    check_places(outputs, inputs)
 
 
 def check_places(outputs: Sequence[str], inputs: Sequence[Path | None]) -> None:
     """Raise UsageError for an output that cannot be written, or that would replace an input."""
-    kept = {path.resolve() for path in inputs if path is not None}
+    kept = {real(path) for path in inputs if path is not None}
     for name in outputs:
         if name == "-":
             if outputs.count(name) > 1:
                 raise UsageError("-o - is given twice, but standard output can take only one report.")
             continue
-        path = Path(name).resolve()
+        path = real(Path(name))
         if path in kept:
             raise UsageError(f"-o {name}: this run reads or writes that file itself; name another one.")
         if path.is_dir():
@@ -61,6 +61,11 @@ def write(
         made = format_of(name)(report, material, gates, reading=reading)
         written += put(name, made, again)
     return written
+
+
+def folder_of_page(outputs: Sequence[str]) -> Path | None:
+    """Return the folder of the first HTML output, or None."""
+    return next((Path(name).parent for name in outputs if name.lower().endswith(".html")), None)
 
 
 def put_all(outputs: Iterable[tuple[str, bytes]], *, quiet: bool) -> None:

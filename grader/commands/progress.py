@@ -1,11 +1,83 @@
-"""Progress of a run on standard error: a bar with time left and pass rate on a terminal, plain lines in a log."""
+"""Progress on standard error, of a run and of `grade infer`: a bar on a terminal, plain lines in a log."""
 
 from __future__ import annotations
 
+import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-from grader.commands.terminal import LINE_SECONDS, LiveBar, PlainLines, has_bar
+from grader.commands.console import say
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.progress import Progress
+
+    from grader.inference.events import Progress as Requests
+
+LINE_SECONDS = 10.0
+"""Minimum time between two progress lines in a log."""
+
+
+class PlainLines:
+    """Messages for a log, one line each."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._last = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def message(self, text: str) -> None:
+        """Write one line, unless `--quiet` was given."""
+        if not self._quiet:
+            say(text)
+
+    def progress_line(self, text: str) -> None:
+        """Write a line about the progress, unless it says the same as the last one."""
+        if text != self._last:
+            self._last = text
+            self.message(text)
+
+    def warning(self, text: str) -> None:
+        """Write one line, also with `--quiet`."""
+        say(text)
+
+
+class LiveBar:
+    """Messages above a progress bar, which is removed at the end."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._progress = bar
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def message(self, text: str) -> None:
+        """Write one line above the bar."""
+        self._progress.console.print(text, markup=False, highlight=False)
+
+    def warning(self, text: str) -> None:
+        """Write one line above the bar."""
+        self.message(text)
+
+
+def has_bar(*, quiet: bool) -> bool:
+    """Return whether standard error is a terminal that a bar can be drawn on."""
+    return sys.stderr.isatty() and not quiet
+
 
 ESTIMATED_FROM = 0.05
 """Share of the steps that must be done before the time left is estimated."""
@@ -16,32 +88,36 @@ class Lines(PlainLines):
 
     def __init__(self, *, quiet: bool) -> None:
         super().__init__(quiet=quiet)
-        self._name, self._total = "", 0
+        self._name = ""
+        self._total: int | None = None
         self._done = self._passed = 0
         self._started = self._written = time.monotonic()
 
     def phase(self, name: str, total: int | None) -> None:
         """Begin a phase."""
-        self._name, self._total = name, total or 0
+        self._name, self._total = name, total
         self._done = self._passed = 0
         self._started = self._written = time.monotonic()
 
     def advance(self, steps: int = 1, *, passed: int = 0) -> None:
-        """Count the steps; write a line, if the last one is old enough."""
+        """Count the steps; write a line at the end of the phase, or if the last one is old enough."""
+        if not steps:
+            return
         self._done += steps
         self._passed += passed
         now = time.monotonic()
         if now - self._written >= LINE_SECONDS or self._done == self._total:
             self._written = now
+            of = "" if self._total is None else f"/{self._total}"
             rate = f", {100 * self._passed / self._done:.0f} % pass" if self._passed else ""
-            self.message(f"{self._name}: {self._done}/{self._total}{rate}{self._ending(now - self._started)}")
+            self.progress_line(f"{self._name}: {self._done}{of}{rate}{self._ending(now - self._started)}")
 
     def _ending(self, seconds: float) -> str:
         """Return the time that the phase took, or an estimate of the time left."""
         if self._done == self._total:
             return f" in {seconds:.1f} s"
         # Results come in groups: the time of the first one says nothing about the others.
-        if self._done < ESTIMATED_FROM * self._total:
+        if self._total is None or self._done < ESTIMATED_FROM * self._total:
             return ""
         return f", {seconds / self._done * (self._total - self._done):.0f} s left"
 
@@ -84,3 +160,70 @@ class Bar(LiveBar):
 def watcher(*, quiet: bool) -> Bar | Lines:
     """Return a bar if standard error is a terminal, else lines."""
     return Bar() if has_bar(quiet=quiet) else Lines(quiet=quiet)
+
+
+class RequestLines(PlainLines):
+    """Progress lines for a log."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._written = time.monotonic()
+
+    def progress(self, progress: Requests) -> None:
+        """Write a line, if the last one is old enough."""
+        if time.monotonic() - self._written >= LINE_SECONDS:
+            self._written = time.monotonic()
+            self.progress_line(described(progress))
+
+
+class RequestBar(LiveBar):
+    """A progress bar for a terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.table import Column
+
+        # A line that is too long is cut at its end, so that the counts stay visible.
+        text = TextColumn("{task.fields[detail]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1))
+        columns: list[Any] = [BarColumn(bar_width=12, table_column=Column(min_width=12)), text]
+        super().__init__(Progress(*columns, console=Console(stderr=True), transient=True, expand=True))
+        self._task = self._progress.add_task("requests", total=None, detail="")
+
+    def progress(self, progress: Requests) -> None:
+        """Move the bar."""
+        done = progress.before + progress.done
+        self._progress.update(self._task, total=progress.total, completed=done, detail=described(progress))
+
+
+def request_watcher(*, quiet: bool) -> RequestBar | RequestLines:
+    """Return a bar if standard error is a terminal, else lines."""
+    return RequestBar() if has_bar(quiet=quiet) else RequestLines(quiet=quiet)
+
+
+def described(progress: Requests) -> str:
+    """Return one line that describes the progress of a run."""
+    return f"requests: {progress.before + progress.done}/{progress.total}, {_detail(progress)}"
+
+
+def _detail(progress: Requests) -> str:
+    parts = []
+    left = progress.seconds_left
+    if left is not None:
+        parts.append(f"{duration(left)} left")
+    if progress.failed:
+        parts.append(f"{progress.failed} failed")
+    parts.append(f"{progress.in_flight} in flight")
+    if progress.waiting:
+        parts.append(f"{progress.waiting} waiting to be sent again")
+    parts.append(f"{progress.usage.total:,} tokens")
+    if progress.usage.completion_tokens:
+        parts.append(f"{progress.tokens_a_second:,.0f} written a second")
+    return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as text, in seconds, minutes or hours."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -7,17 +7,19 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
-from grader.commands import options, output_files, run_names
+from grader.commands import options, output_files
 from grader.commands.console import say, show_table
-from grader.commands.run_names import NAMED_FILE, NamedFile
+from grader.commands.options import NAMED_FILE, NamedFile
 from grader.errors import UsageError
 from grader.reports.gaps import in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from grader.decisions.comparison import RunName
+    from grader.decisions.readings import Readings
     from grader.reports.gaps import Gap
     from grader.reports.material import Material
     from grader.results import ReadingName, Report
@@ -34,17 +36,23 @@ _data_options = (
 
 @click.command("compare", short_help="Compare two runs of a benchmark, item by item.")
 @click.argument("before", type=NAMED_FILE, metavar="[A=]A_RESULTS")
-@click.argument("after", type=NAMED_FILE, metavar="[B=]B_RESULTS")
+@click.argument("after", type=NAMED_FILE, metavar="[B=]B_RESULTS", required=False)
 @options.reading_option
 @options.group(*_data_options)
 @click.option("-o", "--output", "outputs", multiple=True, metavar="FILE",
-              help="Also write the comparison here: .json, .md, .csv, .html (every item with both outputs), or `-` "
-                   "(JSON on standard output).")  # fmt: skip
+              help="Also write the comparison here: .json, .csv, .md, .tex, .html (every item with both outputs), or "
+                   "`-` (JSON on standard output).")  # fmt: skip
+@click.option(
+    "--readings",
+    is_flag=True,
+    help="The only file is a prediction file: compare all published readings of it. Needs -b.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Only errors.")
 def compare_command(
     before: NamedFile,
-    after: NamedFile,
+    after: NamedFile | None,
     *,
+    readings: bool,
     reading: ReadingName,
     outputs: tuple[str, ...],
     benchmark: str | None,
@@ -54,28 +62,37 @@ def compare_command(
     """Compare two runs of a benchmark, item by item: show what changed, and whether it is more than noise.
 
     A and B are optional names for the two runs, as in `base=old_results.json`.
-    """
-    from grader.decisions.comparison import compare
-    from grader.reports.comparison import format_of
 
-    formats = [None if _is_page(name) else format_of(name) for name in outputs]
+    With --readings and one prediction file of a multiple-choice benchmark: show the same outputs under every published
+    reading and the careful one.
+    """
+    if readings != (after is None):
+        raise UsageError("Name two results files, or one prediction file and --readings.")
+    if after is None:
+        page = functools.partial(_page_of_readings, before.path, benchmark, data)
+        compare_readings(before.path, benchmark, data, outputs, page, quiet=quiet)
+        return
+    from grader.decisions.comparison import compare
+    from grader.reports.runs import comparison as view
+    from grader.reports.runs import format_of, terminal
+
+    formats = [None if _is_page(name) else format_of(name, "a comparison is") for name in outputs]
     output_files.check_places(outputs, [before.path, after.path, data])
-    runs = run_names.read([before, after], twice=True)
+    runs = options.read([before, after], twice=True)
     (a, first), (b, second) = runs
     compared = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
+    document = view.document(compared)
     if not quiet:
-        from grader.reports.comparison.table import render
-
-        show_table(functools.partial(render, compared), least=80)
-    contents = (_page(runs, benchmark, data, quiet=quiet) if make is None else make(compared) for make in formats)
+        show_table(functools.partial(terminal.render, document), least=80)
+    contents = (_page(runs, benchmark, data, quiet=quiet) if make is None else make(document) for make in formats)
     output_files.put_all(zip(outputs, contents, strict=True), quiet=quiet)
 
 
 @click.command("report", short_help="Write reports of earlier runs, without grading again.")
 @click.argument("runs", type=NAMED_FILE, nargs=-1, required=True, metavar="[NAME=]RESULTS...")
 @click.option("-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
-              help="The report to write: .json, .csv, .md, .xml (JUnit), .html, or `-`; repeatable. Several RESULTS: "
-                   "one .html, side by side.")  # fmt: skip
+              help="The report to write: .json, .csv, .md, .xml (JUnit), .html, decision.html, or `-`; repeatable. "
+                   "Several RESULTS: one .html, side by side.")  # fmt: skip
 @options.group(*_data_options)
 @click.option("--predictions", type=_RESULTS, metavar="FILE",
               help="The prediction file, if it is not beside the results.")  # fmt: skip
@@ -95,8 +112,8 @@ def report_command(
 
     Several RESULTS of one benchmark become one page that shows the runs side by side, paired by item.
     """
-    from grader.files.results_file import read_report
     from grader.scorers import declarations
+    from grader.scorers.earlier import read_report
 
     if benchmark is not None:
         declarations.load(benchmark)
@@ -104,7 +121,8 @@ def report_command(
         _side_by_side(runs, outputs, benchmark, data, predictions, quiet=quiet)
         return
     results = runs[0].path
-    output_files.check(outputs, [results, data, predictions])
+    output_files.check_formats(outputs)
+    output_files.check_places(outputs, [results, data, predictions])
     report = read_report(results)
     gaps: list[Gap] = []
 
@@ -159,8 +177,33 @@ def _side_by_side(
     if predictions is not None:
         raise UsageError("--predictions is for one run. Put the prediction files beside their results.")
     output_files.check_places(outputs, [*(run.path for run in runs), data])
-    page = _page(run_names.read(runs), benchmark, data, quiet=quiet)
+    page = _page(options.read(runs), benchmark, data, quiet=quiet)
     output_files.put_all(((name, page) for name in outputs), quiet=quiet)
+
+
+def _page_of_readings(
+    predictions: Path, benchmark: str | None, data: Path | None, reports: Mapping[str, Report]
+) -> bytes:
+    """Return the page of one prediction file under several readings, side by side; it has room for eight.
+
+    `reports` has the name of each reading, or the names of readings that are the same for this file.
+    """
+    from grader.decisions.comparison import RunName
+    from grader.reports import side_by_side
+    from grader.reports.web.sides import Side
+
+    if left_out := [*reports][side_by_side.MOST_RUNS :]:
+        say(f"The page has room for {side_by_side.MOST_RUNS} readings; it is without {', '.join(left_out)}.")
+    return side_by_side.render(
+        [
+            Side(
+                name=RunName(name=name, predictions=predictions.name),
+                report=report,
+                material=_material(report, predictions, benchmark, data, predictions),
+            )
+            for name, report in list(reports.items())[: side_by_side.MOST_RUNS]
+        ]
+    )
 
 
 def _page(runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: Path | None, *, quiet: bool) -> bytes:
@@ -176,3 +219,49 @@ def _page(runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: P
         if not quiet:
             say(gap)
     return page
+
+
+def compare_readings(
+    predictions: Path,
+    benchmark: str | None,
+    data: Path | None,
+    outputs: Sequence[str],
+    page: Callable[[Mapping[str, Report]], bytes],
+    *,
+    quiet: bool,
+) -> None:
+    """Show the readings of a prediction file, and write them to `outputs` (.json, .html by `page`, or `-`)."""
+    from grader.decisions.readings import readings_of
+    from grader.grading import every_reading
+    from grader.observer import Silent
+    from grader.options import Options
+
+    for name in outputs:
+        if name != "-" and PurePath(name).suffix.lower() not in (".json", ".html"):
+            raise UsageError(f"-o {name}: readings are written as .json or .html, or `-` for standard output.")
+    if benchmark is None:
+        raise UsageError("--readings: name the benchmark of the predictions with -b.")
+    output_files.check_places(outputs, [predictions, data])
+    reports = every_reading(predictions, Options(benchmark=benchmark, data=data), Silent())
+    found = readings_of(reports)
+    alike = _alike(reports)
+    if not quiet:
+        show_table(lambda width, colour: _text(found, alike, width, colour=colour), least=80)
+    record = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
+    pages = [name for name in outputs if name.lower().endswith(".html")]
+    html = page({" = ".join(names): reports[first] for first, names in alike.items()}) if pages else b""
+    output_files.put_all(((name, html if name in pages else record) for name in outputs), quiet=quiet)
+
+
+def _alike(reports: Mapping[str, Report]) -> dict[str, list[str]]:
+    """Return first name -> names of the readings that read every sample alike."""
+    found: dict[tuple[str | None, ...], list[str]] = {}
+    for name, report in reports.items():
+        found.setdefault(tuple(sample.official.answer for sample in report.samples), []).append(name)
+    return {names[0]: names for names in found.values()}
+
+
+def _text(found: Readings, alike: Mapping[str, Sequence[str]], width: int, *, colour: bool) -> str:
+    from grader.reports.runs import readings, terminal
+
+    return terminal.render(readings.document(found, alike), width=width, colour=colour)

@@ -1,51 +1,73 @@
-"""The steps of `grade PREDICTIONS`, for one file and for several: check, grade, show, write, decide."""
+"""The steps of `grade PREDICTIONS`, for one file and for several: check, grade, show, decide, write."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from grader.commands import annotate, output_files
+from grader.commands import github, output_files
 from grader.commands.console import AGAIN, say, show_table, writing
 from grader.errors import InfrastructureError, UsageError
+from grader.files.given import real
 from grader.predictions.record import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grader.decisions.asked import FailUnder, MaxDrop
     from grader.decisions.gate import GateResult
-    from grader.files.destination import Destination
+    from grader.decisions.thresholds import FailUnder, MaxDrop
     from grader.grading import Graded
     from grader.options import Options
+    from grader.reports.gaps import Gap
     from grader.results import ReadingName, Report
+    from grader.results.destination import Destination
 
 
-class Wanted(NamedTuple):
-    """What the user wants from a run: gates, reports, and how much is printed."""
+MOST_CHARACTERS = 500
+"""Of the line with `--verbose` that says why a sample lost credit."""
 
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """All that the user wants of a run: how it is graded, its gates, its reports, and how much is printed."""
+
+    options: Options
     lines: Sequence[FailUnder]
-    baseline: Report | None
+    baseline: Path | None
+    earlier: Report | None
+    """The report in `baseline`."""
     drops: Sequence[MaxDrop]
+    confident: bool
     reading: ReadingName
+    allow_part: bool
+    require_selftest: bool
+    second_opinion: float | None
+    """Percentage of the samples to grade again; None: none."""
     outputs: tuple[str, ...]
     quiet: bool
     verbose: bool
-    require_selftest: bool
-    percent: float | None
-    """Percentage of the samples to grade again; None: none."""
+    groups: bool
+
+    def destination(self) -> Destination:
+        """Return the destination of a run's files."""
+        from grader.results.destination import Destination
+
+        needs_whole = (bool(self.lines) or self.baseline is not None) and not self.allow_part
+        inputs = () if self.baseline is None else (self.baseline,)
+        return Destination(force=self.options.force, needs_whole=needs_whole, inputs=inputs)
 
 
-def read_baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -> Report | None:
+def read_baseline(path: Path | None, drops: Sequence[MaxDrop], reading: ReadingName, asked: Options) -> Report | None:
     """Read and check the baseline before anything runs, and before a run can replace the file."""
     if path is None:
         if drops:
             raise UsageError("--max-drop needs --baseline.")
         return None
-    from grader.files.results_file import read_report
     from grader.scorers import declarations
+    from grader.scorers.earlier import read_report
 
     report, declared = read_report(path), declarations.load(asked.benchmark)
     will_be = declared.id, declared.split(asked.split)[0], declared.check_protocol(asked.protocol)
@@ -54,40 +76,44 @@ def read_baseline(path: Path | None, drops: Sequence[MaxDrop], asked: Options) -
             f"{path} cannot be the baseline of this run: it has {report.benchmark}, {report.split}, "
             f"{report.protocol}; this run has {', '.join(will_be)}."
         )
+    if not drops:
+        from grader.decisions.gate import no_margin
+
+        raise no_margin(report, reading)
     return report
 
 
-def check_files(names: tuple[str, ...], predictions: str, baseline: Path | None, asked: Options) -> None:
+def check_files(predictions: str, wanted: Wanted) -> None:
     """Raise UsageError for bad files before anything runs. `Destination` makes the checks that need the data."""
-    from grader.files.destination import stem_in
-    from grader.files.run_files import results_path
+    from grader.results.destination import results_path, stem_in
 
     if not Path(predictions).name:
         raise UsageError(f"{predictions}: is a folder" if predictions else "The name of the prediction file is empty.")
+    asked, baseline = wanted.options, wanted.baseline
     stem = stem_in(asked.output_dir, None if predictions == "-" else Path(predictions))
-    output_files.check(names, inputs_of(predictions, baseline, asked))
-    is_whole = asked.limit is None and not asked.ids
-    if is_whole and baseline is not None and stem is not None and baseline.resolve() == results_path(stem).resolve():
+    own = [] if stem is None else [own_path(stem, asked)]
+    inputs = [Path(predictions), *own, baseline, asked.data, asked.judge_replies, asked.judge_prompt]
+    output_files.check_places(wanted.outputs, inputs)
+    if (
+        not asked.is_partial
+        and baseline is not None
+        and stem is not None
+        and real(baseline) == real(results_path(stem))
+    ):
         raise UsageError(
             f"--baseline {baseline}: this run writes its own results there, and the next run would be compared with "
             f"them. Rename the baseline: mv {baseline} {baseline.with_name('baseline_results.json')}"
         )
 
 
-def inputs_of(predictions: str, baseline: Path | None, asked: Options) -> list[Path | None]:
-    """Return the files that a run itself reads or writes: no report may replace them."""
-    from grader.files.destination import stem_in
-
-    stem = stem_in(asked.output_dir, None if predictions == "-" else Path(predictions))
-    written = [] if stem is None else [own_path(stem, asked)]
-    return [Path(predictions), *written, baseline, asked.data, asked.judge_replies, asked.judge_prompt]
-
-
-def check_selftest(asked: Options) -> None:
+def check_selftest(wanted: Wanted) -> None:
     """Raise InfrastructureError before anything runs, if `--require-selftest` cannot be met."""
+    from grader.receipts import check_before
     from grader.scorers import declarations
-    from grader.selftest.required import check_before
 
+    asked = wanted.options
+    if not wanted.require_selftest or asked.score_only:
+        return
     if asked.executor != "local":
         raise UsageError(
             "--require-selftest: a self-test is valid for the machine that it ran on, but programs would run on a "
@@ -97,19 +123,12 @@ def check_selftest(asked: Options) -> None:
     check_before(declared, declared.check_protocol(asked.protocol))
 
 
-def destination(asked: Options, *, needs_whole: bool, inputs: tuple[Path, ...]) -> Destination:
-    """Return the destination of a run's files. `needs_whole`: a gate uses the run; `inputs`: results that it reads."""
-    from grader.files.destination import Destination
-
-    return Destination(force=asked.force, needs_whole=needs_whole, inputs=inputs)
-
-
 def judge_gates(graded: Graded, wanted: Wanted) -> tuple[str, list[GateResult]]:
     """Return why gates cannot be decided (empty: they can), and the gates' decisions."""
-    from grader.selftest.required import problem
+    from grader.receipts import problem
 
     unproven = problem(graded.report) if wanted.require_selftest else ""
-    if unproven or (not wanted.lines and wanted.baseline is None):
+    if unproven or (not wanted.lines and wanted.earlier is None):
         return unproven, []
     from grader.decisions.gate import judge
 
@@ -117,31 +136,56 @@ def judge_gates(graded: Graded, wanted: Wanted) -> tuple[str, list[GateResult]]:
         return "", judge(
             graded.report,
             lines=wanted.lines,
-            baseline=wanted.baseline,
+            baseline=wanted.earlier,
             drops=wanted.drops,
             reading=wanted.reading,
+            confident=wanted.confident,
         )
     except UsageError as error:
         # The gate names something that does not exist; the graded results are saved all the same.
-        unwritten = write_files(graded.write, quiet=wanted.quiet)
+        unwritten = write_files(functools.partial(write_results, graded), quiet=wanted.quiet)
         if unwritten is not None:
             raise unwritten from error
         raise
 
 
-def show(report: Report, *, verbose: bool) -> None:
+def show(report: Report, wanted: Wanted) -> None:
     """Show the table; with `verbose` also one line per sample."""
     from datetime import UTC, datetime
 
     from grader.reports import table
     from grader.reports.text import clean
 
-    show_table(functools.partial(table.render, report, now=datetime.now(UTC)), least=60)
-    if verbose:
+    show_table(functools.partial(table.render, report, now=datetime.now(UTC), groups=wanted.groups), least=60)
+    if wanted.verbose:
         for sample in report.samples:
-            careful = sample.careful
-            say(f"{clean(sample.qid)} #{sample.sample} {sample.official.outcome} {careful.outcome} "
-                f"{clean(careful.detail)[:200]}")  # fmt: skip
+            outcomes = f"{sample.official.outcome} {sample.careful.outcome}"
+            say(f"{clean(sample.qid)} #{sample.sample} {outcomes} {clean(sample.careful.detail)[:200]}".rstrip())
+            if why := table.because(report, sample):
+                say(f"    {clean(why)[:MOST_CHARACTERS]}")
+
+
+def material_of(graded: Graded, predictions: str, asked: Options, gaps: list[Gap]) -> Callable[[], Any]:
+    """Return a function that collects the prompts, images and outputs that a report shows, and what it cannot show."""
+
+    def material() -> Any:
+        from grader.reports import material
+
+        own = own_path(graded.stem, asked) if graded.stem is not None else None
+        there = own if own is not None and own.is_file() else None
+        source = graded.file or Path(predictions)
+        found = material.load(graded.report, source, asked.data, there, benchmark=asked.benchmark)
+        gaps.extend(found.gaps)
+        return found
+
+    return material
+
+
+def write_results(graded: Graded) -> list[Path]:
+    """Write the files of one run, and tell the CI the name of its results file; return the paths."""
+    written = graded.write()
+    github.name_results(written[-1:])
+    return written
 
 
 def write_files(*steps: Callable[[], list[Path]], quiet: bool) -> InfrastructureError | None:
@@ -159,7 +203,7 @@ def write_files(*steps: Callable[[], list[Path]], quiet: bool) -> Infrastructure
 
 
 def report_steps(
-    graded: Graded, wanted: Wanted, material: Callable[[], Any], gates: Sequence[GateResult], asked: Options
+    graded: Graded, wanted: Wanted, material: Callable[[], Any], gates: Sequence[GateResult]
 ) -> list[Callable[[], list[Path]]]:
     """Return one step for each report, so that one that cannot be written does not prevent the others."""
     return [
@@ -170,16 +214,17 @@ def report_steps(
             material,
             gates,
             reading=wanted.reading,
-            again=_report_again(name, graded, wanted, asked),
+            again=_report_again(name, graded, wanted),
         )
         for name in wanted.outputs
     ]
 
 
-def _report_again(name: str, graded: Graded, wanted: Wanted, asked: Options) -> str:
+def _report_again(name: str, graded: Graded, wanted: Wanted) -> str:
     """Return where the results are, and the command that writes a report from them."""
-    from grader.files.run_files import results_path
+    from grader.results.destination import results_path
 
+    asked = wanted.options
     if graded.stem is None:
         return AGAIN
     results = results_path(graded.stem)
@@ -208,7 +253,7 @@ def decide(report: Report, gates: Sequence[GateResult], unwritten: Infrastructur
     if unwritten is not None and code != InfrastructureError.exit_code:
         say(f"error: {unwritten}")
     for gate in gates:
-        annotate.on_top(gate)
+        github.on_top(gate)
     words = {"met": "GATE MET", "failed": "GATE NOT MET", "inconclusive": "GATE INCONCLUSIVE", "unscored": "GATE OPEN"}
     for gate in sorted(gates, key=lambda gate: ("met", "unscored", "inconclusive", "failed").index(gate.state)):
         say(f"{words[gate.state]}: {of}{gate.gate}: {gate.reason}")
@@ -236,7 +281,7 @@ def _silent_judge(report: Report) -> str:
 
 def own_path(stem: Path, asked: Options) -> Path | None:
     """Return the path of the additional file that the benchmark's scorer writes, or None."""
-    from grader.files.run_files import beside
+    from grader.results.destination import beside
     from grader.scorers import declarations, registry
 
     ending = registry.scorer(declarations.load(asked.benchmark).scoring).own_file

@@ -11,6 +11,7 @@ import click
 from grader.commands import options
 from grader.commands.console import say
 from grader.errors import UsageError
+from grader.files.given import read_given
 
 TOKEN = "GRADE_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 EXTRA = (
@@ -55,8 +56,12 @@ def serve_command(
 
     token = _token(token_file)
     check_access(host, token)
-    limits = Limits(body_bytes=_size(body), samples=max_samples, waiting=max_waiting)
-    with Pool(wait=wait, interactive=interactive, **{k: v for k, v in given.items() if v is not None}) as pool:
+    limits = Limits(body_bytes=_size(body), samples=max_samples, waiting=max_waiting, wait=wait)
+    # In memory: fresh completions rarely have a verdict on disk.
+    given["cache"] = "memory" if given["cache"] else False
+    options_ = {name: value for name, value in given.items() if value is not None}
+    # Its own process, so that the counts of two servers never include each other's samples.
+    with Pool(wait=wait, interactive=interactive, shared=False, **options_) as pool:
         serve(pool, host, port, limits=limits, token=token, listening=lambda address: say(f"Listening on {address}"))
     say("Stopped.")
 
@@ -65,7 +70,7 @@ def _token(file: Path | None) -> str:
     if file is None:
         return os.environ.get(TOKEN, "").strip()
     try:
-        return file.read_text(encoding="utf-8").strip()
+        return read_given(file, say).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--token-file {file}: {error}") from error
 

@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING
 from grader.results import READINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from grader.decisions.gate import GateResult
     from grader.reports.interface import Gather
     from grader.results import Reading, ReadingName, Report, SampleResult
 
 PARTS = ("outcome", "credit", "answer", "rule", "detail")
+COLUMNS = ["qid", "sample", "unit", *(f"{reading}_{part}" for reading in READINGS for part in PARTS), "seconds"]
+"""The columns of a report without groups."""
 
 # In some languages and settings, a spreadsheet also starts a new cell after `;`, a tab or a line break. Blanks and
 # apostrophes before a sign are skipped. The signs are those of OWASP and their full-width forms, which East Asian
@@ -43,18 +45,37 @@ def make(
 
 
 def render(report: Report) -> bytes:
-    """Return the table. Group columns are named `group.<field>`; several labels of a sample are joined by `;`."""
+    """Return the table of a report."""
+    return table(records(report))
+
+
+def records(report: Report) -> Iterator[dict[str, object]]:
+    """Yield a row per sample. Group columns are named `group.<field>`; several labels of a sample are joined by `;`."""
     fields = list(dict.fromkeys(field for sample in report.samples for field in _groups(sample)))
+    for sample in report.samples:
+        labels = {f"group.{field}": _joined(_groups(sample).get(field, "")) for field in fields}
+        readings = {
+            f"{reading}_{part}": cell
+            for reading in READINGS
+            for part, cell in zip(PARTS, _cells(sample.reading(reading)), strict=True)
+        }
+        named = {"qid": sample.qid, "sample": sample.sample, "unit": sample.cluster}
+        yield {**named, **labels, **readings, "seconds": _number(sample.seconds)}
+
+
+def table(rows: Iterable[Mapping[str, object]]) -> bytes:
+    """Return rows as CSV, with the columns of all of them. Texts are guarded, numbers unrounded."""
+    kept = list(rows)
+    columns = list(dict.fromkeys(name for row in kept for name in row)) or COLUMNS
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
-    parts = [f"{reading}_{part}" for reading in READINGS for part in PARTS]
-    writer.writerow(["qid", "sample", "unit", *(guarded(f"group.{field}") for field in fields), *parts, "seconds"])
-    for sample in report.samples:
-        labels = [guarded(_joined(_groups(sample).get(field, ""))) for field in fields]
-        readings = [cell for reading in READINGS for cell in _cells(sample.reading(reading))]
-        row = [guarded(sample.qid), sample.sample, guarded(sample.cluster), *labels, *readings]
-        writer.writerow([*row, _number(sample.seconds)])
+    writer.writerow(map(_cell, columns))
+    writer.writerows([_cell(row.get(name)) for name in columns] for row in kept)
     return text.getvalue().encode()
+
+
+def _cell(value: object) -> object:
+    return guarded(value) if isinstance(value, str) else value
 
 
 def guarded(text: str) -> str:
@@ -79,12 +100,11 @@ def _joined(labels: str | list[str]) -> str:
     return labels if isinstance(labels, str) else ";".join(labels)
 
 
-def _cells(reading: Reading) -> list[str]:
+def _cells(reading: Reading) -> list[object]:
     rule = reading.rule if isinstance(reading.rule, str) else ""
-    texts = (reading.answer or "", rule, reading.detail)
-    return [reading.outcome.value, _number(reading.credit), *map(guarded, texts)]
+    return [reading.outcome.value, _number(reading.credit), reading.answer or "", rule, reading.detail]
 
 
-def _number(value: float) -> str:
-    """Format a number; 1 and 1.0 are equal, because a record that was read from a file has floats for integers."""
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+def _number(value: float) -> float:
+    """Return a number; 1 and 1.0 are equal, because a record that was read from a file has floats for integers."""
+    return int(value) if float(value).is_integer() else float(value)

@@ -36,15 +36,18 @@ def render(report: Report, material: Material) -> bytes:
     """Return the report as a self-contained HTML file."""
     from grader.reports.web import page, payload
 
+    name = declarations.name_of(report)
     packed = payload.build(report, material)
     return page.render(
         "page.html.j2",
         styles=("style",),
         scripts=_SCRIPTS,
-        report=report,
-        name=declarations.name_of(report),
+        title=" · ".join(filter(None, (report.model, report.provenance.predictions, name, report.split))),
+        heading=name,
         facts=_facts(report, material),
-        titles=[part for part in (report.model, report.provenance.predictions) if part],
+        first="Group",
+        rows=[(metric.group or "all", metric) for metric in report.metrics],
+        notes=report.notes,
         source=report.provenance.predictions or "a results file",
         index=packed.index,
         chunks=packed.chunks,

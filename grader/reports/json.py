@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.files.results_file import encode_report
+from grader.results.file import encode_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -211,6 +211,8 @@ def _details(case: Case, reading: ReadingName) -> str:
         answer = f" (answer {clean(read.answer)})" if read.answer else ""
         detail = f": {read.detail[:MOST_CHARACTERS]}" if read.detail else ""
         lines.append(f"{clean(sample.qid)} #{sample.sample}: {read.outcome.value}{answer}{detail}")
+        if (first := sample.other_call(read)) is not None:
+            lines.append(f"  {first.call} returned {first.returned or 'nothing'}, expected {first.expected}")
     more = len(lost) - MOST_DETAILS
     return "\n".join([*lines, f"... {more} more; all are in the results file."] if more > 0 else lines)
 

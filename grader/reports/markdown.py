@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from markupsafe import Markup
 
+from grader.decisions import readings
+from grader.predictions.record import all_of, counted
 from grader.reports import selftested
 from grader.reports.markdown_text import code, prose
 from grader.reports.provenance import made_with
-from grader.reports.table import OTHER_PYTHON, is_marked
-from grader.reports.unscored import in_words
-from grader.results import is_same
-from grader.scorers.registry import scorer_of
+from grader.reports.table import OTHER_PYTHON, interval, is_marked
+from grader.reports.text import cut
+from grader.reports.unscored import bounds_in_words, in_words
+from grader.reports.why import outcome, readings_differ
+from grader.results import excluded_from, is_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -95,7 +98,6 @@ def _without_gaps(text: str) -> str:
 
 def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
     pairs = _pairs(report)
-    scorer = scorer_of(report)
     short = report.abbreviations
     different = report.differences()
     overall = [(name, None, pair) for (name, group), pair in pairs.items() if group is None]
@@ -111,20 +113,23 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
         "groups": _section(lambda row: _metric_row(*row), grouped, 16_000, "metrics are in the results file"),
         "samples": len(report.samples),
         "differences": _section(
-            lambda sample: _difference(sample, scorer.marks(sample).kind),
+            lambda sample: _difference(report, sample),
             different,
             15_000,
             "samples are in the results file",
             SHOWN_DIFFERENCES,
         ),
-        "kinds": _kinds(different),
+        "kinds": _kinds(report, different),
         "mark": Markup(f" {OTHER_PYTHON}" if is_marked(report) else ""),  # noqa: S704 - a constant
         "unscored": report.unscored,
         "why_unscored": prose(in_words(report)),
+        "excluded_from": prose(excluded_from(report)),
+        "all_samples": prose(all_of(len(report.samples), "sample")),
+        "samples_counted": prose(counted(len(report.samples), "sample")),
         "bounds": _section(_bound, _bounded(report), 4_000, "metrics are in the results file"),
         "notes": _section(
             lambda note: Markup("- ") + prose(note),
-            [note for note in selftested.notes(report) if note.strip()],
+            [note for note in (*readings.in_words(report), *selftested.notes(report)) if note.strip()],
             4_000,
             "notes are in the results file",
         ),
@@ -202,26 +207,14 @@ def _metric_row(name: str, group: Markup | None, pair: _Pair) -> Markup:
     official, careful = pair.get("official"), pair.get("careful")
     one = careful or official
     assert one is not None
-    figure = _figure(careful) if is_same(official, careful) else Markup("**{}**").format(_figure(careful))
-    interval = _interval(one)
+    is_plain = None in (official, careful) or is_same(official, careful)
+    figure = _figure(careful) if is_plain else Markup("**{}**").format(_figure(careful))
     names = [code(name)] if group is None else [code(name), group]
-    return _row([*names, _figure(official), figure, interval, str(one.n)])
+    return _row([*names, _figure(official), figure, interval(one), str(one.n)])
 
 
 def _figure(metric: Metric | None) -> str:
-    if metric is None:
-        return "unscored"
-    return "–" if metric.value is None else f"{metric.value:.1f}"
-
-
-def _interval(metric: Metric) -> str:
-    """Return the interval; for a metric without a value, the worst and the best case."""
-    if metric.value is None and metric.bounds is not msgspec.UNSET:
-        return f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}"
-    inside = "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
-    if metric.with_flakes is msgspec.UNSET:
-        return inside
-    return f"{inside} ({metric.with_flakes[0]:.1f} to {metric.with_flakes[1]:.1f} with flakes)".lstrip()
+    return "–" if metric is None or metric.value is None else f"{metric.value:.1f}"
 
 
 def _bounded(report: Report) -> list[Metric]:
@@ -229,9 +222,7 @@ def _bounded(report: Report) -> list[Metric]:
 
 
 def _bound(metric: Metric) -> Markup:
-    assert metric.bounds is not msgspec.UNSET
-    low, high = metric.bounds
-    return Markup("- {} ({}): {:.1f} to {:.1f}").format(code(metric.name), metric.reading, low, high)
+    return Markup("- {} ({}): {}").format(code(metric.name), metric.reading, bounds_in_words(metric))
 
 
 def _row(cells: Iterable[str]) -> Markup:
@@ -241,30 +232,39 @@ def _row(cells: Iterable[str]) -> Markup:
 # --- samples and facts ------------------------------------------------------------------------------------------
 
 
-def _kinds(different: Sequence[SampleResult]) -> Markup:
-    counts = Counter((s.official.outcome.value, s.careful.outcome.value) for s in different)
+def _kinds(report: Report, different: Sequence[SampleResult]) -> Markup:
+    counts = Counter((outcome(report, s.official), outcome(report, s.careful)) for s in different)
     return Markup(", ").join(
         Markup("{} {} to {}").format(n, code(official), code(careful))
         for (official, careful), n in counts.most_common(MOST_KINDS)
     )
 
 
-def _difference(sample: SampleResult, kind: str) -> Markup:
+def _difference(report: Report, sample: SampleResult) -> Markup:
+    readings = (_reading(report, reading) for reading in (sample.official, sample.careful))
     name = sample.qid if not sample.sample else f"{sample.qid} #{sample.sample}"
-    return _row([code(name, 80), _reading(sample.official), _reading(sample.careful), _evidence(sample, kind)])
+    return _row([code(name, 80), *readings, _evidence(report, sample)])
 
 
-def _reading(reading: Reading) -> Markup:
-    outcome = code(reading.outcome.value)
-    return Markup("{}: {}").format(outcome, code(reading.answer, 60)) if reading.answer else outcome
+def _reading(report: Report, reading: Reading) -> Markup:
+    name = code(outcome(report, reading))
+    return Markup("{}: {}").format(name, code(reading.answer, 60)) if reading.answer else name
 
 
-def _evidence(sample: SampleResult, kind: str) -> Markup:
-    """Return the kind of difference, the rules if they differ, and the detail of the careful reading."""
-    rules = [r.rule for r in (sample.official, sample.careful) if isinstance(r.rule, str)]
-    changed = " -> ".join(rules) if len(set(rules)) > 1 else ""
-    detail = sample.careful.detail or sample.official.detail
-    return Markup(", ").join(code(text, 160) for text in (kind, changed, detail) if text.strip())
+def _evidence(report: Report, sample: SampleResult) -> Markup:
+    """Return why the readings differ, and the first other call."""
+    why = " ".join(readings_differ(report, sample).split())
+    found = [_sentence(why)] if why else []
+    if (first := sample.other_call(sample.careful)) is not None:
+        parts = code(first.call, 60), code(first.returned or "nothing", 60), code(first.expected, 60)
+        found.append(Markup("{} returned {}, expected {}").format(*parts))
+    return Markup("; ").join(found)
+
+
+def _sentence(text: str, most: int = 200) -> Markup:
+    """Return a sentence as text; one with words of a program as one code span, which breaks none of them."""
+    shown = prose(text, most)
+    return shown if str(shown) == cut(text, most) else code(text, most)
 
 
 def _is_table(value: object) -> bool:

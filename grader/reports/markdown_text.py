@@ -8,16 +8,18 @@ span, and in prose every word that is not clearly a plain word or number becomes
 from __future__ import annotations
 
 import re
-from itertools import groupby
 
 from markupsafe import Markup
 
 from grader.reports.text import clean
 
-_WORD = re.compile(r"\(?(?:[^\W\d_]+(?:'[a-z]+)?|[a-z]+(?:-[a-z]+)+)[.,:;)]*")
-_NUMBER = re.compile(r"(?:\(?[-+]?\d{1,6}(?:\.\d{1,6})?%?|%|->)[.,:;)]*")
-_HASH = re.compile(r"\(?[0-9a-fA-F]{7,}[.,:;)]*")
-_LIST_MARK = re.compile(r"\d+[.)]")
+_PART = re.compile(r"(\(?)`([^`]*[^`\s][^`]*)`([.,:;)]*)(?!\S)|(\S+)")
+"""Code that a sentence quotes, or a word."""
+_ENDS = re.compile(r"(\(?)(.*[^.,:;)])([.,:;)]*)")
+_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|[^\W\d_]+(?:-[^\W\d_]+)+")
+_NUMBER = re.compile(r"[-+]?\d{1,6}(?:\.\d{1,6}){0,2}%?|%|->|†")
+_HASH = re.compile(r"[0-9a-fA-F]{7,}")
+_LIST_MARK = re.compile(r"\d+[.)]|=")
 
 
 def code(text: str, limit: int = 120) -> Markup:
@@ -28,13 +30,24 @@ def code(text: str, limit: int = 120) -> Markup:
 
 
 def prose(text: str, limit: int = 600) -> Markup:
-    """Return a sentence of the grader as text; everything in it but plain words and numbers becomes a code span."""
-    words = _line(text, limit).split(" ")
-    quiet = [_is_quiet(word, first=number == 0) for number, word in enumerate(words)]
-    runs = groupby(zip(words, quiet, strict=True), key=lambda pair: pair[1])
-    # Quiet words have no character with a meaning in Markdown.
-    parts = [(" ".join(word for word, _ in run), plain) for plain, run in runs]
-    return Markup(" ").join(Markup(run) if plain else code(run, limit) for run, plain in parts)  # noqa: S704
+    """Return a sentence of the grader as text; everything in it but plain words and numbers becomes a code span.
+
+    What the sentence has between back-ticks is one code span. Brackets and punctuation around a word stay outside.
+    """
+    parts = _PART.finditer(_line(text, limit))
+    return Markup(" ").join(_part(found, limit, first=number == 0) for number, found in enumerate(parts))
+
+
+def _part(found: re.Match[str], limit: int, *, first: bool) -> Markup:
+    before, quoted, after, word = found.groups()
+    if word is not None:
+        if first and _LIST_MARK.fullmatch(word):
+            return code(word, limit)
+        ends = _ENDS.fullmatch(word)
+        before, quoted, after = ends.groups() if ends else ("", word, "")
+        if _is_quiet(quoted):
+            return Markup(word)  # noqa: S704 - it has no character with a meaning in Markdown
+    return Markup(before) + code(quoted, limit) + Markup(after)  # noqa: S704 - brackets and punctuation
 
 
 def _line(text: str, limit: int) -> str:
@@ -43,14 +56,9 @@ def _line(text: str, limit: int) -> str:
     return words if len(words) <= limit and len(text) <= 4 * limit else words[: limit - 1] + "…"
 
 
-def _is_quiet(word: str, *, first: bool) -> bool:
-    if _WORD.fullmatch(word):
-        return not _HASH.fullmatch(word)
-    if first and _LIST_MARK.fullmatch(word):
-        return False
-    if word == "=" and not first:
-        return True
-    return _NUMBER.fullmatch(word) is not None
+def _is_quiet(word: str) -> bool:
+    plain = _WORD.fullmatch(word) is not None and not _HASH.fullmatch(word)
+    return plain or word == "=" or _NUMBER.fullmatch(word) is not None
 
 
 def _span(part: str) -> Markup:

@@ -12,13 +12,13 @@ import msgspec
 
 from grader.data.images import Picture
 from grader.errors import GradeError
-from grader.files.run_files import beside as file_beside
-from grader.files.run_files import stem_of
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.select import is_fingerprint
 from grader.reports.gaps import Gap, first_line
 from grader.reports.questions import Shown, gather
+from grader.results.destination import beside as file_beside
+from grader.results.destination import stem_of
 from grader.scorers import declarations
 from grader.scorers.interface import OwnFile, Program
 from grader.scorers.registry import scorer_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.reports.selftested import canaries_in_words, flakes_in_words, in_words
+from grader.reports.selftested import canaries_in_words, in_words
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ def made_with(report: Report) -> dict[str, Any]:
         found |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
     if report.provenance.selftest is not None:
         found["selftest"] = in_words(report.provenance.selftest)
-    if report.provenance.flakes is not None:
-        found["flakes"] = flakes_in_words(report.provenance.flakes)
     if report.model is not None:
         found = {"model": report.model, **found}
     found |= scorer_of(report).made_with(report)

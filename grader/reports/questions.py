@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from grader.data.images import Images, Picture, folder_of
-from grader.data.load import Wanted, rows_of
+from grader.data.load import ALL, rows_of
 from grader.errors import DataUnavailableError, GradeError
 from grader.reports.gaps import Gap, first_line
 from grader.scorers.registry import scorer_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from grader.benchmark import Benchmark
-    from grader.data.rows import Rows
+    from grader.data.tables import Rows
     from grader.predictions.file import PredictionFile
     from grader.results import Report
     from grader.scorers.registry import AnyScorer
@@ -60,7 +60,7 @@ def gather(
     try:
         found_data = None if given is not None else _in_folders(report, declared, scorer, folders)
         rows, given = found_data or _Data(_rows(report, declared, scorer, file, given), given)
-        if not _is_unchanged(report, declared, scorer, rows):
+        if not _is_unchanged(report, rows):
             gaps.append(Gap(what="questions", why=f"The data ({rows.origin}) is not the data that was graded."))
             return Shown()
         predicted = [record.qid for record in file.records] if file else []
@@ -79,10 +79,14 @@ def gather(
     if len(found) < len(wanted):
         why = f"The data has no row for {len(wanted) - len(found)} of {len(wanted)} {declared.unit}s."
         gaps.append(Gap(what="questions", why=why))
-    if declared.columns.image is None:
+    column = declared.image_column(report.protocol)
+    if column is None:
         return Shown(tasks=_with_prompts(found, file))
-    images = Images(tasks, declared.columns.image, folder_of(declared, report.split, given))
-    return _with_images(_with_prompts(found, file), images, declared, rows.origin, gaps)
+    images = Images(tasks, column, folder_of(declared, report.split, given))
+    if images.is_empty:
+        none = f"because the data ({rows.origin}) has none (column {column})"
+        gaps.append(Gap(what="images", why=f"The report has no images, {none}."))
+    return _with_images(_with_prompts(found, file), images, declared.unit, gaps)
 
 
 def _places(report: Report, folders: Iterable[Path]) -> list[Path]:
@@ -100,7 +104,7 @@ def _in_folders(report: Report, declared: Benchmark, scorer: AnyScorer, folders:
     for path in _places(report, folders):
         with contextlib.suppress(GradeError, OSError, LookupError, ValueError, TypeError):
             rows = _rows(report, declared, scorer, None, path)
-            if _is_unchanged(report, declared, scorer, rows):
+            if _is_unchanged(report, rows):
                 return _Data(rows, path)
     return None
 
@@ -113,11 +117,9 @@ def _rows(
         carried = scorer.carried(file, declared) if report.provenance.data_is_carried else None
         if carried is not None:
             return carried
-    # Without the name of the image column, no column is left out.
-    whole = msgspec.structs.replace(declared, columns=msgspec.structs.replace(declared.columns, image=None))
     from_hub = given is None and bool(declared.splits[report.split].hub)
     with _offline() if from_hub else contextlib.nullcontext():
-        return rows_of(whole, report.split, report.protocol, given, columns=None, own=scorer.own_rows)
+        return rows_of(declared, report.split, report.protocol, given, scorer, wanted=ALL)
 
 
 @contextlib.contextmanager
@@ -134,14 +136,8 @@ def _offline() -> Iterator[None]:
         datasets.config.HF_HUB_OFFLINE, hub.HF_HUB_OFFLINE = before
 
 
-def _is_unchanged(report: Report, declared: Benchmark, scorer: AnyScorer, rows: Rows) -> bool:
-    """Return whether the columns that grading used are unchanged."""
-    made_of = report.provenance.data_digest
-    if made_of in {None, rows.digest}:
-        return True
-    wanted = Wanted(scorer.columns(declared, report.split), declared.columns.image)
-    kept = [{key: value for key, value in row.items() if key in wanted} for row in rows.rows]
-    return hashlib.sha256(msgspec.json.encode(kept, order="sorted", enc_hook=str)).hexdigest()[:16] == made_of
+def _is_unchanged(report: Report, rows: Rows) -> bool:
+    return report.provenance.data_digest in {None, rows.digest}
 
 
 def _with_prompts(tasks: dict[str, Task], file: PredictionFile | None) -> dict[str, Task]:
@@ -154,7 +150,7 @@ def _with_prompts(tasks: dict[str, Task], file: PredictionFile | None) -> dict[s
     }
 
 
-def _with_images(tasks: dict[str, Task], images: Images, declared: Benchmark, origin: str, gaps: list[Gap]) -> Shown:
+def _with_images(tasks: dict[str, Task], images: Images, unit: str, gaps: list[Gap]) -> Shown:
     found: dict[str, Picture] = {}
     image_of: dict[str, str] = {}
     lost = 0
@@ -165,11 +161,8 @@ def _with_images(tasks: dict[str, Task], images: Images, declared: Benchmark, or
             continue
         image_of[qid] = _key(picture)
         found.setdefault(image_of[qid], picture)
-    if images.is_empty:
-        none = f"because the data ({origin}) has none (column {declared.columns.image})"
-        gaps.append(Gap(what="images", why=f"The report has no images, {none}."))
-    elif lost:
-        gaps.append(Gap(what="images", why=f"The data names images of {lost} {declared.unit}s that do not exist."))
+    if lost:
+        gaps.append(Gap(what="images", why=f"The data names images of {lost} {unit}s that do not exist."))
     return Shown(tasks=tasks, image_of=image_of, images=found)
 
 

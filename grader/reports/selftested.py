@@ -1,16 +1,14 @@
-"""Notes about the machine that graded: the results of its self-test, its canaries and its repeated verdicts."""
+"""Notes about the machine that graded: the results of its self-test and its canaries."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from grader.predictions.record import counted
 
 if TYPE_CHECKING:
-    from grader.results import CanaryProvenance, FlakeProvenance, Report, SelftestProvenance
+    from grader.results import CanaryProvenance, Report, SelftestProvenance
 
 _COUNTED = {"reference": "references pass", "wording": "correct answers are read"}
 """Kind of probe that a note mentions -> text after its count."""
@@ -22,35 +20,7 @@ def notes(report: Report, now: datetime | None = None) -> list[str]:
     tested, sandbox = report.provenance.selftest, report.provenance.sandbox
     canaries = sandbox.canaries if sandbox is not None else None
     found = [canaries_in_words(canaries)] if canaries is not None and canaries.misjudged else []
-    found += _flakes(report)
     return [*report.notes, *found, *([] if tested is None else [in_words(tested, now)])]
-
-
-def _flakes(report: Report) -> list[str]:
-    """Return a note on how much flaky verdicts could change the overall metrics."""
-    flakes = report.provenance.flakes
-    ranges = [
-        f"{metric.name} ({metric.reading}) {metric.with_flakes[0]:.1f} to {metric.with_flakes[1]:.1f}"
-        for metric in report.metrics
-        if metric.group is None and metric.with_flakes is not msgspec.UNSET
-    ]
-    if flakes is None or not ranges:
-        return []
-    return [f"{flakes_in_words(flakes)}. The 95 % intervals, widened by this rate (with flakes): {', '.join(ranges)}."]
-
-
-def flakes_in_words(flakes: FlakeProvenance) -> str:
-    """Return a sentence about the ledger's rate, without its full stop."""
-    return (
-        f"{flakes.flips} of {flakes.checked} verdicts changed when samples were graded again on the same machine, "
-        f"so at most {bound_in_words(flakes.bound)}"
-    )
-
-
-def bound_in_words(share: float) -> str:
-    """Return an upper bound of the share of verdicts that change, with two digits."""
-    percent = 100 * share
-    return f"{100 if percent >= 99.5 else f'{percent:.2g}'} % of verdicts change (95 % confidence)"
 
 
 def canaries_in_words(canaries: CanaryProvenance) -> str:

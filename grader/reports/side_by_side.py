@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from grader.errors import UsageError
 from grader.reports.web import page, sides
 from grader.scorers import declarations
@@ -28,17 +30,26 @@ def render(runs: Sequence[Side]) -> bytes:
         raise UsageError(f"{len(runs)} runs: from 2 to {MOST_RUNS} fit side by side; `grade leaderboard` ranks more.")
     packed = sides.build(runs)
     first = runs[0].report
-    names = [run.name.short for run in runs]
+    names, name = [run.name.short for run in runs], declarations.name_of(first)
     return page.render(
-        "sides.html.j2",
+        "page.html.j2",
         styles=("style", "many", "sides"),
         scripts=_SCRIPTS,
-        name=declarations.name_of(first),
-        names=list(zip("ABCDEFGH", names, strict=False)),
-        facts=[f"split {first.split}", f"protocol {first.protocol}"],
+        title=" · ".join([*names, name]),
+        heading=f"{name}: {len(names)} runs side by side",
+        facts=[
+            *(
+                Markup('<b class="run run-{0}">{0}</b> {1}').format(*run)
+                for run in zip("ABCDEFGH", names, strict=False)
+            ),
+            f"split {first.split}",
+            f"protocol {first.protocol}",
+        ],
+        first="Run",
+        notes=(),
         rows=[
-            (name, metric)
-            for name, run in zip(names, runs, strict=True)
+            (run_name, metric)
+            for run_name, run in zip(names, runs, strict=True)
             for metric in run.report.metrics
             if metric.group is None
         ],

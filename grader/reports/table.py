@@ -8,35 +8,49 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.predictions.record import all_of, counted
 from grader.reports import selftested
-from grader.reports.text import clean
-from grader.reports.unscored import in_words
-from grader.results import READINGS, is_same
+from grader.reports.runs.document import Cell, Column, Table
+from grader.reports.runs.terminal import drawn
+from grader.reports.text import clean, cut
+from grader.reports.unscored import bounds_in_words, in_words
+from grader.reports.why import outcome, readings_differ
+from grader.results import excluded_from, is_same
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
 
     from grader.results import Metric, Report, SampleResult
 
 SHOWN_DIFFERENCES = 10
+LONGEST_REASON = 200
 OTHER_PYTHON = "†"
 """Marks official values that were measured with another Python than the official one."""
-MAX_LABELS = 12
-"""A breakdown with more labels than this is only in the results file."""
+MOST_GROUPS = 8
+"""More groups than this are only shown on request."""
+
+Pair = tuple["Metric | None", "Metric | None"]
+"""A metric in the official and in the careful reading."""
 
 
-def render(report: Report, *, width: int = 100, colour: bool = False, now: datetime | None = None) -> str:
-    """Return the report as text: a table of both readings, then the differences, then notes.
+def render(
+    report: Report, *, width: int = 100, colour: bool = False, now: datetime | None = None, groups: bool = False
+) -> str:
+    """Return the report as text: a table of both readings, then the groups, the differences, and notes.
 
-    `now`: the current time, if the run has just ended.
+    `now`: the current time, if the run has just ended. `groups`: show all groups, however many there are.
     """
     from rich.console import Console
 
     text = io.StringIO()
     console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
-    console.print(_table(report))
+    title = clean(f"{report.benchmark} · {report.split} · {report.protocol}")
+    overall = {name: pair for (name, group), pair in _pairs(report).items() if group is None}
+    console.print(*_table(report, title, "metric", overall, width))
+    for part in _groups(report, width, everything=groups):
+        console.print(part)
     for line in (
         *_differences(report),
         *_unscored(report),
@@ -46,33 +60,43 @@ def render(report: Report, *, width: int = 100, colour: bool = False, now: datet
     return text.getvalue()
 
 
-def _table(report: Report) -> object:
-    from rich import box
-    from rich.padding import Padding
-    from rich.table import Table
+def _pairs(report: Report) -> dict[tuple[str, str | None], Pair]:
+    """Return (name, group) -> the metric in both readings."""
+    rows: dict[tuple[str, str | None], dict[str, Metric]] = {}
+    for metric in report.metrics:
+        rows.setdefault((metric.name, metric.group), {})[metric.reading] = metric
+    return {key: (found.get("official"), found.get("careful")) for key, found in rows.items()}
 
-    title = clean(f"{report.benchmark} · {report.split} · {report.protocol}")
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("metric", overflow="fold")
-    for reading in READINGS:
-        mark = f" {OTHER_PYTHON}" if reading == "official" and is_marked(report) else ""
-        table.add_column(reading + mark, justify="right")
-    table.add_column("95 % interval (careful)", justify="right")
-    pairs = _pairs(report)
-    flaky = any(one is not None and one.with_flakes is not msgspec.UNSET for pair in pairs for one in pair)
-    if flaky:
-        table.add_column("with flakes", justify="right")
-    table.add_column("n", justify="right")
-    short = report.abbreviations
-    for official, careful in pairs:
-        one = careful or official
-        assert one is not None
-        # A long name that is broken keeps the indentation on every line.
-        name = one.name if one.group is None else Padding(f"{one.name}, {_group(one.group, short)}", (0, 0, 0, 2))
-        style = None if is_same(official, careful) else "bold"
-        ranges = (_interval(one), *([_with_flakes(one)] if flaky else []))
-        table.add_row(name, _figure(official), _figure(careful), *ranges, str(one.n), style=style)
-    return table
+
+def _groups(report: Report, width: int, *, everything: bool) -> list[object]:
+    """Return a table of the first metric for each field of groups, or how to get them if there are many."""
+    headline = report.metrics[0].name if report.metrics else ""
+    fields: dict[str, dict[str, Pair]] = {}
+    for (name, group), pair in _pairs(report).items():
+        if group is not None and name == headline:
+            field, _, label = group.partition("=")
+            short = report.abbreviations.get(label)
+            fields.setdefault(field, {})[f"{label} ({short})" if short else label] = pair
+    count = sum(map(len, fields.values()))
+    if count > MOST_GROUPS and not everything:
+        return [f"{count} groups ({clean(', '.join(fields))}): --groups shows them here, -o FILE.html on a page.\n"]
+    titles = ((f"{headline} by {field}", pairs) for field, pairs in fields.items())
+    return [table for title, pairs in titles for table in _table(report, title, "", pairs, width)]
+
+
+def _table(report: Report, title: str, names: str, pairs: Mapping[str, Pair], width: int) -> Iterator[object]:
+    """Yield the table of metrics."""
+    mark = f" {OTHER_PYTHON}" if is_marked(report) else ""
+    heads = (f"official{mark}", "careful", "95 % interval (careful)", "n")
+    columns = [Column(name=names, kind="name"), *(Column(name=head) for head in heads)]
+    rows = []
+    for name, (official, careful) in pairs.items():
+        shown = careful or official
+        assert shown is not None
+        is_bold = official is not None and careful is not None and not is_same(official, careful)
+        texts = (name, _figure(official), _figure(careful), interval(shown), str(shown.n))
+        rows.append([Cell(text=text, tone="strong" if is_bold else "") for text in texts])
+    return drawn(Table(title=title, columns=columns, rows=rows), title, width)
 
 
 def is_marked(report: Report) -> bool:
@@ -80,97 +104,58 @@ def is_marked(report: Report) -> bool:
     return report.provenance.sandbox is not None and report.provenance.sandbox.has_another_python
 
 
-def _group(group: str, abbreviations: dict[str, str]) -> str:
-    label = group.partition("=")[2]
-    short = abbreviations.get(label)
-    return clean(f"{group} ({short})" if short else group)
-
-
-def _pairs(report: Report) -> list[tuple[Metric | None, Metric | None]]:
-    """Return (official, careful) for each row: all overall metrics, and the groups of the first metric below it."""
-    rows: dict[tuple[str, str | None], dict[str, Metric]] = {}
-    for metric in report.metrics:
-        rows.setdefault((metric.name, metric.group), {})[metric.reading] = metric
-    headline = report.metrics[0].name if report.metrics else ""
-    labels = Counter(group.partition("=")[0] for name, group in rows if group is not None and name == headline)
-    shown = [
-        (name, group)
-        for name, group in rows
-        if group is None or (name == headline and labels[group.partition("=")[0]] <= MAX_LABELS)
-    ]
-    # Groups follow their metric: elsewhere they would seem to belong to the metric above them.
-    shown.sort(key=lambda row: (row[0] != headline, row[1] is not None))
-    return [(rows[key].get("official"), rows[key].get("careful")) for key in shown]
-
-
 def _figure(metric: Metric | None) -> str:
-    """Return a value as text, with a star if unscored samples are excluded from it."""
-    if metric is None:
-        return "unscored"
-    if metric.value is None:
+    """Return a value as text, with a star if unscored samples are excluded from it; a dash if there is none."""
+    if metric is None or metric.value is None:
         return "–"
     return f"{metric.value:.1f}" if metric.bounds is msgspec.UNSET else f"* {metric.value:.1f}"
 
 
-def _interval(metric: Metric) -> str:
+def interval(metric: Metric) -> str:
     """Return the interval; for a metric without a value, the worst and the best case."""
     if metric.value is None and metric.bounds is not msgspec.UNSET:
         return f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}"
     return "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
 
 
-def _with_flakes(metric: Metric) -> str:
-    return "" if metric.with_flakes is msgspec.UNSET else "{:.1f} to {:.1f}".format(*metric.with_flakes)
-
-
 def _differences(report: Report) -> list[str]:
     different = report.differences()
     total = len(report.samples)
     if not different:
-        return [] if not total else [f"Official and careful agree on all {total} samples."]
-    lines = [f"Official and careful differ on {len(different)} of {total} samples:"]
-    glossary = scorer_of(report).glossary
-    lines += [_difference(sample, glossary) for sample in different[:SHOWN_DIFFERENCES]]
+        return [] if not total else [f"Official and careful agree on {all_of(total, 'sample')}."]
+    lines = [f"Official and careful differ on {len(different)} of {counted(total, 'sample')}:"]
+    lines += [_difference(report, sample) for sample in different[:SHOWN_DIFFERENCES]]
     if len(different) > SHOWN_DIFFERENCES:
-        counts = Counter((s.official.outcome, s.careful.outcome) for s in different)
+        counts = Counter((outcome(report, s.official), outcome(report, s.careful)) for s in different)
         kinds = ", ".join(f"{n} {a} -> {b}" for (a, b), n in counts.most_common())
         lines.append(f"  ... {len(different) - SHOWN_DIFFERENCES} more ({kinds}); all are in the results file.")
     return lines
 
 
-def _difference(sample: SampleResult, glossary: Mapping[str, str]) -> str:
+def _difference(report: Report, sample: SampleResult) -> str:
     official, careful = (
-        f"{reading.answer} ({reading.outcome})" if reading.answer else str(reading.outcome)
+        f"{clean(reading.answer)} ({outcome(report, reading)})" if reading.answer else outcome(report, reading)
         for reading in (sample.official, sample.careful)
     )
-    why = clean(sample.careful.detail or _rules(sample, glossary))[:160]
+    why = cut(readings_differ(report, sample), LONGEST_REASON)
     return f"  {clean(sample.qid)} #{sample.sample}: {official} -> {careful}{f'  ({why})' if why else ''}"
-
-
-def _rules(sample: SampleResult, glossary: Mapping[str, str]) -> str:
-    """Explain the rules of both readings, if they differ."""
-    pairs = [(name, getattr(sample, name).rule) for name in READINGS]
-    rules = {name: rule for name, rule in pairs if isinstance(rule, str)}
-    if len(set(rules.values())) < 2:
-        return ""
-    return "; ".join(f"{name}: {_in_a_sentence(glossary.get(rule, rule))}" for name, rule in rules.items())
-
-
-def _in_a_sentence(text: str) -> str:
-    """Return a sentence as a part of another one: without its full stop, its first word in lower case."""
-    first, _, rest = text.removesuffix(".").partition(" ")
-    return f"{first[:1].lower() + first[1:] if first[1:].islower() else first} {rest}".strip()
 
 
 def _unscored(report: Report) -> list[str]:
     if not report.unscored:
         return []
-    lines = [
-        f"{report.unscored} of {len(report.samples)} samples are unscored ({in_words(report)}) and excluded from all "
-        "metrics (*). Worst and best case:"
+    overall = [metric for metric in report.metrics if metric.group is None]
+    bounded = [metric for metric in overall if metric.bounds is not msgspec.UNSET]
+    star = " (*)" if any(metric.value is not None for metric in bounded) else ""
+    return [
+        f"{report.unscored} of {counted(len(report.samples), 'sample')} unscored ({in_words(report)}): excluded from "
+        f"{excluded_from(report)}{star}.{' Worst and best case:' if bounded else ''}",
+        *(f"  {metric.name} ({metric.reading}): {bounds_in_words(metric)}" for metric in bounded),
     ]
-    for metric in report.metrics:
-        if metric.group is None and metric.bounds is not msgspec.UNSET:
-            low, high = metric.bounds
-            lines.append(f"  {metric.name} ({metric.reading}) lies between {low:.1f} and {high:.1f}")
-    return lines
+
+
+def because(report: Report, sample: SampleResult) -> str:
+    """Return in one line what the scorer knows of a sample that lost credit: a failing test, the first other call."""
+    if sample.official.credit == sample.careful.credit == 1:
+        return ""
+    return "; ".join(f"{name} {' '.join(value.split())}" for name, value in scorer_of(report).marks(sample).facts)

@@ -11,6 +11,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 _OF_THE_INTERPRETER = ("PYTHON", "LANG", "LC_", "HF_", "LD_")
@@ -20,25 +24,34 @@ _OF_THE_INTERPRETER = ("PYTHON", "LANG", "LC_", "HF_", "LD_")
 def grade(*words: object, cwd: Path | None = None, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run `grade` with these words in a process that has its modules loaded already, which saves most of the time."""
     arguments = [*map(str, words)]
-    if not _as_when_launched(dict(os.environ)):
+    if _early(os.environ) != _early(_FIRST):
         return in_a_new_interpreter(*arguments, cwd=cwd, stdin=stdin)
     return Started(*arguments, cwd=cwd, stdin=stdin).wait()
 
 
 class Started:
-    """A run of `grade` in a fork of the launcher, which starts no other one before it has been waited for."""
+    """A run of `grade` in a fork of the launcher, which starts no other one before it has been waited for.
 
-    def __init__(self, *words: object, cwd: Path | None = None, stdin: str | None = None) -> None:
+    `streams`: name of an output, "stdout" or "stderr" -> the device or pipe that it is, instead of what is returned.
+    """
+
+    def __init__(
+        self, *words: object, cwd: Path | None = None, stdin: str | None = None, streams: dict[str, Path] | None = None
+    ) -> None:
         self._arguments = [*map(str, words)]
         self._place = tempfile.TemporaryDirectory(prefix="grade-test-")
         self._folder = Path(self._place.name)
         (self._folder / "stdin").write_text(stdin or "", encoding="utf-8")
-        job = {"arguments": self._arguments, "cwd": str(cwd or Path.cwd()), "environment": dict(os.environ)}
-        launcher = _launcher()
-        assert launcher.stdin is not None
-        launcher.stdin.write(json.dumps(job | {"streams": self._place.name}) + "\n")
-        launcher.stdin.flush()
-        self._pid = _number()
+        for name, target in (streams or {}).items():
+            (self._folder / name).symlink_to(target)
+        # One worker: several tests run at a time, and to start a sandbox takes longer than most of their programs.
+        environment = {"GRADE_WORKERS": "1", **os.environ}
+        job = {"arguments": self._arguments, "cwd": str(cwd or Path.cwd()), "environment": environment}
+        self._launcher = _launcher(_early(os.environ))
+        assert self._launcher.stdin is not None
+        self._launcher.stdin.write(json.dumps(job | {"streams": self._place.name}) + "\n")
+        self._launcher.stdin.flush()
+        self._pid = self._number()
 
     def is_running(self) -> bool:
         """Whether it has not ended yet."""
@@ -55,10 +68,20 @@ class Started:
 
     def wait(self) -> subprocess.CompletedProcess[str]:
         """Wait for its end."""
-        code = _number()
+        code = self._number()
         with self._place:
-            output, errors = ((self._folder / name).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
+            output, errors = (self._said(self._folder / name) for name in ("stdout", "stderr"))
         return subprocess.CompletedProcess(self._arguments, code, output, errors)
+
+    def _said(self, path: Path) -> str:
+        return "" if path.is_symlink() else path.read_text(encoding="utf-8")
+
+    def _number(self) -> int:
+        """Return the next number that the launcher says: of each run its process, and later its exit code."""
+        assert self._launcher.stdout is not None
+        said = self._launcher.stdout.readline()
+        assert said, f"the launcher has ended; see why: {sys.executable} -P {LAUNCHER}"
+        return int(said)
 
 
 def in_a_new_interpreter(
@@ -76,27 +99,19 @@ def in_a_new_interpreter(
     )
 
 
-def _number() -> int:
-    """Return the next number that the launcher says: of each run its process, and later its exit code."""
-    launcher = _launcher()
-    assert launcher.stdout is not None
-    said = launcher.stdout.readline()
-    assert said, f"the launcher has ended; see why: {sys.executable} -P {LAUNCHER}"
-    return int(said)
-
-
 @functools.cache
-def _launcher() -> subprocess.Popen[str]:
+def _launcher(early: frozenset[tuple[str, str]]) -> subprocess.Popen[str]:
     """Start the process that the others are forked from, once a worker; it ends with the worker."""
     command = [sys.executable, "-P", LAUNCHER]
-    launcher = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=_FIRST)
+    environment = {name: _FIRST[name] for name in _FIRST if not name.startswith(_OF_THE_INTERPRETER)} | dict(early)
+    launcher = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
     atexit.register(launcher.communicate)
     return launcher
 
 
+def _early(environment: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """Return the variables that have their effect when an interpreter or a library is loaded."""
+    return frozenset((name, text) for name, text in environment.items() if name.startswith(_OF_THE_INTERPRETER))
+
+
 _FIRST = dict(os.environ)
-
-
-def _as_when_launched(environment: dict[str, str]) -> bool:
-    early = [{k: v for k, v in e.items() if k.startswith(_OF_THE_INTERPRETER)} for e in (_FIRST, environment)]
-    return early[0] == early[1]

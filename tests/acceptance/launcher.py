@@ -17,6 +17,7 @@ from pathlib import Path
 
 import grader
 import grader.__main__
+from grader.errors import InfrastructureError
 
 EARLY = ("numpy", "numpy.random", "rich.console", "rich.progress", "rich.table", "PIL.Image", "jinja2", "openai")
 
@@ -25,7 +26,7 @@ def load() -> None:
     """Import all modules of the package, and what many of them import only where they use it."""
     for module in pkgutil.walk_packages(grader.__path__, "grader."):
         # What belongs to an extra that is not installed is not needed either.
-        with contextlib.suppress(ImportError):
+        with contextlib.suppress(ImportError, InfrastructureError):
             importlib.import_module(module.name)
     for name in EARLY:
         importlib.import_module(name)

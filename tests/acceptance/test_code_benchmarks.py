@@ -1,5 +1,7 @@
 """Code benchmarks by a TOML file alone: HumanEval, and one of somebody's own; no Python."""
 
+# ruff: noqa: E501 - a task on one line
+
 from __future__ import annotations
 
 import json
@@ -129,16 +131,37 @@ def test_a_benchmark_of_ones_own_needs_a_toml_file_and_data(own, tmp_path):
     assert done.returncode == 0, done.stderr
     assert outcomes(tmp_path / "p.json", "careful") == {
         "twice": ["passed", "failed"],
-        "half": ["passed", "lint_failed"],
+        "half": ["passed", "error"],
     }
-    assert "level=easy" in done.stderr
+    assert "pass@1 by level" in done.stderr
+
+
+BY_NAME = [
+    {"name": "scaled", "stub": "", "asserts": "assert scaled(3) == 6\n", "level": "easy", "known": "R = 2\ndef scaled(x):\n    return R * x\n"},
+    {"name": "lcm", "stub": "import math\n", "asserts": "assert lcm(4, 6) == 12\n", "level": "hard", "known": "def lcm(x, y):\n    return x * y // math.gcd(x, y)\n"},
+]  # fmt: skip
+
+
+def test_tests_that_call_by_name_need_no_signature(own, tmp_path):
+    (own / "benchmark.toml").write_text(OWN.replace('groups = ["level"]', 'groups = ["level"]\nsolution = "known"'))
+    (own / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in BY_NAME))
+    wrong = ["```python\ndef scaled(x):\n    return x\n```", "```python\ndef lcm(x, y):\n    return x\n```"]
+    given = [
+        {"qid": row["name"], "predictions": [f"<think>hm</think>Sure!\n{row['known']}", row["known"], bad]}
+        for row, bad in zip(BY_NAME, wrong, strict=True)
+    ]
+    (tmp_path / "p.json").write_text(json.dumps(given))
+    done = grade(tmp_path / "p.json", "-b", own, *BUBBLEWRAP)
+    assert done.returncode == 0, done.stderr
+    assert outcomes(tmp_path / "p.json", "careful") == {row["name"]: ["passed", "passed", "failed"] for row in BY_NAME}
+    assert outcomes(tmp_path / "p.json", "official")["lcm"] == ["error", "passed", "failed"]
 
 
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
         ('tests = "asserts"\n', "", "[columns] needs `tests`"),
-        ('signature = "stub"\n', "", "[columns] needs either `signature`, or `prompt` with `entry_point`"),
+        ('tests = "asserts"\n', 'outputs = "asserts"\n', "[columns] has `outputs`, but no `inputs`"),
         ('signature = "stub"', 'prompt = "stub"', "`prompt` and `entry_point` belong together"),
         ('timed_out = "too slow"', 'assembly = "v2"', "Invalid enum value 'v2' - at `$.protocols[...].assembly`"),
         ('scoring = "execution"', 'scoring = "mcq"', "the scorers are execution, multiple_choice, circular, mr_score"),

@@ -178,6 +178,12 @@ def test_completion_prints_what_the_shell_sources(shell):
     assert "_GRADE_COMPLETE" in said.stdout
 
 
+def test_completion_without_a_shell_names_the_shells_in_readable_characters():
+    said = grade("completion")
+    assert said.returncode == 2
+    assert said.stderr.splitlines()[1:] == ["  bash,", "  zsh,", "  fish"]
+
+
 def test_the_shell_completes_commands_and_options():
     def complete(words, current):
         code = "import os; from grader.__main__ import main; main()"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import shlex
 import shutil
-import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 
-from tests.acceptance.command import grade
+from tests.acceptance.command import Started, grade
 from tests.models.server import ModelServer, fail, say
 
 
@@ -59,6 +58,7 @@ def test_the_reading_can_be_the_official_one_and_a_line_can_be_a_groups(vstar):
         (["--fail-under", "accuracy"], "write it like accuracy=80"),
         (["--fail-under", "accuracy=nan"], "write it like accuracy=80"),
         (["--max-drop", "2"], "--max-drop needs --baseline"),
+        (["--confident"], "--confident needs --fail-under"),
         (["--baseline", "nowhere.json"], "does not exist"),
     ],
 )
@@ -124,9 +124,17 @@ def test_a_baseline_of_something_else_is_refused_before_anything_runs(vstar):
     assert not path.with_name("predictions_results.json").exists()
 
 
-def test_the_same_outputs_meet_any_drop(vstar):
+def test_a_baseline_needs_a_margin_and_one_is_proposed_before_anything_runs(vstar):
     words, _, baseline = vstar
     said = grade(*words, "--baseline", baseline)
+    assert said.returncode == 2
+    assert "--baseline needs --max-drop V" in said.stderr
+    assert "With the 10 items of this baseline, an unchanged model meets --max-drop" in said.stderr
+
+
+def test_the_same_outputs_meet_any_drop(vstar):
+    words, _, baseline = vstar
+    said = grade(*words, "--baseline", baseline, "--max-drop", "0")
     assert said.returncode == 0
     assert last(said).endswith("both runs graded the same outputs")
 
@@ -153,13 +161,6 @@ def test_a_judge_that_is_not_there_leaves_a_gate_open_with_exit_3(sample):
     assert said.returncode == 3, said.stderr
     assert "GATE OPEN: circular_accuracy >= 1 (official)" in last(said)
     assert "samples are unscored" in last(said)
-    said = grade(*words, *judge)
-    assert said.returncode == 3, "without a gate too: nobody answered"
-    assert re.search(
-        r"^error: the judge answered none of its \d+ questions: there was no reply\. Last reason: no connection to "
-        r"http://127\.0\.0\.1:9/v1: .*; is it running\? Check --judge-base-url\. The same command asks again\.$",
-        last(said),
-    )
 
 
 @pytest.mark.parametrize(
@@ -184,6 +185,30 @@ def test_a_judge_that_answers_nothing_is_an_error_with_the_last_reason(sample, a
     assert re.search(r"^error: the judge answered none of its \d+ questions: " + message, last(said))
 
 
+def obeyed(said: str) -> list[str]:
+    """The workflow commands among these lines, as GitHub's runner takes them."""
+    found, resume = [], ""
+    for line in map(str.strip, said.splitlines()):
+        if resume:
+            resume = "" if line == f"::{resume}::" else resume
+        elif line.startswith("::stop-commands::"):
+            resume = line.removeprefix("::stop-commands::")
+        elif line.startswith("::"):
+            found.append(line)
+    assert not resume, "later steps would be disarmed"
+    return found
+
+
+def test_no_line_of_a_model_is_a_workflow_command(vstar, monkeypatch, tmp_path):
+    """A name or a text with a line like `::error::` would put words on the page, or hide those of others."""
+    (_, *options), path, _ = vstar
+    evil = tmp_path / "x\n::error title=forged::y.json"
+    evil.write_bytes(path.read_bytes())
+    assert "\n::error title=forged::y" in grade(evil, *options).stderr
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert obeyed(grade(evil, *options).stderr) == []
+
+
 def test_the_step_summary_and_the_annotations_are_githubs(vstar, monkeypatch, tmp_path):
     words, _, _ = vstar
     summary = tmp_path / "summary.md"
@@ -192,10 +217,10 @@ def test_the_step_summary_and_the_annotations_are_githubs(vstar, monkeypatch, tm
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     said = grade(*words, "--fail-under", "accuracy=99", "-q")
     assert said.returncode == 1
-    assert said.stderr.splitlines() == [
-        "::error title=grade::accuracy >= 99 (careful): it is 70.00 (95 %25 interval 39.7 to 89.2, n 10)",
-        "GATE NOT MET: accuracy >= 99 (careful): it is 70.00 (95 % interval 39.7 to 89.2, n 10)",
+    assert obeyed(said.stderr) == [
+        "::error title=grade::accuracy >= 99 (careful): it is 70.00 (95 %25 interval 39.7 to 89.2, n 10)"
     ]
+    assert "GATE NOT MET: accuracy >= 99 (careful): it is 70.00 (95 % interval 39.7 to 89.2, n 10)" in said.stderr
     text = summary.read_text()
     assert text.startswith("before\n")
     assert "accuracy" in text
@@ -204,7 +229,7 @@ def test_the_step_summary_and_the_annotations_are_githubs(vstar, monkeypatch, tm
 
 def test_the_gate_can_be_held_again_without_executing(vstar):
     words, _, baseline = vstar
-    said = grade(*words, "--score-only", "--fail-under", "accuracy=80", "--baseline", baseline)
+    said = grade(*words, "--score-only", "--fail-under", "accuracy=80", "--baseline", baseline, "--max-drop", "0")
     assert said.returncode == 1
     assert "GATE MET: accuracy no more than 0 points below" in said.stderr
 
@@ -216,32 +241,43 @@ def test_a_baseline_that_the_run_itself_would_replace_is_refused_and_left_as_it_
     before = own.read_bytes()
     path.write_text(path.read_text().replace("The answer", "An answer"))
     for more in ([], ["--score-only"]):
-        said = grade(*words, "--baseline", own, *more)
+        said = grade(*words, "--baseline", own, "--max-drop", "2", *more)
         assert said.returncode == 2
         assert "this run writes its own results there" in said.stderr
         assert own.read_bytes() == before
 
 
+FULL = Path("/dev/full")
+
+
 @pytest.mark.parametrize(
-    ("more", "pipe", "exit_code"),
+    ("more", "stream", "exit_code"),
     [
-        (["--fail-under", "accuracy=99"], "2>&1 >/dev/null | true", 1),
-        (["--fail-under", "accuracy=99", "-q", "-o", "-"], "| true", 1),
-        (["--fail-under", "accuracy=99", "-v"], "2>/dev/full", 1),
-        (["--fail-under", "accuracy=1", "-v"], "2>/dev/full", 0),
-        (["--fail-under", "accuracy=1", "-q", "-o", "-"], ">/dev/full", 3),
-        (["--fail-under", "accuracy=99", "-q", "-o", "-"], ">/dev/full", 1),
-        (["-q", "-o", "-"], ">/dev/full", 3),
+        (["--fail-under", "accuracy=99", "-v"], "stderr", 1),
+        (["--fail-under", "accuracy=1", "-v"], "stderr", 0),
+        (["--fail-under", "accuracy=1", "-q", "-o", "-"], "stdout", 3),
+        (["--fail-under", "accuracy=99", "-q", "-o", "-"], "stdout", 1),
+        (["-q", "-o", "-"], "stdout", 3),
     ],
 )
-def test_a_gates_verdict_does_not_hang_on_who_reads_the_output(vstar, more, pipe, exit_code):
-    words = shlex.join([sys.executable, "-m", "grader", *map(str, vstar[0]), *more])
-    script = f"{words} {pipe}; exit ${{PIPESTATUS[0]}}"
-    # Who reads a pipe may be gone before the command writes to it, or after.
-    for _ in range(3 if "|" in pipe else 1):
-        said = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
-        assert said.returncode == exit_code, said.stderr
-        assert "Traceback" not in said.stderr
+def test_a_gates_verdict_does_not_hang_on_an_output_that_is_full(vstar, more, stream, exit_code):
+    said = Started(*vstar[0], *more, streams={stream: FULL}).wait()
+    assert said.returncode == exit_code, said.stderr
+    assert "Traceback" not in said.stderr
+
+
+@pytest.mark.parametrize("reads", [0, 1], ids=["before", "after"])
+@pytest.mark.parametrize(("more", "stream"), [([], "stderr"), (["-q", "-o", "-"], "stdout")])
+def test_a_gates_verdict_does_not_hang_on_who_reads_the_output(vstar, tmp_path, more, stream, reads):
+    """Who reads a pipe may be gone before the command writes to it, or after."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    run = Started(*vstar[0], "--fail-under", "accuracy=99", *more, streams={stream: pipe})
+    with pipe.open("rb", buffering=0) as reader:
+        reader.read(reads)
+    said = run.wait()
+    assert said.returncode == 1, said.stderr
+    assert "Traceback" not in said.stderr
 
 
 def test_files_that_cannot_be_written_hide_no_verdict_and_turn_none_that_failed(vstar, tmp_path):

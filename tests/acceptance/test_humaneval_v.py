@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from tests.acceptance import bundled
 from tests.acceptance.command import grade
 from tests.conftest import BACKENDS
 
@@ -25,38 +26,33 @@ class TestSample:
     """The bundled sample: right, wrong, unparsable, slow and hostile answers."""
 
     @pytest.fixture
-    def graded(self, backend, sample, once):
-        path, folder = sample("humaneval-v")
-        words = ["--data", folder / "tasks.jsonl", "-k", "1,3", "--sandbox", backend, "--no-cache"]
-        # Less memory than by default: on a busy machine a program's two seconds end before it has filled a gigabyte.
-        words += ["--memory", "256m"]
-        # Half of the usual time: what ends needs a hundredth of it. To start another sandbox costs more than it saves.
-        words += ["--timeout", "1", "--workers", "1"]
-
-        def run(shared):
-            process = grade(shutil.copy(path, shared), *words)
-            assert process.returncode == 0, process.stderr
-            (shared / "said.json").write_text(json.dumps([process.stdout, process.stderr]))
-
-        shared = once(f"sample-{backend}", run)
-        for name in ("predictions_results.json", "predictions_executed.json"):
-            shutil.copy(shared / name, path.parent)
-        return path, folder, words, *json.loads((shared / "said.json").read_text())
+    def graded(self, backend, tmp_path, once):
+        shutil.copytree(bundled.humaneval_v(once, backend), tmp_path, dirs_exist_ok=True)
+        return tmp_path / "predictions.json", *json.loads((tmp_path / "said.json").read_text())
 
     def test_every_sample_gets_both_expected_readings(self, graded):
-        path, folder, _, output, said = graded
-        expected = json.loads((folder / "expected.json").read_text())
+        path, output, said = graded
+        expected = json.loads((bundled.SAMPLE / "expected.json").read_text())
         results = json.loads(path.with_name("predictions_results.json").read_text())
         for reading in ("official", "careful"):
             assert _outcomes(results, reading) == expected["outcomes"][reading]
         assert "Official and careful differ on" in said
         assert output == ""
 
+    def test_the_page_shows_all_questions_and_pictures(self, graded):
+        """A report that lacks any of them says so on the terminal."""
+        path, _, said = graded
+        assert "The report" not in said
+        later = grade(
+            "report", path.with_name("predictions_results.json"), *bundled.WORDS[:4], "-o", path.with_name("x.html")
+        )
+        assert (later.returncode, later.stderr) == (0, f"Wrote {path.with_name('x.html')}\n")
+
     def test_score_only_gives_the_same_figures_and_another_k_without_a_sandbox(self, graded):
-        path, _, words, _, _ = graded
+        path, *_ = graded
         results = path.with_name("predictions_results.json")
         before = json.loads(results.read_text())
-        again = grade(path, *words[:2], "--score-only", "-k", "1,2,3")
+        again = grade(path, *bundled.WORDS[:4], "--score-only", "-k", "1,2,3")
         assert again.returncode == 0, again.stderr
         after = json.loads(results.read_text())
         kept = [m for m in after["metrics"] if m["name"] != "pass@2"]

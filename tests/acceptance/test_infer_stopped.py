@@ -30,7 +30,6 @@ TROUBLES = [
     fail(500),
     Action(status=503),
     Action(hang_up=True),
-    raw(b"<html>sign in</html>", "text/html"),
     raw(b'{"choices": []}'),
     say(None),
     raw(b'{"choices": [{"mess'),
@@ -85,11 +84,11 @@ def check_predictions(path: Path, *, complete: bool) -> None:
     assert not complete or count == TASKS * EACH
 
 
-def test_a_run_that_is_killed_twenty_times_ends_with_exactly_the_right_samples(tmp_path: Path) -> None:
+def test_a_run_that_is_killed_twelve_times_ends_with_exactly_the_right_samples(tmp_path: Path) -> None:
     deciding, kills = Killing(), Counter[str]()
     chance = random.Random(20)
     with ModelServer(deciding) as server:
-        while kills.total() < 20:
+        while kills.total() < 12:
             number = kills.total()
             how = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[number % 3]
             before, enough = deciding.requests, chance.randint(0, 7)
@@ -122,21 +121,24 @@ def test_a_run_that_is_killed_twenty_times_ends_with_exactly_the_right_samples(t
     assert grade("check", "m.json", *VSTAR).returncode == 0
 
 
-def test_an_interrupt_says_what_is_there_and_how_to_go_on() -> None:
+@pytest.mark.parametrize(
+    ("answered", "kept"),
+    [(4, "4 of 120 samples in m.json; the same command asks for the other 116."),
+     (0, "No sample was answered; the same command asks for all 120.")],
+)  # fmt: skip
+def test_an_interrupt_says_what_is_there_and_how_to_go_on(answered: int, kept: str) -> None:
     def decide(request: Asked) -> Action:
-        return say("A", delay=0 if request.number < 4 else 3600)
+        return say("A", delay=0 if request.number < answered else 3600)
 
     with ModelServer(decide) as server:
         process = start(server.url)
-        while len(server.asked) < 7:
+        while len(server.asked) < answered + 3:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=300)
         server.release.set()
     assert process.returncode == 130
-    assert said.splitlines()[-1] == (
-        "Interrupted. 4 of 120 samples are in m.json; the same command asks for the other 116."
-    )
+    assert said.splitlines()[-1] == f"Interrupted. {kept}"
 
 
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="no prlimit")

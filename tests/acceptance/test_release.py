@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import grader
 from tests.acceptance.command import grade
@@ -51,11 +54,32 @@ def test_a_release_stops_where_tag_changelog_and_build_disagree(
     assert in_a_shell(script, tmp_path, TAG=tag) == code
 
 
-def test_only_the_job_that_publishes_may_ask_for_an_identity(root: Path) -> None:
+def test_the_job_that_publishes_can_do_nothing_else(root: Path) -> None:
     jobs = yaml.safe_load((root / ".github/workflows/release.yml").read_text())["jobs"]
-    assert {name for name, job in jobs.items() if "id-token" in job.get("permissions", {})} == {"publish"}
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
     uses = [step["uses"].partition("@")[0] for step in jobs["publish"]["steps"]]
-    assert uses[-2:] == ["actions/attest-build-provenance", "pypa/gh-action-pypi-publish"]
+    assert uses == ["actions/download-artifact", "pypa/gh-action-pypi-publish"]
+    assert "id-token" not in jobs["build"]["permissions"]
+
+
+def test_actions_are_named_by_commit_and_packages_are_installed_by_hash(root: Path) -> None:
+    files = [root / "action.yml", *(root / ".github/workflows").glob("*.yml")]
+    used = [line for path in files for line in path.read_text().splitlines() if "uses:" in line]
+    assert len(used) >= 10
+    assert [line for line in used if not re.search(r"uses: [\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+$", line)] == []
+    for path in (root / "action.yml", root / "Containerfile"):
+        installs = re.findall(r"(?:pip|pip\") (?:install|wheel) [^\n&]*", path.read_text())
+        assert len(installs) >= 2
+        assert [line for line in installs if "--require-hashes" not in line and "--no-deps" not in line] == []
+
+
+def test_the_lock_has_every_dependency(root: Path) -> None:
+    """A dependency that is added, or needs a newer version, needs `make locks`."""
+    names = tomllib.loads((root / "pyproject.toml").read_text())
+    locked = dict(re.findall(r"^([\w.-]+)==(\S+)", (root / "requirements.lock").read_text(), re.MULTILINE))
+    for text in [*names["project"]["dependencies"], *names["build-system"]["requires"]]:
+        wanted = Requirement(text)
+        assert wanted.specifier.contains(locked[canonicalize_name(wanted.name)]), text
 
 
 def test_what_the_workflows_run_is_there(root: Path) -> None:
@@ -65,6 +89,33 @@ def test_what_the_workflows_run_is_there(root: Path) -> None:
     targets = {target for script in run for target in re.findall(r"^make (\S+)", script, re.MULTILINE)}
     assert targets <= set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
     assert any(".ci/run" in script for script in run)
+
+
+PLACEHOLDERS = re.compile(
+    r"(?<![\w/])(?:https?://)?(HOST)/|\b(OWNER)/|\b(?:rev: |grade@)(TAG)\b|\b(TODO|FIXME|TBD|CHANGEME|YOUR[-_]\w+)\b"
+)
+
+
+def test_placeholders_are_those_that_the_release_names(root: Path) -> None:
+    """CONTRIBUTING says what a maintainer fills in; nothing else waits for it, and no example names a missing tag."""
+    listed = re.findall(r"^\| `([A-Z]+)` \|.*\| `([^`]+)` \|$", (root / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    assert listed
+    git = ["git", "-C", str(root)]
+    names = subprocess.run([*git, "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
+    tags = set(subprocess.run([*git, "tag"], capture_output=True, text=True, check=True).stdout.split())
+    texts = {
+        name: (root / name).read_text(encoding="utf-8", errors="replace")
+        for name in names
+        if not name.startswith("tests/") and (root / name).is_file()
+    }
+    found = {
+        (next(filter(None, match.groups())), name)
+        for name, text in texts.items()
+        for match in PLACEHOLDERS.finditer(text)
+    }
+    assert found == set(listed)
+    used = {tag for text in texts.values() for tag in re.findall(r"(?:\brev: |/grade@)(v\d\S*)", text)}
+    assert used <= tags
 
 
 def test_the_hook_checks_the_files_that_pre_commit_gives_it(root: Path, sample: Any) -> None:

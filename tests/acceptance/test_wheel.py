@@ -59,6 +59,7 @@ def test_only_the_package_is_importable(wheel):
     assert {top for top in tops if not top.endswith(".dist-info")} == {"grader"}
     for needed in (
         "grader/sandbox_image/runner.py",
+        "grader/sandbox_image/grade_sandbox/values/wire.py",
         "grader/sandbox_image/requirements.lock",
         "grader/benchmarks/humaneval-v/benchmark.toml",
         "grader/benchmarks/vstar/benchmark.toml",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.cli import run
-from grader.judge.cache import ReplyCache, default_path
+from grader.judge.client import ReplyCache, default_path
 from grader.sandbox import verdict_cache
 
 if TYPE_CHECKING:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from grader.commands import progress
+from grader.commands import progress as progress_lines
+from grader.commands.progress import RequestLines, described, duration
+from grader.inference.events import Progress
+from grader.models.replies import Usage
 
 
 @pytest.fixture
@@ -13,6 +17,27 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     return now
+
+
+def test_a_phase_has_one_last_line_and_no_line_twice(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    """Megabytes are counted reply by reply: most replies add none, also after the last megabyte."""
+    lines = progress.Lines(quiet=False)
+    for name in ("reading answers (MB)", "answering"):
+        lines.phase(name, 2)
+        for _ in range(2):
+            for steps in (0, 0, 1, 0, 0):
+                lines.advance(steps)
+                clock[0] += 4
+        clock[0] += 60
+        lines.advance(0)
+    lines.phase("fetching x (MB)", None)
+    lines.advance(0)
+    clock[0] += 20
+    lines.advance(3)
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "reading answers (MB): 2/2 in 28.0 s", "answering: 2/2 in 28.0 s", "fetching x (MB): 3",
+    ]  # fmt: skip
 
 
 def test_the_time_left_is_not_estimated_from_a_few_steps(
@@ -31,3 +56,48 @@ def test_the_time_left_is_not_estimated_from_a_few_steps(
         "answering: 100/400, 50 % pass, 60 s left",
         "answering: 400/400, 12 % pass in 40.0 s",
     ]
+
+
+def test_a_line_tells_requests_failures_tokens_their_rate_and_the_time_left() -> None:
+    progress = Progress(
+        total=120,
+        before=20,
+        done=40,
+        failed=10,
+        in_flight=8,
+        waiting=2,
+        usage=Usage(prompt_tokens=9000, completion_tokens=1000),
+        seconds=50.0,
+    )
+    assert described(progress) == (
+        "requests: 60/120, 50 s left, 10 failed, 8 in flight, 2 waiting to be sent again, 10,000 tokens, "
+        "20 written a second"
+    )
+
+
+def test_before_the_first_reply_there_is_no_rate_and_no_time_left() -> None:
+    assert described(Progress(total=5, before=0, in_flight=1)) == "requests: 0/5, 1 in flight, 0 tokens"
+
+
+def test_a_line_that_says_the_same_as_the_last_one_is_not_written(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress_lines, "LINE_SECONDS", 0)
+    lines = RequestLines(quiet=False)
+    for done in (0, 0, 0, 1, 1, 2):
+        lines.progress(Progress(total=5, before=0, done=done, in_flight=1))
+    assert [line.split(",")[0] for line in capfd.readouterr().err.splitlines()] == [
+        "requests: 0/5", "requests: 1/5", "requests: 2/5",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(90, "90 s"), (600, "10 min"), (9000, "2.5 h")])
+def test_a_time_is_told_in_the_unit_that_suits_it(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
+
+
+def test_quiet_keeps_warnings_only(capfd: pytest.CaptureFixture[str]) -> None:
+    with RequestLines(quiet=True) as lines:
+        lines.message("chatter")
+        lines.warning("trouble")
+    assert capfd.readouterr().err == "trouble\n"

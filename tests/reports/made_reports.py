@@ -42,7 +42,7 @@ def sample(qid: str, official: Reading, careful: Reading | None = None, **fields
 
 
 def report(samples: list[SampleResult] | None = None, **fields: Any) -> Report:
-    given = {"benchmark": "vstar", "split": "test", "protocol": "lmms-eval-0.7", "metrics": []}
+    given = {"benchmark": "vstar", "split": "test", "protocol": "lmms-eval-0.7.1", "metrics": []}
     return Report(**given | {"samples": samples or []} | fields)  # type: ignore[arg-type]
 
 

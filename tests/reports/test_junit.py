@@ -10,7 +10,7 @@ from hypothesis import given
 
 from grader.errors import InputError
 from grader.reports.junit import render
-from grader.results import Metric, Outcome, Reading, write_facts
+from grader.results import Calls, FirstDifference, Metric, Outcome, Reading, write_facts
 from grader.scorers.choice.facts import SampleFacts, UnitOutcome
 from tests.reports import made_reports as made
 
@@ -87,7 +87,7 @@ def test_a_suite_a_category_and_a_case_a_task() -> None:
 		<properties>
 			<property name="benchmark" value="vstar"/>
 			<property name="split" value="test"/>
-			<property name="protocol" value="lmms-eval-0.7"/>
+			<property name="protocol" value="lmms-eval-0.7.1"/>
 			<property name="reading" value="careful"/>
 			<property name="pass@1 (official)" value="66.66666666666667"/>
 			<property name="pass@1 (careful)" value="50.0"/>
@@ -98,7 +98,7 @@ def test_a_suite_a_category_and_a_case_a_task() -> None:
 		<properties>
 			<property name="benchmark" value="vstar"/>
 			<property name="split" value="test"/>
-			<property name="protocol" value="lmms-eval-0.7"/>
+			<property name="protocol" value="lmms-eval-0.7.1"/>
 			<property name="reading" value="careful"/>
 			<property name="pass@1 (official)" value="66.66666666666667"/>
 			<property name="pass@1 (careful)" value="50.0"/>
@@ -267,3 +267,16 @@ def test_samples_of_a_results_file_without_optional_fields_are_enough() -> None:
     bare = msgspec.structs.replace(made.sample("q", made.read("wrong", "B", "", "")), seconds=0.0)
     [case] = parsed(render(made.report([bare]))).iter("testcase")
     assert case.findtext("failure") == "q #0: wrong (answer B)"
+
+
+def test_a_failure_has_the_first_call_that_is_answered_in_another_way() -> None:
+    first = FirstDifference(call="solution(3)", expected="6", returned="5")
+    calls = Calls(n=2, same=1, first=first)
+    wrong = made.sample("q1", made.read("failed", detail="a test fails"), calls=calls)
+    named = made.sample("q2", made.read("suspect", detail="passes, but solution(3) returned 5"), calls=calls)
+    right = made.sample("q3", made.read("passed"), calls=calls)
+    root = parsed(render(made.report([wrong, named, right])))
+    assert [failure.text for failure in root.iter("failure")] == [
+        "q1 #0: failed: a test fails\n  solution(3) returned 5, expected 6",
+        "q2 #0: suspect: passes, but solution(3) returned 5",
+    ]

@@ -18,7 +18,7 @@ from grader.reports import markdown
 from grader.reports.markdown import render
 from grader.reports.markdown_text import code, prose
 from grader.reports.text import clean
-from grader.results import Metric, Provenance, Report, SandboxProvenance
+from grader.results import Calls, FirstDifference, Metric, Provenance, Report, SandboxProvenance
 from grader.scorers import registry
 from tests.reports import made_reports as made
 
@@ -121,7 +121,7 @@ def test_gates_come_first_then_figures_then_what_differs_then_what_to_know() -> 
     assert (
         render(small_report(), GATES).decode()
         == """\
-## grade: `vstar` · `test` · `lmms-eval-0.7`
+## grade: `vstar` · `test` · `lmms-eval-0.7.1`
 
 ### ❌ Gates: 1 not met, 1 met
 
@@ -139,7 +139,7 @@ def test_gates_come_first_then_figures_then_what_differs_then_what_to_know() -> 
 | metric | group | official | careful | 95 % interval (careful) | n |
 |:--|:--|--:|--:|--:|--:|
 | `accuracy` | `kind=a_b` | 50.0 | 50.0 |  | 2 |
-| `accuracy` | `kind=c (C)` | 50.0 | **unscored** |  | 2 |
+| `accuracy` | `kind=c (C)` | 50.0 | – |  | 2 |
 
 </details>
 
@@ -149,18 +149,19 @@ def test_gates_come_first_then_figures_then_what_differs_then_what_to_know() -> 
 
 | sample | official | careful | evidence |
 |:--|:--|:--|:--|
-| `q1` | `correct`: `B` | `wrong`: `C` | `first -> said` |
-| `q`&#124;`3 #2` | `wrong`: `A` | `no_answer` | `` refuses: `@me` `` |
+| `q1` | `correct`: `B` | `wrong`: `C` | official: first; careful: said |
+| `q`&#124;`3 #2` | `wrong`: `A` | `no_answer` | refuses: `@me` |
 
-### 1 of 4 samples are unscored
+### 1 of 4 samples unscored
 
-Why: infrastructure failed. They are excluded from all metrics. Worst case (all wrong) to best case (all correct):
+Why: infrastructure failed. Excluded from all metrics. Worst case (all wrong) to best case (all correct):
 
 - `accuracy` (official): 50.0 to 75.0
 - `accuracy` (careful): 25.0 to 50.0
 
 ### Notes
 
+- Careful minus official, paired by item: accuracy -33.3 points (95 % interval -89.8 to +62.4).
 - Baselines: chance 37.5, by `no_answer` 40.0.
 
 <details><summary>How it was made</summary>
@@ -176,12 +177,12 @@ Why: infrastructure failed. They are excluded from all metrics. Worst case (all 
 
 
 def test_a_report_of_nothing_is_a_title() -> None:
-    assert render(made.report()).decode() == "## grade: `vstar` · `test` · `lmms-eval-0.7`\n"
+    assert render(made.report()).decode() == "## grade: `vstar` · `test` · `lmms-eval-0.7.1`\n"
 
 
 def test_agreement_everywhere_is_one_line() -> None:
     text = render(made.report([made.sample("q", made.read("correct"))])).decode()
-    assert text.endswith("\n\nOfficial and careful agree on all 1 samples.\n")
+    assert text.endswith("\n\nOfficial and careful agree on the only sample.\n")
 
 
 @pytest.mark.parametrize(
@@ -218,11 +219,14 @@ def test_any_text_is_shown_as_it_is_and_does_nothing(parser: str, text: str) -> 
 
 @pytest.mark.parametrize("parser", PARSERS)
 @given(text=made.any_text)
-def test_a_table_cell_and_a_sentence_show_exactly_the_text_they_were_given(parser: str, text: str) -> None:
+def test_a_table_cell_and_a_sentence_show_the_text_they_were_given(parser: str, text: str) -> None:
     cell = Page(PARSERS[parser](f"| a | b |\n|--|--|\n| {code(text)} | end |\n"))
     assert cell.texts["td"] == [shown(text)[:120] if len(shown(text)) <= 120 else shown(text)[:119] + "…", "end"]
     sentence = Page(PARSERS[parser](f"- {prose(f'It says {text}')}\n"))
-    assert sentence.texts["li"] == [shown(f"It says {text}")]
+    said, expected = (
+        "".join(line.replace("`", "").split()) for line in (*sentence.texts["li"], shown(f"It says {text}"))
+    )
+    assert said == expected  # but for the back-ticks, which are how a sentence quotes code
     check_inert(sentence)
 
 
@@ -233,13 +237,22 @@ def test_a_table_cell_and_a_sentence_show_exactly_the_text_they_were_given(parse
             "Baselines: chance 37.5 %, it's self-made (all 40.0).",
             "Baselines: chance 37.5 %, it's self-made (all 40.0).",
         ),
-        ("file.json:3: @me says", "`file.json:3: @me` says"),
-        ("see GH-12, #12 and deadbeef", "see `GH-12, #12` and `deadbeef`"),
+        ("file.json:3: @me says", "`file.json:3`: `@me` says"),
+        ("see GH-12, #12 and deadbeef", "see `GH-12`, `#12` and `deadbeef`"),
         ("1. no list", "`1.` no list"),
         (
             "a change of +2.16 points (bounds -1.20 and +2.16; n = 3), = 4",
             "a change of +2.16 points (bounds -1.20 and +2.16; n = 3), = 4",
         ),
+        (
+            "† Python 3.11.2; run `grade image build --python 3.12`.",
+            "† Python 3.11.2; run `grade image build --python 3.12`.",
+        ),
+        ("Give --judge-model (and --judge-base-url), or", "Give `--judge-model` (and `--judge-base-url`), or"),
+        ("not in mr_score, acc_step.", "not in `mr_score`, `acc_step`."),
+        ("a ` b", "a `` ` `` b"),
+        ("``x`` and `y`z", "``` ``x`` ``` and `` `y`z ``"),
+        ("...", "`...`"),
         ("+ no list", "`+` no list"),
         ("= no heading", "`=` no heading"),
         ("40.0 is no list", "40.0 is no list"),
@@ -261,7 +274,7 @@ def test_the_largest_report_fits_a_comment_and_says_what_it_left_out(
     report = made.hostile_report(text)
     registry.scorer.cache_clear()
     point = metadata.EntryPoint("many_facts", "tests.reports.made_reports:ManyFacts", registry.GROUP)
-    monkeypatch.setattr(registry, "_others", lambda: {point.name: point})
+    monkeypatch.setattr("grader.resources.plugins", lambda _group: {point.name: point})
     many = msgspec.structs.replace(
         report,
         scorer=point.name,
@@ -300,12 +313,11 @@ def test_a_value_that_nobody_escaped_is_refused(monkeypatch: pytest.MonkeyPatch)
         render(made.report())
 
 
-@pytest.mark.parametrize("parser", PARSERS)
-@pytest.mark.parametrize("benchmark", made.SAMPLES)
-def test_real_reports_show_every_figure_and_every_difference(benchmark: str, parser: str) -> None:
-    report = made.of_sample(benchmark)
-    page = Page(PARSERS[parser](render(report).decode()))
-    check_inert(page)
-    figures = {(metric.name, metric.group) for metric in report.metrics}
-    tables = 3 if report.differences() else 2
-    assert page.elements.count("tr") == tables + len(figures) + len(report.differences())
+def test_a_difference_shows_the_first_call_that_is_answered_in_another_way() -> None:
+    first = FirstDifference(call="solution('|')", expected="[1]", returned="")
+    sample = made.sample(
+        "q1", made.read("passed"), made.read("crashed", detail="exit"), calls=Calls(n=1, same=0, first=first)
+    )
+    assert (
+        "| exit; `solution('`&#124;`')` returned `nothing`, expected `[1]` |" in render(made.report([sample])).decode()
+    )

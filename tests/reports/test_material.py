@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from grader.files.results_file import decode_report
 from grader.predictions.read import read_predictions
 from grader.predictions.select import fingerprint
 from grader.reports import material
 from grader.reports.questions import gather
 from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult
+from grader.results.file import decode_report
 from grader.scorers import declarations
 from grader.scorers.interface import Program
 from grader.scorers.registry import scorer, scorer_of
@@ -214,7 +214,7 @@ def _choice_run(tmp_path: Path, cells: list[Any], suffix: str = ".jsonl") -> mat
     data.write_text("\n".join(map(json.dumps, rows)))
     reading = Reading(outcome=Outcome.CORRECT, credit=1, answer="A")
     samples = [SampleResult(qid=str(n), sample=0, official=reading, careful=reading) for n in range(len(cells))]
-    report = Report(benchmark="vstar", split="test", protocol="lmms-eval-0.7", metrics=[], samples=samples)
+    report = Report(benchmark="vstar", split="test", protocol="lmms-eval-0.7.1", metrics=[], samples=samples)
     return material.load(report, None, data, None)
 
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from grader.errors import UsageError
-from grader.files.results_file import decode_report
 from grader.reports import format_of
+from grader.results.file import decode_report
 from tests.reports import made_reports as made
 
 
@@ -35,7 +35,8 @@ def test_another_extension_is_a_usage_error_that_lists_those_there_are(name: str
     with pytest.raises(UsageError) as caught:
         format_of(name)
     assert str(caught.value) == (
-        f"-o {name}: reports are written as .json, .csv, .md, .xml, .html; name the file with one of these extensions."
+        f"-o {name}: reports are written as .json, .csv, .md, .xml, .html, decision.html; "
+        "name the file with one of these extensions."
     )
 
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from grader.reports.table import render
+from grader.reports.text import broken, longest_part, wrapped
+from grader.results import Metric
 from tests.made_runs import figures, of_sample, report
 from tests.reports.made_reports import read, sample
+
+if TYPE_CHECKING:
+    from grader.results import Report
 
 
 def test_a_submission_has_nothing_that_the_readings_could_agree_on() -> None:
@@ -18,35 +25,48 @@ def test_it_says_on_how_many_samples_the_readings_differ() -> None:
     assert f"differ on {len(made.differences())} of {len(made.samples)} samples" in render(made)
 
 
-def test_every_group_row_says_which_figure_it_is_of_and_follows_it() -> None:
-    made = report(
+def _grouped(*labels: str) -> Report:
+    """Two metrics, overall and by these groups."""
+    return report(
         [],
         metrics=[
-            *figures("pass@1", 40.0, 10),
-            *figures("parse_success_rate", 100.0, 10),
-            *figures("pass@1", 30.0, 5, "task_type=Odd"),
-            *figures("parse_success_rate", 100.0, 5, "task_type=Odd"),
+            metric
+            for group in (None, *labels)
+            for name, value in (("pass@1", 40.0), ("parse_success_rate", 100.0))
+            for metric in figures(name, value, 10, group)
         ],
     )
-    rows = [line.split()[0:2] for line in render(made).splitlines() if "." in line]
-    assert rows == [["pass@1", "40.0"], ["pass@1,", "task_type=Odd"], ["parse_success_rate", "100.0"]]
 
 
-def test_the_groups_of_mr_ben_are_those_of_the_mr_score() -> None:
-    lines = [line.split() for line in render(of_sample("mr-ben"), width=140).splitlines()]
-    grouped = [words[0] for words in lines if len(words) > 1 and words[1].startswith("subject=")]
-    assert grouped
-    assert set(grouped) == {"mr_score,"}
+def test_the_metrics_come_first_and_the_groups_of_the_first_one_below_them() -> None:
+    said = render(_grouped("task_type=Odd", "task_type=Even"))
+    words = [line.split()[0] for line in said.splitlines() if "40.0" in line or "100.0" in line]
+    assert words == ["pass@1", "parse_success_rate", "Odd", "Even"]
+    assert "pass@1 by task_type" in said
 
 
-def test_a_broken_group_row_is_indented_on_every_line() -> None:
-    label = "structuralized imagetext understanding of documents"
+def test_many_groups_are_only_shown_on_request() -> None:
+    made = _grouped(*(f"task_type={number}" for number in range(9)))
+    said = render(made)
+    assert "9 groups (task_type): --groups shows them here" in said
+    assert "pass@1 by task_type" not in said
+    assert render(made, groups=True).count("40.0") == 20
+
+
+def test_a_narrow_terminal_breaks_a_name_between_its_words_and_no_value() -> None:
+    label = "structuralized imagetext_understanding of documents"
     made = report([], metrics=[*figures("accuracy", 40.0, 10), *figures("accuracy", 30.0, 5, f"category={label}")])
-    rows = render(made, width=70).splitlines()
-    start = next(at for at, row in enumerate(rows) if "accuracy, " in row)
-    broken = [row.partition("30.0")[0] for row in rows[start:-1]]
-    assert all(row.startswith("    ") for row in broken if row.strip())
-    assert "".join("".join(broken).split()) == f"accuracy, category={label}".replace(" ", "")
+    rows = render(made, width=60).splitlines()
+    assert all(len(row) <= 60 for row in rows)
+    start = next(at for at, row in enumerate(rows) if "30.0" in row)
+    names = [row[:20].split() for row in rows[start:] if row.strip()]
+    assert [word for words in names[:4] for word in words if not word[0].isdigit()] == [
+        "structuralized",
+        "imagetext_",
+        "understanding",
+        "of",
+        "documents",
+    ]
 
 
 def test_a_difference_is_explained_by_what_the_rules_mean() -> None:
@@ -58,3 +78,35 @@ def test_a_difference_is_explained_by_what_the_rules_mean() -> None:
     ) in render(made, width=140).splitlines()
     same = report([sample("q1", first, read("correct", "B", rule="none_matched"))])
     assert "  q1 #0: no_answer -> B (correct)" in render(same).splitlines()
+
+
+def test_a_metric_of_one_reading_has_a_dash_in_the_other_column_and_is_no_difference() -> None:
+    only = [Metric(name="calls_right", reading="careful", value=87.5, ci95=(60.0, 100.0), n=8)]
+    said = render(report([], metrics=[*figures("pass@1", 40.0, 8), *only]), colour=True)
+    [row] = [line for line in said.splitlines() if "calls_right" in line]
+    assert row.split() == ["calls_right", "–", "87.5", "60.0", "to", "100.0", "8"]
+
+
+def test_a_reason_that_is_cut_says_so() -> None:
+    made = report([sample("q1", read("wrong"), read("no_answer", detail="far " * 100))])
+    (line,) = (line for line in render(made).splitlines() if line.startswith("  q1 #0"))
+    assert line.endswith("far…)")
+
+
+def test_a_table_of_one_width_breaks_names_between_their_parts() -> None:
+    label = "category=direct_attributes"
+    (line, more), cut = broken(label, 16, "  "), broken(label, 6, "  ")
+    assert (line, more) == ("category=direct_", "  attributes")
+    assert "".join(part.strip() for part in cut) == label
+    assert (longest_part(label), longest_part(label, "  "), longest_part("a_b c-d e", words=True)) == (10, 12, 3)
+    assert broken("mmmu, vlmevalkit-2026-06", 20) == ["mmmu,", "vlmevalkit-2026-06"]
+
+
+def test_prose_on_a_terminal_breaks_no_word_and_no_command() -> None:
+    text = "  q1: the first call was not answered as it should be; run `grade show vstar q1` for more"
+    assert wrapped(text, 40).splitlines() == [
+        "  q1: the first call was not answered as",
+        "    it should be; run",
+        "    `grade show vstar q1` for more",
+    ]
+    assert wrapped(text, 120) == text

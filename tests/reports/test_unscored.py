@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from grader.decisions.asked import parse_fail_under
 from grader.decisions.gate import judge
+from grader.decisions.thresholds import parse_fail_under
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
@@ -51,7 +51,7 @@ def test_the_terminal_shows_a_dash_the_bounds_and_the_cause() -> None:
     said = render(_unjudged(), width=120)
     row = next(line for line in said.splitlines() if line.split()[:1] == ["mr_score"])
     assert row.split()[1:4] == ["–", "–", "between"]
-    assert "12 of 25 samples are unscored (not judged) and excluded from all metrics" in said
+    assert "12 of 25 samples unscored (not judged): excluded from mr_score, acc_step and acc_reason. Worst" in said
     assert "infrastructure" not in said
 
 
@@ -61,7 +61,8 @@ def test_every_format_shows_what_was_not_judged_and_blames_no_infrastructure(nam
     assert "nfrastructure failed" not in made.replace("or failed infrastructure", "")
     if name == "x.md":
         assert "| `mr_score` | – | – | between" in made
-        assert "Why: not judged." in made
+        assert "Why: not judged. Excluded from `mr_score`, `acc_step` and `acc_reason`." in made
+    assert "xcluded from all metrics" not in made
 
 
 def test_a_gate_on_what_was_not_judged_is_open_and_says_so() -> None:

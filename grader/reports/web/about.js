@@ -31,7 +31,7 @@ function lost() {
   if (!found.length) return null;
   const rows = found.slice(0, 200).map((at) => el('tr', {}, el('th', { scope: 'row', class: 'id' }, el('a', { href: fresh({ tab: 'items', item: owner(at).name, sample: String(index.samples.n[at]) }) }, safe(index.qids[index.samples.q[at]]), ` #${index.samples.n[at]}`)),
     READINGS.map((name) => el('td', {}, badge(outcomeOf(at, name), answerOf(at, name)))), el('td', {}, safe(detailOf(at)))));
-  return el('section', {}, el('h2', { text: 'Unscored' }), el('p', { class: 'lead', text: `${plural(found.length, 'sample')} without a verdict (${index.why_unscored}): excluded from all metrics, counted neither as correct nor as wrong.` }),
+  return el('section', {}, el('h2', { text: 'Unscored' }), el('p', { class: 'lead', text: `${plural(found.length, 'sample')} without a verdict (${index.why_unscored}): excluded from ${index.excluded_from}, counted neither as correct nor as wrong.` }),
     table('Unscored samples', [column(index.unit), column('Official'), column('Careful'), column('Reason')], rows));
 }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import resources
+from grader.data.images import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,8 +30,6 @@ _SHARE = 150_000
 """Maximum size of one image in bytes; more is not needed to read it on a screen."""
 _STEPS = ((1280, 82), (1024, 78), (800, 74), (640, 68), (520, 62), (420, 56), (340, 52), (256, 46), (160, 40))
 """Longest side in pixels, and WebP quality, from the best to the smallest."""
-FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
-"""The formats that benchmarks use. Pillow has some forty more decoders, which untrusted bytes could attack."""
 _FLAT = 1024
 """An image with at most this many colours is a drawing: stored lossless if its size allows it."""
 

@@ -38,13 +38,26 @@ function reading(sample, name) {
     read.credit > 0 && read.credit < 1 ? el('span', { class: 'faint', text: ` credit ${read.credit}` }) : null),
   read.rule ? el('p', { class: 'rule' }, 'rule ', el('code', { title: meaning(read.rule), class: meaning(read.rule) ? 'explained' : null }, safe(read.rule))) : null,
   facts.length ? el('p', { class: 'rule' }, facts.map(([key, value]) => el('span', { class: 'fact' }, `${human(named(key))} ${tick(value)}`))) : null,
-  read.detail ? el('p', { class: 'detail' }, safe(read.detail)) : null);
+  read.detail ? el('p', { class: 'detail' }, noted(read.detail)) : null);
+}
+
+// Two texts side by side, with the line where they begin to differ marked.
+function beside(expected, output) {
+  const texts = [['expected output', expected.split('\n')], ['output', output.split('\n')]];
+  const [first, second] = texts.map(([, lines]) => lines);
+  const at = first.findIndex((line, number) => line.trim() !== (second[number] ?? '').trim());
+  const place = at < 0 ? first.length : at;
+  return el('div', { class: 'readings' }, texts.map(([title, lines]) => el('div', {}, el('h4', { text: human(title) }), el('pre', { class: 'raw', dir: 'auto' },
+    lines.map((line, number) => [number ? '\n' : '', number === place ? el('mark', {}, safe(line || '(nothing)')) : safe(line)])))));
 }
 
 function facts(sample) {
   const rows = sample.facts;
   if (!rows.length) return null;
+  const [expected, output] = ['expected output', 'output'].map((wanted) => rows.find(([name]) => name === wanted)?.[1]);
   return rows.map(([name, value]) => {
+    if (output !== undefined && name === 'expected output') return beside(expected, output);
+    if (output !== undefined && name === 'output') return null;
     const text = value;
     return text.length > 80 || text.includes('\n')
       ? el('details', { open: true }, el('summary', {}, safe(human(name))), el('pre', { class: 'raw', dir: 'auto' }, safe(text)))
@@ -73,7 +86,7 @@ function program(sample, lines) {
 function steps(item) {
   const found = chosen();
   const at = found.indexOf(item);
-  const link = (to, text, id) => (found[to] ? el('a', { class: 'button', id, href: address({ item: found[to].name, sample: '0' }), text }) : el('span', { class: 'button off', 'aria-hidden': 'true', text }));
+  const link = (to, text, id) => (found[to] ? el('a', { class: 'button', id, href: opened(found[to]), text }) : el('span', { class: 'button off', 'aria-hidden': 'true', text }));
   return el('nav', { class: 'steps', 'aria-label': 'Items' }, el('a', { class: 'button', id: 'back', href: address({ item: '', sample: '0' }), text: '↑ All items' }),
     at < 0 ? el('span', { class: 'faint', text: 'not in the filtered list' }) : [link(at - 1, '← Previous', 'previous'), el('span', { class: 'faint', text: `${count(at + 1)} of ${count(found.length)}` }), link(at + 1, 'Next →', 'next')]);
 }

@@ -9,11 +9,18 @@ function haystack(item) {
   return item.hay;
 }
 
+const fits = (at, wanted) => READINGS.every((name) => !wanted[name] || outcomeOf(at, name) === wanted[name]) && (!wanted.differs || differs(at));
+
+// The address of an item, at the first sample that the filters mean.
+function opened(item) {
+  const at = samplesOf(item).find((one) => fits(one, state));
+  return address({ item: item.name, sample: String(at === undefined ? 0 : index.samples.n[at]) });
+}
+
 function matches(item, wanted = state) {
   if (wanted.group && !groupNames(item).includes(wanted.group)) return false;
   if (wanted.official || wanted.careful || wanted.differs) {
-    const fits = (at) => READINGS.every((name) => !wanted[name] || outcomeOf(at, name) === wanted[name]) && (!wanted.differs || differs(at));
-    if (!samplesOf(item).some(fits)) return false;
+    if (!samplesOf(item).some((at) => fits(at, wanted))) return false;
   }
   const words = wanted.q.toLowerCase().split(/\s+/).filter(Boolean);
   return words.every((word) => haystack(item).includes(word) || (wanted.deep && (outputs.get(item.chunk)?.[item.place] ?? '').includes(word)));
@@ -86,7 +93,7 @@ function failedTest(item) {
 }
 
 function row(item) {
-  const link = address({ item: item.name, sample: '0' });
+  const link = opened(item);
   return el('tr', { class: item.differing ? 'differing' : '' },
     el('th', { scope: 'row', class: 'id' }, el('a', { href: link, class: 'open', title: named(item.name) }, shortId(item.name))),
     el('td', { class: 'blurb' }, el('div', {}, safe(item.blurb)), failedTest(item)), READINGS.map((name) => el('td', { class: 'verdict' }, verdict(item, name))),

@@ -36,7 +36,8 @@ function settle(before, focused) {
     window.scrollTo(0, 0);
     say(`${named(state.item)} opened`);
   } else if (!state.item && before.item && state.tab === 'items') {
-    const link = [...document.querySelectorAll('a.open')].find((one) => one.getAttribute('href') === address({ item: before.item, sample: '0' }));
+    const left = items.find((item) => item.name === before.item);
+    const link = left && [...document.querySelectorAll('a.open')].find((one) => one.getAttribute('href') === opened(left));
     link?.focus();
     link?.scrollIntoView({ block: 'center' });
   } else if (focused) byId(focused)?.focus({ preventScroll: true });

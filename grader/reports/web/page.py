@@ -26,7 +26,7 @@ def render(template: str, *, styles: Sequence[str], scripts: Sequence[str], **va
 
     style, script = _style(styles), _script(scripts)
     pages = Environment(loader=FileSystemLoader(_WEB), autoescape=True, undefined=StrictUndefined)
-    pages.filters["breakable"] = breakable
+    pages.filters |= {"breakable": breakable, "quoted": quoted}
     page = pages.get_template(template).render(
         version=resources.version(),
         policy=policy(style, script),
@@ -45,6 +45,16 @@ def breakable(text: str) -> Markup:
 
     parts = re.split(r"(?<=[_/-])", clean(text))
     return Markup("<wbr>").join(map(escape, parts))
+
+
+def quoted(text: str) -> Markup:
+    """Return a sentence whose parts between back-ticks are code."""
+    from markupsafe import Markup, escape
+
+    parts = re.split(r"`([^`]+)`", clean(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
+    )
 
 
 def policy(style: str, script: str) -> str:

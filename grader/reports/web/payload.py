@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.decisions.readings import in_words as readings_in_words
 from grader.reports import selftested
 from grader.reports.provenance import made_with
 from grader.reports.table import OTHER_PYTHON, is_marked
@@ -15,7 +16,7 @@ from grader.reports.web.figures import breakdown
 from grader.reports.web.items import BLURB, Lines, Page, blurb, question, sample_of
 from grader.reports.web.packing import AIM, CHUNK, Numbers, Payload, finite, pack, thumbnails_of
 from grader.reports.web.texts import Texts
-from grader.results import READINGS, Reading, SampleResult
+from grader.results import READINGS, Reading, SampleResult, excluded_from
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
 
@@ -89,8 +90,9 @@ def _head(report: Report, material: Material) -> dict[str, object]:
         "unit": material.unit,
         "unscored": report.unscored,
         "why_unscored": in_words(report),
+        "excluded_from": excluded_from(report),
         "mark": f" {OTHER_PYTHON}" if is_marked(report) else "",
-        "notes": selftested.notes(report),
+        "notes": [*readings_in_words(report), *selftested.notes(report)],
         "made": finite(made_with(report)),
         "baselines": finite(report.baselines),
         "abbreviations": report.abbreviations,

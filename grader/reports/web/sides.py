@@ -106,6 +106,13 @@ def comparisons(sides: Sequence[Side]) -> dict[tuple[int, int], Comparison]:
     }
 
 
+def _first_reading(sides: Sequence[Side]) -> ReadingName:
+    """Return the reading with which the page opens: careful, unless it is the same in all runs."""
+    careful = ([sample.careful for sample in side.report.samples] for side in sides)
+    first = next(careful)
+    return "official" if all(other == first for other in careful) else "careful"
+
+
 def _head(runs: _Runs) -> dict[str, object]:
     report = runs.sides[0].report
     return {
@@ -116,6 +123,7 @@ def _head(runs: _Runs) -> dict[str, object]:
         "protocol": report.protocol,
         "unit": runs.shared.unit,
         "metric": runs.metric,
+        "reading": _first_reading(runs.sides),
         "glossary": dict(runs.scorer.glossary),
         "words": dict(runs.scorer.outcome_names),
         "runsPrograms": runs.shared.runs_programs,
@@ -146,7 +154,8 @@ def _pair(first: int, second: int, made: Comparison) -> dict[str, object]:
             "after": row.after,
             "value": row.difference.value,
             "ci": row.difference.ci95,
-            "p": row.difference.p_value,
+            "p": row.p_value,
+            "significant": row.is_significant,
             "test": row.difference.test,
             "n": row.difference.n,
             "detectable": row.difference.detectable,
@@ -162,7 +171,10 @@ def _pair(first: int, second: int, made: Comparison) -> dict[str, object]:
 def _columns(runs: _Runs, where: list[tuple[int, int]]) -> dict[str, object]:
     """Return one row per item, with each run's values and outcomes."""
     outcomes, answers, labels = (Numbers() for _ in range(3))
-    values = [{reading: item_values(side.report, runs.metric, reading) for reading in READINGS} for side in runs.sides]
+    values = [
+        {reading: item_values(side.report, runs.scorer, runs.metric, reading) for reading in READINGS}
+        for side in runs.sides
+    ]
     rows = []
     for item, (chunk, place) in zip(runs.items, where, strict=True):
         task = next((runs.shared.tasks[qid] for qid in runs.qids(item) if qid in runs.shared.tasks), None)

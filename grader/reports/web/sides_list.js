@@ -3,6 +3,8 @@
 const cellOf = (item, run, reading = state.reading) => item.cells[run]?.[reading === 'official' ? 0 : 1] ?? null;
 const valueOf = (item, run) => cellOf(item, run)?.[0] ?? null;
 
+const opened = (item) => address({ item: item.name, sample: '0' });
+
 function movement(item, a, b) {
   const before = valueOf(item, a), after = valueOf(item, b);
   if (before === null || after === null) return 'unpaired';
@@ -75,7 +77,7 @@ function verdictOf(item, run) {
 function row(item) {
   const [a, b] = chosenPair();
   const moved = movement(item, a, b);
-  return el('tr', { class: `is-${moved}` }, el('th', { scope: 'row', class: 'id' }, el('a', { href: address({ item: item.name, sample: '0' }), class: 'open', title: named(item.name) }, shortId(item.name))),
+  return el('tr', { class: `is-${moved}` }, el('th', { scope: 'row', class: 'id' }, el('a', { href: opened(item), class: 'open', title: named(item.name) }, shortId(item.name))),
     el('td', { class: 'blurb' }, el('div', {}, safe(item.blurb))),
     index.runs.map((_, run) => el('td', { class: `verdict${run === a || run === b ? '' : ' aside'}` }, el('span', { class: 'narrow' }, runTag(run)), verdictOf(item, run))));
 }

@@ -5,6 +5,10 @@ let index, items, baselines, glossary, words;
 function read(unpacked) {
   index = unpacked;
   index.gaps = [];
+  if (index.reading !== DEFAULTS.reading) {
+    DEFAULTS.reading = index.reading;
+    state = readState();
+  }
   items = index.items.map(([name, chunkAt, place, groups, blurb, cells], number) => ({ name, chunk: chunkAt, place, groups, blurb, cells, number }));
   baselines = lookup(index.baselines);
   glossary = lookup(index.glossary);

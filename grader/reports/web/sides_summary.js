@@ -43,29 +43,13 @@ function choices() {
 
 function runsTable() {
   const rows = index.runs.map((run, at) => ({ ...(run.breakdown.find((row) => row.name === index.metric && row.group === null) ?? { name: index.metric, group: null }), at }));
-  const scale = zoomed(rows);
+  const ends = endsOf(rows);
+  const scale = ends.length ? scaleFor(Math.min(...ends), Math.max(...ends)) : scaleFor(0, 100);
   const body = rows.map((row) => el('tr', {}, el('th', { scope: 'row' }, runTag(row.at), el('span', { class: 'model', title: named(index.runs[row.at].file) }, safe(index.runs[row.at].name))),
-    el('td', { class: 'plot' }, interval(row, scale)), READINGS.map((name) => el('td', { class: 'num' }, figure(row[name]))), el('td', { class: 'num' }, difference(row)),
-    el('td', { class: 'num', text: count((row.careful || row.official)?.n ?? 0) })));
+    metricCells(row, scale)));
   return el('section', { 'aria-labelledby': 'h-runs' }, el('div', { class: 'heading' }, el('h2', { id: 'h-runs', text: `Runs: ${human(index.metric)}` }), legend()),
     el('p', { class: 'lead', text: index.lead }),
-    table('Runs in both readings', [column('Run'), el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), zoomedAxis(scale)), column('Official', 'num'), column('Careful', 'num'),
-      column('careful − official', 'num'), column('n', 'num')], body, 'figures'));
-}
-
-// A scale for the runs' values: the part of 0 to 100 that they need.
-function zoomed(rows) {
-  const values = rows.flatMap((row) => READINGS.flatMap((name) => (row[name] && row[name].value !== null ? [row[name].value, ...(row[name].ci || []), ...(row[name].bounds || [])] : [])));
-  const low = values.length ? Math.max(Math.min(0, ...values) < 0 ? -100 : 0, 10 * Math.floor(Math.min(...values) / 10)) : 0;
-  const high = values.length ? Math.min(100, 10 * Math.ceil(Math.max(...values) / 10)) : 100;
-  const span = Math.max(10, high - low);
-  return { low, high: low + span, at: (value) => 8 + ((value - low) / span) * (WIDTH - 16) };
-}
-
-function zoomedAxis(scale) {
-  const values = [scale.low, (scale.low + scale.high) / 2, scale.high];
-  return svg('svg', { class: 'interval axis', viewBox: `0 0 ${WIDTH} 14`, 'aria-hidden': 'true', focusable: 'false' },
-    values.map((value, number) => svg('text', { x: scale.at(value), y: 11, 'text-anchor': ['start', 'middle', 'end'][number], text: fixed(value, 0) })));
+    table('Runs in both readings', metricHead('Run', scale), body, 'figures'));
 }
 
 function movedCells(row, a, b) {
@@ -82,15 +66,14 @@ function movedCells(row, a, b) {
 function forestRows(rows, scale, label, a, b) {
   return rows.map((row) => {
     const one = row[state.reading] ?? row.careful ?? row.official;
-    const told = one.ci[0] > 0 || one.ci[1] < 0;
     return el('tr', {}, el('th', { scope: 'row' }, label(row)), el('td', { class: 'plot' }, forest(row, scale)),
       el('td', { class: 'num', 'data-label': LETTERS[a], text: fixed(one.before) }), el('td', { class: 'num', 'data-label': LETTERS[b], text: fixed(one.after) }),
-      el('td', { class: 'num', 'data-label': 'change' }, el('span', { class: 'figure' }, el('b', { class: told ? 'told' : 'faint', text: signed(one.value) }), el('small', { text: `${signed(one.ci[0])} to ${signed(one.ci[1])}` }))),
+      el('td', { class: 'num', 'data-label': 'change' }, el('span', { class: 'figure' }, el('b', { class: one.significant ? 'told' : 'faint', text: signed(one.value) }), el('small', { text: `${signed(one.ci[0])} to ${signed(one.ci[1])}` }))),
       el('td', { class: 'num', 'data-label': 'p', text: pValue(one.p) }), movedCells(row, a, b), el('td', { class: 'num', 'data-label': 'pairs', text: count(one.n) }));
   });
 }
 
-const forestHead = (first, scale, a, b) => [column(first), el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), forestAxis(scale)), column(LETTERS[a], 'num'), column(LETTERS[b], 'num'),
+const forestHead = (first, scale, a, b) => [column(first), plotHead(scale, (value) => (value > 0 ? `+${value}` : fixed(value, 0))), column(LETTERS[a], 'num'), column(LETTERS[b], 'num'),
   column('change', 'num'), column('p', 'num'), el('th', { scope: 'col', class: 'num', title: `Items that scored higher in ${LETTERS[a]}` }, `higher in ${LETTERS[a]}`), el('th', { scope: 'col', class: 'num', title: `Items that scored higher in ${LETTERS[b]}` }, `higher in ${LETTERS[b]}`), column('pairs', 'num')];
 
 function differencesTables() {

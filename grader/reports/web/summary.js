@@ -1,13 +1,6 @@
 // The summary: metrics in both readings with intervals, pass@k, outcomes, categories.
 
-function metricRows(rows, scale, label) {
-  return rows.map((row) => el('tr', {}, el('th', { scope: 'row' }, label(row)), el('td', { class: 'plot' }, interval(row, scale)),
-    READINGS.map((name) => el('td', { class: 'num' }, figure(row[name]))), el('td', { class: 'num' }, difference(row)),
-    el('td', { class: 'num', text: count((row.careful || row.official).n) })));
-}
-
-const metricHead = (first, scale) => [column(first), el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), axis(scale)),
-  column(`Official${index.mark}`, 'num'), column('Careful', 'num'), el('th', { scope: 'col', class: 'num', title: 'The careful value minus the official one, in points' }, 'careful − official'), el('th', { scope: 'col', class: 'num', title: 'Number of observations' }, 'n')];
+const metricRows = (rows, scale, label) => rows.map((row) => el('tr', {}, el('th', { scope: 'row' }, label(row)), metricCells(row, scale)));
 
 function overall() {
   const rows = index.breakdown.filter((row) => row.group === null);
@@ -16,8 +9,8 @@ function overall() {
   return el('section', { 'aria-labelledby': 'h-figures' }, el('div', { class: 'heading' },
     el('h2', { id: 'h-figures', text: 'Metrics' }), legend()),
   el('p', { class: 'lead', text: index.lead }),
-  table('Metrics in both readings', metricHead('Metric', scale), metricRows(rows, scale, (row) => el('span', { title: meaning(row.name), class: meaning(row.name) ? 'explained' : null }, human(row.name))), 'figures'),
-  index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored (${index.why_unscored}). All metrics exclude them; "between" shows the worst case (all of them wrong) and the best case (all correct). `,
+  table('Metrics in both readings', metricHead('Metric', scale, index.mark), metricRows(rows, scale, (row) => el('span', { title: meaning(row.name), class: meaning(row.name) ? 'explained' : null }, human(row.name))), 'figures'),
+  index.unscored ? el('p', { class: 'notice warn' }, `${plural(index.unscored, 'sample')} could not be scored (${index.why_unscored}). They are excluded from ${index.excluded_from}; "between" shows the worst case (all of them wrong) and the best case (all correct). `,
     el('a', { href: fresh({ tab: 'items', careful: 'unscored' }), text: 'Show them' })) : null);
 }
 
@@ -113,7 +106,7 @@ function categories() {
   return el('section', { 'aria-labelledby': 'h-categories' }, el('div', { class: 'heading' }, el('h2', { id: 'h-categories', title: meaning(chosen), text: `By category: ${human(chosen)}` }),
     names.length > 1 ? el('label', {}, 'Metric ', el('select', { id: 'metric', onchange: (event) => go(address({ metric: event.target.value }), { replace: true }) },
       names.map((name) => el('option', { value: name, selected: name === chosen, text: human(name) })))) : null),
-  [...fields].map(([field, members]) => table(`${chosen} by ${named(field)}`, metricHead(human(named(field)), scale), metricRows(members, scale, label), 'figures')));
+  [...fields].map(([field, members]) => table(`${chosen} by ${named(field)}`, metricHead(human(named(field)), scale, index.mark), metricRows(members, scale, label), 'figures')));
 }
 
 function grouped(rows) {

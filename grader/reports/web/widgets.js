@@ -11,7 +11,7 @@ const MEANINGS = lookup({ passed: 'All tests passed.', failed: 'A test’s asser
   timeout: 'The program used more time than allowed.', out_of_memory: 'The program used more memory than allowed.', crashed: 'The program ended by a signal that it caused itself.',
   lint_failed: 'The linter rejected the program.', suspect: 'It passes officially, but the check in separate processes does not confirm the pass.',
   correct: 'The answer is correct.', wrong: 'The answer is wrong.', no_answer: 'The output gives no answer.', ambiguous: 'The output gives several answers.',
-  unscored: 'No verdict: excluded from all metrics.' });
+  unscored: 'No verdict: excluded from every metric that needs one.' });
 
 // The description of a metric or a rule; `pass@*` is for every k.
 const meaning = (name) => glossary.get(name) ?? glossary.get(`${String(name).split('@')[0]}@*`) ?? null;
@@ -40,16 +40,35 @@ function dots(item, reading) {
 }
 
 const WIDTH = 300;
+// A scale with round ends and round ticks, at most `most` steps.
+function scaleFor(low, high, most = 4) {
+  const step = [1, 2, 5, 10, 20, 25, 50].find((one) => (high - low) / one <= most) ?? 50;
+  const first = Math.floor(low / step), last = Math.max(first + 1, Math.ceil(high / step));
+  const ticks = Array.from({ length: last - first + 1 }, (_, at) => (first + at) * step);
+  return { ticks, at: (value) => 8 + ((value - ticks[0]) / (ticks.at(-1) - ticks[0])) * (WIDTH - 16) };
+}
+
 function scaleOf(rows) {
-  const values = rows.flatMap((row) => READINGS.flatMap((name) => (row[name] ? [row[name].value ?? 0, ...(row[name].ci || [])] : [])));
-  const low = Math.min(0, ...values) < 0 ? -100 : 0;
-  return { low, high: 100, at: (value) => 8 + ((value - low) / (100 - low)) * (WIDTH - 16) };
+  return scaleFor(Math.min(0, ...endsOf(rows)) < 0 ? -100 : 0, 100);
+}
+
+const endsOf = (rows) => rows.flatMap((row) => READINGS.flatMap((name) => (row[name] && row[name].value !== null ? [row[name].value, ...(row[name].ci || []), ...(row[name].bounds || [])] : [])));
+
+function gridLines(scale) {
+  return svg('svg', { class: 'interval', viewBox: `0 0 ${WIDTH} 30`, 'aria-hidden': 'true', focusable: 'false' },
+    scale.ticks.map((value) => svg('line', { class: 'grid', x1: scale.at(value), x2: scale.at(value), y1: 0, y2: 30 })));
+}
+
+function range(drawing, scale, name, y, value, ends) {
+  if (ends) {
+    drawing.append(svg('line', { class: `range ${name}`, x1: scale.at(ends[0]), x2: scale.at(ends[1]), y1: y, y2: y }));
+    for (const end of ends) drawing.append(svg('line', { class: `range ${name}`, x1: scale.at(end), x2: scale.at(end), y1: y - 3, y2: y + 3 }));
+  }
+  drawing.append(svg('circle', { class: `point ${name}`, cx: scale.at(value), cy: y, r: 4 }));
 }
 
 function interval(row, scale) {
-  const grid = [0, 25, 50, 75, 100].map((part) => scale.low + ((100 - scale.low) * part) / 100);
-  const drawing = svg('svg', { class: 'interval', viewBox: `0 0 ${WIDTH} 30`, 'aria-hidden': 'true', focusable: 'false' },
-    grid.map((value) => svg('line', { class: 'grid', x1: scale.at(value), x2: scale.at(value), y1: 0, y2: 30 })));
+  const drawing = gridLines(scale);
   const chance = row.name === 'accuracy' && baselines.get(row.group ?? 'all')?.chance;
   if (chance) drawing.append(svg('line', { class: 'chance', x1: scale.at(chance), x2: scale.at(chance), y1: 0, y2: 30 }));
   READINGS.forEach((name, number) => {
@@ -59,26 +78,26 @@ function interval(row, scale) {
     if (figure.bounds) {
       drawing.append(svg('line', { class: 'bounds', x1: scale.at(figure.bounds[0]), x2: scale.at(figure.bounds[1]), y1: y, y2: y }));
     }
-    if (figure.ci) {
-      drawing.append(svg('line', { class: `range ${name}`, x1: scale.at(figure.ci[0]), x2: scale.at(figure.ci[1]), y1: y, y2: y }));
-      for (const end of figure.ci) {
-        drawing.append(svg('line', { class: `range ${name}`, x1: scale.at(end), x2: scale.at(end), y1: y - 3, y2: y + 3 }));
-      }
-    }
-    drawing.append(svg('circle', { class: `point ${name}`, cx: scale.at(figure.value), cy: y, r: 4 }));
+    range(drawing, scale, name, y, figure.value, figure.ci);
   });
   return drawing;
 }
 
-function axis(scale) {
-  const values = [0, 50, 100].map((part) => scale.low + ((100 - scale.low) * part) / 100);
+function axis(scale, label = (value) => fixed(value, 0)) {
+  const anchor = (number) => (number === 0 ? 'start' : number === scale.ticks.length - 1 ? 'end' : 'middle');
   return svg('svg', { class: 'interval axis', viewBox: `0 0 ${WIDTH} 14`, 'aria-hidden': 'true', focusable: 'false' },
-    values.map((value, number) => svg('text', { x: scale.at(value), y: 11, 'text-anchor': ['start', 'middle', 'end'][number],
-      text: fixed(value, 0) })));
+    scale.ticks.map((value, number) => svg('text', { x: scale.at(value), y: 11, 'text-anchor': anchor(number), text: label(value) })));
 }
 
+// The cells of a metric, after its name: drawn, both readings, their difference, n.
+const metricCells = (row, scale) => [el('td', { class: 'plot' }, interval(row, scale)), READINGS.map((name) => el('td', { class: 'num', 'data-label': name }, figure(row[name]))),
+  el('td', { class: 'num', 'data-label': 'careful − official' }, difference(row)), el('td', { class: 'num', 'data-label': 'n', text: count((row.careful || row.official)?.n ?? 0) })];
+const plotHead = (scale, label) => el('th', { scope: 'col', class: 'plot' }, el('span', { class: 'unseen', text: 'Drawn' }), axis(scale, label));
+const metricHead = (first, scale, mark = '') => [column(first), plotHead(scale), column(`Official${mark}`, 'num'), column('Careful', 'num'),
+  el('th', { scope: 'col', class: 'num', title: 'The careful value minus the official one, in points' }, 'careful − official'), el('th', { scope: 'col', class: 'num', title: 'Number of observations' }, 'n')];
+
 function figure(one) {
-  if (!one) return el('span', { class: 'faint', text: 'unscored' });
+  if (!one) return el('span', { class: 'faint', text: '–' });
   return el('span', { class: 'figure' }, el('b', { text: fixed(one.value) }),
     one.ci ? el('small', { text: `${fixed(one.ci[0])} to ${fixed(one.ci[1])}` }) : null,
     one.bounds ? el('small', { class: 'warn', text: `between ${fixed(one.bounds[0])} and ${fixed(one.bounds[1])}` }) : null);

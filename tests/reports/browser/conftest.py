@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.files.results_file import decode_report
 from grader.reports import html, material
+from grader.results.file import decode_report
 from tests.conftest import chromium
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Watched:
         # With another query it is another document: else only the view would change.
         self._opened += 1
         self.page.goto(f"{self.path.as_uri()}?{self._opened}#{view}")
-        self.page.wait_for_selector("#panel[data-ready]")
+        self.page.wait_for_selector("#panel[data-ready], main:not(:has(#panel))")
         return self.page
 
     def check(self) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from grader.reports import html
 from grader.reports.material import Material
-from grader.results import Provenance, write_facts
+from grader.results import READINGS, Provenance, write_facts
 from grader.scorers.execution.facts import SampleFacts
 from grader.scorers.registry import scorer_of
 from tests.reports.browser import big
@@ -133,6 +133,15 @@ def test_filters_and_order_are_in_the_address(
     if "deep" in filters:
         _count(page, "1 of 4 tasks")
     assert _ids(page) == expected
+
+
+def test_a_filtered_item_opens_at_the_sample_that_the_filter_means(watch: Callable[..., Watched], made: Path) -> None:
+    page = watch(made).open("tab=items&careful=suspect")
+    page.locator("a.open").first.click()
+    page.wait_for_selector(".sample[aria-current]")
+    assert "careful suspect" in (page.locator(".sample[aria-current]").get_attribute("aria-label") or "")
+    page.locator("#back").click()
+    settled(page, "document.activeElement.matches('a.open')")
 
 
 def test_typing_filters_and_the_number_found_is_announced(watch: Callable[..., Watched], made: Path) -> None:
@@ -271,7 +280,8 @@ def test_a_circular_question_shows_every_pass_with_its_own_verdicts(watch, grade
     ]
     by_qid = {sample.qid: sample for sample in report.samples}
     assert shown == [
-        [by_qid[qid].official.outcome, by_qid[qid].careful.outcome] for qid in ("13", "1000013", "2000013", "3000013")
+        [by_qid[qid].reading(name).outcome.replace("_", " ") for name in READINGS]
+        for qid in ("13", "1000013", "2000013", "3000013")
     ]
     assert page.locator(".verdicts .badge").all_inner_texts() == ["✕\nwrong", "✕\nwrong"]
     assert page.locator("figure img").count() == 1
@@ -428,7 +438,7 @@ def test_metrics_rules_and_outcomes_are_explained_on_hover(watch: Callable[..., 
     page = watched.open()
     metric = page.locator("table.figures").first.locator("tbody th span").first
     assert metric.inner_text() == "mr score"
-    assert (metric.get_attribute("title") or "").startswith("The weighted sum of mcc")
+    assert (metric.get_attribute("title") or "").startswith("How well the model finds mistakes in solutions")
     page = watched.open("tab=items&item=physics-1/writer-b")
     assert page.locator(".reading.careful .badge").inner_text() == "✓\ncredited\ncorrect"
     assert page.locator(".reading.careful .fact").all_inner_texts() == ["answer correct", "step n/a", "reason n/a"]

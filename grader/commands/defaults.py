@@ -1,0 +1,161 @@
+"""Where defaults come from: the config file, and `GRADE_` variables, of which a misspelled one could lose a gate."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from grader.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+PREFIX = "GRADE_"
+OTHERS = frozenset({"GRADE_POOL", "GRADE_SERVE_TOKEN"})
+"""Variables that are not options: the rewards and the server read them."""
+_NEAR = 0.8
+"""Minimum similarity of a misspelled name to the right one (difflib's ratio, without the prefix)."""
+_PRIVATE = re.compile(r"GRADE_TEST_|.*_(KEY|TOKEN|SECRET|PASSWORD)$")
+"""The tests' own variables, and keys with a name that the user chooses (`--api-key-env`)."""
+_SERVICE = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$")
+_ADDRESS = re.compile(r"(tcp|udp|sctp)://")
+"""Kubernetes sets such variables in every pod beside a service with the name `grade`."""
+
+
+def check(environment: Mapping[str, str], options: Collection[str], read: Collection[str]) -> list[str]:
+    """Return a warning for every unknown variable. Raises UsageError if one is probably a misspelled option.
+
+    `options`: the documented variables; `read`: all variables that the command line reads.
+    """
+    known = OTHERS.union(options)
+    unknown = [
+        name
+        for name, value in sorted(environment.items())
+        if name.startswith(PREFIX) and value and name not in known and name not in read and not _foreign(name, value)
+    ]
+    meant = {name: _meant(name, environment[name], known) for name in unknown}
+    if any(meant.values()):
+        raise UsageError("\n".join(_refusal(name, near) for name, near in meant.items() if near))
+    return [
+        f"WARNING: the environment variable {name} is ignored: it is not the name of an option "
+        "(`grade run --help` lists the options)."
+        for name in unknown
+    ]
+
+
+def _foreign(name: str, value: str) -> bool:
+    """Return whether such a variable is known to be for another program, not for the command line."""
+    service = _SERVICE.match(name) or (name.endswith("_PORT") and _ADDRESS.match(value))
+    return bool(_PRIVATE.match(name) or service)
+
+
+def _meant(name: str, value: str, known: Collection[str]) -> str:
+    """Return what to write instead of a name; empty if it resembles no option."""
+    shorter = {name.upper().replace(f"{PREFIX}{word}_", PREFIX, 1) for word in ("RUN", "CHECK")}
+    exact = sorted((shorter | {name.upper()}).intersection(known))
+    if exact:
+        return exact[0]
+    positive = name.upper().replace("_NO_", "_", 1)
+    if positive in known:
+        return f"{positive}={0 if value.lower() in {'1', 'true', 't', 'yes', 'y', 'on'} else 1}"
+    names = sorted(other.removeprefix(PREFIX) for other in known)
+    near = difflib.get_close_matches(name.upper().removeprefix(PREFIX), names, 1, _NEAR)
+    return PREFIX + near[0] if near else ""
+
+
+def _refusal(name: str, near: str) -> str:
+    return (
+        f"the environment variable {name} is not the name of an option. Did you mean {near}? "
+        f"If another program uses {name}, run `env -u {name} grade ...`."
+    )
+
+
+Kind = Literal["flag", "value", "list"]
+"""The values that an option accepts: true or false, one value, or a list of values."""
+_EXPECTED: dict[Kind, str] = {
+    "flag": "true or false, without quotes",
+    "value": "one string or number, not empty",
+    "list": "a string or a number, or a list of these, none of them empty",
+}
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """A config file that was found."""
+
+    path: Path
+    values: dict[str, Any]
+    """Option name, with underscores -> value."""
+
+
+def find(start: Path) -> Config | None:
+    """Return the nearest config file, from `start` upwards, or None.
+
+    Raises InputError if it cannot be read: ignoring it could ignore a gate that it sets.
+    """
+    for folder in (start, *start.parents):
+        for name, keys in (("grade.toml", ()), ("pyproject.toml", ("tool", "grade"))):
+            table = _table(folder / name, keys)
+            if table is not None:
+                return Config(path=folder / name, values=_spelt_alike(folder / name, table))
+    return None
+
+
+def check_values(config: Config, known: Mapping[str, Kind]) -> None:
+    """Raise InputError for every unknown key, and for every value that its option does not accept."""
+    problems = []
+    for key, value in config.values.items():
+        if key not in known:
+            problems.append(f"{config.path}: {key}: unknown option{_switch(key, value, known)}")
+        elif not _suits(value, known[key]):
+            problems.append(f"{config.path}: {key}: expected {_EXPECTED[known[key]]}")
+    if problems:
+        raise InputError(problems)
+
+
+def _switch(key: str, value: Any, known: Mapping[str, Kind]) -> str:
+    """Return a hint for an option that the command line turns off with `--no-...`, such as `--no-cache`."""
+    name = key.removeprefix("no_")
+    if name == key or known.get(name) != "flag":
+        return ""
+    return f"; write {name.replace('_', '-')} = {'true' if value is False else 'false'}"
+
+
+def _suits(value: Any, kind: Kind) -> bool:
+    if kind == "flag":
+        return isinstance(value, bool)
+    values = value if kind == "list" and isinstance(value, list) else [value]
+    return all(isinstance(v, str | int | float) and not isinstance(v, bool) and v != "" for v in values)
+
+
+def _spelt_alike(path: Path, table: dict[str, Any]) -> dict[str, Any]:
+    values = {key.replace("-", "_"): value for key, value in table.items()}
+    if len(values) < len(table):
+        twice = next(key for key in table if "-" in key and key.replace("-", "_") in table)
+        raise InputError([f"{path}: {twice}: duplicate option: it is given with a hyphen and with an underscore"])
+    return values
+
+
+def _table(path: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
+    try:
+        text = path.read_bytes().removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace" if keys else "strict")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError([f"{path}: cannot be read: {error}"]) from error
+    try:
+        found: Any = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        if keys and ".".join(keys) not in text:
+            # This pyproject.toml has no settings for `grade`: errors in it are not reported here.
+            return None
+        raise InputError([f"{path}: {error}"]) from error
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    if found is not None and not isinstance(found, dict):
+        raise InputError([f"{path}: [{'.'.join(keys)}] must be a table of options: name = value"])
+    return found

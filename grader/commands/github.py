@@ -1,0 +1,72 @@
+"""What a run tells GitHub: a gate's decision at the top of the page, its results files, and the step summary."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.commands.console import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grader.decisions.gate import GateResult
+
+_LEVELS = {"met": "notice", "failed": "error", "inconclusive": "warning", "unscored": "error"}
+
+
+_RESUME = uuid.uuid4().hex
+"""The word that lets GitHub obey workflow commands again; nothing that is printed can know it."""
+
+
+@contextlib.contextmanager
+def no_commands() -> Iterator[None]:
+    """Let GitHub obey no line that is printed: models wrote some, and a line could begin like a workflow command."""
+    if not _is_here():
+        yield
+        return
+    say(f"::stop-commands::{_RESUME}")
+    try:
+        yield
+    finally:
+        say(f"::{_RESUME}::")
+
+
+def on_top(gate: GateResult) -> None:
+    """Print a gate's decision as a workflow command, which GitHub shows at the top of the run."""
+    if _is_here():
+        command = f"::{_LEVELS[gate.state]} title=grade::{_escaped(f'{gate.gate}: {gate.reason}')}"
+        say(f"::{_RESUME}::\n{command}\n::stop-commands::{_RESUME}")
+
+
+def _is_here() -> bool:
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def _escaped(text: str) -> str:
+    """Escape the characters that are special in GitHub's workflow commands (docs.github.com, workflow commands)."""
+    pairs = [("%", "%25"), ("\r", "%0D"), ("\n", "%0A")]
+    for character, code in pairs:
+        text = text.replace(character, code)
+    return text
+
+
+def name_results(paths: Sequence[Path]) -> None:
+    """Give the paths of the results files to the workflow's later steps, as the output `results`, one per line."""
+    if paths and os.environ.get("GITHUB_OUTPUT"):
+        # A random delimiter, so that a file's name cannot end the value and begin another output.
+        end = uuid.uuid4().hex
+        lines = [f"results<<{end}", *map(str, paths), end, ""]
+        append("GITHUB_OUTPUT", "\n".join(lines).encode(errors="surrogateescape"))
+
+
+def append(variable: str, data: bytes) -> None:
+    """Append to one of GitHub's files. A failure does not fail the run."""
+    try:
+        with Path(os.environ[variable]).open("ab") as file:
+            file.write(data)
+    except OSError as error:
+        say(f"{variable} could not be written: {error}")

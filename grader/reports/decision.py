@@ -1,0 +1,233 @@
+"""The page for people who decide: one printed sheet, in plain words, of one run.
+
+A file whose name ends in `decision.html` is this page. It says what was measured, how sure it is, what could not be
+measured, which samples to look at, and how to check it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.predictions.record import all_of, counted
+from grader.predictions.select import PARTIAL
+from grader.reports import selftested, unscored
+from grader.reports.runs.document import interval
+from grader.reports.table import is_marked
+from grader.reports.text import cut
+from grader.reports.why import outcome as outcome_name
+from grader.reports.why import readings_differ, reason
+from grader.results import Outcome, excluded_from, is_same
+from grader.results.destination import results_path, stem_in
+from grader.scorers import declarations
+from grader.scorers.interface import BASELINES, WHY_DIFFERENT
+from grader.scorers.registry import scorer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from grader.decisions.gate import GateResult
+    from grader.reports.interface import Gather
+    from grader.results import Metric, ReadingName, Report, SampleResult
+
+MOST_SAMPLES = 6
+MOST_METRICS = 4
+MOST_NOTES = 3
+"""What fits on one sheet."""
+LONGEST_NAME, LONGEST_REASON, LONGEST_NOTE = 32, 150, 240
+FEW = 100
+"""Fewer tasks than this are called few."""
+_PLAIN = {
+    Outcome.PASSED: "solved",
+    Outcome.FAILED: "wrong",
+    Outcome.ERROR: "stopped with an error",
+    Outcome.TIMEOUT: "too slow",
+    Outcome.OUT_OF_MEMORY: "used too much memory",
+    Outcome.LINT_FAILED: "rejected before it ran",
+    Outcome.SUSPECT: "not believed",
+    Outcome.AMBIGUOUS: "unclear",
+    Outcome.UNSCORED: "not scored",
+}
+"""Outcome -> words for people who do not know the outcomes' names."""
+_OF_VALUES = (BASELINES, WHY_DIFFERENT)
+"""Beginnings of notes that explain the values, and name nothing that could not be measured."""
+_STATES = {"met": "met", "failed": "not met", "inconclusive": "not decided by these data", "unscored": "not decided"}
+
+
+def make(
+    report: Report, material: Gather, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful"
+) -> bytes:
+    """Return the page; see `grader.reports.interface.Format`."""
+    from grader.reports.web import page
+
+    del material, reading
+    name = declarations.name_of(report)
+    different = report.differences()
+    return page.render(
+        "decision.html.j2",
+        styles=("style", "decision"),
+        scripts=("core", "theme", "static"),
+        title=" · ".join(filter(None, ("What this result says", report.model, name))),
+        heading=f"{name}: what this result says",
+        facts=[report.model] if report.model else [],
+        gates=[(gate, _STATES[gate.state]) for gate in gates],
+        metrics=list(_metrics(report)),
+        measured=list(_measured(report, name)),
+        sure=list(_sure(report, different)),
+        open=list(_open(report)),
+        samples=[_sample(report, sample) for sample in _to_look_at(report)[:MOST_SAMPLES]],
+        left=max(0, len(_to_look_at(report)) - MOST_SAMPLES),
+        checks=list(_checks(report)),
+        folder="" if report.benchmark in declarations.names() else report.benchmark,
+    )
+
+
+def _metrics(report: Report) -> Iterator[dict[str, object]]:
+    """Yield the overall metrics with their meaning, the first one first."""
+    names = list(dict.fromkeys(metric.name for metric in report.metrics if metric.group is None))[:MOST_METRICS]
+    for name in names:
+        official, careful = report.metric(name, "official"), report.metric(name, "careful")
+        yield {
+            "name": name.replace("_", " "),
+            "meaning": _meaning(name, scorer_of(report).glossary),
+            "careful": _value(careful or official),
+            "interval": interval(careful or official),
+            "official": _value(official),
+            "differs": official is not None and careful is not None and not is_same(official, careful),
+        }
+
+
+def _meaning(name: str, glossary: Mapping[str, str]) -> str:
+    base, _, k = name.partition("@")
+    attempts = "an attempt" if k == "1" else f"at least one of {k} attempts"
+    return glossary.get(name) or glossary.get(f"{base}@*", "").replace("at least one of k samples", attempts)
+
+
+def _value(metric: Metric | None) -> str:
+    return "–" if metric is None or metric.value is None else f"{metric.value:.1f}"
+
+
+def _measured(report: Report, name: str) -> Iterator[tuple[str, str]]:
+    """Yield (question, answer) about what was measured."""
+    provenance, items = report.provenance, len({sample.cluster for sample in report.samples})
+    yield "Model", report.model or "not recorded"
+    of = counted(items, "task") if report.part is None else f"{items:,} of the {counted(report.part.of, 'task')}"
+    yield "Tasks", f"{of} of {name} ({report.split})"
+    yield "Answers", f"{counted(len(report.samples), 'answer')} in {provenance.predictions or 'an unnamed file'}"
+    rules = f"the benchmark's own scorer (version {report.protocol}), and a careful reading of the same answers"
+    yield "Graded by", f"grade {provenance.grade}: {rules}"
+    if provenance.sandbox is not None:
+        yield "Programs ran in", f"a sandbox ({provenance.sandbox.backend}, Python {provenance.sandbox.python})"
+    if provenance.judge is not None:
+        judge = provenance.judge
+        asked = f" ({counted(judge.questions, 'question')})" if judge.questions else ""
+        yield "Judge", f"{judge.model or judge.source}{asked}: it read what rules cannot read"
+
+
+def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
+    """Yield sentences about chance, and about the two readings."""
+    first = next((m for m in report.metrics if m.group is None and m.reading == "careful" and m.ci95), None)
+    if first is not None and first.ci95 is not None:
+        low, high = first.ci95
+        yield (
+            f"With other tasks of this kind, the {first.name.replace('_', ' ')} would differ by chance. Values from "
+            f"{low:.1f} to {high:.1f} fit these answers (95 % interval). Do not read more into "
+            f"{first.value:.1f} than this range allows."
+        )
+        if first.n < FEW:
+            yield f"{first.n} tasks are few: small differences between models cannot be shown with them."
+    if not report.samples:
+        return
+    if not different:
+        agreed = all_of(len(report.samples), "answer")
+        yield f"The benchmark's own scorer and the careful reading agree on {agreed}."
+    else:
+        of = counted(len(report.samples), "answer")
+        yield (
+            f"The benchmark's own scorer and the careful reading disagree on {len(different):,} of {of} "
+            f"({_who_is_right(different)}). Use the careful value to decide; use the benchmark's "
+            "own value only to compare with published results."
+        )
+    yield from (note for note in report.notes if note.startswith(_OF_VALUES))
+    if is_marked(report):
+        yield "The programs ran on another Python than the official one: the benchmark's own value may differ a little."
+
+
+def _who_is_right(different: Sequence[SampleResult]) -> str:
+    """Return how many of these answers each reading gives more credit."""
+    careful = sum(sample.careful.credit > sample.official.credit for sample in different)
+    official = sum(sample.careful.credit < sample.official.credit for sample in different)
+    same = len(different) - careful - official
+    counts = {"only by the careful reading": careful, "only by the benchmark's own scorer": official}
+    shown = {**counts, "with the same credit by both": same}
+    return "credited " + ", ".join(f"{by}: {number:,}" for by, number in shown.items() if number)
+
+
+def _open(report: Report) -> Iterator[str]:
+    """Yield what could not be measured."""
+    if report.unscored:
+        yield (
+            f"{report.unscored} of {counted(len(report.samples), 'answer')} could not be scored "
+            f"({unscored.in_words(report)}). They are excluded from {excluded_from(report)}, not counted as wrong."
+        )
+        for metric in report.metrics:
+            if metric.group is None and metric.reading == "careful" and metric.bounds is not msgspec.UNSET:
+                low, high = metric.bounds
+                yield f"If all of them were wrong, {metric.name} would be {low:.1f}; if all were right, {high:.1f}."
+    else:
+        yield f"Every answer was scored ({len(report.samples):,})."
+    if report.part is not None:
+        yield f"Only {report.part.n} of {report.part.of} tasks were graded. This value is not that of the benchmark."
+    notes = [note for note in selftested.notes(report) if not note.startswith(("†", PARTIAL, *_OF_VALUES))]
+    yield from (cut(note, LONGEST_NOTE) for note in notes[:MOST_NOTES])
+    if len(notes) > MOST_NOTES:
+        yield f"{counted(len(notes) - MOST_NOTES, 'further note')} in the results file."
+    yield "Whether the model saw these tasks in its training cannot be known from its answers."
+
+
+def _to_look_at(report: Report) -> list[SampleResult]:
+    """Return the samples that decide whether to believe the values: where the readings disagree, then unclear ones."""
+    different = report.differences()
+    known = {(sample.qid, sample.sample) for sample in different}
+    unclear = {Outcome.UNSCORED, Outcome.AMBIGUOUS, Outcome.SUSPECT}
+    more = [s for s in report.samples if s.careful.outcome in unclear and (s.qid, s.sample) not in known]
+    return [*different, *more]
+
+
+def _sample(report: Report, sample: SampleResult) -> dict[str, str]:
+    scorer = scorer_of(report)
+    why = readings_differ(report, sample, "own scorer") or reason(sample.careful, scorer.glossary)
+    readings = {
+        name: f"{reading.answer}, {outcome}" if reading.answer else outcome
+        for name, reading in (("official", sample.official), ("careful", sample.careful))
+        for outcome in [_PLAIN.get(reading.outcome, outcome_name(report, reading).replace("_", " "))]
+    }
+    name = cut(sample.qid, LONGEST_NAME)
+    return {
+        "name": f"{name} #{sample.sample}" if any(other.sample for other in report.samples) else name,
+        "why": cut(f"{why[:1].upper()}{why[1:]}", LONGEST_REASON),
+        **{key: cut(text, LONGEST_NAME) for key, text in readings.items()},
+    }
+
+
+def _checks(report: Report) -> Iterator[tuple[str, str]]:
+    """Yield (purpose, command). The commands are for the folder that has the results file."""
+    predictions = Path(report.provenance.predictions or "PREDICTIONS")
+    stem = stem_in(None, Path(predictions.name), report.part)
+    assert stem is not None
+    results = shlex.quote(results_path(stem).name)
+    is_bundled = report.benchmark in declarations.names()
+    bench = shlex.quote(report.benchmark) if is_bundled else "FOLDER"
+    look = (_to_look_at(report) or report.samples)[:1]
+    if look:
+        one = f"{shlex.quote(look[0].qid)} --sample {look[0].sample} --results {results}"
+        yield "See one answer and why it was judged so", f"grade show {bench} {one}"
+    own = "" if is_bundled else " -b FOLDER"
+    yield "See all answers", f"grade report {results}{own} -o report.html"
+    if report.part is None:
+        again = f"grade {shlex.quote(predictions.name)} -b {bench} --score-only"
+        yield "Compute the values again from the saved verdicts", again
+    yield "Check that this machine grades correctly", f"grade selftest -b {bench}"

@@ -1,0 +1,179 @@
+"""The document of several runs: what a comparison, a history, a leaderboard or several files show, in any format.
+
+`comparison.py`, `history.py`, `leaderboard.py` and `files.py` make documents; there is one more module per format.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from grader.decisions.gate import GateResult
+    from grader.results import Metric, ReadingName, Report
+
+NOTHING = "–"
+Where = Literal["everywhere", "pages", "texts"]
+"""`pages`: only in HTML, which has room and draws. `texts`: everywhere else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One cell of a table. All texts may be untrusted."""
+
+    text: str = ""
+    letters: str = ""
+    """The groups of a value, which stand beside it."""
+    reading: ReadingName = "careful"
+    """The reading of the letters."""
+    below: str = ""
+    """A second line on pages."""
+    title: str = ""
+    """A tooltip on pages."""
+    tone: Literal["", "strong", "good", "bad", "faint"] = ""
+    link: str = ""
+    """Where a page leads to."""
+    metrics: Mapping[ReadingName, Metric | None] = field(default_factory=dict)
+    """The values that a page draws in this cell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column: its heading, and how its cells are shown."""
+
+    name: str
+    kind: Literal["name", "word", "number", "drawn"] = "number"
+    """`name` is an untrusted text, which may be broken. `word` and `number` are never broken."""
+    where: Where = "everywhere"
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A titled table."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    """A sentence below it."""
+    is_list: bool = False
+    """A list of items, of which a format may show the first ones."""
+    is_card: bool = False
+    """Of less weight: pages show it as a card."""
+    is_folded: bool = False
+    where: Where = "everywhere"
+
+    def in_texts(self) -> Table:
+        """Return the table with the columns of all formats but HTML."""
+        return self._only("texts")
+
+    def on_pages(self) -> Table:
+        """Return the table with the columns of HTML."""
+        return self._only("pages")
+
+    def _only(self, where: Where) -> Table:
+        at = [place for place, column in enumerate(self.columns) if column.where in ("everywhere", where)]
+        rows = [[row[place] for place in at] for row in self.rows]
+        return replace(self, columns=[self.columns[place] for place in at], rows=rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """Values over steps."""
+
+    name: str
+    reading: ReadingName
+    """The reading whose values are the bars on a terminal."""
+    steps: Sequence[int]
+    lines: Mapping[ReadingName, Sequence[Metric | None]]
+    threshold: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading with tables and sentences below it."""
+
+    title: str
+    facts: Sequence[str] = ()
+    """What a page shows below the title."""
+    parts: Sequence[Table | Chart | str]
+
+    def texts(self) -> list[Table | Chart | str]:
+        """Return the parts that are not only for pages."""
+        shown = [part for part in self.parts if not isinstance(part, Table) or part.where != "pages"]
+        return [part.in_texts() if isinstance(part, Table) else part for part in shown]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradedFile:
+    """One of several files, with its report, its gates and its exit code."""
+
+    file: str
+    """The file's name, as given on the command line."""
+    report: Report | None = None
+    """None: the file could not be graded; `problem` has the reason."""
+    gates: Sequence[GateResult] = ()
+    problem: str = ""
+    exit_code: int = 0
+    """The exit code that the command would have for this file alone."""
+    written: tuple[Any, ...] = ()
+    """The paths of its run's files, that of the results last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What a format gets."""
+
+    title: str
+    facts: Sequence[str] = ()
+    lead: str = ""
+    sections: Sequence[Section]
+    records: Callable[[], Iterable[Mapping[str, object]]]
+    """Returns the rows of a CSV file, unrounded."""
+    data: Callable[[], object]
+    """Returns what JSON has."""
+    reading: ReadingName = "careful"
+    files: Sequence[GradedFile] = ()
+    """The graded files, for formats that show each one's report."""
+
+
+def page_of(results: str, folder: Path | None, item: str = "") -> str:
+    """Return the address, from `folder`, of a run's page (`NAME.html` beside `NAME_results.json`) or its item.
+
+    Empty if there is no such page.
+    """
+    stem = results.removesuffix("_results.json")
+    page = Path(f"{stem}.html")
+    if folder is None or stem == results or not page.is_file():
+        return ""
+    return quote(os.path.relpath(page, folder)) + (f"#tab=items&item={quote(item, safe='')}" if item else "")
+
+
+def value(metric: Metric | None) -> str:
+    """Return a value with one decimal, and a star if unscored samples are excluded from it."""
+    if metric is None or metric.value is None:
+        return NOTHING
+    return f"{metric.value:.1f}" if metric.bounds is msgspec.UNSET else f"{metric.value:.1f}*"
+
+
+def interval(metric: Metric | None) -> str:
+    """Return the 95 % interval as text."""
+    return "" if metric is None or metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
+
+
+def signed(number: float) -> str:
+    """Return a change as text, with its sign and one decimal."""
+    return "0.0" if abs(number) < 0.05 else f"{number:+.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+def p_value(number: float) -> str:
+    """Return a p value as tables show it."""
+    return "<0.001" if number < 0.001 else f"{number:.3f}"

@@ -1,0 +1,162 @@
+"""The document of a history: a chart, the checkpoints, and the items that changed from each one to the next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from grader.predictions.record import counted
+from grader.reports.runs.comparison import changed
+from grader.reports.runs.document import (
+    Cell,
+    Chart,
+    Column,
+    Document,
+    Section,
+    Table,
+    interval,
+    p_value,
+    page_of,
+    value,
+)
+from grader.results import READINGS
+from grader.statistics.paired import LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from grader.decisions.history import Checkpoint, History
+
+
+def document(made: History, folder: Path | None = None) -> Document:
+    """Return the chart, the table, what the data show, and the items that changed.
+
+    `folder`: that of the page, from which runs and items link to the pages of their runs.
+    """
+    of = f", {made.group}" if made.group else ""
+    chart = Chart(
+        name=made.metric,
+        reading=made.reading,
+        steps=[point.step for point in made.checkpoints],
+        lines={reading: [point.metric(reading) for point in made.checkpoints] for reading in READINGS},
+        threshold=made.line,
+    )
+    steps = [part for at in range(1, len(made.checkpoints)) for part in _step(made, at, folder)]
+    return Document(
+        title=f"{made.title}: {made.metric.replace('_', ' ')}{of} over steps",
+        facts=[f"split {made.split}", f"protocol {made.protocol}", counted(len(made.checkpoints), "checkpoint")],
+        lead="In percent, with 95 % intervals. Items that changed are those of the selected reading; `grade compare` "
+        "shows two checkpoints with all outputs.",
+        sections=[Section(title="", parts=[chart, _checkpoints(made, folder), *sentences(made), *steps])],
+        records=lambda: _records(made),
+        data=lambda: made,
+        reading=made.reading,
+    )
+
+
+def _checkpoints(made: History, folder: Path | None) -> Table:
+    names = ["official", "careful", f"95 % interval ({made.reading})", "change", "p", "higher", "lower"]
+    names += ["gate"] if made.line is not None else []
+    return Table(
+        title="Checkpoints",
+        columns=[
+            Column(name="step"),
+            *(Column(name=name) for name in names),
+            Column(name="run", kind="name", where="pages"),
+        ],
+        rows=[_cells(made, point, folder) for point in made.checkpoints],
+    )
+
+
+def _cells(made: History, point: Checkpoint, folder: Path | None) -> list[Cell]:
+    change, moved = point.change, ["", "", "", ""]
+    if change is not None:
+        moved = [f"{change.value:+.1f}", p_value(change.corrected), str(len(change.risen)), str(len(change.fallen))]
+    gate = [] if made.line is None else [{None: "", True: "below", False: "met"}[point.is_below]]
+    texts = [
+        str(point.step),
+        value(point.official),
+        value(point.careful),
+        interval(point.metric(made.reading)),
+        *moved,
+        *gate,
+    ]
+    tone: Literal["", "bad"] = "bad" if point.is_below else ""
+    run = Cell(text=point.run.short, link=page_of(point.run.results, folder), tone=tone)
+    return [*(Cell(text=text, tone=tone) for text in texts), run]
+
+
+def _step(made: History, at: int, folder: Path | None) -> Iterator[Table | str]:
+    """Yield the items that changed at one step; formats but HTML have those of the last step."""
+    change = made.checkpoints[at].change
+    if change is None:
+        return
+    steps = f"from {made.checkpoints[at - 1].step} to {made.checkpoints[at].step}"
+    is_last = at == len(made.checkpoints) - 1
+    for title, flips in ((f"Higher {steps}", change.risen), (f"Lower {steps}", change.fallen)):
+        results = made.checkpoints[at].run.results
+        for part in changed(title, flips, ("before", "after"), results, folder):
+            if isinstance(part, Table):
+                yield replace(part, is_folded=not is_last, where="everywhere" if is_last else "pages")
+
+
+def sentences(made: History) -> list[str]:
+    """Return what the data show: the highest value, the threshold, significant changes, notes."""
+    lines = []
+    if made.best is not None:
+        best = made.value(made.best)
+        steps = [str(point.step) for at, point in enumerate(made.checkpoints) if made.value(at) == best]
+        shown = value(made.checkpoints[made.best].metric(made.reading))
+        tied = f"steps {', '.join(steps[:-1])} and {steps[-1]} (each {shown})"
+        which = f"step {steps[0]} ({shown})" if len(steps) == 1 else tied
+        lines.append(f"Highest {made.reading} value: {which}.{_lead(made)}")
+    if made.line is not None:
+        below = [point.step for point in made.checkpoints if point.is_below]
+        which = f"below it: step {', '.join(map(str, below))}" if below else "no checkpoint is below it"
+        lines.append(f"The gate's threshold is {made.line:g}; {which}.")
+    tested = sum(point.change is not None for point in made.checkpoints)
+    if tested:
+        told = [p.step for p in made.checkpoints if p.change is not None and p.change.corrected < LEVEL]
+        which = f"significant change at step {', '.join(map(str, told))}" if told else "no significant change"
+        lines.append(
+            f"From each checkpoint to the next: {which} (paired by item, p values corrected for "
+            f"{counted(tested, 'comparison')} with Holm's method, level {100 * LEVEL:g} %). The columns higher and "
+            "lower count the items that changed."
+        )
+    return [*lines, *made.notes]
+
+
+def _lead(made: History) -> str:
+    """Return how much of the best value's lead is chance, after a space; empty if that is unknown."""
+    if made.lead is None:
+        return ""
+    number = sum(made.value(at) is not None for at in range(len(made.checkpoints)))
+    return (
+        f" The best of {number} equal checkpoints would be {made.lead:.1f} points above their true value by chance: "
+        "grade it again with new samples, or on other tasks, before you report its value."
+    )
+
+
+def _records(made: History) -> Iterator[dict[str, object]]:
+    """Yield one row per checkpoint and reading; the fields from `change` on are of the selected reading."""
+    for point in made.checkpoints:
+        for reading in READINGS:
+            metric, change = point.metric(reading), point.change if reading == made.reading else None
+            low, high = (metric.ci95 if metric else None) or (None, None)
+            yield {
+                "step": point.step,
+                "run": point.run.short,
+                "metric": made.metric,
+                "group": made.group,
+                "reading": reading,
+                "value": metric and metric.value,
+                "ci95_low": low,
+                "ci95_high": high,
+                "n": metric and metric.n,
+                "change": change and change.value,
+                "p": change and change.p_value,
+                "p_corrected": change and change.corrected,
+                "higher": None if change is None else len(change.risen),
+                "lower": None if change is None else len(change.fallen),
+            }

@@ -1,0 +1,112 @@
+"""A document as a self-contained page, which is complete without a script. Names in it are always escaped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.reports.runs.document import Chart, Table, interval, value
+from grader.reports.web import page
+from grader.reports.web.scale import Scale
+from grader.results import READINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from grader.reports.runs.document import Document, Section
+    from grader.results import Metric, ReadingName
+
+MOST_ROWS = 200
+"""Rows of a list of items; the JSON has all."""
+WIDTH, HEIGHT = 760, 300
+LEFT, RIGHT, TOP, BOTTOM = 44, 20, 14, 40
+MOST_LABELS = 10
+
+
+def make(document: Document) -> bytes:
+    """Return the page."""
+    return page.render(
+        "runs.html.j2",
+        styles=("style", "many"),
+        scripts=("core", "theme", "static"),
+        title=document.title,
+        facts=document.facts,
+        lead=document.lead,
+        sections=[_section(section) for section in document.sections],
+        readings=READINGS,
+        most=MOST_ROWS,
+    )
+
+
+def _section(section: Section) -> dict[str, object]:
+    tables = [part.on_pages() for part in section.parts if isinstance(part, Table) and part.where != "texts"]
+    charts = [part for part in section.parts if isinstance(part, Chart)]
+    return {
+        "title": section.title,
+        "charts": [_chart(chart) for chart in charts],
+        "tables": [_drawn(table) for table in tables if not table.is_card],
+        "cards": [_drawn(table) for table in tables if table.is_card],
+        "sentences": [part for part in section.parts if isinstance(part, str)],
+        "has_legend": bool(charts) or any(column.kind == "drawn" for table in tables for column in table.columns),
+    }
+
+
+def _drawn(table: Table) -> tuple[Table, Scale]:
+    """Return a table and the scale of its drawn column."""
+    metrics = [metric for row in table.rows for cell in row for metric in cell.metrics.values()]
+    return table, Scale.of([end for metric in metrics for end in _ends(metric)])
+
+
+def _ends(metric: Metric | None) -> list[float]:
+    return [] if metric is None or metric.value is None else [metric.value, *(metric.ci95 or ())]
+
+
+def _chart(chart: Chart) -> dict[str, object]:
+    """Return what the template draws; the x axis is proportional to the steps."""
+    ends = [end for metrics in chart.lines.values() for metric in metrics for end in _ends(metric)]
+    line = [] if chart.threshold is None else [chart.threshold]
+    scale = Scale.of([*ends, *line], width=HEIGHT - TOP - BOTTOM, margin=0)
+
+    def y(number: float) -> float:
+        return round(HEIGHT - BOTTOM - scale.at(number), 2)
+
+    xs = _places(chart.steps)
+    every = -(-len(xs) // MOST_LABELS)
+    order: list[ReadingName] = [*(name for name in READINGS if name != chart.reading), chart.reading]
+    shown = zip(chart.steps, chart.lines[chart.reading], strict=True)
+    return {
+        "box": (WIDTH, HEIGHT, LEFT, WIDTH - RIGHT),
+        "lines": [_line(chart, reading, xs, y) for reading in order],
+        "marks": [(y(mark), scale.named(mark)) for mark in scale.marks],
+        "steps": [(x, step) for at, (x, step) in enumerate(zip(xs, chart.steps, strict=True)) if at % every == 0],
+        "threshold": chart.threshold,
+        "gate": None if chart.threshold is None else y(chart.threshold),
+        "words": f"{chart.name}, {chart.reading}: " + ", ".join(f"step {step}: {value(one)}" for step, one in shown),
+    }
+
+
+def _places(steps: Sequence[int]) -> list[float]:
+    low, span = steps[0], steps[-1] - steps[0]
+    room = WIDTH - LEFT - RIGHT - 24
+    return [round(LEFT + 12 + (room * (step - low) / span if span else room / 2), 2) for step in steps]
+
+
+def _line(chart: Chart, reading: ReadingName, xs: list[float], y: Callable[[float], float]) -> Mapping[str, object]:
+    known = [
+        (x, step, metric)
+        for x, step, metric in zip(xs, chart.steps, chart.lines[reading], strict=True)
+        if metric is not None and metric.value is not None
+    ]
+    upper = [f"{x},{y(metric.ci95[1])}" for x, _, metric in known if metric.ci95]
+    lower = [f"{x},{y(metric.ci95[0])}" for x, _, metric in known if metric.ci95]
+    is_shown = reading == chart.reading
+    dots = [
+        {
+            "x": x,
+            "y": y(metric.number),
+            "title": f"step {step}, {reading}: {value(metric)} ({interval(metric)})",
+            "is_below": is_shown and chart.threshold is not None and metric.number < chart.threshold,
+        }
+        for x, step, metric in known
+    ]
+    points = " ".join(f"{dot['x']},{dot['y']}" for dot in dots)
+    return {"reading": reading, "dots": dots, "points": points, "band": " ".join([*upper, *reversed(lower)])}

@@ -1,0 +1,256 @@
+"""The document of a leaderboard: models by benchmarks, then each benchmark's runs, ranked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.predictions.record import counted
+from grader.reports.runs.document import (
+    NOTHING,
+    Cell,
+    Column,
+    Document,
+    Section,
+    Table,
+    interval,
+    p_value,
+    page_of,
+    signed,
+    value,
+)
+from grader.reports.web import readings
+from grader.results import READINGS
+from grader.statistics.corrections import letters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from grader.decisions.leaderboard import Board, Leaderboard, Pair, Ranking
+    from grader.results import ReadingName
+
+MOST_ACROSS = 6
+"""Maximum number of categories as columns; with more categories, the runs are the columns."""
+MOST_IN_MATRIX = 12
+"""Maximum number of runs in the matrix of comparisons."""
+_MODEL = Column(name="model", kind="name")
+
+
+def document(made: Leaderboard, folder: Path | None = None) -> Document:
+    """Return all boards. `folder`: that of the page, from which names link to the pages of their runs."""
+    overview = [Section(title="Models by benchmarks", parts=[_overview(made)])] if len(made.boards) > 1 else []
+    return Document(
+        title="Leaderboard",
+        facts=[
+            counted(len(made.models()), "model"),
+            ", ".join(dict.fromkeys(board.title for board in made.boards)),
+            f"ordered by the {made.reading} reading",
+        ],
+        lead=readings.lead(board.benchmark for board in made.boards),
+        sections=[*overview, *(_board(board, made, folder) for board in made.boards)],
+        records=lambda: (
+            row for board in made.boards for ranking in board.rankings for row in _records(board, ranking)
+        ),
+        data=lambda: made,
+        reading=made.reading,
+    )
+
+
+def _board(board: Board, made: Leaderboard, folder: Path | None) -> Section:
+    order = board.ranking(board.metric, made.reading)
+    part = f" · a part: {board.part.n} of {board.part.of}" if board.part is not None else ""
+    cards = [*_groups(board, order), *_matrix(board, order), *_others(board), *_categories(board, made)]
+    return Section(
+        title=f"{board.title} · {board.split} · {board.protocol}{part}: {board.metric.replace('_', ' ')}",
+        parts=[_ranked(board, made, order, folder), *_method(made, order), *board.notes, *_star(board), *cards],
+    )
+
+
+def _overview(made: Leaderboard) -> Table:
+    rows = []
+    for model in made.models():
+        rows.append([Cell(text=model)])
+        for board in made.boards:
+            rows[-1] += [_cell(board.ranking(board.metric, reading), board.place(model)) for reading in READINGS]
+    heads = [Column(name=f"{board.title}, {reading}") for board in made.boards for reading in READINGS]
+    return Table(title="Models by benchmarks", columns=[_MODEL, *heads], rows=rows)
+
+
+def _ranked(board: Board, made: Leaderboard, order: Ranking | None, folder: Path | None) -> Table:
+    columns = [
+        Column(name="rank", kind="word", title="The best and the worst rank that the tests allow"),
+        _MODEL,
+        Column(name="", kind="drawn", where="pages"),
+        *(Column(name=reading) for reading in READINGS),
+        Column(name=f"95 % interval ({made.reading})", where="texts"),
+        Column(name="careful \N{MINUS SIGN} official", where="pages", title="In points"),
+        Column(name="n", title="Number of items"),
+    ]
+    rows = [_run(board, order, at, folder) for at in range(len(board.runs))]
+    return Table(title="Runs", columns=columns, rows=rows)
+
+
+def _run(board: Board, order: Ranking | None, at: int, folder: Path | None) -> list[Cell]:
+    run = board.runs[at]
+    both = {reading: board.ranking(board.metric, reading) for reading in READINGS}
+    metrics = {reading: ranking.values[at] if ranking else None for reading, ranking in both.items()}
+    shown = order.values[at] if order else None
+    official, careful = (metric.value if metric else None for metric in metrics.values())
+    change = NOTHING if official is None or careful is None else signed(careful - official)
+    return [
+        Cell(text=_rank(order.ranks[at] if order else None)),
+        Cell(text=run.short, title=run.results, link=page_of(run.results, folder)),
+        Cell(metrics=metrics),
+        *(_cell(ranking, at) for ranking in both.values()),
+        Cell(text=interval(shown)),
+        Cell(text=change, tone="faint" if change == "0.0" else "strong"),
+        Cell(text="" if shown is None else str(shown.n)),
+    ]
+
+
+def _rank(ranks: tuple[int, int] | None) -> str:
+    if ranks is None:
+        return NOTHING
+    return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
+
+
+def _cell(ranking: Ranking | None, at: int | None) -> Cell:
+    if ranking is None or at is None:
+        return Cell(text=NOTHING)
+    metric = ranking.values[at]
+    return Cell(text=value(metric), letters=ranking.letters[at], reading=ranking.reading, below=interval(metric))
+
+
+def _method(made: Leaderboard, ranking: Ranking | None) -> list[str]:
+    """Return how the runs were compared and ranked."""
+    if ranking is None or not ranking.comparisons:
+        return []
+    names = dict.fromkeys(pair.test for pair in ranking.pairs)
+    tests = " or ".join(name for name in names if name != "no difference to test") or "no item differs"
+    return [
+        "Runs that share a letter in a column do not differ significantly. Every pair of runs is compared with a "
+        f"paired test by item ({tests}). P values are corrected for {counted(ranking.comparisons, 'comparison')} "
+        f"({made.correction}, level {100 * made.level:g} %). The rank is the best and the worst rank that these tests "
+        "allow."
+    ]
+
+
+def _star(board: Board) -> list[str]:
+    metrics = (metric for ranking in board.rankings for metric in ranking.values)
+    starred = any(metric is not None and metric.bounds is not msgspec.UNSET for metric in metrics)
+    return ["* Unscored samples are excluded."] if starred else []
+
+
+def _groups(board: Board, order: Ranking | None) -> Iterator[Table]:
+    """Yield the table of groups whose runs do not differ significantly."""
+    if order is None or not order.groups:
+        return
+    rows = [
+        [Cell(letters=letter, reading=order.reading), Cell(text=", ".join(board.runs[at].short for at in group))]
+        for letter, group in zip(letters(len(order.groups)), order.groups, strict=True)
+    ]
+    columns = [Column(name="letter", kind="word"), Column(name="models", kind="name")]
+    title = f"Models that do not differ significantly, {order.reading}"
+    yield Table(title=title, columns=columns, rows=rows, is_card=True, where="pages")
+
+
+def _matrix(board: Board, order: Ranking | None) -> Iterator[Table]:
+    """Yield the table of differences between each run (row) and each other run (column)."""
+    if order is None or not 2 <= len(board.runs) <= MOST_IN_MATRIX:
+        return
+    moves = {}
+    for pair in order.pairs:
+        moves[pair.b, pair.a] = _move(pair, 1)
+        moves[pair.a, pair.b] = _move(pair, -1)
+    names = [run.short for run in board.runs]
+    yield Table(
+        title=f"Pairs of models, {order.reading}",
+        columns=[_MODEL, *(Column(name=name) for name in names)],
+        rows=[
+            [Cell(text=name), *(moves.get((row, column), Cell(text="·", tone="faint")) for column in range(len(names)))]
+            for row, name in enumerate(names)
+        ],
+        note="The row's value minus the column's, in points, with the corrected p value below. Significant differences "
+        "are marked.",
+        is_card=True,
+        where="pages",
+    )
+
+
+def _move(pair: Pair, sign: int) -> Cell:
+    low, high = sorted(sign * end for end in pair.ci95)
+    return Cell(
+        text=signed(sign * pair.change),
+        below=f"p {p_value(pair.corrected)}",
+        title=f"95 % interval {signed(low)} to {signed(high)}",
+        tone="strong" if pair.is_different else "",
+    )
+
+
+def _others(board: Board) -> Iterator[Table]:
+    names = [name for name in board.metrics if name != board.metric]
+    if not names:
+        return
+    rankings = [board.ranking(name, reading) for name in names for reading in READINGS]
+    heads = [Column(name=f"{name.replace('_', ' ')}, {reading}") for name in names for reading in READINGS]
+    rows = [[Cell(text=run.short), *(_cell(one, at) for one in rankings)] for at, run in enumerate(board.runs)]
+    yield Table(title="Other metrics", columns=[_MODEL, *heads], rows=rows, is_card=True)
+
+
+def _categories(board: Board, made: Leaderboard) -> Iterator[Table]:
+    fields: dict[str, list[str]] = {}
+    for group in board.groups:
+        fields.setdefault(group.partition("=")[0], []).append(group)
+    for field, groups in fields.items():
+        for reading in (made.reading, *(reading for reading in READINGS if reading != made.reading)):
+            yield _category(board, reading, field, groups, is_first=reading == made.reading)
+
+
+def _category(board: Board, reading: ReadingName, field: str, groups: list[str], *, is_first: bool) -> Table:
+    """Return the values by category; with many categories, these are the rows."""
+    rankings = [board.ranking(board.metric, reading, group) for group in groups]
+    labels = [group.partition("=")[2].replace("_", " ") for group in groups]
+    names = [run.short for run in board.runs]
+    cells = [[_cell(ranking, at) for ranking in rankings] for at in range(len(names))]
+    number = next((ranking.comparisons for ranking in rankings if ranking), 0)
+    corner, heads, left = "model", labels, names
+    if is_turned := len(groups) > MOST_ACROSS:
+        corner, heads, left = field.replace("_", " "), names, labels
+        cells = [list(column) for column in zip(*cells, strict=True)]
+    return Table(
+        title=f"By {field.replace('_', ' ')}, {reading}",
+        columns=[Column(name=corner, kind="name"), *(Column(name=head) for head in heads)],
+        rows=[[Cell(text=name), *row] for name, row in zip(left, cells, strict=True)],
+        note=f"Letters: corrected for {counted(number, 'comparison')}." if number else "",
+        is_list=is_turned,
+        is_card=True,
+        where="everywhere" if is_first else "pages",
+    )
+
+
+def _records(board: Board, ranking: Ranking) -> Iterator[dict[str, object]]:
+    for run, metric, ranks, groups in zip(board.runs, ranking.values, ranking.ranks, ranking.letters, strict=True):
+        if metric is None:
+            continue
+        low, high = metric.ci95 or (None, None)
+        best, worst = ranks or (None, None)
+        yield {
+            "benchmark": board.benchmark,
+            "split": board.split,
+            "protocol": board.protocol,
+            "model": run.short,
+            "results": run.results,
+            "metric": ranking.metric,
+            "reading": ranking.reading,
+            "group": ranking.group,
+            "value": metric.value,
+            "ci95_low": low,
+            "ci95_high": high,
+            "n": metric.n,
+            "rank_best": best,
+            "rank_worst": worst,
+            "letters": groups,
+            "comparisons": ranking.comparisons,
+        }

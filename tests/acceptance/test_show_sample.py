@@ -1,0 +1,72 @@
+"""`grade show --results`, and the lines of --verbose: why a sample has its verdicts, without a page."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader.reports.table import because
+from grader.results import Calls, FirstDifference, Outcome
+from grader.results.file import encode_report
+from grader.scorers.execution.facts import SampleFacts
+from grader.scorers.registry import scorer_of
+from tests.acceptance.command import grade
+from tests.made_runs import BENCHMARKS, tasks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.results import Report
+
+
+def write(report: Report, folder: Path) -> None:
+    whole = msgspec.structs.replace(report, metrics=scorer_of(report).recompute(report))
+    (folder / "a_results.json").write_bytes(encode_report(whole))
+
+
+def test_a_multiple_choice_sample_shows_both_verdicts_the_rules_and_the_output(tmp_path: Path) -> None:
+    sample = BENCHMARKS / "vstar" / "sample"
+    shutil.copy(sample / "predictions.json", tmp_path)
+    data = ["--data", sample / "questions.jsonl"]
+    done = grade("predictions.json", "-b", "vstar", *data, "-v", cwd=tmp_path)
+    assert "\n0 #0 correct wrong" in done.stderr
+    said = grade("show", "vstar", "0", "--results", "predictions_results.json", *data, cwd=tmp_path).stdout
+    assert "official: B (correct): The text begins with the letter." in said
+    assert "careful: C (wrong): The text declares this to be its answer." in said
+    assert "output:\nBased on" in said
+
+
+def test_a_program_shows_the_first_other_call_and_the_failing_test(tmp_path: Path) -> None:
+    report = tasks([0], samples=2)
+    first = FirstDifference(call="solution(3, 0)", expected="270.0", returned="90.0")
+    facts = msgspec.Raw(msgspec.json.encode(SampleFacts(failed_test="assert solution(3, 0) == 270", failed_line=3)))
+    failed = msgspec.structs.replace(report.samples[1], calls=Calls(n=7, same=5, alike=2, first=first), facts=facts)
+    assert failed.careful.outcome is Outcome.FAILED
+    report = msgspec.structs.replace(report, samples=[report.samples[0], failed])
+    shown = "first other call solution(3, 0); expected 270.0; returned 90.0; failed test assert solution(3, 0) == 270"
+    assert because(report, failed) == f"right calls 5 of 7 as the reference solution, 2 of the same kind; {shown}"
+    write(report, tmp_path)
+    words = ["show", report.benchmark, failed.qid, "--results", "a_results.json"]
+    said = grade(*words, "--sample", failed.sample, cwd=tmp_path).stdout
+    assert "first other call: solution(3, 0)\nexpected: 270.0\nreturned: 90.0\nfailed test: assert solution" in said
+    assert "note: The report does not show all predictions" in said
+
+
+def test_what_cannot_be_shown_says_what_there_is(tmp_path: Path) -> None:
+    report = tasks([0], samples=2)
+    write(report, tmp_path)
+    qid = report.samples[0].qid
+    for words, problem in (
+        (
+            [report.benchmark, qid, "--results", "a_results.json", "--sample", "9"],
+            f"no sample 9 of {qid}; it has 0, 1.",
+        ),
+        ([report.benchmark, f"{qid}x", "--results", "a_results.json"], f"Did you mean {qid}?"),
+        (["vstar", qid, "--results", "a_results.json"], f"has results of {report.benchmark}, not of vstar."),
+        (["vstar", qid, "--sample", "1"], "--sample needs --results"),
+        (["vstar", "--results", "a_results.json"], "--results needs a QID"),
+    ):
+        refused = grade("show", *words, cwd=tmp_path)
+        assert (refused.returncode, problem in refused.stderr) == (2, True), refused.stderr

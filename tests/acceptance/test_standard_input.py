@@ -1,0 +1,214 @@
+"""Programs that read standard input: each input is a whole run of the program, as a script runs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.acceptance.command import grade
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+pytestmark = pytest.mark.bubblewrap
+
+SANDBOX = ["--sandbox", "bubblewrap", "--workers", "1", "--no-cache"]
+DECLARATION = """
+id = "sums"
+name = "Sums"
+scoring = "execution"
+default_split = "test"
+default_protocol = "ours"
+
+[columns]
+id = "id"
+question = "text"
+inputs = "inputs"
+outputs = "outputs"
+
+[splits.test]
+data = "tasks.jsonl"
+
+[protocols.ours]
+compare = "lines"
+"""
+SUMS = {"id": 7, "text": "Add two numbers.", "inputs": ["1\n2\n", "3\n4\n", "10\n2\n"], "outputs": ["3\n", "7", "12\n"]}
+SUM = "print(int(input()) + int(input()))\n"
+HONEST = {
+    "plain": SUM,
+    "the buffer": "import sys\nprint(sum(map(int, sys.stdin.buffer.read().split())))",
+    "open(0)": "print(sum(map(int, open(0))))",
+    "the descriptor": "import os\nos.write(1, b'%d' % sum(map(int, os.read(0, os.fstat(0).st_size).split())))",
+    "exits in the end": f"import sys\n{SUM}sys.exit(3)",
+    "exits with a text": f"{SUM}exit('bye')",
+    "a thread with a large stack": (
+        "import sys, threading\nsys.setrecursionlimit(1 << 25)\nthreading.stack_size(1 << 27)\n"
+        "def depth(n):\n    return 0 if n == 0 else 1 + depth(n - 1)\n"
+        f"def main():\n    assert depth(50000) == 50000\n    {SUM}\nthreading.Thread(target=main).start()"
+    ),
+    "deep recursion": (
+        "import sys\nsys.setrecursionlimit(1 << 25)\ndef depth(n):\n    return 0 if n == 0 else 1 + depth(n - 1)\n"
+        f"assert depth(60000) == 60000\n{SUM}"
+    ),
+    "a guarded main": (
+        "total = 0\ndef add():\n    global total\n    total += int(input())\n"
+        "if __name__ == '__main__':\n    add()\n    add()\n    print(total)"
+    ),
+    "prints at exit": f"import atexit\natexit.register(lambda: {SUM.strip()})",
+    "leaves a thread": (
+        f"import threading, time\nthreading.Thread(target=time.sleep, args=[9], daemon=True).start()\n{SUM}"
+    ),
+    "other blanks": "print(' ', int(input()) + int(input()), ' \\n\\n')",
+    "equal decimals": "print(f'{int(input()) + int(input())}.00')",
+    "finds nothing of the run before": (
+        "import os, socket, time\nknown = {'run', 'lint'}\n"
+        "found = [name for place in ('..', '/dev/shm', '.') for name in os.listdir(place) if name not in known]\n"
+        "alive = socket.socket(socket.AF_UNIX).connect_ex('\\0left') == 0\n"
+        "for place in ('../left', '/dev/shm/left', 'left'):\n    os.makedirs(place + '/deep')\n"
+        "ready, tell = os.pipe()\n"
+        "if os.fork() == 0:\n    os.setsid()\n    listener = socket.socket(socket.AF_UNIX)\n"
+        "    listener.bind('\\0left')\n    listener.listen()\n    os.write(tell, b'x')\n    time.sleep(1000)\n"
+        f"os.read(ready, 1)\nassert not found and not alive, (found, alive)\n{SUM}"
+    ),
+    "is alone in its folder": f"import os\nassert not os.listdir('.')\nopen('left', 'x').close()\n{SUM}",
+}
+WRONG = {
+    "right for two": ("failed", SUM.replace("print", "x = ").rstrip() + "\nprint(x if x < 9 else 1)"),
+    "an error after the output": ("error", f"{SUM}1 / 0"),
+    "invalid": ("error", "print("),
+    "endless": ("timeout", "while True:\n    pass"),
+    "asleep": ("timeout", "import time\ntime.sleep(1000)"),
+    "huge output": ("failed", "while True:\n    print('x' * 1000)"),
+    "huge memory": ("out_of_memory", "held = []\nwhile True:\n    held.append(bytearray(1 << 20))"),
+    "kills its starter": ("crashed", f"{SUM}import os\nos.kill(os.getppid(), 9)"),
+    "stops its starter": ("timeout", f"{SUM}import os\nos.kill(os.getppid(), 19)"),
+    "crashes": ("crashed", "import ctypes\nctypes.string_at(0)"),
+    "says nothing": ("failed", "pass"),
+    "all that it could be": ("failed", "print(*range(100), sep='\\n')"),
+    "contains it": ("failed", f"print('The answer is')\n{SUM}"),
+}
+
+
+def graded(
+    folder: Path,
+    rows: list[dict[str, Any]],
+    predictions: dict[str, list[str]],
+    *options: str,
+    declaration: str = DECLARATION,
+) -> Any:
+    """Grade with this declaration; return the command's result, and the samples if there are any."""
+    (folder / "benchmark.toml").write_text(declaration)
+    (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    records = [{"qid": qid, "predictions": texts} for qid, texts in predictions.items()]
+    (folder / "p.json").write_text(json.dumps(records))
+    done = grade(folder / "p.json", "-b", folder, *SANDBOX, *options)
+    results = folder / "p_results.json"
+    return done, json.loads(results.read_text())["samples"] if results.exists() else []
+
+
+def test_programs_run_as_scripts_and_wrong_ones_earn_nothing(tmp_path: Path) -> None:
+    sources = [*HONEST.values(), *(source for _, source in WRONG.values())]
+    texts = [f"```python\n{source}\n```" for source in sources]
+    done, samples = graded(tmp_path, [SUMS], {"7": texts}, "--timeout", "1.5")
+    assert done.returncode == 0, done.stderr
+    wanted = dict.fromkeys(HONEST, "passed") | {name: outcome for name, (outcome, _) in WRONG.items()}
+    for reading in ("official", "careful"):
+        assert dict(zip(wanted, (s[reading]["outcome"] for s in samples), strict=True)) == wanted
+    assert [metric for metric in done.stderr.splitlines() if "calls_right" in metric]
+    partly = samples[len(HONEST)]
+    first = {"call": "10\n2\n", "expected": "12\n", "returned": "1\n"}
+    assert partly["calls"] == {"n": 3, "same": 2, "first": first}
+    assert partly["careful"]["detail"] == "input 3 of 3: the answer is `1`, expected `12`"
+
+
+BAD_ROWS = {
+    "each input needs one output": {"outputs": ["3"]},
+    "column outputs: item 2 is a number, not a text": {"outputs": ["3", 7, "12"]},
+    "no list in column inputs": {"inputs": None},
+    "column inputs is an empty list": {"inputs": [], "outputs": []},
+    "column inputs is a text, but not a list in JSON": {"inputs": "1 2"},
+}
+
+
+def test_each_bad_row_is_named(tmp_path: Path) -> None:
+    rows = [SUMS | {"id": str(number)} | row for number, row in enumerate(BAD_ROWS.values())]
+    done, _ = graded(tmp_path, rows, {"0": [SUM]})
+    assert done.returncode == 2
+    for number, why in enumerate(BAD_ROWS, 1):
+        (line,) = [line for line in done.stderr.splitlines() if f"tasks.jsonl:{number}:" in line]
+        assert why in line, line
+
+
+CHECKED = {
+    "id": "halves",
+    "text": "Print two numbers with this sum.",
+    "inputs": ["4\n", "7\n"],
+    "outputs": ["2 2\n", "3 4\n"],
+    "check": (
+        "def check(input, output, expected):\n    print('noise')\n"
+        "    if 'boom' in output:\n        raise ValueError('boom')\n"
+        "    return sum(map(int, output.split())) == int(input)\n"
+    ),
+}
+
+
+def test_a_checker_accepts_other_right_outputs_and_one_that_raises_leaves_the_sample_unscored(tmp_path: Path) -> None:
+    programs = ["print(1, int(input()) - 1)", "print(2, 2)", "print('boom')", "print(true)"]
+    declaration = DECLARATION.replace('outputs = "outputs"', 'outputs = "outputs"\nchecker = "check"')
+    done, samples = graded(tmp_path, [CHECKED], {"halves": programs}, declaration=declaration)
+    assert done.returncode == 0, done.stderr
+    for reading in ("official", "careful"):
+        assert [s[reading]["outcome"] for s in samples] == ["passed", "failed", "unscored", "error"]
+    why = "task halves: the checker fails with the output for input 1: ValueError: boom"
+    assert samples[2]["careful"]["detail"] == why
+    assert "(the checker in the data failed)" in done.stderr
+    assert 'The checker of 1 task failed, so samples are unscored. "halves": the checker fails with' in done.stderr
+
+
+def test_a_checker_in_a_file_decides_about_tasks_without_one_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "check.py").write_text(CHECKED["check"])
+    row = {name: value for name, value in CHECKED.items() if name != "check"}
+    declaration = DECLARATION.replace("[columns]", 'checker = "check.py"\n[columns]', 1)
+    done, samples = graded(tmp_path, [row], {"halves": ["print(1, int(input()) - 1)"]}, declaration=declaration)
+    assert done.returncode == 0, done.stderr
+    assert samples[0]["careful"]["outcome"] == "passed"
+    (tmp_path / "check.py").write_text("def chekc(input, output, expected):\n    return True\n")
+    done, _ = graded(tmp_path, [row], {"halves": ["print(1)"]}, declaration=declaration)
+    assert done.returncode == 2
+    assert "the checker defines no function check(input, output, expected)" in done.stderr
+    (tmp_path / "check.py").unlink()
+    done, _ = graded(tmp_path, [row], {"halves": ["print(1)"]}, declaration=declaration)
+    assert done.returncode == 2
+    assert "the checker cannot be read" in done.stderr
+
+
+def test_memory_by_task_and_a_limit_of_wall_time(tmp_path: Path) -> None:
+    declaration = DECLARATION.replace("[splits.test]", 'memory = "memory"\ndate = "day"\n[splits.test]', 1)
+    one = {"text": "", "inputs": [""], "outputs": ["done"], "day": "2024-08-01T00:00:00"}
+    memories = {"usual": None, "less": "128m", "more": 700 << 20}
+    rows: list[dict[str, Any]] = [one | {"id": name, "memory": memory} for name, memory in memories.items()]
+    rows.append(one | {"id": "late", "day": "2024-08-02"})
+    holds = "held = bytearray(b'x') * (%d << 20)\nprint('done')"
+    programs = {name: [holds % 200, holds % 500] for name in memories} | {"late": ["print('done')", "print()"]}
+    done, samples = graded(
+        tmp_path, rows, programs, "--memory", "300m", "--until", "2024-08-01", declaration=declaration
+    )
+    assert done.returncode == 0, done.stderr
+    assert samples == []  # beside the whole run's results
+    (path,) = tmp_path.glob("p_part-*_results.json")
+    found = {(s["qid"], s["sample"]): s["careful"]["outcome"] for s in json.loads(path.read_text())["samples"]}
+    passed = {("usual", 0), ("more", 0), ("more", 1)}
+    assert found == {
+        (name, number): "passed" if (name, number) in passed else "out_of_memory"
+        for name in memories
+        for number in (0, 1)
+    }
+    waits = "import time\ntime.sleep(3)\nprint('done')"
+    limits = ["--timeout", "20", "--wall-timeout", "1", "--since", "2024-08-02"]
+    done, _ = graded(tmp_path, rows, {"late": [waits, "print('done')"]}, *limits, declaration=declaration)
+    assert done.returncode == 0, done.stderr
+    (path,) = set(tmp_path.glob("p_part-*_results.json")) - {path}
+    assert [s["careful"]["outcome"] for s in json.loads(path.read_text())["samples"]] == ["timeout", "passed"]

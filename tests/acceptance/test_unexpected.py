@@ -1,0 +1,166 @@
+"""What nobody expected ends in 3 with one sentence and a file for a report, and never looks like a gate."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from grader import cli
+from tests.acceptance.command import Started, grade
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "benchmarks/vstar/sample"
+WORDS = ("-b", "vstar", "--data", SAMPLE / "questions.jsonl")
+
+
+def details(said: str) -> Path:
+    (name,) = re.findall(r"(/\S+/grade-error-\w+\.txt) has the details for a report", said)
+    return Path(name)
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("a flaw"), RecursionError("too deep"), ValueError("\x1b[2J")])
+def test_an_error_of_its_own_is_no_gate(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("grader.grading.grade", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "p.json").write_bytes((SAMPLE / "predictions.json").read_bytes())
+    words = [str(tmp_path / "p.json"), *map(str, WORDS), "--fail-under", "accuracy=1"]
+    assert cli.run(words) == 3
+    said = capsysbinary.readouterr().err.decode()
+    assert f"error: This is an error of grade itself ({type(error).__name__}). No result is to be trusted." in said
+    assert "Traceback" not in said
+    file = details(said)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "Traceback" in file.read_text()
+    assert f"{type(error).__name__}: {error}" in file.read_text()
+
+
+def test_where_no_file_can_be_written_the_details_are_shown(
+    monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("grader.cli.main.main", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    assert cli.run([]) == 3
+    assert "Please report these details:\nTraceback" in capsysbinary.readouterr().err.decode()
+
+
+def test_a_lack_of_memory_is_no_gate(tmp_path: Path) -> None:
+    """A real one: a prediction file that needs more than the process may have."""
+    path = tmp_path / "p.json"
+    with path.open("wb") as file:
+        file.truncate(8 << 30)
+    limit = 2 << 30
+    done = subprocess.run(
+        [sys.executable, "-m", "grader", str(path), *map(str, WORDS), "--fail-under", "accuracy=1"],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "error: There was not enough memory." in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "MemoryError" in details(done.stderr).read_text()
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom", "/dev/null"])
+def test_a_device_is_refused_unread(device: str, tmp_path: Path) -> None:
+    """Two of these have no end: reading them takes all memory."""
+    done = grade(device, *WORDS, "--output-dir", tmp_path, "--fail-under", "accuracy=1")
+    assert done.returncode == 2
+    assert f"{device}: cannot be read: it is a device, which may have no end; name a file" in done.stderr
+    for option in (("--judge-replies", device), ("--baseline", device, "--max-drop", "5")):
+        done = grade(SAMPLE / "predictions.json", *WORDS, "--output-dir", tmp_path, *option)
+        assert (done.returncode, "it is a device" in done.stderr) == (2, True)
+
+
+def test_a_device_is_refused_wherever_a_file_is_named(tmp_path: Path) -> None:
+    judge = ("--judge-model", "m", "--judge-prompt", "/dev/zero")
+    for words in (
+        ["serve", "-b", "vstar", "--token-file", "/dev/zero"],
+        [SAMPLE / "predictions.json", *WORDS, *judge, "--output-dir", tmp_path],
+        [
+            "infer",
+            *WORDS,
+            "--prompt",
+            "/dev/zero",
+            "--model",
+            "m",
+            "--base-url",
+            "http://localhost:9/v1",
+            "-o",
+            tmp_path / "o.json",
+        ],
+    ):
+        done = grade(*words)
+        assert (done.returncode, "it is a device" in done.stderr) == (2, True), done.stderr
+
+
+def test_links_in_a_circle_and_names_that_are_too_long_are_refused_before_anything_is_graded(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.json"
+    loop.symlink_to(loop)
+    (tmp_path / "a_results.json").symlink_to("a_results.json")
+    predictions = (SAMPLE / "predictions.json").read_bytes()
+    (tmp_path / "a.json").write_bytes(predictions)
+    (tmp_path / f"{'a' * 240}.json").write_bytes(predictions)
+    done = grade(loop, *WORDS)
+    assert (done.returncode, "loop.json: cannot be read: Too many levels" in done.stderr) == (2, True), done.stderr
+    done = grade(tmp_path / "a.json", *WORDS, "-o", tmp_path / "loop.json")
+    assert done.returncode in {0, 2}, done.stderr
+    done = grade(tmp_path / f"{'a' * 240}.json", *WORDS)
+    assert (done.returncode, "File name too long; rename the prediction file" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_declaration_that_is_nested_too_deeply_is_an_input_error(tmp_path: Path) -> None:
+    (tmp_path / "benchmark.toml").write_text("a = " + "[" * 10_000)
+    done = grade(SAMPLE / "predictions.json", "-b", tmp_path)
+    assert (done.returncode, "benchmark.toml: " in done.stderr) == (2, True), done.stderr
+
+
+def test_a_baseline_that_is_a_pipe_says_what_it_waits_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "b_results.json"
+    os.mkfifo(pipe)
+    words = (SAMPLE / "predictions.json", *WORDS, "--baseline", pipe, "--max-drop", "5", "--output-dir", tmp_path)
+    command = [sys.executable, "-m", "grader", *map(str, words)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as waiting:
+        assert waiting.stderr is not None
+        assert f"Waiting for {pipe}: it is a pipe" in waiting.stderr.readline()
+        pipe.write_bytes(b"{}")
+        waiting.stderr.read()
+    assert waiting.returncode == 2
+
+
+def test_a_pipe_without_a_writer_says_what_it_waits_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "p.json"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "grader", str(pipe), *map(str, WORDS)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as waiting:
+        assert waiting.stderr is not None
+        assert f"Waiting for {pipe}: it is a pipe, and nothing has been written to it yet" in waiting.stderr.readline()
+        pipe.write_bytes((SAMPLE / "predictions.json").read_bytes())
+        waiting.stderr.read()
+    assert waiting.returncode == 0
+    assert len(json.loads((tmp_path / "p_results.json").read_text())["samples"]) == 10
+
+
+def test_a_pipe_with_a_writer_is_read_as_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "p.json"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=((SAMPLE / "predictions.json").read_bytes(),))
+    writer.start()
+    done = Started(pipe, *WORDS).wait()
+    writer.join()
+    assert done.returncode == 0, done.stderr

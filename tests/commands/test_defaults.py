@@ -1,0 +1,170 @@
+"""Variables that look like an option's: what is misspelled is refused, what belongs to others is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.commands.defaults import Config, Kind, check, check_values, find
+from grader.errors import InputError, UsageError
+
+OPTIONS = {
+    "GRADE_FAIL_UNDER",
+    "GRADE_CACHE",
+    "GRADE_K",
+    "GRADE_SERVE_PORT",
+    "GRADE_SERVE_HOST",
+    "GRADE_IMAGE_BUILD_BASE",
+}
+READ = {"GRADE_RUN_LINES"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "meant"),
+    [
+        ("GRADE_FAIL_UNDR", "1", "GRADE_FAIL_UNDER"),
+        ("GRADE_FAILUNDER", "1", "GRADE_FAIL_UNDER"),
+        ("GRADE_fail_under", "1", "GRADE_FAIL_UNDER"),
+        ("GRADE_RUN_FAIL_UNDER", "1", "GRADE_FAIL_UNDER"),
+        ("GRADE_RUN_K", "1", "GRADE_K"),
+        ("GRADE_NO_CACHE", "1", "GRADE_CACHE=0"),
+        ("GRADE_NO_CACHE", "false", "GRADE_CACHE=1"),
+        ("GRADE_SERV_PORT", "80", "GRADE_SERVE_PORT"),
+    ],
+)
+def test_a_misspelled_option_is_refused_with_the_right_name(name: str, value: str, meant: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        check({name: value}, OPTIONS, READ)
+    assert str(caught.value) == (
+        f"the environment variable {name} is not the name of an option. Did you mean {meant}? "
+        f"If another program uses {name}, run `env -u {name} grade ...`."
+    )
+
+
+def test_every_misspelled_option_is_told_at_once() -> None:
+    with pytest.raises(UsageError) as caught:
+        check({"GRADE_FAIL_UNDR": "1", "GRADE_CACH": "1", "GRADE_ELSE": "1"}, OPTIONS, READ)
+    assert [line.split()[3] for line in str(caught.value).splitlines()] == ["GRADE_CACH", "GRADE_FAIL_UNDR"]
+
+
+def test_a_name_that_resembles_no_option_is_a_warning() -> None:
+    assert check({"GRADE_THRESHOLD": "75"}, OPTIONS, READ) == [
+        "WARNING: the environment variable GRADE_THRESHOLD is ignored: it is not the name of an option "
+        "(`grade run --help` lists the options)."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, "1") for name in sorted(OPTIONS | READ)),
+        ("GRADE_FAIL_UNDR", ""),
+        ("GRADES", "1"),
+        ("_GRADE_COMPLETE", "bash_source"),
+        ("GRADE_POOL", "{}"),
+        ("GRADE_SERVE_TOKEN", "0123456789abcdef"),
+        ("GRADE_TEST_REQUIRE", "docker"),
+        ("GRADE_SERVER_API_KEY", "sk-1"),
+        ("GRADE_SERVICE_HOST", "10.0.0.1"),
+        ("GRADE_SERVICE_PORT", "80"),
+        ("GRADE_SERVICE_PORT_HTTP", "80"),
+        ("GRADE_PORT", "tcp://10.0.0.1:80"),
+        ("GRADE_PORT_80_TCP", "tcp://10.0.0.1:80"),
+        ("GRADE_PORT_80_TCP_ADDR", "10.0.0.1"),
+    ],
+)
+def test_options_and_the_variables_of_others_are_no_concern(name: str, value: str) -> None:
+    assert check({name: value}, OPTIONS, READ) == []
+
+
+KNOWN: dict[str, Kind] = {"split": "value", "id": "list", "limit": "value", "quiet": "flag"}
+
+
+def test_the_nearest_table_upwards_counts(tmp_path: Path) -> None:
+    (tmp_path / "grade.toml").write_text('benchmark = "vstar"\n')
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    assert find(deep) == Config(path=tmp_path / "grade.toml", values={"benchmark": "vstar"})
+    (tmp_path / "a" / "pyproject.toml").write_text("[tool.grade]\nfail-under = ['accuracy=3']\n")
+    assert find(deep) == Config(path=tmp_path / "a" / "pyproject.toml", values={"fail_under": ["accuracy=3"]})
+
+
+def test_grade_toml_comes_before_pyproject_in_one_folder(tmp_path: Path) -> None:
+    (tmp_path / "grade.toml").write_text("k = 1\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.grade]\nk = 2\n")
+    found = find(tmp_path)
+    assert found is not None
+    assert found.values == {"k": 1}
+
+
+def test_somebody_elses_pyproject_says_nothing_even_where_it_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "grade.toml").mkdir()
+    (tmp_path / "pyproject.toml").write_text("[project\n")
+    above = find(tmp_path)
+    assert above is None or not above.path.is_relative_to(tmp_path)
+
+
+def test_a_broken_pyproject_that_has_our_table_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.grade]\nfail-under = [\n")
+    with pytest.raises(InputError, match=r"pyproject\.toml: "):
+        find(tmp_path)
+
+
+def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
+    values = {"splt": "x", "split": {"a": 1}, "id": ["q1", ""], "limit": True, "quiet": "yes"}
+    with pytest.raises(InputError) as caught:
+        check_values(Config(path=Path("grade.toml"), values=values), KNOWN)
+    assert caught.value.problems == [
+        "grade.toml: splt: unknown option",
+        "grade.toml: split: expected one string or number, not empty",
+        "grade.toml: id: expected a string or a number, or a list of these, none of them empty",
+        "grade.toml: limit: expected one string or number, not empty",
+        "grade.toml: quiet: expected true or false, without quotes",
+    ]
+
+
+@pytest.mark.parametrize(("value", "meant"), [(True, "false"), (False, "true"), ("yes", "false")])
+def test_the_name_that_turns_a_switch_off_points_at_the_switch(value: object, meant: str) -> None:
+    with pytest.raises(InputError) as caught:
+        check_values(Config(path=Path("grade.toml"), values={"no_quiet": value, "no_split": True}), KNOWN)
+    assert caught.value.problems == [
+        f"grade.toml: no_quiet: unknown option; write quiet = {meant}",
+        "grade.toml: no_split: unknown option",
+    ]
+
+
+@pytest.mark.parametrize("values", [{"id": []}, {"id": 3}, {"id": [3, "q"]}, {"quiet": False}, {"limit": 3}])
+def test_a_value_of_the_options_kind_is_none(values: dict[str, object]) -> None:
+    check_values(Config(path=Path("grade.toml"), values=values), KNOWN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[tool]\ngrade = {fail-under = "accuracy=99"}\n',
+        '[tool."grade"]\nfail-under = "accuracy=99"\n',
+        '[ tool . grade ]\nfail-under = "accuracy=99"\n',
+        '\ufefftool.grade.fail-under = "accuracy=99"\n',
+    ],
+)
+def test_every_way_to_write_our_table_is_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    found = find(tmp_path)
+    assert found is not None
+    assert found.values == {"fail_under": "accuracy=99"}
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("pyproject.toml", b"[[tool.grade]]\nk = 1\n", "must be a table"),
+        ("pyproject.toml", b"tool.grade = 5\n", "must be a table"),
+        ("grade.toml", b'benchmark = "vst\xe9r"\n', "cannot be read: 'utf-8'"),
+        ("grade.toml", b"fail-under = 'a=1'\nfail_under = 'a=2'\n", "fail-under: duplicate option"),
+    ],
+)
+def test_a_table_that_cannot_be_taken_as_one_is_an_error(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=message):
+        find(tmp_path)

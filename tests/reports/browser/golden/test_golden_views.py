@@ -1,0 +1,125 @@
+"""Golden views: what every bundled sample shows, compared whole. `make views` renews them; somebody reads the diff."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.acceptance import bundled
+from tests.acceptance.command import grade
+from tests.made_runs import BENCHMARKS
+from tests.reports.browser.golden import views
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Once
+    from tests.reports.browser.conftest import Watched
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+FOLDER = Path(__file__).parent
+RENEWED = bool(os.environ.get("GRADE_TEST_RENEW"))
+TABS = ("tab=summary", "tab=differences", "tab=items", "tab=about")
+ITEMS = {
+    "humaneval-v": "item=q1&sample=4",
+    "humaneval": "item=Sample%2F0",
+    "vstar": "item=0",
+    "mmbench": "item=13",
+    "mr-ben": "item=math-2%2Fwriter-a",
+    "gsm8k": "item=1",
+}
+"""Benchmark -> the item whose view is kept."""
+WHOLE = {"humaneval-v", "humaneval", "vstar", "mmbench", "mr-ben"}
+"""Benchmarks of which every tab is kept; of the others, which have the same tabs, the summary and an item."""
+CODE: dict[str, list[str]] = {"humaneval-v": ["-k", "1,3"], "humaneval": []}
+_SANDBOX = ["--sandbox", "bubblewrap", *bundled.LIMITS]
+
+
+@pytest.mark.parametrize(
+    "benchmark",
+    [pytest.param(name, marks=pytest.mark.bubblewrap if name in CODE else ()) for name in ITEMS],
+)
+def test_a_bundled_sample_is_shown_as_it_was(
+    benchmark: str, once: Once, tmp_path: Path, watch: Callable[..., Watched], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = BENCHMARKS / benchmark / "sample"
+    if benchmark == "humaneval-v":
+        graded = bundled.humaneval_v(once)
+    else:
+        graded = once(f"golden-{benchmark}", lambda folder: _graded(benchmark, sample, folder))
+    shutil.copytree(graded, tmp_path, dirs_exist_ok=True)
+    results = tmp_path / "predictions_results.json"
+    views.without_this_sandbox(results)
+    again = ["predictions.json", "-b", benchmark, *CODE.get(benchmark, []), "--score-only", "--force"]
+    item = f"tab=items&{ITEMS[benchmark]}"
+    shown = (*TABS[:3], item, TABS[3]) if benchmark in WHOLE else (TABS[0], item)
+    parts = [
+        *views.terminal(tmp_path, again, monkeypatch),
+        f"=== report.md\n{views.compact((tmp_path / 'report.md').read_text().partition('<details><summary>How')[0])}\n",
+        *views.page(watch, tmp_path / "report.html", shown),
+    ]
+    _compare(FOLDER / f"{benchmark}.txt", "\n".join(parts))
+
+
+RUNS = {
+    "compare.html": ("tab=summary", "tab=items", "tab=items&item=0"),
+    "leaderboard.html": ("",),
+    "history.html": ("",),
+    "decision.html": ("",),
+}
+"""Page of one or several runs -> the views that are kept."""
+
+
+def test_pages_of_several_runs_and_for_people_who_decide_are_shown_as_they_were(
+    once: Once, tmp_path: Path, watch: Callable[..., Watched]
+) -> None:
+    folder = once("golden-runs", _several)
+    parts = []
+    for name, shown in RUNS.items():
+        shutil.copy(folder / name, tmp_path)
+        parts += [f"##### {name}\n", *views.page(watch, tmp_path / name, shown)]
+    _compare(FOLDER / "several-runs.txt", "\n".join(parts))
+
+
+def _several(folder: Path) -> None:
+    """Grade V*'s sample three times, with other answers each time, and write the pages as a user does."""
+    sample = BENCHMARKS / "vstar" / "sample"
+    records = json.loads((sample / "predictions.json").read_text())
+    for step, others in ((1000, 9), (2000, 4), (3000, 0)):
+        changed = [{**record, "predictions": ["D"]} if at < others else record for at, record in enumerate(records)]
+        (folder / f"step_{step}.json").write_text(json.dumps(changed))
+        words = [f"step_{step}.json", "-b", "vstar", "--data", sample / "questions.jsonl"]
+        done = grade(*words, "-o", f"step_{step}.html", "-o", "decision.html", cwd=folder)
+        assert done.returncode == 0, done.stderr
+    runs = [f"step_{step}_results.json" for step in (1000, 2000, 3000)]
+    for words in (
+        ["compare", *runs[:2], "--data", sample / "questions.jsonl", "-o", "compare.html"],
+        ["leaderboard", *runs, "-o", "leaderboard.html"],
+        ["history", ".", "--fail-under", "accuracy=50", "-o", "history.html"],
+    ):
+        done = grade(*words, cwd=folder)
+        assert done.returncode == 0, done.stderr
+
+
+def _graded(benchmark: str, sample: Path, folder: Path) -> None:
+    """Grade a sample as a user does, with a page and Markdown."""
+    shutil.copy(sample / "predictions.json", folder)
+    replies = sample / "judge_replies.json"
+    (data,) = (path for path in sample.iterdir() if path.name.startswith(("tasks.", "questions.", "problems.", "data")))
+    words = ["predictions.json", "-b", benchmark, "--data", data]
+    words += ["--judge-replies", replies] if replies.is_file() else []
+    words += [*CODE[benchmark], *_SANDBOX] if benchmark in CODE else []
+    done = grade(*words, "-o", "report.md", "-o", "report.html", cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def _compare(golden: Path, text: str) -> None:
+    if RENEWED:
+        golden.write_text(text)
+    assert text == golden.read_text(), "run `make views` and read the diff"

@@ -1,0 +1,82 @@
+"""The page for people who decide: plain sentences about one run, on one printed sheet."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from grader.decisions.gate import GateResult
+from grader.reports import format_of
+from grader.results import Part
+from tests.reports import made_reports as made
+from tests.reports.runs.test_formats import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from grader.results import Report
+    from tests.reports.browser.conftest import Watched
+
+
+def never() -> object:
+    raise AssertionError("this page shows no material")
+
+
+def page(report: Report, *gates: GateResult) -> bytes:
+    return format_of("run1_decision.html")(report, never, gates)
+
+
+def test_the_bundled_sample_is_explained_in_plain_sentences() -> None:
+    report = made.of_sample("vstar")
+    text = read(page(report)).text
+    careful, official = report.metric("accuracy", "careful"), report.metric("accuracy", "official")
+    assert careful is not None
+    assert official is not None
+    assert careful.ci95 is not None
+    assert f"{careful.value:.1f} % accuracy The share of questions that are answered correctly." in text
+    assert f"Between {careful.ci95[0]:.1f} and {careful.ci95[1]:.1f} if chance is allowed for." in text
+    assert f"The benchmark's own scorer says {official.value:.1f}" in text
+    different = len(report.differences())
+    assert f"disagree on {different} of {len(report.samples)} answers (credited only by the careful reading: 5," in text
+    sample = report.differences()[0]
+    assert f"grade show vstar {sample.qid} --sample {sample.sample} --results predictions_results.json" in text
+    assert "Every answer was scored" in text
+
+
+def test_what_is_missing_and_what_was_asked_for_is_said() -> None:
+    samples = [made.sample(f"q{n}", made.read("correct"), made.read("unscored" if n else "correct")) for n in range(3)]
+    report = msgspec.structs.replace(made.report(samples), unscored=2, part=Part(n=3, of=9, ids_hash="abc"))
+    gate = GateResult(gate="accuracy >= 75", state="failed", reason="accuracy is 33.3.")
+    text = read(page(report, gate)).text
+    assert "accuracy >= 75: not met. accuracy is 33.3." in text
+    assert "2 of 3 answers could not be scored" in text
+    assert "not counted as wrong." in text
+    assert "Only 3 of 9 tasks were graded. This value is not that of the benchmark." in text
+    assert re.search(r"q1 ?correct ?not scored", text)
+    assert "_part-abc_results.json -o report.html" in text
+    assert "--score-only" not in text
+
+
+@pytest.mark.browser
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("benchmark", [*made.SAMPLES, "long"])
+def test_it_is_one_printed_sheet_and_nothing_overflows(
+    benchmark: str, watch: Callable[..., Watched], tmp_path: Path
+) -> None:
+    if benchmark == "long":
+        report = made.of_sample("vstar")
+        many = [msgspec.structs.replace(s, qid="a_long_id_" * 9 + str(n)) for n, s in enumerate(report.samples * 9)]
+        report = msgspec.structs.replace(report, samples=many, notes=["A note that takes two lines. " * 7] * 20)
+    else:
+        report = made.of_sample(benchmark)
+    path = tmp_path / "decision.html"
+    path.write_bytes(page(report))
+    for width in (1280, 390):
+        opened = watch(path, viewport={"width": width, "height": 800}).page
+        opened.goto(path.as_uri())
+        assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    assert len(re.findall(rb"/Type\s*/Page\b", opened.pdf(prefer_css_page_size=True))) == 1

@@ -1,0 +1,347 @@
+"""A comparison, a history and a leaderboard in every format: the same values, and names that can do nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import cmarkgfm
+import msgspec
+import pytest
+from cmarkgfm.cmark import Options
+from hypothesis import given, settings
+
+from grader.decisions.comparison import Compared, Comparison, Flip, RunName
+from grader.decisions.history import History
+from grader.decisions.leaderboard import Leaderboard, leaderboard
+from grader.errors import UsageError
+from grader.reports.csv import guarded
+from grader.reports.runs import FORMATS, format_of, html, latex, terminal
+from grader.reports.runs import comparison as of_comparison
+from grader.reports.runs import history as of_history
+from grader.reports.runs import leaderboard as of_leaderboard
+from grader.reports.runs.document import Cell, Column, Table
+from grader.results import READINGS, Report
+from grader.statistics.paired import Difference, difference
+from tests.conftest import cases
+from tests.decisions.test_history import made as history_of
+from tests.decisions.test_leaderboard import board, questions
+from tests.made_runs import circular
+from tests.reports.made_reports import any_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.reports.runs.document import Document
+
+MOVED = difference([1.0] * 8 + [0.0] * 2, [1.0] * 6 + [0.0] * 4)
+RANKED = board(
+    best=questions(150, official=90),
+    middle=questions(142, official=142),
+    last=questions(90, official=90),
+    other=circular([[True, True], [True, False]]),
+)
+STEPS = history_of(100, 150, 152, 152, line=60.0)
+
+
+def comparison(**changes: object) -> Comparison:
+    row = Compared(name="accuracy", reading="careful", group=None, before=80, after=60, difference=MOVED)
+    flips = [Flip(item=f"q{n}", before=1, after=0, outcomes=(["correct"], ["wrong"])) for n in range(2)]
+    made = {"benchmark": "vstar", "split": "test", "protocol": "p", "reading": "careful", "metrics": [row]}
+    named = {"a": RunName(results="a_results.json", model="tiny-1"), "b": RunName(predictions="b.json")}
+    return Comparison(**{**made, **named, "risen": [], "fallen": flips, "notes": ["A note."], **changes})
+
+
+DOCUMENTS = {
+    "comparison": of_comparison.document(comparison()),
+    "history": of_history.document(STEPS),
+    "leaderboard": of_leaderboard.document(RANKED),
+}
+
+
+def written(document: Document, ending: str) -> bytes:
+    return format_of(f"x{ending}", "it is")(document)
+
+
+def rows_of(document: Document) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(written(document, ".csv").decode(), newline="")))
+
+
+class Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.text = ""
+        self.inside = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.inside = tag
+        self.links += [value or "" for name, value in attrs if name in {"href", "src"} or name.startswith("on")]
+
+    def handle_data(self, data: str) -> None:
+        self.text += "" if self.inside in {"style", "script"} else data
+
+
+def read(data: bytes) -> Page:
+    page = Page()
+    page.feed(data.decode())
+    page.text = " ".join(page.text.split())
+    return page
+
+
+def rendered(data: bytes) -> str:
+    """Markdown as GitHub's own parser reads it, tags of our own included."""
+    return cmarkgfm.github_flavored_markdown_to_html(data.decode(), Options.CMARK_OPT_UNSAFE)
+
+
+# --- every format -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_format_has_a_row_a_thing_with_the_same_values(name: str) -> None:
+    document = DOCUMENTS[name]
+    row = {
+        "comparison": ("accuracy", "80.0", "60.0", "-20.0", "0.500", "10"),
+        "history": ("2000", "75.0", "75.0", "+25.0", "<0.001", "50", "0", "met"),
+        "leaderboard": ("2", "middle", "71.0", "71.0"),
+    }[name]
+    wanted = ".{0,60}?".join(map(re.escape, row))
+    texts = [
+        terminal.render(document),
+        written(document, ".md").decode().replace("&lt;", "<"),
+        read(written(document, ".html")).text,
+    ]
+    texts.append(written(document, ".tex").decode().replace(r"\textless{}", "<").replace("$-$", "-"))
+    letters = re.compile(r"<sup>\w+</sup>|\\textsuperscript\{\w+\}")
+    plain = [re.sub(r"[|&`*\\{}]|textbf", " ", letters.sub("", text)) for text in texts]
+    assert [bool(re.search(wanted, text)) for text in plain] == [True] * 4
+
+
+def test_json_is_the_whole_record_and_csv_has_unrounded_values() -> None:
+    kinds = {
+        "comparison": (Comparison, comparison()),
+        "history": (History, STEPS),
+        "leaderboard": (Leaderboard, RANKED),
+    }
+    for name, (kind, record) in kinds.items():
+        assert msgspec.json.decode(format_of("-", "it is")(DOCUMENTS[name]), type=kind) == record
+    (row,) = rows_of(DOCUMENTS["comparison"])
+    assert (row["a_run"], row["b_run"]) == ("a_results.json (tiny-1)", "b.json")
+    assert (float(row["a"]), float(row["change"]), float(row["ci95_low"])) == (80, MOVED.value, MOVED.ci95[0])
+    (row,) = [r for r in rows_of(DOCUMENTS["history"]) if (r["step"], r["reading"]) == ("2000", "careful")]
+    assert (float(row["value"]), float(row["change"]), row["higher"], row["lower"]) == (75, 25, "50", "0")
+    rows = rows_of(DOCUMENTS["leaderboard"])
+    (row,) = [r for r in rows if (r["model"], r["reading"], r["group"]) == ("middle", "careful", "")]
+    assert (row["rank_best"], row["rank_worst"], row["letters"], float(row["value"])) == ("2", "2", "b", 71)
+
+
+@settings(max_examples=cases(24))
+@given(any_text)
+def test_names_can_do_nothing_in_any_format(name: str) -> None:
+    runs = [msgspec.structs.replace(questions(count, protocol=name), benchmark_name=name) for count in (150, 100)]
+    ranked = leaderboard([(RunName(name=name, results=name), runs[0]), (RunName(name=f"{name}2"), runs[1])])
+    flip = Flip(item=name, before=1, after=0, outcomes=(["correct"], ["wrong"]))
+    compared = comparison(fallen=[flip], a=RunName(results=name), protocol=name)
+    steps = msgspec.structs.replace(STEPS, title=name, protocol=name)
+    for document in (of_leaderboard.document(ranked), of_comparison.document(compared), of_history.document(steps)):
+        page = read(html.make(document))
+        assert (page.tags.count("script"), page.links) == (1, ["#content"])
+        tags = set(re.findall(r"<(\w+)", rendered(written(document, ".md"))))
+        assert tags <= {
+            *[
+                "h2",
+                "h3",
+                "p",
+                "table",
+                "thead",
+                "tbody",
+                "tr",
+                "th",
+                "td",
+                "code",
+                "sup",
+                "ul",
+                "li",
+                "strong",
+                "em",
+                "br",
+            ]
+        }
+        assert "\x1b" not in terminal.render(document)
+    assert rows_of(of_leaderboard.document(ranked))[0]["model"] == guarded(ranked.boards[0].runs[0].short)
+
+
+def test_another_ending_is_refused_with_those_there_are() -> None:
+    with pytest.raises(
+        UsageError, match=r"-o x\.pdf: a history is written as \.json, \.csv, \.md, \.tex, \.html; name"
+    ):
+        format_of("x.pdf", "a history is")
+    with pytest.raises(UsageError, match=r"-o x\.html: a comparison is"):
+        format_of("x.html", "a comparison is", without=(".xml", ".html"))
+    assert all(format_of(f"x{ending}", "", without=()) for ending in FORMATS)
+
+
+@pytest.mark.parametrize(
+    "name", [r"\input{/etc/passwd}", "a & b", "50 % #1 $x$ ^_~ {}", "\\", "x\\\\[1cm]", "[9pt] x", "*[x"]
+)
+def test_no_name_is_a_command_of_latex_or_an_option_of_one(name: str) -> None:
+    shown = latex.escaped(name)
+    bare = re.sub(r"\\text[a-z]+\{\}|\\[{}$&#_%]|\{[][-]\}", "", shown)
+    assert not set(bare) & set("\\{}$&#^_%~[]*")
+
+
+def test_latex_closes_what_it_opens() -> None:
+    text = written(DOCUMENTS["leaderboard"], ".tex").decode()
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 4
+    heads = re.findall(r"begin\{tabular\}\{(\w+)\}", text)
+    blocks = text.split(r"\toprule")[1:]
+    for kinds, block in zip(heads, blocks, strict=True):
+        assert {line.count(" & ") for line in block.splitlines() if line.endswith(r"\\")} == {len(kinds) - 1}
+
+
+# --- a terminal ---------------------------------------------------------------------------------------------------
+
+
+def many_metrics() -> Leaderboard:
+    """Two runs with more metrics and longer categories than 80 columns have room for."""
+    names = ["parse_success_rate", "vanilla_accuracy_all_passes", "acc_reason", "precision"]
+    groups = [f"category=structuralized_imagetext_understanding_{letter}" for letter in "abcdef"]
+
+    def run(correct: int) -> Report:
+        made = questions(correct)
+        first = made.metrics[0]
+        more = [
+            msgspec.structs.replace(first, name=name, reading=reading, group=group, value=100.0 - number - place / 10)
+            for number, (name, group) in enumerate([*((n, None) for n in names), *((first.name, g) for g in groups)])
+            for place, reading in enumerate(READINGS)
+        ]
+        kept = [metric for metric in made.metrics if metric.group is None]
+        samples = [
+            msgspec.structs.replace(sample, groups={"category": groups[place % 6].partition("=")[2]})
+            for place, sample in enumerate(made.samples)
+        ]
+        return msgspec.structs.replace(made, metrics=[*kept, *more], samples=samples)
+
+    return board(**{"a model with a long name": run(150), "b": run(90)})
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_a_terminal_of_any_width_breaks_names_and_headings_but_no_value(width: int) -> None:
+    made = many_metrics()
+    text = terminal.render(of_leaderboard.document(made), width=width)
+    (only,) = made.boards
+    rows = [line for line in text.splitlines() if re.search(r"\d\.\d", line) and "P values" not in line]
+    assert all(len(line) <= width for line in rows)
+    shown = [f"{value.value:.1f}" for r in only.rankings if r.reading == "careful" for value in r.values]
+    assert not Counter(shown) - Counter(re.findall(r"\d+\.\d+", " ".join(rows)))
+    assert all(name in text for name in ("parse", "vanilla", "precision"))
+    row = Compared(
+        name="vanilla_accuracy_all_passes", reading="official", group=None, before=80, after=60, difference=MOVED
+    )
+    narrow = terminal.render(of_comparison.document(comparison(metrics=[row])), width=width)
+    low, high = (f"{end:+.1f}" for end in MOVED.ci95)
+    assert re.search(rf"official +80\.0 +60\.0 +-20\.0 +{re.escape(low)} to {re.escape(high)} +0\.500 +10", narrow)
+    assert "\u2026" not in text + narrow
+
+
+def test_a_leaderboard_shows_ranks_letters_and_the_method() -> None:
+    text = terminal.render(DOCUMENTS["leaderboard"])
+    assert "Models by benchmarks" in text
+    assert re.search(r"1 +best +45\.0 b +75\.0 a +68\.\d to 80\.\d +200", text)
+    assert re.search(r"3 +last +45\.0 b +45\.0 c ", text)
+    assert "P values are corrected for 3 comparisons (Holm, level 5 %)." in text
+    assert "Letters: corrected for 6 comparisons." in text
+
+
+def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
+    flips = [
+        Flip(item=f"q{n}", before=2 / 3, after=0, outcomes=(["passed", "failed", "passed"], ["failed"]))
+        for n in range(13)
+    ]
+    text = terminal.render(of_comparison.document(comparison(fallen=flips)))
+    assert text.startswith("A: a_results.json (tiny-1)\nB: b.json\nvstar · test · p: A to B")
+    power = f"minimum detectable change {MOVED.detectable:.1f} points (80 % power, n = 10)"
+    assert f"accuracy: exact McNemar test, paired by item; {power}." in text
+    assert "Higher in B (careful): none." in text
+    assert re.search(r"Lower in B \(careful\): 13", text)
+    assert re.search(r"q9 +67 % \(2 passed, failed\) +failed", text)
+    assert "q10" not in text
+    assert "... 3 more; -o FILE.json has all." in text
+    same: Difference = difference([1.0, 0.0], [1.0, 0.0])
+    row = Compared(name="accuracy", reading="careful", group=None, before=50, after=50, difference=same)
+    assert "accuracy: no item differs." in terminal.render(of_comparison.document(comparison(metrics=[row], fallen=[])))
+
+
+def test_a_history_has_bars_the_gate_and_names_ties() -> None:
+    text = terminal.render(DOCUMENTS["history"])
+    assert "careful: ▁███" in text
+    assert re.search(r"1000 +50\.0 +50\.0 +43\.1 to 56\.9 +below", text)
+    assert "Highest careful value: steps 3000 and 4000 (each 76.0)." in text
+    assert "The gate's threshold is 60; below it: step 1000." in text
+    assert "significant change at step 2000" in text
+
+
+# --- pages ----------------------------------------------------------------------------------------------------------
+
+
+def test_pages_are_complete_without_a_script() -> None:
+    page = read(html.make(DOCUMENTS["leaderboard"]))
+    for words in (
+        "Models by benchmarks",
+        "corrected for 3 comparisons (Holm, level 5 %)",
+        "p <0.001",
+        "By category, official",
+    ):
+        assert words in page.text
+    assert page.tags.count("script") == page.tags.count("style") == 1
+    page = read(html.make(DOCUMENTS["history"]))
+    assert page.tags.count("polygon") == page.tags.count("polyline") == 2
+    assert page.tags.count("circle") == 8
+    assert page.tags.count("details") == 2
+    assert "The gate's threshold is 60; below it: step 1000." in page.text
+
+
+def test_a_benchmark_of_ones_own_has_its_name_and_no_published_scorer() -> None:
+    of_vstar = read(html.make(of_leaderboard.document(board(a=questions(150), b=questions(100))))).text
+    assert "Official is the verdict of the published scorer, bug for bug;" in of_vstar
+    own = {
+        name: msgspec.structs.replace(questions(count), benchmark="floorplans", benchmark_name="Floor plans")
+        for name, count in (("a", 150), ("b", 100))
+    }
+    page = read(html.make(of_leaderboard.document(board(**own)))).text
+    assert "Floor plans · test · p: accuracy" in page
+    assert "floorplans" not in page
+    assert "Official is the verdict of the rules that the benchmark's protocol names;" in page
+
+
+def test_runs_and_items_link_to_the_pages_that_there_are(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "b 2.html").write_text("")
+    named = [RunName(results=str(tmp_path / "runs" / f"{name}_results.json")) for name in ("a", "b 2")]
+    ranked = leaderboard(list(zip(named, map(questions, (100, 102)), strict=True)))
+    assert read(html.make(of_leaderboard.document(ranked, tmp_path))).links == ["#content", "runs/b%202.html"]
+    points = [msgspec.structs.replace(point, run=run) for point, run in zip(STEPS.checkpoints[1:3], named, strict=True)]
+    steps = msgspec.structs.replace(STEPS, checkpoints=points, best=1)
+    links = read(html.make(of_history.document(steps, tmp_path))).links
+    items = [f"runs/b%202.html#tab=items&item={flip.item}" for flip in points[1].change.risen]  # type: ignore[union-attr]
+    assert links == ["#content", "runs/b%202.html", *items]
+
+
+def test_a_file_name_is_not_broken_inside_for_another_column_of_numbers() -> None:
+    rows = [["predictions.json", "parse_success_rate", "52.1", "43.8", "28.1 to 60.7", "8", "not met"]]
+    heads = ("official", "careful", "95 % interval (careful)", "n")
+    columns = [Column(name="file", kind="name"), Column(name="metric", kind="name")]
+    columns += [*(Column(name=head) for head in heads), Column(name="gates", kind="name")]
+    table = Table(title="", columns=columns, rows=[[Cell(text=text) for text in row] for row in rows])
+    for width in (80, 120):
+        lines = terminal.text(table, width).splitlines()
+        assert all(len(line.rstrip()) <= width for line in lines)
+        assert any("predictions.json" in line for line in lines)
+        assert all(value in " ".join(lines) for value in ("28.1 to 60.7", "8", "not met"))
+        assert all(not line.startswith(",") for line in lines)
