@@ -32,8 +32,10 @@ def main() -> None:
         # What a scheduler sends ends a run as Ctrl-C does: what is finished is kept, nothing is left behind.
         signal.signal(signal.SIGTERM, _interrupt)
         from grader.cli import run
+        from grader.commands.github import no_commands
 
-        code = run(sys.argv[1:])
+        with no_commands():
+            code = run(sys.argv[1:])
     except KeyboardInterrupt:
         code = 130
     with contextlib.suppress(OSError):

@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from grader.decisions.comparison import Comparison
-    from grader.files.destination import Destination
     from grader.grading import Graded
     from grader.observer import Observer
     from grader.options import Options
     from grader.results import ReadingName, Report
+    from grader.results.destination import Destination
 
 # Each function imports its modules when it is called, so that `grade --help` stays fast.
 
@@ -35,9 +35,9 @@ def grade(
     `DataUnavailableError` or `InfrastructureError`; TypeError for predictions of another type. Prints nothing.
     """
     from grader import grading
-    from grader.files.destination import Destination
     from grader.observer import Silent
     from grader.options import from_arguments
+    from grader.results.destination import Destination
 
     _check_names(options)
     asked = from_arguments(options)
@@ -115,7 +115,7 @@ def _records(predictions: Mapping[str, Sequence[str]]) -> bytes:
     import msgspec
 
     from grader.errors import InputError
-    from grader.files.problems import shown
+    from grader.files.json_text import shown
 
     if not isinstance(predictions, Mapping):
         raise TypeError(f"grade() takes a file's path or {{qid: [raw output, ...]}}, not {type(predictions).__name__}")
@@ -158,6 +158,6 @@ def compare(before: Report, after: Report, *, reading: ReadingName = "careful") 
 
 def read_report(path: str | Path) -> Report:
     """Read a `<stem>_results.json`. Raises `grader.errors.InputError`."""
-    from grader.files import results_file
+    from grader.scorers import earlier
 
-    return results_file.read_report(Path(path))
+    return earlier.read_report(Path(path))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from typing import ClassVar
 
 import msgspec
 
@@ -12,13 +14,38 @@ from grader.errors import UsageError
 class Columns(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Names of the data's columns."""
 
+    needed: ClassVar[tuple[str, ...]] = ("id",)
+    """The fields whose columns the data must have, if they are given."""
     id: str
+    numbered: bool = False
+    """If the data has no id column, a row's id is its number, from 0."""
     question: str | None = None
     image: str | None = None
     split: str | None = None
     """The column that names a row's split."""
+    date: str | None = None
+    """The column with a row's day (2024-08-01, perhaps with a time), by which `--since` and `--until` select."""
     groups: list[str] = []
     """Columns by which metrics are broken down."""
+    cluster: str | None = None
+    """The column that names a task's family: variants of one task, which intervals and tests treat as one cluster."""
+    cluster_pattern: str = ""
+    """A regular expression for the beginning of that column; its group is the family. Empty: the whole value is."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a pattern that names no family."""
+        try:
+            groups = re.compile(self.cluster_pattern).groups
+        except re.error as error:
+            raise ValueError(f"cluster_pattern is not a regular expression: {error}") from None
+        if self.cluster_pattern and (groups != 1 or self.cluster is None):
+            raise ValueError("cluster_pattern needs `cluster`, and one group in parentheses: the name of the family")
+
+    def named(self) -> dict[str, str]:
+        """Return field -> column for every column that is given; groups have their own name as the field."""
+        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name != "cluster_pattern"}
+        single = {field: column for field, column in fields.items() if column and isinstance(column, str)}
+        return single | {f"groups: {column}": column for column in self.groups}
 
     def without_weight(self) -> tuple[str, ...]:
         """Return the columns that affect no score: runs that differ in them can be compared."""
@@ -59,6 +86,8 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     rows: int = 0
     image: str = ""
     """The image column, if it is not `columns.image`."""
+    formerly: list[str] = []
+    """Earlier names of the protocol. They still work, with a note."""
 
 
 class Inference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -114,9 +143,14 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             raise UsageError(f"{self.id} has no split {chosen!r}; it has {', '.join(self.splits)}.")
         return chosen, self.splits[chosen]
 
+    def image_column(self, protocol: str) -> str | None:
+        """Return the name of the column with the images in the data of a protocol."""
+        return self.protocols[self.check_protocol(protocol)].image or self.columns.image
+
     def check_protocol(self, name: str | None) -> str:
         """Return the name of the protocol, or of the default one; raises UsageError."""
-        chosen = name or self.default_protocol
+        asked = name or self.default_protocol
+        chosen = next((now for now, version in self.protocols.items() if asked in version.formerly), asked)
         if chosen not in self.protocols:
             raise UsageError(f"{self.id} has no protocol {chosen!r}; it has {', '.join(self.protocols)}.")
         return chosen

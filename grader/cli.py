@@ -14,17 +14,17 @@ from click.shell_completion import CompletionItem
 from click_default_group import DefaultCommandFormatter, DefaultGroup
 
 from grader import resources
-from grader.commands import export, flakes, history, infer, leaderboard, look, machine, results
-from grader.commands.console import say
+from grader.commands import export, infer, look, machine, many_runs, results
+from grader.commands.console import end_of, say
+from grader.commands.machine import selftest_command
 from grader.commands.run import EXIT_CODES, run_command
-from grader.commands.selftest import selftest_command
 from grader.commands.serve import serve_command
 from grader.errors import GradeError, InfrastructureError, InterruptedRunError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.commands.config_file import Config, Kind
+    from grader.commands.defaults import Config, Kind
 
 NO_ROOM = (
     ". Make room, or set TMPDIR (temporary files) and XDG_CACHE_HOME (the cache) to folders on another disk, and run "
@@ -64,6 +64,8 @@ def run(arguments: list[str]) -> int:  # noqa: PLR0911 - one return a way to end
     except OSError as error:
         say(f"error: {error}{NO_ROOM if error.errno == errno.ENOSPC else ''}")
         return InfrastructureError.exit_code
+    except Exception as error:  # the outermost edge: Python's own exit code is that of a gate that is not met
+        return end_of(error)
 
 
 HELP = f"{__name__}.help"
@@ -120,6 +122,8 @@ def main(context: click.Context) -> None:
     """
     if context.meta[HELP]:
         return
+    if note := resources.narrow_cache():
+        say(note)
     command = main.commands.get(context.invoked_subcommand or "")
     if command is not None and (option_names(command) or isinstance(command, click.Group)):
         _check_variables()
@@ -130,8 +134,9 @@ def main(context: click.Context) -> None:
 for _command in (
     run_command,
     results.compare_command,
-    leaderboard.leaderboard_command,
-    history.history_command,
+    many_runs.leaderboard_command,
+    many_runs.history_command,
+    many_runs.plan_command,
     export.export_command,
     results.report_command,
     look.list_command,
@@ -141,7 +146,6 @@ for _command in (
     machine.fetch_command,
     machine.doctor_command,
     selftest_command,
-    flakes.flakes_command,
     serve_command,
     machine.image_group,
     machine.cache_command,
@@ -183,12 +187,12 @@ def _variables(command: click.Command, prefix: str) -> Iterator[tuple[str, str]]
 
 def _check_variables() -> None:
     """Print a warning for every unknown variable. Raises UsageError for one that is probably a misspelled option."""
-    from grader.commands import environment
+    from grader.commands import defaults
 
     commands = main.commands.values()
     pairs = [pair for command in commands for pair in _variables(command, f"GRADE_{(command.name or '').upper()}")]
     options, own_names = zip(*pairs, strict=True)
-    for warning in environment.check(os.environ, options, own_names):
+    for warning in defaults.check(os.environ, options, own_names):
         say(warning)
 
 
@@ -197,13 +201,13 @@ def _check_variables() -> None:
 
 def _configure(context: click.Context) -> None:
     """Use the nearest config file's values as defaults, by command and parameter. Raises InputError."""
-    from grader.commands import config_file as config
+    from grader.commands import defaults
 
-    found = config.find(Path.cwd())
+    found = defaults.find(Path.cwd())
     if found is None:
         return
     known = option_names(run_command)
-    config.check(found, {name: _kind(option) for name, option in known.items()})
+    defaults.check_values(found, {name: _kind(option) for name, option in known.items()})
     context.obj = found
     context.default_map = {
         command.name or "": {

@@ -9,36 +9,35 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
+from grader import receipts
 from grader.benchmark import Benchmark
-from grader.data import fetch
-from grader.data.load import column_names, rows_of
-from grader.data.rows import Rows
-from grader.decisions import intervals
+from grader.data import download
+from grader.data.checks import absent_columns
+from grader.data.load import Wanted, column_names, rows_of
+from grader.data.tables import Rows
 from grader.errors import InputError, UsageError
-from grader.files.destination import stem_in
 from grader.files.replacing import replacing
-from grader.files.results_file import encode_report, read_report
-from grader.files.run_files import results_path
 from grader.predictions import outcomes
 from grader.predictions.file import PredictionFile
-from grader.predictions.parts import part_of
 from grader.predictions.read import read_predictions
 from grader.predictions.record import counted
-from grader.predictions.select import fingerprint, is_fingerprint, select
+from grader.predictions.select import fingerprint, is_fingerprint, part_of, select
+from grader.receipts import this_machine
 from grader.resources import version
 from grader.results import Part, Provenance, Report, count_unscored
+from grader.results.destination import results_path, stem_in
+from grader.results.file import encode_report, read_report
 from grader.scorers import declarations, registry
 from grader.scorers.interface import Earlier, Run
 from grader.scorers.lookalikes import hinting
+from grader.scorers.means import METHOD
 from grader.scorers.registry import AnyScorer
-from grader.selftest import flake_ranges, ledger, receipts
-from grader.selftest.machine import this_machine
 from grader.task import Task
 
 if TYPE_CHECKING:
-    from grader.files.destination import Destination
     from grader.observer import Observer
     from grader.options import Options
+    from grader.results.destination import Destination
     from grader.scorers.interface import Scored
 
 AnyRun = Run[Any, Any]
@@ -57,9 +56,11 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
     """Writes the scorer's own file beside the stem and returns its path."""
     file: PredictionFile | None = None
     """The graded file; None if an earlier run was scored again."""
+    subject: receipts.Subject | None = None
+    """What a self-test must have tested to speak for this run; None if an earlier run was scored again."""
 
     def write(self) -> list[Path]:
-        """Write `<stem>_results.json` and the scorer's own file; return their paths."""
+        """Write `<stem>_results.json` and the scorer's own file; return their paths, that of the results last."""
         if self.stem is None:
             return []
         path = results_path(self.stem)
@@ -88,6 +89,11 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str]
     settings: dict[str, str]
 
+    @property
+    def subject(self) -> receipts.Subject:
+        """What a self-test must have tested to speak for this run."""
+        return receipts.subject_of(self.benchmark, self.protocol, self.rows)
+
 
 def grade(
     source: str | Path,
@@ -103,8 +109,7 @@ def grade(
     `destination` claims the files that the caller will write, before grading starts. `before` is called with the data
     and the predictions before they are scored, to refuse the run; it is not called if an earlier run is scored again.
     """
-    declared = declarations.load(options.benchmark)
-    scorer = registry.scorer(declared.scoring)
+    declared, scorer = declared_by(options)
     check_options(options, declared, scorer)
     if options.score_only:
         return _rescore(source, options, declared, scorer, destination)
@@ -113,30 +118,27 @@ def grade(
     if destination is not None:
         replies = options.judge_model or options.judge_replies or opened.file.judge_replies
         destination.begin(stem, opened.part, judged=bool(replies))
-    oddities = outcomes.find(opened.tasks, opened.predictions, opened.file)
-    run = Run(
-        benchmark=declared,
-        split=opened.split,
-        protocol=opened.protocol,
-        tasks={qid: opened.tasks[qid] for qid in opened.predictions},
-        predictions=opened.predictions,
-        file=opened.file,
-        options=options,
-        settings=settings_of(options, declared, scorer),
-        observer=observer,
-        oddities=oddities,
-    )
+    run = _run_of(opened, options, observer)
     if before is not None:
         before(scorer, run)
     scored = scorer.score(run)
-    report = flake_ranges.from_ledger(_report(opened, scored, oddities.notes()))
-    return Graded(report=report, stem=stem, write_own=scored.write_own, file=opened.file)
+    report = _report(opened, scored, run.oddities.notes())
+    return Graded(report=report, stem=stem, write_own=scored.write_own, file=opened.file, subject=opened.subject)
+
+
+def every_reading(source: str | Path, options: Options, observer: Observer) -> dict[str, Report]:
+    """Return the reports of the same predictions under every published reader, by its name; raises a GradeError."""
+    declared, scorer = declared_by(options)
+    opened = _open(read_predictions(source, observer=observer), options, declared, scorer)
+    if not (found := scorer.by_reader(_run_of(opened, options, observer))):
+        raise UsageError(f"--readings: {declared.id} is not multiple choice, so it has no other readings.")
+    return {name: _report(opened, scored, []) for name, scored in found.items()}
 
 
 def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None) -> list[str]:
     """Return a summary of a prediction file and its warnings; raises InputError with every problem."""
-    declared = declarations.load(options.benchmark)
-    opened = _open(read_predictions(source, stdin=stdin), options, declared, registry.scorer(declared.scoring))
+    declared, scorer = declared_by(options)
+    opened = _open(read_predictions(source, stdin=stdin), options, declared, scorer)
     file = opened.file
     counts = sorted({len(texts) for texts in opened.predictions.values()})
     samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
@@ -147,12 +149,17 @@ def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None
 
 def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:
     """Return a benchmark and its tasks, with all columns except the image; raises a GradeError."""
-    declared = declarations.load(options.benchmark)
-    scorer = registry.scorer(declared.scoring)
+    declared, scorer = declared_by(options)
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
-    rows = rows_of(declared, split, protocol, options.data, columns=None, own=scorer.own_rows)
+    rows = rows_of(declared, split, protocol, options.data, scorer, wanted=Wanted(None, declared.columns.image))
     return declared, scorer.tasks(declared, split, rows)
+
+
+def declared_by(options: Options) -> tuple[Benchmark, AnyScorer]:
+    """Return a run's benchmark and its scorer; raises UsageError, InputError."""
+    declared = declarations.load(options.benchmark)
+    return declared, registry.scorer(declared.scoring)
 
 
 def check_options(options: Options, declared: Benchmark, scorer: AnyScorer) -> None:
@@ -176,18 +183,36 @@ def settings_of(options: Options, declared: Benchmark, scorer: AnyScorer) -> msg
         raise UsageError(f"--set: {error}") from None
 
 
+def _run_of(opened: Opened, options: Options, observer: Observer) -> AnyRun:
+    return Run(
+        benchmark=opened.benchmark,
+        split=opened.split,
+        protocol=opened.protocol,
+        tasks={qid: opened.tasks[qid] for qid in opened.predictions},
+        predictions=opened.predictions,
+        file=opened.file,
+        options=options,
+        settings=settings_of(options, opened.benchmark, opened.scorer),
+        observer=observer,
+        oddities=outcomes.find(opened.tasks, opened.predictions, opened.file),
+    )
+
+
 def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: AnyScorer) -> Opened:
     """Read the data, and select the tasks to grade."""
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
     with hinting(declared, file, options.data, declarations.bundled, column_names):
-        rows = _rows(declared, split, protocol, file, options)
+        rows = _rows(declared, scorer, split, file, options)
         if not rows.rows:
             raise InputError([f"{rows.origin}: no rows"])
         predicted = [record.qid for record in file.records]
         tasks, made = scorer.complete(declared, scorer.tasks(declared, split, rows), predicted)
-        predictions, notes = select(tasks, file, options, declared.unit, whole_units=scorer.whole_units)
-    notes = [*notes, *scorer.notes(declared, rows), *made, *_absent_groups(declared, rows)]
+        predictions, notes = select(
+            tasks, file, options, declared.unit, whole_units=scorer.whole_units, date=declared.columns.date
+        )
+    notes = [*notes, *_renamed(options, declared), *scorer.notes(declared, rows), *made]
+    notes += _absent_columns(declared, rows)
     return Opened(
         benchmark=declared,
         scorer=scorer,
@@ -203,33 +228,35 @@ def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: A
     )
 
 
-def _rows(declared: Benchmark, split: str, protocol: str, file: PredictionFile, options: Options) -> Rows:
+def _renamed(options: Options, declared: Benchmark) -> list[str]:
+    asked, now = options.protocol, declared.check_protocol(options.protocol)
+    about = declared.protocols[now].description
+    return [f"The protocol {asked} has the name {now} now: {about}."] if asked and asked != now else []
+
+
+def _rows(declared: Benchmark, scorer: AnyScorer, split: str, file: PredictionFile, options: Options) -> Rows:
     """Return the benchmark's rows: given, declared, or those that came with the predictions."""
-    scorer = registry.scorer(declared.scoring)
     place = declared.splits[split]
-    if options.data is None and not (place.data or place.hub or fetch.kept(declared, split)):
+    if options.data is None and not (place.data or place.hub or download.kept(declared, split)):
         carried = scorer.carried(file, declared)
         if carried is not None:
             return carried
-    columns = scorer.columns(declared, split)
-    return rows_of(declared, split, protocol, options.data, columns=columns, own=scorer.own_rows)
+    return rows_of(declared, split, declared.check_protocol(options.protocol), options.data, scorer)
 
 
-def _absent_groups(declared: Benchmark, rows: Rows) -> list[str]:
-    """Return a note on each breakdown of a private benchmark whose column is missing in the data."""
-    if declared.bundled:
-        # The data of bundled benchmarks comes in several forms, and some of them have fewer columns.
+def _absent_columns(declared: Benchmark, rows: Rows) -> list[str]:
+    """Return a note on each column that a private benchmark declares and its data do not have.
+
+    The data of bundled benchmarks comes in several forms, and some of them have fewer columns.
+    """
+    if declared.bundled or not rows.columns:
         return []
-    return [
-        f"The data has no column {name!r}, so there are no metrics by it."
-        for name in declared.columns.groups
-        if not any(name in row for row in rows.rows)
-    ]
+    absent = absent_columns(rows.columns, declared)
+    return [f"The data has {problem} (`{field}` in [columns] of benchmark.toml)." for field, problem in absent.items()]
 
 
 def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
     unscored, by_reading = count_unscored(scored.samples)
-    flaky = ledger.note(opened.benchmark.id, opened.rows.digest, opened.predictions)
     provenance = Provenance(
         grade=version(),
         python=platform.python_version(),
@@ -238,12 +265,12 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         data_is_carried=opened.rows.is_carried,
         predictions=opened.file.name.rpartition("/")[2],
         predictions_digest=fingerprint(opened.predictions),
-        intervals=scored.intervals or intervals.METHOD,
+        intervals=scored.intervals or METHOD,
         sandbox=scored.sandbox,
         judge=scored.judge,
         settings=dict(opened.settings),
-        inference=_inference(opened.file),
-        selftest=receipts.find(this_machine(scored.sandbox), opened.benchmark.id, opened.protocol, opened.rows.digest),
+        inference=opened.file.inference,
+        selftest=receipts.find(this_machine(scored.sandbox), opened.subject),
     )
     return Report(
         benchmark=opened.benchmark.id,
@@ -257,26 +284,13 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         unscored=unscored,
         unscored_by_reading=by_reading,
         provenance=provenance,
-        model=_model(opened.file),
+        judge=scored.program_judge,
+        model=opened.file.model,
         facts=scored.facts,
         baselines=scored.baselines,
         abbreviations=opened.benchmark.abbreviations,
-        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or []), *flaky],
+        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or [])],
     )
-
-
-def _model(file: PredictionFile) -> str | None:
-    """Return the model named in the prediction file; None if it names no model or several."""
-    named = {record.fields.get("model") for record in file.records}
-    (only,) = named if len(named) == 1 else (None,)
-    return only if isinstance(only, str) and only else None
-
-
-def _inference(file: PredictionFile) -> dict[str, Any]:
-    """Return the sampling settings, if the file has the same for all predictions; else nothing."""
-    settings = file.records[0].fields.get("settings") if file.records else None
-    same = all(record.fields.get("settings") == settings for record in file.records)
-    return settings if isinstance(settings, dict) and same else {}
 
 
 # --- scoring again ----------------------------------------------------------------------------------------------
@@ -287,7 +301,7 @@ def _rescore(
 ) -> Graded:
     """Score again from the files of an earlier run, without a sandbox and without a judge.
 
-    The whole run is scored again; a part only with the same `--limit` or `--id` as before.
+    The whole run is scored again; a part only with the same `--limit`, `--id` or dates as before.
     """
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
@@ -297,7 +311,7 @@ def _rescore(
     if str(source) == "-":
         raise UsageError("--score-only reads the files of an earlier run; name the prediction file.")
     part = None
-    if options.limit is not None or options.ids:
+    if options.is_partial:
         everything = msgspec.structs.replace(options, missing="wrong")
         part = _open(read_predictions(path), everything, declared, scorer).part
     stem, target = _earlier_stem(path, options, part), stem_in(options.output_dir, path, part)
@@ -318,8 +332,7 @@ def _rescore(
             settings=settings_of(options, declared, scorer),
         )
     )
-    again = _scored_again(report, scored, declared, split, protocol)
-    return Graded(report=flake_ranges.with_ranges(again), stem=target)
+    return Graded(report=_scored_again(report, scored, declared, split, protocol), stem=target)
 
 
 def _earlier_stem(path: Path, options: Options, part: Part | None) -> Path:

@@ -26,6 +26,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     score_only: bool = False
     sandbox: SandboxChoice = "auto"
     isolation: Literal["warm", "container"] = "warm"
+    official: Literal["derive", "execute"] = "execute"
+    """Whether official outcomes of programs that can only compute are derived from their answers."""
     runtime: str | None = None
     """OCI runtime for the Docker engine, e.g. `runsc`."""
     executor: Literal["local", "ray"] = "local"
@@ -35,12 +37,19 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     workers: Annotated[int, msgspec.Meta(ge=1, le=256)] | None = None
     timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 2.0
     """CPU time limit of a program, in seconds."""
+    wall_timeout: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] | None = None
+    """Wall-clock time limit of a program, in seconds; None: ten times `timeout`, at least 20."""
     memory: Annotated[int, msgspec.Meta(ge=LEAST_MEMORY)] = 1 << 30
     limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Grade only the first tasks of the data."""
+    since: str = ""
+    """Grade only tasks from this day on (2024-08-01)."""
+    until: str = ""
+    """Grade only tasks up to the end of this day."""
     ids: tuple[str, ...] = ()
     missing: Literal["error", "wrong"] = "error"
-    cache: bool = True
+    cache: bool | Literal["memory"] = True
+    """Where verdicts are stored: on disk, in this process's memory, or (False) nowhere."""
     judge_model: str | None = None
     judge_base_url: str | None = None
     judge_replies: Path | None = None
@@ -58,6 +67,11 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """The folder for written files; None: beside the predictions."""
     force: bool = False
     """Replace judged results by unjudged ones."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the run may be one of only some of the tasks."""
+        return self.limit is not None or bool(self.ids or self.since or self.until)
 
     @property
     def worker_count(self) -> int:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import platform
+import socket
 import stat
 import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
-from grader.errors import InfrastructureError
+from grader.errors import InfrastructureError, UsageError
+
+if TYPE_CHECKING:
+    from importlib import metadata
 
 DISTRIBUTION = "grade-predictions"
 _PACKAGE = Path(__file__).resolve().parent
@@ -29,6 +36,28 @@ def folder(name: str) -> Path:
 def bundled_benchmarks() -> list[str]:
     """Return the ids of the benchmarks in this installation. Each has a published scorer."""
     return sorted(path.parent.name for path in folder("benchmarks").glob("*/benchmark.toml"))
+
+
+@cache
+def plugins(group: str) -> dict[str, metadata.EntryPoint]:
+    """Return name -> entry point of the installed packages that extend grade in this group."""
+    # Imported late: this import takes longer than everything else that `grade --help` needs.
+    from importlib import metadata
+
+    return {point.name: point for point in metadata.entry_points(group=group)}
+
+
+def load_plugin(group: str, name: str) -> Any:
+    """Return what an entry point names; raises UsageError that names its package."""
+    point = plugins(group)[name]
+    try:
+        return point.load()
+    except Exception as error:
+        package = point.dist.name if point.dist is not None else point.value
+        raise UsageError(
+            f"{name!r} of {package} ({group}) cannot be loaded ({type(error).__name__}: {error}). "
+            "Install it again, or ask its authors."
+        ) from error
 
 
 @cache
@@ -54,20 +83,44 @@ def digest_of(*modules: str) -> str:
 def cache_folder() -> Path:
     """Return the user's cache folder for grade (`$XDG_CACHE_HOME/grade`), created if it is missing.
 
-    If it is not writable, return a folder of this user among the temporary files, which may be deleted at any time.
+    Only this user can access it. If it cannot be written or made private, return a folder of this user among the
+    temporary files, which may be deleted at any time.
     """
     path = Path(platformdirs.user_cache_dir("grade"))
-    return path if _is_writable(path) else _temporary_cache(path)
+    return path if _is_usable(path) else _temporary_cache(path)
 
 
 def cache_is_temporary() -> bool:
-    """Whether the user's cache folder is not writable, so that a temporary one is used."""
-    return not _is_writable(Path(platformdirs.user_cache_dir("grade")))
+    """Whether the user's cache folder cannot be written or made private, so that a temporary one is used."""
+    return not _is_usable(Path(platformdirs.user_cache_dir("grade")))
 
 
-def _is_writable(path: Path) -> bool:
+def narrow_cache() -> str:
+    """Take other users' access to an existing cache folder away; return a note, which is empty if they had none."""
+    path = Path(platformdirs.user_cache_dir("grade"))
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        mode = make_private(path)
+    except OSError:
+        return ""
+    return f"Other users had access to the cache folder {path} (mode {mode:o}); now only you have." if mode else ""
+
+
+def make_private(path: Path) -> int:
+    """Take other users' access to a file or folder away; return its mode before, or 0 if they had none. OSError."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if not hasattr(os, "getuid") or not mode & 0o077:
+        return 0
+    path.chmod(mode & 0o700)
+    return mode
+
+
+def _is_usable(path: Path) -> bool:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            path.mkdir()
+            path.chmod(0o700)
+        make_private(path)
     except OSError:
         return False
     return os.access(path, os.W_OK)
@@ -82,6 +135,10 @@ def private_folder(name: str, purpose: str, remedy: str) -> Path:
 
     `purpose` and `remedy` complete the error message: "(purpose)", "Name remedy". Raises InfrastructureError.
     """
+    if not hasattr(os, "getuid"):  # Windows, where each user has a folder for temporary files
+        path = Path(tempfile.gettempdir()) / name
+        path.mkdir(exist_ok=True)
+        return path
     path = Path(tempfile.gettempdir()) / f"{name}-{os.getuid()}"
     try:
         path.mkdir(mode=0o700, exist_ok=True)
@@ -96,6 +153,16 @@ def private_folder(name: str, purpose: str, remedy: str) -> Path:
             f"Remove it, or name {remedy}."
         )
     return path
+
+
+def needs_posix(what: str) -> None:
+    """Raise InfrastructureError on a system without the sockets and processes that a sandbox needs (Windows)."""
+    if not (hasattr(os, "fork") and hasattr(socket, "AF_UNIX")):
+        raise InfrastructureError(
+            f"{what} needs Linux, and this is {platform.system()}: run it in WSL 2 or on another machine. Everything "
+            "that runs no programs works here: list, check, show, fetch, infer, report, compare, leaderboard, and "
+            "grading of multiple choice and of Mr-Ben."
+        )
 
 
 def usable_cores() -> int:

@@ -19,7 +19,12 @@ ROOT = Path(__file__).resolve().parent.parent
 THOROUGH = bool(os.environ.get("GRADE_TEST_THOROUGH"))
 """Whether tests try all their generated cases, or a quarter of them."""
 
-FOLDERS = {"hostile": ROOT / "tests/sandbox", "cluster": ROOT / "tests/executors"}
+FOLDERS = {
+    "hostile": ROOT / "tests/sandbox",
+    "cluster": ROOT / "tests/executors",
+    "fault": ROOT / "tests/faults",
+    "peers": ROOT / "tests/peers",
+}
 """Mark -> the folder that its target of the Makefile collects: to collect all tests takes each worker ten seconds."""
 
 
@@ -65,7 +70,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Split each group of tests that run one after the other by file, so that no worker is left with all of it."""
+    """Put the golden views first, and split each group of tests that run one after the other by file.
+
+    So no worker is left with all of a group.
+    """
+    items.sort(key=lambda item: "golden" not in item.path.parts)
     for item in items:
         for mark, folder in FOLDERS.items():
             if item.get_closest_marker(mark) and not item.path.is_relative_to(folder):
@@ -131,6 +140,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give a test a cache folder of its own, with the machine's sandbox packages: to fetch them takes half a minute."""
     folder = tmp_path / "own-cache" / "grade"
     folder.mkdir(parents=True)
+    folder.chmod(0o700)
     for fetched in MACHINE_CACHE.glob("site-*[0-9]"):
         (folder / fetched.name).symlink_to(fetched)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder.parent))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 
@@ -35,7 +36,7 @@ def test_what_it_writes_reads_back_and_compares(sample):
     again = grader.read_report(path.with_name("predictions_results.json"))
     assert again.metrics == report.metrics
     compared = grader.compare(report, again)
-    assert compared.notes == ["Both runs graded the same outputs."]
+    assert "Both runs graded the same outputs." in compared.notes
     assert {row.difference.value for row in compared.metrics} == {0.0}
 
 
@@ -61,6 +62,29 @@ def test_the_document_lists_every_keyword_and_no_other(root):
     listed = [line.partition(", told")[0] for line in section.splitlines() if line.startswith("- ")]
     named = {name for line in listed for name in re.findall(r"`([a-z_]+)`", line)}
     assert named == {*Options.__struct_fields__, "observer"}
+
+
+def test_the_document_has_the_public_names_and_the_example_of_a_scorer_uses_no_other(root):
+    page = (root / "docs/python.md").read_text()
+    shown = set(re.findall(r"^::: (grader[.\w]*)$", page, re.M))
+    assert {name for name in shown if name.count(".") == 1} - {"grader.errors"} == {
+        f"grader.{name}" for name in grader.__all__
+    }
+    modules = set(re.findall(r"`(grader(?:\.[a-z_]+)+)`", page.partition("## For your own scorer")[2]))
+    for name in modules - {"grader.integrations.trl", "grader.integrations.verl", "grader.integrations.openrlhf"}:
+        importlib.import_module(name)
+    plugin = (root / "tests/scorers/plugin/grade_numeric/__init__.py").read_text()
+    for example in (plugin, (root / "docs/own-scorer.md").read_text()):
+        assert set(re.findall(r"from (grader\.[\w.]+) import", example)) <= modules
+
+
+def test_the_architecture_fits_one_screen_and_names_what_is_there(root):
+    lines = (root / "ARCHITECTURE.md").read_text().splitlines()
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 120
+    for name in re.findall(r"`([\w/]+(?:\.py|/))`", "\n".join(lines)):
+        there = [*(root / "grader").rglob(name), *(root / "sandbox_image").rglob(name), *root.glob(name)]
+        assert there, name
 
 
 def test_a_figure_that_a_report_does_not_have_is_none(sample):

@@ -7,11 +7,17 @@ import re
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
 
 import grader
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 ROOT = Path(grader.__file__).parent
-MOST_LAYERS = 11
+MOST_LAYERS = 16
 MOST_AT_THE_ROOT = 12
 KINDS = re.compile(r"multiple_choice|mr_score|[\"'`](?:circular|execution)[\"'`]|is_circular")
 
@@ -27,12 +33,8 @@ def modules() -> dict[str, Path]:
     return {module_of(path): path for path in paths}
 
 
-def is_for_types(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-
-
 def imports(node: ast.AST) -> set[str]:
-    """Return the modules of the package that are imported anywhere below a node, but for those only types need."""
+    """Return the modules of the package that are imported anywhere below a node: in functions and for types too."""
     found: set[str] = set()
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
@@ -42,10 +44,8 @@ def imports(node: ast.AST) -> set[str]:
             for alias in child.names:
                 inside = f"{child.module}.{alias.name}"
                 found.add(inside if inside in modules() else child.module or "")
-        elif not is_for_types(child):
-            found |= imports(child)
         else:
-            found |= {name for other in child.orelse for name in imports(other)}  # type: ignore[attr-defined]
+            found |= imports(child)
     return found & modules().keys()
 
 
@@ -61,20 +61,34 @@ def longest_path() -> list[str]:
     return max(best.values(), key=len)
 
 
-def test_imports_in_functions_count_and_those_for_types_do_not() -> None:
+def test_imports_in_functions_and_for_types_count() -> None:
     source = "import grader.task\nif TYPE_CHECKING:\n import grader.results\ndef f():\n from grader import api, Any"
-    assert imports(ast.parse(source)) == {"grader.task", "grader.api", "grader"}
+    assert imports(ast.parse(source)) == {"grader.task", "grader.results", "grader.api", "grader"}
     assert "grader.grading" in graph()["grader.api"]
 
 
-def test_no_import_leads_back_to_where_it_came_from() -> None:
+def packages() -> dict[str, set[str]]:
+    """Return for each package and each module at the root which others it imports."""
+    found: dict[str, set[str]] = {}
+    for name, below in graph().items():
+        own = top(name)
+        found.setdefault(own, set()).update({top(other) for other in below} - {own})
+    return found
+
+
+def top(name: str) -> str:
+    return ".".join(name.split(".")[:2])
+
+
+@pytest.mark.parametrize("shape", [graph, packages])
+def test_no_import_leads_back_to_where_it_came_from(shape: Callable[[], dict[str, set[str]]]) -> None:
     try:
-        TopologicalSorter(graph()).prepare()
+        TopologicalSorter(shape()).prepare()
     except CycleError as error:
         raise AssertionError(" -> ".join(reversed(error.args[1]))) from None
 
 
-def test_there_are_at_most_eleven_layers() -> None:
+def test_there_are_at_most_sixteen_layers() -> None:
     path = longest_path()
     assert len(path) <= MOST_LAYERS, f"{len(path)} layers: " + " -> ".join(path)
 
@@ -92,3 +106,35 @@ def test_nothing_outside_the_scorers_names_a_kind_of_scorer() -> None:
         if KINDS.search(line)
     ]
     assert named == []
+
+
+def test_statistics_import_nothing_of_ours() -> None:
+    inside = [name for name in modules() if name.startswith("grader.statistics.")]
+    assert inside
+    above = {name: {m for m in graph()[name] if not m.startswith("grader.statistics")} for name in inside}
+    assert not any(above.values()), above
+
+
+LOW = ("files", "statistics", "results", "predictions", "models", "task", "benchmark", "options", "resources", "errors")
+HIGH = ("scorers", "decisions", "reports", "grading", "commands", "cli", "pool", "serving", "integrations", "inference")
+
+
+def test_what_all_others_use_names_nothing_above_it() -> None:
+    """Imports for types and names in texts (`import_module`) count as well."""
+    upward = [
+        f"{name}: {found}"
+        for name, path in modules().items()
+        if name.split(".")[1:2] and name.split(".")[1] in LOW
+        for found in re.findall(rf"^[^#\n]*grader\.(?:{'|'.join(HIGH)})\b[^\n]*", path.read_text(), re.M)
+        if "import" in found
+    ]
+    assert upward == []
+
+
+def test_decisions_are_above_scorers() -> None:
+    upward = {
+        name: {m for m in graph()[name] if m.startswith("grader.decisions")}
+        for name in modules()
+        if name.startswith(("grader.scorers", "grader.results", "grader.task"))
+    }
+    assert not any(upward.values()), {name: found for name, found in upward.items() if found}

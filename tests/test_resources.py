@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grader import resources
-from grader.errors import InfrastructureError
+from grader.benchmark import Benchmark, Columns, Protocol, Split
+from grader.errors import InfrastructureError, UsageError
+from grader.files.key_value import KeyValueFile
+from grader.options import Options, parse_size
+from tests.acceptance.command import grade
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,9 +57,116 @@ def test_the_users_own_folder_is_made_where_it_can_be(tmp_path: Path, monkeypatc
     assert (resources.cache_folder(), resources.cache_is_temporary()) == (tmp_path / "c" / "grade", False)
 
 
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077, 0o277])
+def test_the_cache_is_private_whatever_the_umask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: int) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    before = os.umask(umask)
+    try:
+        stored = KeyValueFile(resources.cache_folder() / "kept.sqlite3", "cache")
+        stored.keep([(b"key", b"value")])
+    finally:
+        os.umask(before)
+    folder = tmp_path / "grade"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    names = ("kept.sqlite3", "kept.sqlite3-wal", "kept.sqlite3-shm")
+    assert {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()} == dict.fromkeys(names, 0o600)
+    assert stored.problem == ""
+    stored.close()
+
+
+def test_a_wider_cache_folder_is_narrowed_once_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder, file = tmp_path / "grade", tmp_path / "grade" / "kept.sqlite3"
+    folder.mkdir()
+    KeyValueFile(file, "cache").close()
+    file.chmod(0o664)
+    folder.chmod(0o775)
+    done = grade("list", cwd=tmp_path)
+    assert f"Other users had access to the cache folder {folder} (mode 775); now only you have." in done.stderr
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert grade("list", cwd=tmp_path).stderr == done.stderr.partition("\n")[2]
+    KeyValueFile(file, "cache").close()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_cache_that_cannot_be_made_private_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of another user, who could change verdicts in it."""
+    (tmp_path / "grade").mkdir(mode=0o755)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def refused(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("pathlib.Path.chmod", refused)
+    assert resources.cache_is_temporary()
+    assert resources.cache_folder() == tmp_path / f"grade-{os.getuid()}"
+
+
 def test_a_digest_of_modules_depends_on_each_of_them() -> None:
     from grader import resources
     from grader.scorers.execution import assembly, extraction
 
     one, other = assembly.__name__, extraction.__name__
     assert len({resources.digest_of(one), resources.digest_of(other), resources.digest_of(one, other)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("512m", 512 << 20), ("512M", 512 << 20), ("512mb", 512 << 20), ("512MiB", 512 << 20), (" 2g ", 2 << 30),
+        ("1.5g", 3 << 29), ("65536k", 64 << 20), ("67108864", 64 << 20), ("67108864b", 64 << 20),
+    ],
+)  # fmt: skip
+def test_a_size_is_read_as_people_write_it(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "g", "b", "much", "1t", "1gg", "1 2g", "nang", "infg", "0x10m", "1e999g"])
+def test_what_is_no_size_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_size(text)
+    assert str(caught.value) == f"{text!r} is not a size; write it like 512m or 2g."
+
+
+@pytest.mark.parametrize("text", ["63m", "0", "-1g", "1k"])
+def test_a_size_no_program_can_run_in_is_refused(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_size(text)
+    assert str(caught.value) == f"{text!r}: a program needs at least 64m."
+
+
+@given(st.text(max_size=12))
+def test_any_text_is_a_size_or_a_usage_error(text: str) -> None:
+    with contextlib.suppress(UsageError):
+        assert parse_size(text) >= 64 << 20
+
+
+def test_one_supervisor_a_core_this_process_may_use_unless_told_otherwise() -> None:
+    assert Options().worker_count == len(os.sched_getaffinity(0))
+    assert Options(workers=7).worker_count == 7
+
+
+OWN = Benchmark(
+    id="own",
+    name="Own",
+    scoring="execution",
+    columns=Columns(id="qid"),
+    splits={"test": Split(data="tasks.jsonl"), "train": Split()},
+    protocols={"v1": Protocol(), "v2": Protocol()},
+    default_split="test",
+    default_protocol="v2",
+)
+
+
+def test_the_named_split_and_protocol_are_taken_or_the_default_ones() -> None:
+    assert [OWN.split(name)[0] for name in (None, "train")] == ["test", "train"]
+    assert OWN.split(None)[1].data == "tasks.jsonl"
+    assert [OWN.check_protocol(name) for name in (None, "v1")] == ["v2", "v1"]
+
+
+def test_an_unknown_split_or_protocol_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match=r"^own has no split 'dev'; it has test, train\.$"):
+        OWN.split("dev")
+    with pytest.raises(UsageError, match=r"^own has no protocol 'v9'; it has v1, v2\.$"):
+        OWN.check_protocol("v9")

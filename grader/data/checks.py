@@ -5,26 +5,36 @@ Without these checks, errors would be found late, or reported as errors in the p
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
 from grader.errors import InputError
-from grader.files.json_text import quoted
-from grader.files.problems import shown
+from grader.files.json_text import quoted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from grader.benchmark import Benchmark
-    from grader.data.rows import Rows
+    from grader.data.tables import Rows
 
 
 def check(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> None:
     """Raise InputError with all problems. `columns`: the names of all columns of the data, read or not."""
     if not rows.rows:
         raise InputError([f"{rows.place}: no rows"])
-    problems = [*_no_id(rows, columns, benchmark), *_other_split(rows, benchmark, split)]
+    _count(rows, columns, benchmark)
+    problems = [*_missing(rows, columns, benchmark, split), *_other_split(rows, benchmark, split)]
     if problems:
         raise InputError(shown(problems))
+
+
+def _count(rows: Rows, columns: list[str], benchmark: Benchmark) -> None:
+    """Number the rows of data without ids, if the benchmark allows it."""
+    name = benchmark.columns.id
+    if benchmark.columns.numbered and name not in columns:
+        columns.append(name)
+        for number, row in enumerate(rows.rows):
+            row[name] = str(number)
 
 
 def check_questions(rows: Rows, benchmark: Benchmark) -> None:
@@ -41,15 +51,32 @@ def check_questions(rows: Rows, benchmark: Benchmark) -> None:
     )
 
 
-def _listed(columns: list[str]) -> str:
+def absent_columns(columns: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
+    """Return field -> a sentence, without its first letter in capitals, for each declared column that is missing."""
+    return {
+        field: f"no column {column}{_nearest(column, columns, benchmark)}; the columns are {_listed(columns)}"
+        for field, column in benchmark.columns.named().items()
+        if column not in columns
+    }
+
+
+def _nearest(column: str, columns: Sequence[str], benchmark: Benchmark) -> str:
+    near = difflib.get_close_matches(column, set(columns) - set(benchmark.columns.named().values()), 1)
+    return f" (did you mean {quoted(near[0])}?)" if near else ""
+
+
+def _listed(columns: Sequence[str]) -> str:
     return ", ".join(quoted(name) for name in columns[:20]) + (", ..." if len(columns) > 20 else "") or "none"
 
 
-def _no_id(rows: Rows, columns: list[str], benchmark: Benchmark) -> Iterator[str]:
-    wanted = benchmark.columns.id
-    if wanted not in columns:
-        kind = " (is it separated by tabs as .tsv, by commas as .csv?)" if len(columns) == 1 else ""
-        yield f"{rows.place}: no column {wanted}; the columns are {_listed(columns)}{kind}"
+def _missing(rows: Rows, columns: list[str], benchmark: Benchmark, split: str) -> Iterator[str]:
+    """Yield a problem for each column that scoring needs. The data of bundled benchmarks has several forms."""
+    needed = ["id"] if benchmark.bundled else benchmark.columns.needed
+    for field, problem in absent_columns(columns, benchmark).items():
+        if field in needed and (field != "answer" or benchmark.splits[split].scored):
+            kind = " (is it separated by tabs as .tsv, by commas as .csv?)" if len(columns) == 1 else ""
+            where = "" if benchmark.bundled else f" (`{field}` in [columns] of benchmark.toml)"
+            yield f"{rows.place}: {problem}{kind}{where}"
 
 
 def _other_split(rows: Rows, benchmark: Benchmark, split: str) -> Iterator[str]:

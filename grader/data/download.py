@@ -1,16 +1,17 @@
-"""Download of a file: continues after an interruption, tries again, and checks the declared checksum."""
+"""Download of the data that a benchmark declares: continues, tries again, checks checksums, keeps it in the cache."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import time
 from typing import IO, TYPE_CHECKING
 
 import msgspec
 
-from grader.errors import DataUnavailableError
+from grader import resources
+from grader.errors import DataUnavailableError, UsageError
+from grader.files.claims import Claims
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import requests
 
+    from grader.benchmark import Benchmark, Split
     from grader.observer import Observer
 
 ATTEMPTS = 5
@@ -47,13 +49,14 @@ def download(source: Source, path: Path, observer: Observer, *, pause: Callable[
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.partial")
-    with _locked(partial, path) as file:
+    with _locked(path):
         if path.is_file():
             return path
-        if not source.checksum:
-            # Without a checksum, it is impossible to know whether the rest fits the kept beginning.
-            file.truncate(0)
-        _all(source.url, file, observer, path.name, pause)
+        with partial.open("ab") as file:
+            if not source.checksum:
+                # Without a checksum, it is impossible to know whether the rest fits the kept beginning.
+                file.truncate(0)
+            _all(source.url, file, observer, path.name, pause)
         problem = _problem(source, partial)
         if problem:
             partial.unlink()
@@ -63,16 +66,16 @@ def download(source: Source, path: Path, observer: Observer, *, pause: Callable[
 
 
 @contextlib.contextmanager
-def _locked(partial: Path, path: Path) -> Iterator[IO[bytes]]:
-    """Open and lock the partial file, so that two downloads cannot write to it at once."""
-    with partial.open("ab") as file:
+def _locked(path: Path) -> Iterator[None]:
+    """Claim a file, so that two downloads cannot write to it at once."""
+    with Claims() as claims:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            claims.take(path)
+        except UsageError:
             raise DataUnavailableError(
                 f"{path.name} is being fetched by another process; wait until it has ended."
             ) from None
-        yield file
+        yield
 
 
 def _all(url: str, file: IO[bytes], observer: Observer, name: str, pause: Callable[[float], None]) -> None:
@@ -149,3 +152,49 @@ def _problem(source: Source, partial: Path) -> str:
         f"{source.url} gave a file with {kind} {digest.hexdigest()}, not the declared {source.checksum}: it was "
         "changed or cut off. Nothing was kept."
     )
+
+
+def kept(benchmark: Benchmark, split: str) -> Path | None:
+    """Return the fetched file of a split, or the folder of its files; None if it is incomplete."""
+    place = benchmark.splits[split]
+    files = _sources(place)
+    if not files:
+        return None
+    path = _place(place, split)
+    complete = path.is_file() if place.url else all((path / name).is_file() for name in files)
+    return path if complete else None
+
+
+def fetch(benchmark: Benchmark, split: str, observer: Observer) -> Path:
+    """Download a split's files. Raises DataUnavailableError.
+
+    Existing files are not fetched again; an interrupted download continues.
+    """
+    place = benchmark.splits[split]
+    files = _sources(place)
+    if not files:
+        raise DataUnavailableError(f"{benchmark.id} ({split}) declares no download address. Give a copy with --data.")
+    path = _place(place, split)
+    for name, source in files.items():
+        download(source, path if place.url else path / name, observer)
+    return path
+
+
+def has_address(place: Split) -> bool:
+    """Return whether a split's files have download addresses (not counting the hub)."""
+    return bool(place.url or place.files)
+
+
+def _sources(place: Split) -> dict[str, Source]:
+    """Return the files of a split by name."""
+    if place.url:
+        return {place.url.rpartition("/")[2]: Source(url=place.url, md5=place.md5)}
+    return {name: Source(url=place.files_url + name, blob=blob) for name, blob in place.files.items()}
+
+
+def _place(place: Split, split: str) -> Path:
+    # The name depends on addresses and checksums: after a change of either, the data is fetched again.
+    parts = [place.url, place.md5] if place.url else [place.files_url, *sorted(place.files.values())]
+    mark = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+    name = place.url.rpartition("/")[2] if place.url else ""
+    return resources.cache_folder() / "data" / f"{mark}-{name or split}"

@@ -1,14 +1,19 @@
-"""A task's image as the data has it, bytes or a file. Images are never decoded here."""
+"""A task's image as the data has it, bytes or a file; what is not an image is never sent or shown."""
 
 from __future__ import annotations
 
 import base64
-import binascii
+import io
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.files.json_text import as_list
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    import PIL.Image
 
     from grader.benchmark import Benchmark
     from grader.task import Task
@@ -17,6 +22,41 @@ Picture = bytes | Path
 """An image: its bytes, or its file."""
 _REFERENCE = 64
 """An image cell shorter than this is a reference to another row or to a file."""
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
+"""The formats that benchmarks use. Pillow has some forty more decoders, which untrusted bytes could attack."""
+_MAGIC = {
+    b"\x89PNG\r\n\x1a\n": "PNG",
+    b"\xff\xd8\xff": "JPEG",
+    b"GIF8": "GIF",
+    b"BM": "BMP",
+    b"II*\x00": "TIFF",
+    b"MM\x00*": "TIFF",
+}
+_MAGIC_LENGTH = 12
+
+
+class UnreadableImageError(Exception):
+    """Raised for bytes that are not an image, or not a whole one."""
+
+
+def format_of(data: bytes) -> str:
+    """Return the one of `FORMATS` that an image's first bytes announce; empty if they announce none."""
+    if data[:4] == b"RIFF" and data[8:_MAGIC_LENGTH] == b"WEBP":
+        return "WEBP"
+    return next((name for magic, name in _MAGIC.items() if data.startswith(magic)), "")
+
+
+@contextmanager
+def opened(picture: Picture) -> Iterator[PIL.Image.Image]:
+    """Open an image to decode it in the block. Raises UnreadableImageError for any error of Pillow there."""
+    import PIL.Image
+
+    # Decoders raise many kinds of errors for untrusted bytes: each of them means that there is no image.
+    try:
+        with PIL.Image.open(io.BytesIO(picture) if isinstance(picture, bytes) else picture, formats=FORMATS) as image:
+            yield image
+    except Exception as error:
+        raise UnreadableImageError(str(error) or type(error).__name__) from error
 
 
 class Images:
@@ -36,8 +76,10 @@ class Images:
         return self._cell(task) is not None
 
     def of(self, task: Task) -> Picture | None:
-        """Return a task's image; None if it has none, or it cannot be found."""
-        return _picture(self._cell(task), self._folder)
+        """Return a task's image; None if it has none, or it cannot be found, or it is no image."""
+        picture = _picture(self._cell(task), self._folder)
+        # Hostile data could name any file beside it, and a server would get its text as an image.
+        return picture if picture is not None and format_of(_head(picture)) else None
 
     def _cell(self, task: Task) -> object:
         """Return a task's image cell: its own, that of the row it refers to, or that of its unit's first row."""
@@ -65,9 +107,12 @@ def _is_reference(cell: object) -> bool:
 
 
 def _picture(cell: object, folder: Path | None) -> Picture | None:
-    """Return the image of a cell with bytes, base64 or a file name; None for anything else."""
+    """Return what a cell has as bytes, base64, a file name, or a list of one of these; None for anything else."""
+    cell = as_list(cell)
+    if isinstance(cell, list) and len(cell) == 1:
+        cell = cell[0]
     if isinstance(cell, dict):
-        return _picture(cell.get("bytes") or cell.get("path"), folder)
+        cell = cell.get("bytes") or cell.get("path")
     if isinstance(cell, bytes):
         return cell
     if not isinstance(cell, str):
@@ -76,8 +121,18 @@ def _picture(cell: object, folder: Path | None) -> Picture | None:
         return found
     try:
         return base64.b64decode(cell, validate=True) if len(cell) >= _REFERENCE else None
-    except binascii.Error:
+    except ValueError:  # also a character that is not ASCII
         return None
+
+
+def _head(picture: Picture) -> bytes:
+    if isinstance(picture, bytes):
+        return picture[:_MAGIC_LENGTH]
+    try:
+        with picture.open("rb") as file:
+            return file.read(_MAGIC_LENGTH)
+    except OSError:
+        return b""
 
 
 def _image_file(name: str, folder: Path | None) -> Path | None:
@@ -87,5 +142,5 @@ def _image_file(name: str, folder: Path | None) -> Path | None:
     try:
         path = (folder / name).resolve()
         return path if path.is_relative_to(folder.resolve()) and path.is_file() else None
-    except OSError:  # base64 text can be too long for a file name
+    except (OSError, RuntimeError):  # base64 text can be too long for a file name; links can lead in a circle
         return None

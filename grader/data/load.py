@@ -4,34 +4,84 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
-from contextlib import nullcontext
+import threading
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from grader.data import checks as data_checks
-from grader.data import fetch, hub
-from grader.data.rows import Rows
-from grader.data.tables import Row, Table, read_json, read_table
+from grader.data import download
+from grader.data.tables import Row, Rows, Table, read_json, read_table
 from grader.errors import DataUnavailableError, InputError, UsageError
 from grader.files.json_text import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     import datasets
 
     from grader.benchmark import Benchmark, Split
 
-__all__ = ["Row", "Rows", "Table", "Wanted", "load", "read"]
+SECONDS = 3.0
+"""Time for the hub to answer. Its own client tries silently for half a minute."""
+_OFFLINE = "HF_HUB_OFFLINE"
+
+
+def endpoint() -> str:
+    """Return the address of the hub, or of the configured mirror."""
+    return os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
+
+
+class Question:
+    """A request to the hub in the background, so that its client can be imported meanwhile."""
+
+    def __init__(self) -> None:
+        self._answered = False
+        # A name lookup can take longer than the request's timeout, so the thread is a daemon.
+        self._thread = threading.Thread(target=self._ask, daemon=True)
+        self._thread.start()
+
+    def answered(self) -> bool:
+        """Return whether there was an answer in time."""
+        self._thread.join(SECONDS)
+        return self._answered
+
+    def _ask(self) -> None:
+        import requests
+
+        try:
+            requests.head(endpoint(), timeout=SECONDS, allow_redirects=False)
+        except (requests.RequestException, OSError, ValueError):
+            return
+        self._answered = True
+
+
+@contextmanager
+def offline() -> Iterator[None]:
+    """Make the hub's clients use only their caches."""
+    import datasets.config
+    from huggingface_hub import constants
+
+    places: list[Any] = [constants, datasets.config]
+    before = [getattr(place, _OFFLINE) for place in places]
+    for place in places:
+        setattr(place, _OFFLINE, True)
+    try:
+        yield
+    finally:
+        for place, value in zip(places, before, strict=True):
+            setattr(place, _OFFLINE, value)
+
+
+__all__ = ["ALL", "Row", "Rows", "Table", "Wanted", "load", "read"]
 
 
 class Wanted:
     """The set of columns to read."""
 
-    def __init__(self, columns: Iterable[str] | None, image: str | None) -> None:
+    def __init__(self, columns: Iterable[str] | None, image: str | None = None) -> None:
         self._columns = None if columns is None else set(columns)
         self._image = image
 
@@ -39,31 +89,57 @@ class Wanted:
         return name != self._image and (self._columns is None or name in self._columns)
 
 
-OwnRows = Callable[[Any, str, "Path | None"], "Rows | None"]
-"""(Benchmark, split, path given with --data) -> rows in a scorer-specific format; None: not in that format."""
+ALL = Wanted(None)
+"""Every column, the image too."""
+
+
+class Reader(Protocol):
+    """What a scorer says about the data it reads."""
+
+    def columns(self, declared: Any, split: str) -> list[str] | None:
+        """Return the columns that scoring uses; None: all but the image."""
+
+    def own_rows(self, declared: Any, split: str, given: Path | None) -> Rows | None:
+        """Return the rows of data in a scorer-specific format; None: the data has a common format."""
 
 
 def rows_of(
-    benchmark: Benchmark, split: str, protocol: str, given: Path | None, *, columns: Iterable[str] | None, own: OwnRows
+    benchmark: Benchmark, split: str, protocol: str, given: Path | None, reader: Reader, *, wanted: Wanted | None = None
 ) -> Rows:
     """Load the rows of a split, in a scorer-specific or a common format. Raises the same errors as `load`."""
-    rows = own(benchmark, split, given)
-    return load(benchmark, split, protocol, given, columns) if rows is None else rows
+    rows = reader.own_rows(benchmark, split, given)
+    if rows is not None:
+        return rows
+    return load(benchmark, split, protocol, given, reader.columns(benchmark, split), wanted=wanted)
 
 
-def load(benchmark: Benchmark, split: str, protocol: str, given: Path | None, columns: Iterable[str] | None) -> Rows:
+def load(
+    benchmark: Benchmark,
+    split: str,
+    protocol: str,
+    given: Path | None,
+    columns: Iterable[str] | None,
+    *,
+    wanted: Wanted | None = None,
+) -> Rows:
     """Load the rows of a split. Raises InputError, DataUnavailableError.
 
-    `columns` limits what is read, if the format allows it (None: all but the image). The caller checks for missing
-    columns other than the id.
+    `columns` are those that scoring uses (None: all but the image). The digest is always of these. They are also those
+    that are read, if the format allows it and none are `wanted`. The caller checks for missing columns other than the
+    id.
     """
     others = {other: name for name, other in benchmark.also_named.items()}
-    wanted = Wanted(None if columns is None else [*columns, *others], benchmark.columns.image)
+    date = [benchmark.columns.date] if benchmark.columns.date is not None else []
+    scored = Wanted(None if columns is None else [*columns, *others, *date], benchmark.columns.image)
+    wanted = wanted or scored
     table, origin, place = _found(benchmark, split, protocol, given, wanted)
     table = _renamed(table, {other: name for other, name in others.items() if name not in table.columns})
     kept = [{key: value for key, value in row.items() if key in wanted} for row in table.rows]
-    digest = _digest(kept, benchmark.columns.without_weight())
-    rows = Rows(rows=kept, origin=origin, digest=digest, place=place, lines=table.lines)
+    digest = _digest(kept, scored, (*benchmark.columns.without_weight(), *date))
+    whole = _digest(kept, scored, ())
+    rows = Rows(
+        rows=kept, origin=origin, digest=digest, whole=whole, place=place, columns=table.columns, lines=table.lines
+    )
     data_checks.check(rows, table.columns, benchmark, split)
     return rows
 
@@ -77,10 +153,10 @@ def _renamed(table: Table, names: dict[str, str]) -> Table:
     return Table(rows=rows, columns=[found.get(name, name) for name in table.columns], lines=table.lines)
 
 
-def _digest(rows: list[Row], without_weight: tuple[str, ...]) -> str:
+def _digest(rows: list[Row], scored: Wanted, without_weight: tuple[str, ...]) -> str:
     """Return a hash of all values that can change a score."""
-    scored = [{key: value for key, value in row.items() if key not in without_weight} for row in rows]
-    return hashlib.sha256(msgspec.json.encode(scored, order="sorted", enc_hook=str)).hexdigest()[:16]
+    kept = [{key: value for key, value in row.items() if key in scored and key not in without_weight} for row in rows]
+    return hashlib.sha256(msgspec.json.encode(kept, order="sorted", enc_hook=str)).hexdigest()[:16]
 
 
 def _found(
@@ -92,12 +168,15 @@ def _found(
     place = benchmark.split(split)[1]
     if place.data:
         path = Path(benchmark.folder) / place.data
+        if not path.exists():
+            declaration = Path(benchmark.folder) / "benchmark.toml"
+            raise InputError([f"{declaration}: the data of split {split} are missing: there is no {path}"])
         return read(path, wanted), path.name, str(path)
     if place.hub:
-        revision = benchmark.protocols[protocol].revision or place.revision
+        revision = benchmark.protocols[benchmark.check_protocol(protocol)].revision or place.revision
         origin = f"{place.hub}@{revision or 'latest'}"
         return _hub(benchmark, split, protocol, revision, wanted), origin, origin
-    fetched = fetch.kept(benchmark, split)
+    fetched = download.kept(benchmark, split)
     if fetched is not None:
         return read(fetched, wanted), place.url.rpartition("/")[2], str(fetched)
     way = f"Get it with `grade fetch {benchmark.id} --split {split}`, or give" if place.url else "Give"
@@ -107,13 +186,16 @@ def _found(
 
 
 def read(path: Path, wanted: Wanted) -> Table:
-    """Read JSON Lines, JSON, TSV, CSV, parquet, or a folder written by `datasets`. Raises InputError."""
+    """Read JSON Lines, JSON, TSV, CSV (also compressed by gzip), parquet, or a folder written by `datasets`.
+
+    Raises InputError, UsageError.
+    """
     if path.is_dir():
         return _folder(path, wanted)
     if not path.is_file():
         raise UsageError(f"--data {path}: this file does not exist.")
     try:
-        match path.suffix.lower():
+        match path.with_suffix("").suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower():
             case ".jsonl" | ".ndjson":
                 return read_json(path, lines=True)
             case ".json":
@@ -126,8 +208,8 @@ def read(path: Path, wanted: Wanted) -> Table:
                 return _parquet([path], wanted)
             case _:
                 raise UsageError(
-                    f"--data {path}: unknown format; grade reads .jsonl, .json, .tsv, .csv, .parquet, or a folder "
-                    "written by `datasets`."
+                    f"--data {path}: unknown format; grade reads .jsonl, .json, .tsv, .csv (also with .gz), "
+                    ".parquet, or a folder written by `datasets`."
                 )
     except OSError as error:
         raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
@@ -135,7 +217,7 @@ def read(path: Path, wanted: Wanted) -> Table:
 
 def column_names(path: Path) -> list[str]:
     """Return the names of a table's columns, without its values if the format allows it. Raises errors of `read`."""
-    return read(path, Wanted((), None)).columns
+    return read(path, Wanted(())).columns
 
 
 def _parquet(paths: list[Path], wanted: Wanted) -> Table:
@@ -203,18 +285,18 @@ def _loaded(place: Split, split: str, revision: str) -> datasets.Dataset:
     """Load a data set from the hub, or from its client's cache if the hub does not answer."""
     # The hub's client logs every try; the error below reports the failure once.
     os.environ.setdefault("HF_HUB_VERBOSITY", "error")
-    question = hub.Question()
+    question = Question()
     import datasets
 
     datasets.disable_progress_bars()
     answered = question.answered()
     try:
-        with nullcontext() if answered else hub.offline():
+        with nullcontext() if answered else offline():
             return datasets.load_dataset(
                 place.hub, place.hub_config or None, split=place.hub_split or split, revision=revision or None
             )
     except Exception as error:
-        silent = f"the hub ({hub.endpoint()}) did not answer in {hub.SECONDS:.0f} s, and it is not in the hub's cache"
+        silent = f"the hub ({endpoint()}) did not answer in {SECONDS:.0f} s, and it is not in the hub's cache"
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}" if answered else silent
         mirror = "" if answered else " HTTPS_PROXY names a proxy, HF_ENDPOINT a mirror of the hub."
         raise DataUnavailableError(

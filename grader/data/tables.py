@@ -1,4 +1,4 @@
-"""Rows from text files (JSON Lines, JSON, TSV, CSV), each with its first line.
+"""Rows from text files (JSON Lines, JSON, TSV, CSV), each with its first line, and their origin.
 
 A parser silently keeps the last one of duplicate columns or keys, so that a whole benchmark could be graded against
 wrong answers. So duplicates are refused, as in prediction files.
@@ -7,22 +7,66 @@ wrong answers. So duplicates are refused, as in prediction files.
 from __future__ import annotations
 
 import csv
+import io
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
 
 from grader.errors import InputError
+from grader.files.given import unpacked
 from grader.files.json_records import BLANK, JsonText, Problems
-from grader.files.json_text import line_of, quoted
-from grader.files.problems import shown
-from grader.files.surrogates import mend_surrogates
+from grader.files.json_text import line_of, quoted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
     from pathlib import Path
 
+    from grader.task import Task
+
 Row = dict[str, Any]
+T = TypeVar("T", bound="Task")
+
+
+class Rows(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows and their origin."""
+
+    rows: list[Row]
+    origin: str
+    """For users and reports: the file's name, or hub id and revision."""
+    digest: str
+    """A hash of the used columns; two runs are comparable only if it is the same."""
+    whole: str = ""
+    """A hash of these and of the reference solutions; empty: as `digest`."""
+    place: str = ""
+    """For messages: the path as the user gave it; empty if the rows are not from a file."""
+    columns: list[str] = []
+    """The names of all columns of the data, read or not; empty: they are the rows' own."""
+    lines: list[int] = []
+    """The first line of each row, if the file has lines."""
+    is_carried: bool = False
+    """Whether the rows came with the predictions."""
+
+    def where(self, number: int) -> str:
+        """Return the position of row `number` (from 1): `path:line`, or `path: row n` if the file has no lines."""
+        place = self.place or self.origin
+        return f"{place}:{self.lines[number - 1]}" if self.lines else f"{place}: row {number}"
+
+    def tasks(self, make: Callable[[Row], T]) -> tuple[dict[str, T], list[str]]:
+        """Return the tasks that `make` returns, by id, and the problems of rows whose `make` raises ValueError."""
+        tasks: dict[str, T] = {}
+        problems = []
+        for number, row in enumerate(self.rows, 1):
+            try:
+                task = make(row)
+            except ValueError as error:
+                problems.append(f"{self.where(number)}: {error}")
+                continue
+            if task.id in tasks:
+                problems.append(f"{self.where(number)}: {quoted(task.id)} is a duplicate: an earlier row has it")
+            tasks[task.id] = task
+        return tasks, problems
+
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -39,11 +83,10 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_json(path: Path, *, lines: bool) -> Table:
     """Read JSON Lines, or one list of objects. Raises InputError."""
-    raw = path.read_bytes()
+    raw = _bytes(path)
     data = raw.removeprefix(_BOM)
     if not data.strip(BLANK):
         _refuse_empty(path)
-    _check_surrogates(path, data)
     problems = Problems(str(path))
     text = JsonText(data, problems, skipped=len(raw) - len(data))
     if not lines and not data.lstrip(BLANK).startswith(b"["):
@@ -51,13 +94,14 @@ def read_json(path: Path, *, lines: bool) -> Table:
         raise InputError([f"{path}:1: $: begins with {begins}; expected a list of objects"])
     rows: list[Row] = []
     places: list[int] = []
-    for entry in text.entries(text.line_blocks() if lines else text.array_blocks()):
+    for entry in text.lines() if lines else text.array():
         if isinstance(entry.value, dict):
             rows.append(entry.value)
             places.append(entry.line)
         else:
-            place = (entry.line, entry.prefix)
-            problems.add("expected an object", lambda place=place: place)  # type: ignore[misc]
+            problems.add("expected an object", entry.line, entry.path)
+    for line in text.halves:
+        problems.add("a lone surrogate (an escape such as \\ud83d without its other half)", line)
     if problems.found:
         raise InputError(problems.lines())
     if b"NaN" in data:  # pandas writes NaN for an empty cell
@@ -65,13 +109,11 @@ def read_json(path: Path, *, lines: bool) -> Table:
     return Table(rows=rows, lines=places, columns=list(dict.fromkeys(name for row in rows for name in row)))
 
 
-def _check_surrogates(path: Path, data: bytes) -> None:
-    mended, count = mend_surrogates(data)
-    if count:
-        first = next(place for place, (one, two) in enumerate(zip(data, mended, strict=True)) if one != two)
-        raise InputError(
-            [f"{path}:{line_of(data, first)}: a lone surrogate (an escape such as \\ud83d without its other half)"]
-        )
+def _bytes(path: Path) -> bytes:
+    try:
+        return unpacked(path.read_bytes())
+    except ValueError as error:
+        raise InputError([f"{path}: {error}"]) from error
 
 
 def read_table(path: Path, delimiter: str, wanted: Container[object]) -> Table:
@@ -80,11 +122,13 @@ def read_table(path: Path, delimiter: str, wanted: Container[object]) -> Table:
     It is read line by line, and only the wanted columns: nine tenths of MMBench's files are images. Raises InputError.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        packed = path.suffix.lower() == ".gz"
+        binary = io.BytesIO(_bytes(path)) if packed else path.open("rb")
+        with io.TextIOWrapper(binary, encoding="utf-8-sig", newline="") as file:
             return _Reader(path, file, delimiter).table(wanted)
     except UnicodeDecodeError:
         # The error only has the position in the reader's buffer.
-        data = path.read_bytes()
+        data = _bytes(path)
         try:
             data.decode()
         except UnicodeDecodeError as error:

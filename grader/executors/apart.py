@@ -8,17 +8,21 @@ sandboxes.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Literal, get_args
+import threading
+from typing import TYPE_CHECKING, Literal
 
 from grader.errors import InfrastructureError
+from grader.sandbox.interface import FEW_LINTS
 from grader.sandbox.pool import Pool
+from grader.sandbox.stream import Stream
+from grader.sandbox.worker import WINDOW, Losses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from grader.sandbox.canary_check import Canaries
     from grader.sandbox.interface import Backend, Job
     from grader.sandbox.tickets import Verdict
-    from grader.sandbox.vouching import Canaries
     from grader.sandbox.worker import Heard
 
 Name = Literal["linting", "answering", "judging", "interactive", "official"]
@@ -38,6 +42,8 @@ calls that need it.
 """
 ALWAYS: tuple[Name, ...] = ("linting", "answering", "judging")
 """The sets that every call needs."""
+CANARY_SECONDS = 0.5
+"""About the maximum time that an answer waits for a canary while further jobs come."""
 RENEWED_AFTER = 20_000
 """Number of jobs after which a set's sandboxes are replaced, which limits the growth of anything in them."""
 
@@ -51,7 +57,7 @@ def name_of(job: Job) -> Name:
 
 
 class Apart:
-    """A set of sandboxes for each kind of job, for one thread. It has the interface of `grader.sandbox.pool.Pool`."""
+    """A set of sandboxes for each kind of job, for any number of threads."""
 
     def __init__(
         self,
@@ -61,12 +67,20 @@ class Apart:
         *,
         fresh: bool = False,
         canaries: Canaries | None = None,
+        patient: bool = False,
     ) -> None:
-        """See `grader.sandbox.pool.Pool`. A canary runs among jobs of its own kind, so it runs in their set."""
+        """See `grader.sandbox.pool.Pool`. A canary runs among jobs of its own kind, so it runs in their set.
+
+        `patient`: the jobs are few and long, so that each is confirmed as soon as it has run.
+        """
         self._backend, self.workers, self.canaries = backend, workers, canaries
-        self._answer_seconds, self._fresh = answer_seconds, fresh
-        self._sets: dict[Name, Pool] = {}
-        self._done = dict.fromkeys(get_args(Name), 0)
+        self._answer_seconds, self._fresh, self._patient = answer_seconds, fresh, patient
+        self._losses = Losses()
+        self._lock = threading.Lock()
+        self._is_over = False
+        self._sets: dict[Name, Stream] = {}
+        self._replaced: list[Stream] = []
+        """Sets that were replaced while callers still waited for them."""
 
     def __enter__(self) -> Apart:
         return self
@@ -74,18 +88,45 @@ class Apart:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def beside(self, times: int) -> Apart:
+        """Return further sets for long jobs, with `times` as many workers."""
+        made = Apart(
+            self._backend,
+            times * self.workers,
+            self._answer_seconds,
+            fresh=self._fresh,
+            canaries=self.canaries,
+            patient=True,
+        )
+        made._losses = self._losses
+        return made
+
+    @property
+    def losses(self) -> tuple[int, int]:
+        """Number of sandboxes lost so far, and of the jobs that ran again because of it."""
+        return self._losses.sandboxes, self._losses.jobs
+
     def finish(self) -> None:
         """Do nothing: later runs use the same sandboxes."""
 
     def close(self) -> None:
         """End every sandbox. A later job starts new ones."""
-        for name in list(self._sets):
-            self._end(name)
+        with self._lock:
+            ended, self._sets, self._replaced = [*self._sets.values(), *self._replaced], {}, []
+        for one in ended:
+            one.close()
+
+    def abort(self) -> None:
+        """End every sandbox, also those that are busy; jobs that are open or come later raise InfrastructureError."""
+        with self._lock:
+            self._is_over = True
+        self.close()
 
     def begin(self, lint: int = 0) -> None:
         """Start, in the background, the sandboxes that every call needs."""
         for name in ALWAYS:
-            self._set(name).begin(lint if name == "linting" else 0)
+            if lint or name != "linting":
+                self._set(name).pool.begin(lint if name == "linting" else 0)
 
     def run(self, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
         """Yield a verdict for every job. After an InfrastructureError, a later call tries again."""
@@ -100,29 +141,44 @@ class Apart:
         yield from self._run("judging", jobs)
 
     def _run(self, name: Name, jobs: Iterable[tuple[str, Job]]) -> Iterator[Verdict]:
-        if self._done[name] >= RENEWED_AFTER:
-            self._end(name)
+        stream = self._set(name)
         try:
-            for verdict in self._set(name).run(jobs):
-                self._done[name] += 1
-                yield verdict
+            yield from stream.run(jobs)
         except InfrastructureError:
-            self._end(name)
+            with self._lock:
+                if self._sets.get(name) is stream:
+                    del self._sets[name]
+            stream.close()
             raise
 
-    def _set(self, name: Name) -> Pool:
-        if name not in self._sets:
-            self._sets[name] = Pool(
-                self._backend,
-                self.workers,
-                self._answer_seconds,
-                fresh=self._fresh,
-                canaries=self.canaries,
-            )
-        return self._sets[name]
+    def _set(self, name: Name) -> Stream:
+        """Return a set; it is replaced when its sandboxes have done many jobs."""
+        with self._lock:
+            if self._is_over:
+                raise InfrastructureError("The pool is ending.")
+            found = self._sets.get(name)
+            if found is not None and found.done >= RENEWED_AFTER:
+                self._replaced.append(self._sets.pop(name))
+                found = None
+            unused = [one for one in self._replaced if one.is_idle]
+            self._replaced = [one for one in self._replaced if one not in unused]
+            if found is None:
+                found = self._sets[name] = self._made(name)
+        for one in unused:
+            one.close()
+        return found
 
-    def _end(self, name: Name) -> None:
-        self._done[name] = 0
-        ended = self._sets.pop(name, None)
-        if ended is not None:
-            ended.close()
+    def _made(self, name: Name) -> Stream:
+        pool = Pool(
+            self._backend,
+            self.workers,
+            self._answer_seconds,
+            fresh=self._fresh,
+            canaries=self.canaries,
+            canary_seconds=0.0 if self._patient else CANARY_SECONDS,
+            window=1 if self._patient else WINDOW,
+            losses=self._losses,
+        )
+        if name == "linting":
+            pool.begin(FEW_LINTS + 1)
+        return Stream(pool)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import collections
 import itertools
-import pickle
 import time
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from grader.errors import InfrastructureError
-from grader.executors.messages import Exchanged, Parcel, pack
+from grader.executors.messages import Exchanged, Parcel, pack, verdict_of
 from grader.results import CanaryProvenance
 from grader.sandbox.tickets import Verdict
 
@@ -164,10 +163,11 @@ class Dispatcher:
             node = self._calls.pop(call)
             try:
                 reply = self._wire.result(call)
-            except NodeLostError as error:
+                verdicts = [verdict_of(data) for data in reply.verdicts]
+            except (NodeLostError, ValueError, msgspec.MsgspecError) as error:
                 yield from self._lose(node, str(error), source)
                 continue
-            yield from self._take(node, reply)
+            yield from self._take(node, reply, verdicts)
             if reply.failure:
                 yield from self._lose(node, reply.failure, source)
         for call, node in list(self._calls.items()):
@@ -175,11 +175,10 @@ class Dispatcher:
                 del self._calls[call]
                 yield from self._lose(node, f"it was silent for {STALL_SECONDS:.0f} s", source)
 
-    def _take(self, node: NodeHandle, reply: Exchanged) -> Iterator[Verdict]:
+    def _take(self, node: NodeHandle, reply: Exchanged, verdicts: list[Verdict]) -> Iterator[Verdict]:
         node.aside, node.canaries = reply.aside, reply.canaries
-        node.note(len(reply.verdicts))
-        for data in reply.verdicts:
-            verdict: Verdict = pickle.loads(data)  # noqa: S301 - written by grade on a node of the user's own cluster
+        node.note(len(verdicts))
+        for verdict in verdicts:
             sent = node.sent.pop(verdict.key, None)
             if sent is not None:
                 yield msgspec.structs.replace(verdict, key=sent.key)

@@ -8,12 +8,12 @@ import msgspec
 
 from grader import resources
 from grader.executors.apart import Apart
-from grader.executors.cached import Cached
+from grader.executors.interface import Cached
 from grader.sandbox import choice
 from grader.sandbox import verdict_cache as verdicts
+from grader.sandbox.canary_check import Canaries
 from grader.sandbox.pool import ANSWER_SECONDS, Pool
-from grader.sandbox.verdict_cache import VerdictCache
-from grader.sandbox.vouching import Canaries
+from grader.sandbox.verdict_cache import MemoryCache, VerdictCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from grader.observer import Observer
     from grader.options import Options
     from grader.results import SandboxProvenance
+    from grader.sandbox.crew import Overlap
     from grader.sandbox.interface import Backend, Job, Limits
-    from grader.sandbox.overlap import Overlap
     from grader.sandbox.tickets import Verdict
+    from grader.sandbox.verdict_cache import Cache
     from grader.sandbox.worker import Heard
 
 
@@ -59,7 +60,7 @@ class Local(Cached):
         self,
         backend: Backend,
         pool: Sandboxes,
-        cache: VerdictCache,
+        cache: Cache,
         limits: Limits,
         observer: Observer | None = None,
     ) -> None:
@@ -98,6 +99,23 @@ class Local(Cached):
         """Return an executor that runs all its jobs in the judging sandboxes. Never use it for a model's program."""
         return _WithTests(self._backend, self._pool, self._cache, self._limits)
 
+    def patient(self, times: int) -> Local:
+        """Return an executor for long jobs, with `times` as many sandboxes of its own. Close it before this one."""
+        pool = self._pool
+        return _Patient(
+            self._backend, pool.beside(times) if isinstance(pool, Apart) else pool, self._cache, self._limits
+        )
+
+    def abort(self) -> None:
+        """End the sandboxes, also those that are busy; jobs raise InfrastructureError from now on."""
+        if isinstance(self._pool, Apart):
+            self._pool.abort()
+
+    @property
+    def losses(self) -> tuple[int, int]:
+        """Number of sandboxes lost so far, and of the jobs that ran again because of it."""
+        return self._pool.losses if isinstance(self._pool, Apart) else (0, 0)
+
     def describe(self) -> SandboxProvenance:
         """Return the provenance of the sandboxes for a report."""
         return msgspec.structs.replace(
@@ -107,6 +125,13 @@ class Local(Cached):
             memory_bytes=self._limits.memory_bytes,
             canaries=self._pool.canaries.described() if self._pool.canaries is not None else None,
         )
+
+
+class _Patient(Local):
+    """Other sandboxes with the same cache."""
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.close()
 
 
 class _WithTests(Local):
@@ -126,7 +151,7 @@ def open_local(
     `python` is the Python version of the official environment (`3.12`); the sandbox uses it if it is available.
     `apart`: programs and tests never share a sandbox, in whatever order the jobs come.
     """
-    if options.cache and resources.cache_is_temporary():
+    if options.cache is True and resources.cache_is_temporary():
         observer.message(
             f"Verdicts are stored in {resources.cache_folder()}, which may be deleted at any time, because your cache "
             "folder is not writable (set another one with XDG_CACHE_HOME)"
@@ -139,4 +164,10 @@ def open_local(
         if apart
         else Pool(backend, workers, seconds, fresh=fresh, canaries=canaries, overlaps=True)
     )
-    return Local(backend, pool, VerdictCache(verdicts.default_path() if options.cache else None), limits, observer)
+    return Local(backend, pool, _cache(options), limits, observer)
+
+
+def _cache(options: Options) -> Cache:
+    if options.cache == "memory":
+        return MemoryCache()
+    return VerdictCache(verdicts.default_path() if options.cache else None)

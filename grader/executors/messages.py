@@ -1,15 +1,16 @@
-"""The messages between a dispatcher and its nodes."""
+"""The messages between a dispatcher and its nodes: data of declared types, so that reading one runs no code."""
 
 from __future__ import annotations
 
-import pickle
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader.files import compact_json
 from grader.options import Options
 from grader.results import CanaryProvenance, SandboxProvenance
 from grader.sandbox.interface import Limits
+from grader.sandbox.tickets import Verdict
 
 if TYPE_CHECKING:
     from grader.sandbox.interface import Job
@@ -51,7 +52,7 @@ class Exchanged(msgspec.Struct, frozen=True, kw_only=True):
     """A node's reply to jobs."""
 
     verdicts: list[bytes]
-    """Pickled verdicts; their keys are the numbers of the jobs."""
+    """Packed verdicts; their keys are the numbers of the jobs."""
     aside: int
     """Number of jobs that wait until the others are done: to run again alone, or for a canary to confirm them."""
     canaries: CanaryProvenance = CanaryProvenance()
@@ -65,11 +66,21 @@ class Parcel(msgspec.Struct, frozen=True, kw_only=True):
 
     number: str
     job: bytes
-    """The pickled job; it is pickled only once, even if it is sent again."""
+    """The packed job; it is packed only once, even if it is sent again."""
     tried: bool = False
     """Whether it was on a lost node. Then it needs a sandbox in which no program of its task has run."""
 
 
-def pack(job: Job) -> bytes:
-    """Return a job as bytes. Not as JSON: a text may contain half a character, which JSON libraries reject."""
-    return pickle.dumps(job, protocol=5)
+def pack(content: Job | Verdict) -> bytes:
+    """Return a job or a verdict as bytes. Their texts may contain half characters."""
+    return compact_json.encode(content)
+
+
+def job_of(data: bytes) -> Job:
+    """Return a packed job; raises ValueError or msgspec.ValidationError."""
+    return msgspec.convert(compact_json.decode(data), dict[str, object])
+
+
+def verdict_of(data: bytes) -> Verdict:
+    """Return a packed verdict; raises ValueError or msgspec.ValidationError."""
+    return msgspec.convert(compact_json.decode(data), Verdict)

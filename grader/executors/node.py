@@ -6,7 +6,6 @@ This module does not depend on Ray: `grader/executors/ray.py` makes it an actor 
 from __future__ import annotations
 
 import collections
-import pickle
 import platform
 import threading
 import time
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING, Literal
 
 from grader import resources
 from grader.errors import GradeError, InfrastructureError
-from grader.executors.messages import Asked, Exchanged, NodeFacts, Parcel
+from grader.executors.messages import Asked, Exchanged, NodeFacts, Parcel, job_of, pack
 from grader.observer import Silent
 from grader.sandbox import packages
+from grader.sandbox.canary_check import Canaries
 from grader.sandbox.pool import Pool
 from grader.sandbox.tickets import Ticket
-from grader.sandbox.vouching import Canaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,7 +172,7 @@ class Node:
             return self._is_working
 
     def _finish(self, verdict: Verdict) -> None:
-        data = pickle.dumps(verdict, protocol=5)
+        data = pack(verdict)
         with self._changed:
             if not self._finished:
                 self._since = time.monotonic()
@@ -206,7 +205,7 @@ class _Feed:
             if self._last:
                 raise StopIteration from None
             return None
-        return Ticket(parcel.number, pickle.loads(parcel.job), tried=parcel.tried)  # noqa: S301 - the dispatcher's own
+        return Ticket(parcel.number, job_of(parcel.job), tried=parcel.tried)
 
 
 def _facts(backend: Backend, python: str, workers: int) -> NodeFacts:

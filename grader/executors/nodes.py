@@ -60,7 +60,7 @@ class RayWire:
 
     def call(self, node: NodeHandle, parcels: list[Parcel], *, last: bool) -> Any:
         """Begin an exchange."""
-        return node.actor.exchange.remote(parcels, last=last)
+        return node.actor.exchange_data.remote(msgspec.msgpack.encode(parcels), last=last)
 
     def ready(self, calls: Sequence[Any], timeout: float) -> list[Any]:
         """Return every call that has a reply."""
@@ -73,17 +73,16 @@ class RayWire:
     def result(self, call: Any) -> Exchanged:
         """Return the reply. Any error of Ray or of the node's process means that the node is lost."""
         try:
-            reply: Exchanged = ray.get(call, timeout=END_SECONDS)
+            return msgspec.msgpack.decode(ray.get(call, timeout=END_SECONDS), type=Exchanged)
         except Exception as error:
             raise NodeLostError(said(error)) from error
-        return reply
 
     def end(self, node: NodeHandle) -> None:
         """Kill the node's process; its sandboxes end with it."""
         kill(node.actor)
 
 
-def find(kind: Callable[[Asked], object], asked: Asked, observer: Observer) -> Found:
+def find(kind: Callable[[bytes], object], asked: Asked, observer: Observer) -> Found:
     """Start an actor of this kind on every node and check it.
 
     Raises InfrastructureError if the nodes are incompatible.
@@ -94,9 +93,10 @@ def find(kind: Callable[[Asked], object], asked: Asked, observer: Observer) -> F
     try:
         waits = {node: actor.ready.remote() for node, actor in actors.items()}
         started = _replies(waits, START_SECONDS, NO_ROOM.format(seconds=START_SECONDS))
-        waits = {node: actors[node].check.remote() for node, said_ in started.items() if said_ is True}
+        waits = {node: actors[node].check_data.remote() for node, said_ in started.items() if said_ is True}
         checked = started | _replies(waits, CHECK_SECONDS, f"it was not ready within {CHECK_SECONDS:.0f} s")
-        for node, facts in checked.items():
+        for node, reply in checked.items():
+            facts = msgspec.msgpack.decode(reply, type=NodeFacts | str) if isinstance(reply, bytes) else reply
             if isinstance(facts, NodeFacts):
                 found.usable.append((NodeHandle(node, facts.workers, actors[node]), facts))
             else:
@@ -218,7 +218,7 @@ def said(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]}"[:400]
 
 
-def _start(kind: Callable[[Asked], object], node: dict[str, Any], asked: Asked) -> Any:
+def _start(kind: Callable[[bytes], object], node: dict[str, Any], asked: Asked) -> Any:
     """Start an actor on a node. It reserves one CPU per worker, so that Ray puts no other work there."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -230,4 +230,4 @@ def _start(kind: Callable[[Asked], object], node: dict[str, Any], asked: Asked) 
         max_task_retries=0,
         scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
     )
-    return options.remote(msgspec.structs.replace(asked, workers=workers))
+    return options.remote(msgspec.msgpack.encode(msgspec.structs.replace(asked, workers=workers)))

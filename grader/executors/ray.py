@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from grader.errors import InfrastructureError
-from grader.executors.cached import Cached
 from grader.executors.dispatch import Dispatcher
-from grader.executors.messages import Asked
+from grader.executors.interface import Cached
+from grader.executors.messages import Asked, Parcel
 from grader.executors.node import Node
 from grader.results import SandboxProvenance
 from grader.sandbox import choice
@@ -51,7 +51,18 @@ NO_NODE = (
 
 
 class NodeHere(Node):
-    """A node with the sandboxes of its own machine."""
+    """A node with the sandboxes of its own machine. Its actor's messages are data."""
+
+    def __init__(self, asked: bytes) -> None:
+        super().__init__(msgspec.msgpack.decode(asked, type=Asked))
+
+    def check_data(self) -> bytes:
+        """Return what `check` returns."""
+        return msgspec.msgpack.encode(self.check())
+
+    def exchange_data(self, parcels: bytes, *, last: bool) -> bytes:
+        """Take and return what `exchange` does."""
+        return msgspec.msgpack.encode(self.exchange(msgspec.msgpack.decode(parcels, type=list[Parcel]), last=last))
 
     def open_backend(self, options: Options, limits: Limits, observer: Observer, python: str | None) -> Backend:
         """Return the Docker or bubblewrap backend."""
@@ -157,7 +168,8 @@ def connect(address: str | None) -> bool:
             where = f"at {address}" if address else "on this machine or in RAY_ADDRESS"
             raise InfrastructureError(
                 f"No usable Ray cluster {where} ({nodes.said(error)}). Start one with "
-                "`ray start --head`, or give one with --ray-address HOST:6379."
+                "`ray start --head`, or give one with --ray-address HOST:6379. A cluster with token authentication "
+                "needs RAY_AUTH_MODE=token and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token here."
             ) from error
     return True
 
@@ -184,7 +196,7 @@ def _own_signals() -> Iterator[None]:
 
 def _for_nodes(options: Options) -> Options:
     """Return the options that nodes need, without paths of this machine."""
-    names = ("sandbox", "isolation", "runtime", "workers", "timeout", "memory")
+    names = ("sandbox", "isolation", "runtime", "workers", "timeout", "wall_timeout", "memory")
     return msgspec.convert({name: getattr(options, name) for name in names}, type(options))
 
 

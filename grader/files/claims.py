@@ -1,12 +1,12 @@
 """Claims on output files: while one run is going to write a file, a second run that would write it is refused.
 
-A claim is a lock file beside the output file, held with `flock`. The kernel releases the lock when the process ends in
-any way, so the lock file of a killed grader blocks nothing. The lock file names its holder, for the error message.
+A claim is a locked file beside the output file. The system releases the lock when the process ends in any way, so the
+lock file of a killed grader blocks nothing. The lock file names its holder, for the error message.
 """
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import os
 import socket
 import time
@@ -16,10 +16,26 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from grader.errors import UsageError
+from grader.files.given import real
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
+
+
+def take_lock(handle: int, *, blocking: bool = False) -> bool:
+    """Lock an open file; return False if another process holds the lock. Raises OSError if the disk has no locks.
+
+    A system that has no locks at all gives none: then two runs on one file do not notice each other.
+    """
+    from filelock import lock_descriptor
+
+    try:
+        return lock_descriptor(handle, blocking=blocking)
+    except OSError as error:
+        if error.errno != errno.ENOSYS:
+            raise
+        return True
 
 
 class Holder(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,39 +60,46 @@ class Claims:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give up all claims."""
         self._held.close()
+        self._paths.clear()
 
     def take(self, path: Path) -> None:
         """Claim a file. Raises UsageError, with the holder, if another process has claimed it.
 
         If no lock file can be created, nothing is claimed: writing the output file will report the error.
         """
-        place = path.resolve()
+        place = real(path)
         if place in self._paths:
             return
         lock = place.with_name(f".{place.name}.lock")
         while True:
             try:
-                handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                # A link that somebody else put there could name any file of this user.
+                handle = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
             except OSError:
                 return
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                holder = _holder(handle)
-                os.close(handle)
-                raise UsageError(_refusal(path, holder)) from None
+                is_mine = take_lock(handle)
             except OSError:  # a file system without locks
                 os.close(handle)
                 return
+            if not is_mine:
+                holder = _holder(handle)
+                os.close(handle)
+                raise UsageError(_refusal(path, holder))
             if _is_still(handle, lock):
                 break
             os.close(handle)  # the holder ended and removed the file after it was opened here, before it was locked
         self._paths.add(place)
         self._held.callback(_release, handle, lock)
         me = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.strftime("%Y-%m-%d %H:%M:%S"))
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, msgspec.json.encode(me), 0)
+        with suppress(OSError):  # a full disk: writing the output file will report it
+            os.ftruncate(handle, 0)
+            os.write(handle, msgspec.json.encode(me))
 
 
 def _is_still(handle: int, lock: Path) -> bool:
@@ -87,14 +110,14 @@ def _is_still(handle: int, lock: Path) -> bool:
 
 
 def _release(handle: int, lock: Path) -> None:
-    with suppress(OSError):
+    with suppress(OSError):  # Windows removes no open file: its lock file stays, and holds nothing
         lock.unlink()
     os.close(handle)
 
 
 def _holder(handle: int) -> Holder | None:
     try:
-        return msgspec.json.decode(os.pread(handle, 4096, 0), type=Holder)
+        return msgspec.json.decode(os.read(handle, 4096), type=Holder)
     except (OSError, msgspec.DecodeError):
         return None
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from typing import Any, TypeVar
 
 import msgspec
+
+T = TypeVar("T")
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def encode(value: object, *, in_order: bool = False) -> bytes:
@@ -28,7 +32,26 @@ def decode(data: bytes, *, whole: bool = False) -> Any:
         return msgspec.json.decode(data)
     except msgspec.DecodeError:
         value = json.loads(data)
-    if not whole:
-        return value
-    text = json.dumps(value, ensure_ascii=False)
-    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return without_half_characters(value)[0] if whole else value
+
+
+def without_half_characters(value: Any) -> tuple[Any, int]:
+    """Return a value of JSON with U+FFFD in place of half characters (lone surrogates), and their number."""
+    text, count = _HALF.subn("\ufffd", json.dumps(value, ensure_ascii=False))
+    return (json.loads(text) if count else value), count
+
+
+def decode_with(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
+    """Return a decoder's value of a JSON text, half characters replaced. Raises what the decoder raises."""
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as error:
+        try:
+            value, count = without_half_characters(json.loads(data))
+        except ValueError:
+            count = 0
+        if not count:
+            raise error from None
+        return decoder.decode(msgspec.json.encode(value))

@@ -1,32 +1,34 @@
-"""The records of a JSON text, each with its position; invalid JSON becomes a problem with a line.
+"""The records of a JSON text, each with its line; what is invalid becomes a problem with a line and a path.
 
-The byte ranges of the records are found first, then msgspec decodes the records in blocks. Python's own parser, which
-is three times slower, decodes the blocks that msgspec refuses (it accepts the NaN that pandas writes), and blocks with
-possible duplicate keys: its hook gets every pair of an object. Memory is limited to the text plus its values.
+Python's parser reads one record after the other, so that the records before a fault are checked as well. Its hook gets
+every pair of an object, and so finds duplicate keys.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from itertools import islice, repeat
+from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import msgspec
-
-from grader.files.json_spans import array_spans
-from grader.files.json_text import Flaw, JsonPath, Span, quoted, render_path
-from grader.files.json_walker import JsonFault, find_fault, find_offset, path_at, repeated_keys
-from grader.files.problems import MOST, shown
+from grader.files.compact_json import without_half_characters
+from grader.files.json_text import MOST, JsonPath, quoted, render_path, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 BLANK = b" \t\r\n"
-_BLOCK = 4096
-"""Number of records that are decoded together."""
-_DECODE: Final = msgspec.json.Decoder().decode
-_SPACED_COLON = re.compile(rb'(?:(?<!\\)|\\\\)"[ \t\r\n]++:')
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+_ESCAPED_HALF = re.compile(r"\\u[dD]")
+_HINTS = {
+    "'": "single quotes; JSON strings need double quotes (json.dumps() writes them, str() does not)",
+    "None": "Python's None; JSON writes null",
+    "True": "Python's True; JSON writes true",
+    "False": "Python's False; JSON writes false",
+    "undefined": "JavaScript's undefined; JSON writes null",
+}
+"""The text at an error -> what it is."""
 
 
 class Problems:
@@ -41,10 +43,9 @@ class Problems:
         """Whether there are enough problems to stop reading."""
         return len(self.found) >= MOST
 
-    def add(self, message: str, place: Callable[[], tuple[int, JsonPath]]) -> None:
-        """Add one problem; `place` returns its line and path."""
+    def add(self, message: str, line: int, path: JsonPath = ()) -> None:
+        """Add one problem."""
         if not self.full:
-            line, path = place()
             self.found.append(f"{self.label}:{line}: {render_path(path)}: {message}")
 
     def lines(self) -> list[str]:
@@ -58,29 +59,12 @@ class Entry(NamedTuple):
 
     value: object
     line: int
-    prefix: JsonPath = ()
+    path: JsonPath = ()
     """(3,) in an array; () in JSON Lines."""
-    span: Span | None = None
-    """Its byte range; None if it is not from a JSON text."""
-
-
-class Block(NamedTuple):
-    """Consecutive records, stored by column, because there may be millions."""
-
-    values: list[object] | None
-    """None if they must be read one by one, with `JsonText.entries`."""
-    lines: list[int]
-    spans: list[Span]
-    first: int | None
-    """The index of the first record in its array; None in JSON Lines."""
-
-    def prefix(self, number: int) -> JsonPath:
-        """Return the path of one of the records."""
-        return () if self.first is None else (self.first + number,)
 
 
 class Broken:
-    """The value of a span without a valid value."""
+    """The value of a text without a valid value."""
 
 
 BROKEN: Final = Broken()
@@ -91,74 +75,67 @@ class JsonText:
 
     def __init__(self, data: bytes, problems: Problems, *, skipped: int = 0) -> None:
         self.data, self.problems = data, problems
-        self.skipped = skipped
+        self.position = 0
+        """How far the text has been read, about in bytes."""
+        self.halves: list[int] = []
+        """For each half of a character (an escaped lone surrogate), which is read as U+FFFD, the line of its record."""
+        self._skipped = skipped
         """Number of bytes before `data` in the file: a byte-order mark."""
         self._unit = "file"
-        self._repeated = False
+        self._duplicates: list[str] = []
         self._decoder = json.JSONDecoder(object_pairs_hook=self._object)
 
-    def array_blocks(self) -> Iterator[Block]:
-        """Yield the elements of the top-level array; stop after too many problems."""
-        return self._blocks(self._array_places(), 0)
+    def array(self) -> Iterator[Entry]:
+        """Yield the elements of the top-level array; stop at invalid JSON, or after too many problems."""
+        text = self.data.decode(errors="surrogateescape")
+        at, line, number, counted = text.index("[") + 1, 1, 0, 0
+        while not self.problems.full:
+            start = _end_of_blanks(text, at)
+            line, counted = line + text.count("\n", counted, start), start
+            if not number and text[start : start + 1] == "]":
+                at = start
+            else:
+                value, at = self._element(text, start, line, number)
+                if at < 0:
+                    return
+                if not isinstance(value, Broken):
+                    yield Entry(value, line, (number,))
+            self.position = at = _end_of_blanks(text, at)
+            if text[at : at + 1] != ",":
+                return self._check_end(text, at, line + text.count("\n", counted, at), number)
+            at, number = at + 1, number + 1
 
-    def line_blocks(self) -> Iterator[Block]:
+    def lines(self) -> Iterator[Entry]:
         """Yield the value of each line that is not blank; stop after too many problems."""
         self._unit = "line"
-        return self._blocks(self._line_spans(), None)
-
-    def entries(self, blocks: Iterable[Block]) -> Iterator[Entry]:
-        """Yield the records of blocks one by one; report records that cannot be read."""
-        for block in blocks:
-            for number, (line, span) in enumerate(zip(block.lines, block.spans, strict=True)):
-                if self.problems.full:
-                    return
-                prefix = block.prefix(number)
-                value = block.values[number] if block.values is not None else self._decode(span, line, prefix)
-                if not isinstance(value, Broken):
-                    yield Entry(value, line, prefix, span)
+        for line, start, stop in self._line_spans():
+            if self.problems.full:
+                return
+            self.position = stop
+            value = self._value(start, stop, line)
+            if not isinstance(value, Broken):
+                yield Entry(value, line)
 
     def whole(self) -> Entry | None:
         """Return the single value of the text; report why if it has none, and return None."""
-        line, (start, _) = next(self._line_spans())
-        span = (start, len(self.data))
-        value = self._decode(span, line, ())
-        return None if isinstance(value, Broken) else Entry(value, line, (), span)
+        line, start, _ = next(self._line_spans())
+        value = self._value(start, len(self.data), line)
+        return None if isinstance(value, Broken) else Entry(value, line)
 
     def is_lines(self, is_record: Callable[[object], bool]) -> bool:
         """Return whether the text is JSON Lines, not one object; a single line must hold a record."""
         lines = self._line_spans()
-        _, first = next(lines)
-        _, second = next(lines, (0, None))
-        value = self._quiet(first)
+        _, start, stop = next(lines)
+        second = next(lines, None)
+        value = self._quiet(start, stop)
         if not isinstance(value, Broken):
             return second is not None or is_record(value)
-        if second is None or self.data[second[0]] != ord("{"):
+        if second is None or self.data[second[1]] != ord("{"):
             return False
-        return isinstance(self._quiet((first[0], len(self.data))), Broken)
+        return isinstance(self._quiet(start, len(self.data)), Broken)
 
-    def add_flaw(self, entry: Entry, flaw: Flaw) -> None:
-        """Report a problem with a value, with the line of the value."""
-
-        def place() -> tuple[int, JsonPath]:
-            line = entry.line
-            if entry.span is not None and self.data.find(b"\n", *entry.span) >= 0:
-                line = self._line((entry.span[0], line), find_offset(self.data, entry.span, flaw.path))
-            return line, entry.prefix + flaw.path
-
-        self.problems.add(flaw.message, place)
-
-    def _array_places(self) -> Iterator[tuple[int, Span]]:
-        spans = array_spans(self.data)
-        return self._with_lines(spans) if b"\n" in self.data else zip(repeat(1), spans)
-
-    def _with_lines(self, spans: Iterator[Span]) -> Iterator[tuple[int, Span]]:
-        line, seen = 1, 0
-        for span in spans:
-            line += self.data.count(b"\n", seen, span[0])
-            seen = span[0]
-            yield line, span
-
-    def _line_spans(self) -> Iterator[tuple[int, Span]]:
+    def _line_spans(self) -> Iterator[tuple[int, int, int]]:
+        """Yield each line that is not blank: its number, start and end."""
         start, line, size = 0, 1, len(self.data)
         while start < size:
             stop = self.data.find(b"\n", start)
@@ -166,115 +143,98 @@ class JsonText:
             while start < stop and self.data[start] in BLANK:
                 start += 1
             if start < stop:
-                yield line, (start, stop)
+                yield line, start, stop
             start, line = stop + 1, line + 1
 
-    def _blocks(self, places: Iterator[tuple[int, Span]], first: int | None) -> Iterator[Block]:
-        fault: JsonFault | None = None
-        while fault is None and not self.problems.full:
-            found: list[tuple[int, Span]] = []
-            try:
-                found.extend(islice(places, _BLOCK))
-            except JsonFault as error:
-                fault = error  # `found` has the elements before it
-            if found:
-                lines, spans = [line for line, _ in found], [span for _, span in found]
-                yield Block(self._values(spans), lines, spans, first)
-                first = None if first is None else first + len(spans)
-            elif fault is None:
-                return
-        if fault is not None:
-            self._add_fault(fault, (0, 1), ())
-
-    def _values(self, spans: list[Span]) -> list[object] | None:
-        """Return the values; None if msgspec refuses one, or an object may have a duplicate key."""
-        try:
-            values = [_DECODE(self.data[start:end]) for start, end in spans]
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-        keys = self._keys(spans[0][0], spans[-1][1])
-        flat = sum(len(value) for value in values if type(value) is dict)
-        return values if keys == flat or keys == _count_keys(values) else None
-
-    def _keys(self, start: int, end: int) -> int | None:
-        r"""Return an upper bound of the number of keys in a part of the text; None if only a parser can tell.
-
-        A key ends with `":`. An escaped quote in a string, `\\":`, looks the same, and is subtracted. A string that
-        begins with a colon is counted too; this costs time later, but does no harm.
-        """
-        if self.data.find(b'\\\\":', start, end) >= 0:
-            return None
-        spaced = any(self.data.find(blank + b":", start, end) >= 0 for blank in (b" ", b"\t", b"\r", b"\n"))
-        if spaced and _SPACED_COLON.search(self.data, start, end) is not None:
-            return None
-        return self.data.count(b'":', start, end) - self.data.count(b'\\":', start, end)
-
     def _object(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
-        made = dict(pairs)
-        if len(made) != len(pairs):
-            self._repeated = True
-        return made
-
-    def _parse(self, span: Span) -> object:
-        """Return a span's value. Raises `ValueError` or `RecursionError`."""
-        self._repeated = False
-        text = self.data[span[0] : span[1]].decode()
-        value, end = self._decoder.raw_decode(text)
-        if text[end:].strip(" \t\r\n"):
-            raise ValueError
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            self._duplicates += [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
         return value
 
-    def _quiet(self, span: Span) -> object:
+    def _quiet(self, start: int, stop: int) -> object:
         try:
-            return self._parse(span)
+            return json.loads(self.data[start:stop])
         except (ValueError, RecursionError):
             return BROKEN
 
-    def _decode(self, span: Span, line: int, prefix: JsonPath) -> object:
-        """Return a span's value; report why if it has none, and return `BROKEN`."""
-        start = (span[0], line)
+    def _value(self, start: int, stop: int, line: int) -> object:
+        """Return the value of a part of the text; report why if it has none, and return BROKEN."""
+        text = self.data[start:stop].decode(errors="surrogateescape")
+        self._duplicates.clear()
         try:
-            value = self._parse(span)
-        except UnicodeDecodeError as error:
-            self._add_bad_bytes(span, start, span[0] + error.start, prefix)
-            return BROKEN
+            value = self._decoder.decode(text)
         except (ValueError, RecursionError) as error:
-            fault = find_fault(self.data, span, unit=self._unit)
-            self._add_fault(fault or JsonFault(span[0], (), f"cannot be read: {error}"), start, prefix)
+            self._add_fault(error, text, 0, line, ())
             return BROKEN
-        if self._repeated:
-            self._add_repeated(span, start, prefix)
+        return self._checked(value, text, (0, len(text)), line, (), first=start)
+
+    def _element(self, text: str, start: int, line: int, number: int) -> tuple[object, int]:
+        """Return an element of the array and where it ends; -1 if it is invalid, so that no other can be found."""
+        self._duplicates.clear()
+        try:
+            value, end = self._decoder.raw_decode(text, start)
+        except (ValueError, RecursionError) as error:
+            self._add_fault(error, text, start, line, (number,))
+            return BROKEN, -1
+        return self._checked(value, text, (start, end), line, (number,)), end
+
+    def _check_end(self, text: str, at: int, line: int, number: int) -> None:
+        """Report anything but the end of the array."""
+        if text[at : at + 1] != "]":
+            self._add_fault(json.JSONDecodeError("expected a comma or ']'", text, at), text, at, line, (number,))
+        elif (more := _end_of_blanks(text, at + 1)) < len(text):
+            error = json.JSONDecodeError("Extra data", text, more)
+            self._add_fault(error, text, at, line, ())
+
+    def _checked(
+        self, value: object, text: str, span: tuple[int, int], line: int, path: JsonPath, *, first: int = 0
+    ) -> object:
+        """Return a value without half characters; report duplicate keys, and bytes that are not UTF-8 (BROKEN).
+
+        `span` is its place in `text`, and `first` is the position of the text in the file.
+        """
+        for key in self._duplicates:
+            self.problems.add(f"the key {quoted(key)} is a duplicate in one object", line, path)
+        if not text.isascii() and (bad := _NOT_UTF8.search(text, *span)):
+            offset = first + len(text[: bad.start()].encode(errors="surrogateescape")) + self._skipped
+            line += text.count("\n", span[0], bad.start())
+            self.problems.add(f"byte {offset} of the file (0x{ord(bad[0]) - 0xDC00:02x}) is not UTF-8", line, path)
+            return BROKEN
+        if _ESCAPED_HALF.search(text, *span):
+            value, count = without_half_characters(value)
+            self.halves += [line] * count
         return value
 
-    def _line(self, start: tuple[int, int], offset: int) -> int:
-        """Return the line of a byte after `start`, which is (another byte, its line)."""
-        return start[1] + self.data.count(b"\n", start[0], offset)
-
-    def _add_fault(self, fault: JsonFault, start: tuple[int, int], prefix: JsonPath) -> None:
-        self.problems.add(fault.message, lambda: (self._line(start, fault.offset), prefix + fault.path))
-
-    def _add_bad_bytes(self, span: Span, start: tuple[int, int], offset: int, prefix: JsonPath) -> None:
-        message = f"byte {offset + self.skipped} of the file (0x{self.data[offset]:02x}) is not UTF-8"
-        self.problems.add(message, lambda: (self._line(start, offset), prefix + path_at(self.data, span, offset)))
-
-    def _add_repeated(self, span: Span, start: tuple[int, int], prefix: JsonPath) -> None:
-        for found in repeated_keys(self.data, span):
-            first, second = self._line(start, found.first), self._line(start, found.second)
-            lines = f"both on line {first}" if first == second else f"on lines {first} and {second}"
-            place = (second, prefix + found.path)
-            message = f"the key {quoted(found.key)} is a duplicate in one object, {lines}"
-            self.problems.add(message, lambda place=place: place)  # type: ignore[misc]
+    def _add_fault(self, error: Exception, text: str, start: int, line: int, path: JsonPath) -> None:
+        at = error.pos if isinstance(error, json.JSONDecodeError) else start
+        self.problems.add(_explained(error, self._unit), line + text.count("\n", start, at), path)
 
 
-def _count_keys(values: Iterable[object]) -> int:
-    """Return the number of keys of all objects in `values`, nested objects included."""
-    count = 0
-    waiting = [values]
-    while waiting:
-        for value in waiting.pop():
-            if type(value) is dict:
-                count += len(value)
-                waiting.append(value.values())
-            elif type(value) is list:
-                waiting.append(value)
-    return count
+def _end_of_blanks(text: str, start: int) -> int:
+    blanks = _BLANKS.match(text, start)
+    assert blanks is not None
+    return blanks.end()
+
+
+def _explained(error: Exception, unit: str) -> str:  # noqa: PLR0911 - one return an explanation
+    """Return what is wrong with a JSON text, and the likely cause."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if not isinstance(error, json.JSONDecodeError):
+        return f"cannot be read: {str(error).partition(':')[0]}"
+    rest = error.doc[error.pos : error.pos + 80]
+    if error.msg.startswith("Unterminated string"):
+        return f"the string that begins here has no end (was the {unit} cut off?)"
+    if not error.doc[error.pos :].strip():
+        return f"the {unit} ends before the value does (was it cut off?)"
+    if hint := next((hint for beginning, hint in _HINTS.items() if rest.startswith(beginning)), ""):
+        return hint
+    if error.msg == "Extra data":
+        several = rest[0] in "[{" and unit == "file"
+        hint = " (one array around all records, or one record on each line, can be read)" if several else ""
+        return f"{quoted(rest, 20)} after the end of the value{hint}"
+    if error.msg.startswith("Invalid control character"):
+        return f"a raw control character (0x{ord(rest[0]):02x}) in a string; JSON writes it \\u{ord(rest[0]):04x}"
+    comma = " after a comma" if error.doc[: error.pos].rstrip().endswith(",") and rest[0] in "]}" else ""
+    return f"{error.msg[0].lower()}{error.msg[1:]}, found {quoted(rest, 20)}{comma}"

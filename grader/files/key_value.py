@@ -11,6 +11,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+from grader import resources
 from grader.errors import InfrastructureError
 
 if TYPE_CHECKING:
@@ -148,6 +149,11 @@ def _insert(connection: sqlite3.Connection, rows: list[tuple[bytes, bytes, int]]
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    # SQLite gives its other files the mode of this one.
+    if not path.exists():
+        path.touch()
+        path.chmod(0o600)
+    resources.make_private(path)
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
         if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):

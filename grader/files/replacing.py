@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that replaces `path` when it is complete. If writing fails, it is deleted."""
+def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """Open a temporary file that replaces `path` when it is complete. If writing fails, it is deleted.
+
+    `private`: only this user can access it. Else its mode is that of other new files.
+    """
     try:
         file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)  # noqa: SIM115
     except OSError as error:
@@ -22,9 +25,10 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     try:
         with file:
             yield file
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(file.name).chmod(0o666 & ~umask)
+        if not private:  # as it was made
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(file.name).chmod(0o666 & ~umask)
         Path(file.name).replace(path)
     except BaseException as error:
         with contextlib.suppress(OSError):

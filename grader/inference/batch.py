@@ -179,7 +179,7 @@ def _outcome(line: _Line) -> Outcome:
 
 
 def _short(said: object) -> str:
-    from grader.models.secrets import one_line
+    from grader.models.endpoint import one_line
 
     return one_line(str(said), 300)
 

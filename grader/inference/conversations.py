@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from grader.data.images import UnreadableImageError, opened
 from grader.errors import InputError
 from grader.inference.plan import Conversation, Plan, Role, Step
-from grader.models.endpoint import Settings
-from grader.models.messages import Image, Message, Part, Text, message
+from grader.models.messages import Image, Message, Part, Settings, Text, message
 from grader.models.prompt import IMAGE, Turn
 
 if TYPE_CHECKING:
@@ -119,14 +119,14 @@ def _smaller(data: bytes, pixels: int, task: Task) -> bytes:
     import PIL.Image
 
     try:
-        with PIL.Image.open(io.BytesIO(data)) as opened:
-            if opened.width * opened.height <= pixels:
+        with opened(data) as image:
+            if image.width * image.height <= pixels:
                 return data
-            scale = (pixels / (opened.width * opened.height)) ** 0.5
-            size = max(1, int(opened.width * scale)), max(1, int(opened.height * scale))
-            mode = opened.mode if opened.mode in {"L", "LA", "RGB", "RGBA"} else "RGB"
+            scale = (pixels / (image.width * image.height)) ** 0.5
+            size = max(1, int(image.width * scale)), max(1, int(image.height * scale))
+            mode = image.mode if image.mode in {"L", "LA", "RGB", "RGBA"} else "RGB"
             file = io.BytesIO()
-            opened.convert(mode).resize(size, PIL.Image.Resampling.LANCZOS).save(file, "PNG")
+            image.convert(mode).resize(size, PIL.Image.Resampling.LANCZOS).save(file, "PNG")
             return file.getvalue()
-    except (OSError, ValueError, SyntaxError, PIL.Image.DecompressionBombError) as error:
+    except UnreadableImageError as error:
         raise InputError([f"{task.id}: its image cannot be scaled down: {error}"]) from error

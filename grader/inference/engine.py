@@ -12,9 +12,9 @@ from grader.errors import InfrastructureError
 from grader.inference import record as records
 from grader.inference.events import Progress, Silent, Watcher
 from grader.inference.resume import missing
-from grader.models.endpoint import Request
+from grader.models.client import TroubleReporter
+from grader.models.messages import Request
 from grader.models.replies import Failure, Reply, Usage
-from grader.models.trouble import TroubleReporter
 from grader.models.workers import Workers
 
 if TYPE_CHECKING:

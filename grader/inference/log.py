@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import threading
 from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from grader.errors import InfrastructureError, InputError, UsageError
+from grader.errors import InputError, UsageError
+from grader.files.claims import Claims
 from grader.inference.record import Kept, Record, encode, kept
 from grader.models.replies import Usage
 
@@ -35,14 +35,15 @@ class Log:
         self._tickets = self._synced = 0
         self._lock, self._io = threading.Lock(), threading.Lock()
         self._broken: OSError | None = None
-        self._old: int | None = None
+        self._claims = Claims()
         self.usage = Usage()
         """Tokens of all requests, including earlier runs."""
-        self._file: int | None = self._open(fresh=fresh)
+        self._file: int | None = None
         self.replies: dict[Key, Kept] = {}
         self.failures: dict[Key, Kept] = {}
         """Requests that failed and have no reply since then."""
         try:
+            self._file = self._open(fresh=fresh)
             self._read()
         except BaseException:
             self.close()
@@ -73,10 +74,10 @@ class Log:
     def close(self) -> None:
         """Close the file and release the lock."""
         with self._io:
-            for file in (self._file, self._old):
-                if file is not None:
-                    os.close(file)
-            self._file = self._old = None
+            if self._file is not None:
+                os.close(self._file)
+            self._file = None
+            self._claims.close()
 
     def _remember(self, record: Kept) -> None:
         self.usage += record.usage
@@ -106,46 +107,29 @@ class Log:
         self._synced = upto
 
     def _open(self, *, fresh: bool) -> int:
-        file = self._locked()
-        if not fresh or os.fstat(file).st_size == 0:
-            return file
-        # The lock on the old file is kept too: a run that has just opened it must not use it.
-        self._old = file
-        self.set_aside = free_name(self.path)
-        self.path.rename(self.set_aside)
-        return self._locked()
-
-    def _locked(self) -> int:
         try:
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        except OSError as error:
-            raise UsageError(f"-o: {self.path} cannot be written: {error.strerror}.") from error
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            moved = os.fstat(file).st_ino != self.path.stat().st_ino
-        except BlockingIOError:
-            moved = True
-        except OSError as error:
-            os.close(file)
-            raise InfrastructureError(
-                f"{self.path} cannot be locked ({error.strerror}); write to a folder of a local disk with -o."
-            ) from error
-        if moved:
-            os.close(file)
+            self._claims.take(self.path)
+        except UsageError:
             raise UsageError(
                 f"Another run is writing {self.path}. Wait until it has ended, or give this run another -o."
-            )
-        return file
+            ) from None
+        if fresh and self.path.is_file() and self.path.stat().st_size:
+            self.set_aside = free_name(self.path)
+            self.path.rename(self.set_aside)
+        try:
+            return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+        except OSError as error:
+            raise UsageError(f"-o: {self.path} cannot be written: {error.strerror}.") from error
 
     def _read(self) -> None:
         """Read the records of earlier runs."""
         assert self._file is not None
         data = self.path.read_bytes()
         whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            os.ftruncate(self._file, whole)
         for record in _decoded(data[:whole], self.path):
             self._remember(record)
+        if whole < len(data):
+            os.ftruncate(self._file, whole)
 
 
 def peek(path: Path) -> dict[Key, Kept]:

@@ -30,6 +30,8 @@ class InferOptions(msgspec.Struct, frozen=True, kw_only=True):
     protocol: str | None = None
     data: Path | None = None
     limit: int | None = None
+    since: str = ""
+    until: str = ""
     ids: tuple[str, ...] = ()
     mode: str = ""
     samples: int = 1

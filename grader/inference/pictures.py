@@ -25,7 +25,7 @@ class Pictures:
     def __init__(
         self, declared: Benchmark, split: str, protocol: str, given: Path | None, tasks: Mapping[str, Task]
     ) -> None:
-        self._column = declared.protocols[protocol].image or declared.columns.image
+        self._column = declared.image_column(protocol)
         self._tasks = tasks
         self._images = (
             Images(tasks, self._column, folder_of(declared, split, given)) if self._column is not None else None
@@ -50,7 +50,10 @@ class Pictures:
             )
         lost = [qid for qid in wanted if self._is_lost(self._images, self._tasks[qid])]
         if lost:
-            problems = [f"{qid}: the image that the data names does not exist (column {self._column})" for qid in lost]
+            problems = [
+                f"{qid}: the image that the data names does not exist, or is no image (column {self._column})"
+                for qid in lost
+            ]
             hidden = [f"... and {len(lost) - _PROBLEMS_SHOWN} more"] if len(lost) > _PROBLEMS_SHOWN else []
             raise InputError(problems[:_PROBLEMS_SHOWN] + hidden)
 

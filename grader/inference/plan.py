@@ -7,8 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from grader.models.endpoint import Settings
-from grader.models.messages import Message
+from grader.models.messages import Message, Settings
 from grader.models.replies import split_reasoning
 
 Role = Literal["model", "coder"]

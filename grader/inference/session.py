@@ -10,7 +10,7 @@ import msgspec
 
 from grader.benchmark import Benchmark
 from grader.data.checks import check_questions
-from grader.data.load import rows_of
+from grader.data.load import ALL, rows_of
 from grader.errors import GradeError, InfrastructureError, UsageError
 from grader.inference import batch, conversations, dry_run, output, resume
 from grader.inference.conversations import Chosen
@@ -21,7 +21,7 @@ from grader.inference.pictures import Pictures
 from grader.inference.plan import Conversation, Plan, Role
 from grader.inference.summary import Summary, summarize
 from grader.models.client import Client
-from grader.models.endpoint import Server, Settings, Wording
+from grader.models.endpoint import Server, Wording
 from grader.models.prompt import Asking, load_template
 from grader.options import Options
 from grader.predictions.select import chosen as chosen_tasks
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from grader.inference.dry_run import DryRun
     from grader.inference.events import Watcher
     from grader.inference.options import ModelAt
+    from grader.models.messages import Settings
     from grader.models.prompt import Sampling
     from grader.scorers.registry import AnyScorer
 
@@ -77,17 +78,16 @@ def prepare(options: InferOptions) -> Prepared:
     scorer = registry.scorer(declared.scoring)
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
-    # Without the name of the image column, no column is left out.
-    whole = msgspec.structs.replace(declared, columns=msgspec.structs.replace(declared.columns, image=None))
-    rows = rows_of(whole, split, protocol, options.data, columns=None, own=scorer.own_rows)
+    rows = rows_of(declared, split, protocol, options.data, scorer, wanted=ALL)
     check_questions(rows, declared)
     tasks = scorer.tasks_to_ask(declared, scorer.tasks(declared, split, rows))
     asking = _asking(options, scorer, protocol, declared, split)
     pictures = Pictures(declared, split, protocol, options.data, tasks)
     chosen = _chosen(options, scorer.sampling(declared))
     plan = conversations.make(tasks, lambda task: scorer.turns(declared, task, asking), pictures.read, chosen)
-    limited = Options(limit=options.limit, ids=options.ids)
-    wanted = chosen_tasks(tasks, limited, declared.unit, whole_units=scorer.whole_units)
+    limited = Options(limit=options.limit, ids=options.ids, since=options.since, until=options.until)
+    date = declared.columns.date
+    wanted = chosen_tasks(tasks, limited, declared.unit, whole_units=scorer.whole_units, date=date)
     selected = tuple(each for each in plan.conversations if each.qid in wanted)
     pictures.check({each.qid: None for each in selected if any(step.shows_images for step in each.steps)})
     return Prepared(options=options, benchmark=declared, plan=plan, selected=selected)

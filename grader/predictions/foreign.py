@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 import re
-from importlib import import_module
-from typing import Literal
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -20,10 +20,12 @@ from grader.files.json_text import Flaw, quoted
 from grader.predictions.record import RawRecord, Row, kind
 from grader.predictions.tables import ID_COLUMNS, TEXT_COLUMN
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 ForeignFormat = Literal["vlmevalkit", "lmms-eval", "evalplus"]
 
-_EVALUATION = "Evaluation_Result"
-_QID_FIELDS = ("question_id", "index", "qid")
+_QID_FIELDS = ("question_id", "index", "qid", "task_id")
 _WHOLE_FLOAT = re.compile(r"([0-9]+)\.0+")
 _NESTED_TEXTS = 2
 """`resps` is [[text]] or [text] or text; deeper lists are log-likelihood pairs."""
@@ -173,29 +175,63 @@ def convert_evalplus(row: Row) -> RawRecord | list[Flaw]:
 
 # Mr-Ben
 
+_RESPONSE = "Evaluation_Result"
+_JUDGEMENT = "Error_Reason_Correctness_Analysis"
+_ADDED = ("Evaluation_Result", "Error_Reason_Correctness_Analysis", "Need_Error_Reason_Review", "Query_Prompt")
+_OF_A_ROW = frozenset(("Question_UUID", "Sampled_Model", "Model_Solution_Correctness"))
+
 
 class ScoredFile(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of Mr-Ben's scored result file, converted to grade's format."""
+    """The content of an official Mr-Ben result file: a published run is scored again without its model and judge."""
 
     predictions: dict[str, list[str]] = {}
+    """qid -> the raw response (empty if the request failed); without rows that were never asked."""
     judge_replies: dict[str, str] = {}
-    rows: object | None = None
-    """The questions with their gold answers, in the format of `grader.scorers.mr_ben.scored_file`."""
+    """qid -> the judge's raw reply; empty if it was asked without success, which officially earns no credit."""
+    rows: dict[str, list[Row]] | None = None
+    """Subject -> the benchmark's rows, without the fields that the run added."""
 
 
-def read_scored(data: Row) -> ScoredFile | None:
-    """Return the content of Mr-Ben's scored result file, {subject: [rows with Evaluation_Result]}, or None."""
-    if not any(_is_scored(rows) for rows in data.values()):
+def row_qids(rows: Iterable[Row]) -> list[str]:
+    """Return `<Question_UUID>/<Sampled_Model>` for each row; a second row with the same key gets `#2`."""
+    numbers = Counter[str]()
+    qids: list[str] = []
+    for row in rows:
+        key = f"{row['Question_UUID']}/{row['Sampled_Model']}"
+        numbers[key] += 1
+        qids.append(key if numbers[key] == 1 else f"{key}#{numbers[key]}")
+    return qids
+
+
+def read_scored(data: object) -> ScoredFile | None:
+    """Return the content of Mr-Ben's result file, {subject: [row, ...]}; None if the decoded JSON is something else.
+
+    Layout (script/evaluate.py, script/utils.py of dvlab-research/Mr-Ben): each row is the benchmark's own, plus the
+    response and, if the judge was asked, its reply.
+    """
+    if not isinstance(data, dict) or not all(isinstance(rows, list) for rows in data.values()):
         return None
-    from_scored_file = import_module("grader.scorers.mr_ben.scored_file").from_scored_file
-    scored = from_scored_file(data)
-    if scored is None:
+    rows = [row for subject in data.values() for row in subject]
+    if not all(isinstance(row, dict) and row.keys() >= _OF_A_ROW for row in rows):
         return None
-    predictions = {qid: [texts] if isinstance(texts, str) else list(texts) for qid, texts in scored.predictions.items()}
+    keyed = list(zip(row_qids(rows), rows, strict=True))
+    responses = {qid: _raw(row, _RESPONSE, "evaluation_raw_response") for qid, row in keyed}
+    answered = {qid: [text] for qid, text in responses.items() if text is not None}
+    if not answered:
+        return None
     return ScoredFile(
-        predictions=predictions, judge_replies=dict(scored.judge_replies), rows=getattr(scored, "rows", None)
+        predictions=answered,
+        judge_replies={
+            qid: _raw(row, _JUDGEMENT, "scoring_raw_response") or ""
+            for qid, row in keyed
+            if isinstance(row.get(_JUDGEMENT), dict)
+        },
+        rows={str(name): [_without(row, *_ADDED) for row in subject] for name, subject in data.items()},
     )
 
 
-def _is_scored(rows: object) -> bool:
-    return isinstance(rows, list) and bool(rows) and isinstance(rows[0], dict) and _EVALUATION in rows[0]
+def _raw(row: Row, part: str, name: str) -> str | None:
+    """Return a text of one of the parts that a run adds to a row, or None."""
+    inner = row.get(part)
+    value = inner.get(name) if isinstance(inner, dict) else None
+    return value if isinstance(value, str) else None

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.predictions.endings import NOTHING, endings
-from grader.predictions.file import PredictionRecord
+from grader.predictions.file import NOTHING, PredictionRecord, endings
 from grader.predictions.record import counted, names
 
 if TYPE_CHECKING:
@@ -35,28 +34,16 @@ class Merger:
 
     def add(self, line: int, record: RawRecord) -> None:
         """Add one record."""
-        where = f"{self._label}:{line}"
-        made = PredictionRecord(
+        added = PredictionRecord(
             qid=record.qid,
             predictions=record.predictions,
             fields=record.fields,
             prompts=record.prompts,
             endings=endings(record.fields, len(record.predictions)),
-            where=where,
+            where=f"{self._label}:{line}",
         )
-        self._add(made)
-
-    def add_plain(self, qids: list[str], predictions: list[list[str]], lines: list[int]) -> None:
-        """Add many records that have no other fields."""
-        label, first = self._label, self._first
-        for qid, texts, line in zip(qids, predictions, lines, strict=True):
-            record = PredictionRecord(qid=qid, predictions=texts, fields={}, where=f"{label}:{line}")
-            if first.setdefault(qid, record) is not record:
-                self._more.setdefault(qid, []).append(record)
-
-    def _add(self, record: PredictionRecord) -> None:
-        if self._first.setdefault(record.qid, record) is not record:
-            self._more.setdefault(record.qid, []).append(record)
+        if self._first.setdefault(record.qid, added) is not added:
+            self._more.setdefault(record.qid, []).append(added)
 
     def merged(self) -> dict[str, int]:
         """Return qid -> number of records, for qids with more than one."""
@@ -66,16 +53,22 @@ class Merger:
         """Return one record per qid."""
         if not self._more:
             return list(self._first.values())
-        return [_joined([one, *self._more.get(qid, ())]) for qid, one in self._first.items()]
+        return [_joined([first, *self._more.get(qid, ())]) for qid, first in self._first.items()]
 
     def warnings(self, records: list[PredictionRecord]) -> Iterator[str]:
         """Yield warnings about the samples, one line each."""
-        joined = [qid for qid in self.merged() if _repeats([self._first[qid], *self._more[qid]])]
+        merged = self.merged()
+        joined = [qid for qid in merged if _repeats([self._first[qid], *self._more[qid]])]
         if joined:
             some = counted(len(joined), "qid")
             yield f"{some} with a record that is identical to another one (was the file joined twice?): {names(joined)}"
         else:
             yield from _equal_samples(records)
+        # In a file with one record per sample, several records of a qid are normal.
+        several = [qid for qid in merged if qid not in joined] if 2 * len(merged) < len(self._first) else []
+        if several:
+            some = counted(len(several), "duplicate qid")
+            yield f"{some}: the predictions of all its records count as its samples: {names(several)}"
         counts = Counter(len(record.predictions) for record in records)
         if len(counts) > 1:
             usual = counts.most_common(1)[0][0]

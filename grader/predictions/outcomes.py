@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader.predictions.endings import NOTHING
+from grader.predictions.file import NOTHING
+from grader.predictions.reasoning import hide_reasoning
 from grader.predictions.server_failures import ServerFailure, failure_of_error, read_failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from grader.predictions.endings import Ending
-    from grader.predictions.file import PredictionFile
+    from grader.predictions.file import Ending, PredictionFile
     from grader.task import Task
 
 Place = tuple[str, int]
@@ -67,8 +67,6 @@ def _ends_inside_reasoning(text: str) -> bool:
     begin = text[:200].lstrip()[:1]
     if begin not in ("<", "[", "\u25c1"):
         return False
-    from grader.scorers.choice.careful.text import hide_reasoning
-
     shown, unclosed = hide_reasoning(text)
     return unclosed and not shown.strip()
 

@@ -18,18 +18,17 @@ from __future__ import annotations
 import gc
 import sys
 from contextlib import contextmanager
-from itertools import chain
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from grader.errors import InputError
-from grader.files.json_records import BLANK, Block, Entry, JsonText, Problems
+from grader.files.given import GZIP, read_given, unpacked
+from grader.files.json_records import BLANK, Entry, JsonText, Problems
 from grader.files.json_text import Flaw, quoted
-from grader.files.surrogates import mend_surrogates
 from grader.observer import Silent
-from grader.predictions import foreign, inspect_logs, source, tables
+from grader.predictions import foreign, inspect_logs, tables
 from grader.predictions.file import Format, PredictionFile, PredictionRecord
-from grader.predictions.known import QidCheck, check_against, missing_problem, unknown_problems
 from grader.predictions.merging import Merger
 from grader.predictions.record import (
     EXPECTED,
@@ -44,6 +43,7 @@ from grader.predictions.record import (
     object_message,
     tidy_fields,
 )
+from grader.predictions.select import QidCheck, check_against, missing_problem, unknown_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -51,6 +51,55 @@ if TYPE_CHECKING:
     from grader.observer import Observer
 
     Convert = Callable[[Row], RawRecord | list[Flaw]]
+
+_NEIGHBOURS = 2000
+_MAGIC = {
+    b"\xff\xfe": "is UTF-16 or UTF-32; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
+    b"\xfe\xff": "is UTF-16; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
+    GZIP: "is compressed twice (gzip); unpack it first (gunzip)",
+    b"\x80": "is a pickle, which can run code when it is read; save it as .xlsx, .tsv or .json",
+    b"\xd0\xcf\x11\xe0": "is an old Excel file (.xls); save it as .xlsx",
+    b"PAR1": "is a parquet file; save it as JSON Lines",
+}
+
+
+def load(path: Path, observer: Observer) -> bytes:
+    """Return a file's bytes; raises InputError."""
+    try:
+        return read_given(path, observer.message)
+    except FileNotFoundError as error:
+        if path.is_symlink():
+            raise InputError([f"{path}: is a link to {path.readlink()}, which does not exist"]) from error
+        raise InputError([f"{path}: no such file{_near_file(path)}"]) from error
+    except IsADirectoryError as error:
+        raise InputError([f"{path}: is a folder; name the prediction file in it"]) from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError([f"{path}: cannot be read: {reason}"]) from error
+
+
+def _near_file(path: Path) -> str:
+    import difflib
+
+    try:
+        there = [entry.name for entry in islice(path.parent.iterdir(), _NEIGHBOURS)]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, there, 1, 0.8)
+    return f"; did you mean {path.with_name(near[0])}?" if near else ""
+
+
+def refusal(data: bytes) -> str:
+    """Return why bytes cannot be a text file with records; empty if they can."""
+    for magic, reason in _MAGIC.items():
+        if data.startswith(magic):
+            return reason
+    if b"\x00" in data[:2]:
+        return "is UTF-16 or UTF-32, or not text; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
+    if not data[:4096].strip(BLANK) and not data.strip(BLANK):
+        return "is empty"
+    return ""
+
 
 __all__ = [
     "PredictionFile",
@@ -65,8 +114,8 @@ __all__ = [
 _BOM = b"\xef\xbb\xbf"
 _LARGE = 1 << 23
 """Minimum size, in bytes, from which reading is slow enough to show its progress."""
-_PLAIN_FIELDS = 2
-"""`qid` and `predictions`."""
+_STEP = 4096
+"""After so many records, the progress is shown."""
 
 
 def read_predictions(
@@ -74,10 +123,11 @@ def read_predictions(
 ) -> PredictionFile:
     """Read a prediction file (`-`: standard input); raises `InputError` with every problem found."""
     path = None if str(given) == "-" else Path(given)
+    observer = observer or Silent()
     label = "<stdin>" if path is None else str(given)
-    data = (stdin or sys.stdin.buffer).read() if path is None else source.load(path)
+    data = (stdin or sys.stdin.buffer).read() if path is None else load(path, observer)
     with _without_collection():
-        return _Reading(label, path, data, observer or Silent()).result()
+        return _Reading(label, path, data, observer).result()
 
 
 @contextmanager
@@ -102,8 +152,9 @@ class _Reading:
         self._convert: Convert | None = None
         self._warnings: list[str] = []
         self._scored = foreign.ScoredFile()
-        self._text: JsonText | None = None
-        """The JSON text, to find the position of entries; None if the file is not JSON."""
+        self._is_table = False
+        self._filter: object = None
+        """The first filter of a log of lm-evaluation-harness, which repeats every output for each of its filters."""
         self._merger = Merger(label)
 
     def result(self) -> PredictionFile:
@@ -128,39 +179,40 @@ class _Reading:
     def _read(self) -> None:
         """Read the records; the start of the file decides how they are separated."""
         try:
-            self._data = source.unpacked(self._data)
+            self._data = unpacked(self._data)
         except ValueError as error:
             raise self._refused(str(error)) from error
         if inspect_logs.is_archive(self._data):
             return self._add_log(self._data)
         if tables.is_workbook(self._data):
-            return self._add_entries(self._table_entries())
+            return self._add_table()
+        return self._read_text()
+
+    def _read_text(self) -> None:
         skipped = len(_BOM) if self._data.startswith(_BOM) else 0
         data = self._data[skipped:] if skipped else self._data
-        reason = source.refusal(data)
+        reason = refusal(data)
         if reason:
             raise self._refused(reason)
         head = data[:4096].lstrip(BLANK) or data.lstrip(BLANK)[:4096]
         if head[:1] not in (b"[", b"{") and tables.separator(data):
-            return self._add_entries(self._table_entries())
-        data, mended = mend_surrogates(data)
-        if mended:
-            self._warnings.append(
-                f"{counted(mended, 'lone surrogate')} (half a character, as in \\ud83d) read as U+FFFD"
-            )
-        self._data = b""  # free it: `text` has all that is needed, and is a second copy if something was mended
-        return self._read_json(JsonText(data, self._problems, skipped=skipped), head)
+            self._add_table()
+            return
+        text = JsonText(data, self._problems, skipped=skipped)
+        self._read_json(text, head)
+        if text.halves:
+            halves = counted(len(text.halves), "lone surrogate")
+            self._warnings.append(f"{halves} (half a character, as in \\ud83d) read as U+FFFD")
 
     def _read_json(self, text: JsonText, head: bytes) -> None:
-        self._text = text
         if head.startswith(b"["):
-            self._add_blocks(text, text.array_blocks())
+            self._add_entries(self._watched(text, text.array()))
         elif not head.startswith(b"{"):
             begins = quoted(head[:80].decode(errors="replace"), 20)
-            raise self._refused(f"begins with {begins}; {EXPECTED}")
+            raise self._refused(tables.not_named(head) or f"begins with {begins}; {EXPECTED}")
         elif text.is_lines(_is_record):
             self._format = "jsonl"
-            self._add_blocks(text, text.line_blocks())
+            self._add_entries(self._watched(text, text.lines()))
         else:
             self._add_entries(self._object_entries(text))
 
@@ -178,13 +230,12 @@ class _Reading:
         self._add_entries(Entry(row, 1) for row in found.rows)
         self._format = "inspect_ai"
 
-    def _table_entries(self) -> Iterator[Entry]:
+    def _add_table(self) -> None:
+        self._is_table = True
         try:
-            for row in tables.read_table(self._data):
-                yield Entry(row.cells, row.line)
+            self._add_entries(Entry(row.cells, row.line) for row in tables.read_table(self._data))
         except tables.TableFault as fault:
-            place = (fault.line, ())
-            self._problems.add(fault.message, lambda: place)
+            self._problems.add(fault.message, fault.line)
 
     def _object_entries(self, text: JsonText) -> Iterator[Entry]:
         """Read one object: an inspect_ai log or Mr-Ben's scored file; for any other, report what it may be."""
@@ -196,45 +247,25 @@ class _Reading:
             return
         scored = foreign.read_scored(entry.value)
         if scored is None:
-            text.add_flaw(entry, Flaw(path=(), message=object_message(entry.value, self._label)))
+            self._problems.add(object_message(entry.value, self._label), entry.line)
             return
         self._format, self._scored = "mr-ben", scored
         for qid, predictions in scored.predictions.items():
             yield Entry({"qid": qid, "predictions": predictions}, entry.line)
 
-    def _add_blocks(self, text: JsonText, blocks: Iterator[Block]) -> None:
-        large = len(text.data) >= _LARGE
-        if large:
-            self._observer.phase(f"reading {self._path.name if self._path else self._label} (MB)", len(text.data) >> 20)
-        done = 0
-        for block in blocks:
-            if not self._add_plain(block):
-                self._add_entries(text.entries([block]))
-            if large:
-                end = block.spans[-1][1]
-                self._observer.advance((end >> 20) - (done >> 20))
-                done = end
-
-    def _add_plain(self, block: Block) -> bool:
-        """Add a whole block if its records have only a valid `qid` and `predictions`; return whether it was added."""
-        values = block.values
-        if values is None or self._convert not in (None, convert_own):
-            return False
-        if {*map(type, values)} != {dict} or {*map(len, values)} != {_PLAIN_FIELDS}:  # type: ignore[arg-type]
-            return False
-        try:
-            qids = [value["qid"] for value in values]  # type: ignore[index]
-            predictions = [value["predictions"] for value in values]  # type: ignore[index]
-        except KeyError:
-            return False
-        lists = {*map(type, predictions)} == {list} and all(predictions)
-        if {*map(type, qids)} != {str} or not all(qids) or not lists:
-            return False
-        if {*map(type, chain.from_iterable(predictions))} != {str}:
-            return False
-        self._convert = convert_own
-        self._merger.add_plain(qids, predictions, block.lines)
-        return True
+    def _watched(self, text: JsonText, entries: Iterator[Entry]) -> Iterator[Entry]:
+        """Yield the entries, and show the progress if the file is large."""
+        if len(text.data) < _LARGE:
+            yield from entries
+            return
+        size, shown = len(text.data) >> 20, 0
+        self._observer.phase(f"reading {self._path.name if self._path else self._label} (MB)", size)
+        for number, entry in enumerate(entries):
+            yield entry
+            if number % _STEP == 0:
+                self._observer.advance((text.position >> 20) - shown)
+                shown = text.position >> 20
+        self._observer.advance(size - shown)
 
     def _add_entries(self, entries: Iterable[Entry]) -> None:
         """Add valid entries and report problems of the others."""
@@ -246,6 +277,8 @@ class _Reading:
                 self._add_flaws(entry, [Flaw(path=(), message=found)])
                 continue
             self._convert = self._convert or self._converter(entry.value)
+            if self._filter is not None and self._filter != entry.value.get("filter", self._filter):
+                continue
             record = self._convert(entry.value)
             flaws = record if isinstance(record, list) else tidy_fields(record.fields)
             self._add_flaws(entry, flaws)
@@ -254,7 +287,7 @@ class _Reading:
 
     def _converter(self, first: Row) -> Convert:
         """Choose the format by the first record."""
-        if self._text is None:
+        if self._is_table:
             self._format = "vlmevalkit" if "index" in first else "csv"
             return foreign.convert_table_row
         match None if is_own(first) else foreign.recognise(first):
@@ -265,7 +298,7 @@ class _Reading:
                 self._format = "evalplus"
                 return foreign.convert_evalplus
             case "lmms-eval":
-                self._format = "lmms-eval"
+                self._format, self._filter = "lmms-eval", first.get("filter")
                 if not foreign.has_own_id(first):
                     self._warnings.append(
                         "lmms-eval's row numbers (doc_id) are used as qids, because the log does not name the questions"
@@ -277,11 +310,7 @@ class _Reading:
 
     def _add_flaws(self, entry: Entry, flaws: Iterable[Flaw]) -> None:
         for flaw in flaws:
-            if self._text is not None:
-                self._text.add_flaw(entry, flaw)
-            else:
-                place = (entry.line, flaw.path)
-                self._problems.add(flaw.message, lambda place=place: place)  # type: ignore[misc]
+            self._problems.add(flaw.message, entry.line, entry.path + flaw.path)
 
     def _cut_cells(self, records: list[PredictionRecord]) -> Iterator[str]:
         if tables.is_workbook(self._data):

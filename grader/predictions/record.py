@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.files.json_text import MAX_DEPTH, Flaw, quoted
-from grader.files.problems import MOST
+from grader.files.json_text import MAX_DEPTH, MOST, Flaw, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -170,6 +169,11 @@ def names(things: Collection[str]) -> str:
     return f"{shown} and {len(things) - _NAMES_SHOWN} more" if len(things) > _NAMES_SHOWN else shown
 
 
-def counted(number: int, noun: str) -> str:
-    """Return `1 record`, `2 records`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def all_of(number: int, noun: str) -> str:
+    """Return `the only record`, `all 2 records`."""
+    return f"the only {noun}" if number == 1 else f"all {number:,} {noun}s"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return `1 record`, `2 records`; `plural` is that of a noun without a simple one."""
+    return f"{number} {noun}" if number == 1 else f"{number:,} {plural or f'{noun}s'}"

@@ -1,33 +1,46 @@
-"""Select the tasks to grade, and their predictions."""
+"""Compare a file's qids with the benchmark's, and select the tasks to grade and their predictions."""
 
 from __future__ import annotations
 
+import datetime
 import hashlib
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.errors import InputError, UsageError
-from grader.predictions.known import check_against, missing_problem, unknown_problems
+from grader.files.json_text import MOST, quoted
+from grader.predictions.record import counted, names
+from grader.results.provenance import Part, ids_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from grader.options import Options
     from grader.predictions.file import PredictionFile
     from grader.task import Task
 
+PARTIAL = "Partial run: "
+"""Beginning of the note on a run of some tasks."""
+
 
 def select(
-    tasks: Mapping[str, Task], file: PredictionFile, options: Options, unit: str, *, whole_units: bool
+    tasks: Mapping[str, Task],
+    file: PredictionFile,
+    options: Options,
+    unit: str,
+    *,
+    whole_units: bool,
+    date: str | None = None,
 ) -> tuple[dict[str, list[str]], list[str]]:
     """Return the predictions of the tasks to grade, by qid in the benchmark's order, and notes.
 
     A task without predictions is wrong or an error, depending on `--missing`. `unit` is the name of a task in
-    messages. Raises InputError, UsageError.
+    messages, `date` the column with its day. Raises InputError, UsageError.
     """
     known = list(tasks)
-    wanted = chosen(tasks, options, unit, whole_units=whole_units)
+    wanted = chosen(tasks, options, unit, whole_units=whole_units, date=date)
     check = check_against(file, known)
     problems = unknown_problems(file, check, known, unit=unit)
     missing = [qid for qid in check.missing if qid in wanted]
@@ -38,17 +51,26 @@ def select(
     have = {record.qid: record.predictions for record in file.records}
     notes = []
     if len(wanted) < len(known):
-        notes.append(f"Partial run: --limit or --id selects {len(wanted)} of {len(known)} qids.")
+        notes.append(f"{PARTIAL}{_selecting(options)} selects {len(wanted)} of {len(known)} qids.")
     if missing:
         notes.append(f"{len(missing)} of {len(wanted)} {unit}s have no prediction and count as wrong.")
     return {qid: have.get(qid, []) for qid in wanted}, notes
 
 
-def chosen(tasks: Mapping[str, Task], options: Options, unit: str, *, whole_units: bool) -> dict[str, None]:
-    """Return the ids that `--id` and `--limit` select; raises UsageError for an unknown id.
+def _selecting(options: Options) -> str:
+    dates = (f"--{name} {day}" for name, day in (("since", options.since), ("until", options.until)) if day)
+    return " ".join(dates) or "--limit or --id"
 
-    `whole_units`: the tasks of one unit are selected together or not at all.
+
+def chosen(
+    tasks: Mapping[str, Task], options: Options, unit: str, *, whole_units: bool, date: str | None = None
+) -> dict[str, None]:
+    """Return the ids that `--since`, `--until`, `--id` and `--limit` select; raises UsageError, InputError.
+
+    `whole_units`: the tasks of one unit are selected together or not at all. `date`: the column with a task's day.
     """
+    if options.since or options.until:
+        tasks = _between(tasks, options, unit, date)
     of_unit = {qid: task.observation if whole_units else qid for qid, task in tasks.items()}
     units = dict.fromkeys(of_unit.values())
     if options.ids:
@@ -62,6 +84,32 @@ def chosen(tasks: Mapping[str, Task], options: Options, unit: str, *, whole_unit
         units = {name: None for name in units if name in named}
     kept = set(list(units)[: options.limit])
     return {qid: None for qid in tasks if of_unit[qid] in kept}
+
+
+def _between(tasks: Mapping[str, Task], options: Options, unit: str, column: str | None) -> dict[str, Task]:
+    """Return the tasks of the days from `--since` to `--until`, both included."""
+    if column is None:
+        raise UsageError("--since, --until: this benchmark has no dates (`date` in [columns] of benchmark.toml).")
+    since, until = _day(options.since or "0001-01-01"), _day(options.until or "9999-12-31")
+    days = {}
+    for qid, task in tasks.items():
+        try:
+            days[qid] = datetime.date.fromisoformat(str(task.row.get(column))[:10])
+        except ValueError:
+            value = quoted(str(task.row.get(column)))
+            raise InputError([f"{unit} {quoted(qid)}: {value} in column {column} is not a day: 2024-08-01"]) from None
+    found = {qid: task for qid, task in tasks.items() if since <= days[qid] <= until}
+    if not found:
+        first, last = min(days.values()), max(days.values())
+        raise UsageError(f"{_selecting(options)}: no {unit} is of these days; the data has {first} to {last}.")
+    return found
+
+
+def _day(text: str) -> datetime.date:
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{quoted(text)} is not a day; write it like 2024-08-01.") from None
 
 
 def fingerprint(predictions: Mapping[str, list[str]]) -> str:
@@ -86,3 +134,89 @@ def _hash(predictions: Mapping[str, list[str]]) -> str:
         before = b","
     digest.update(b"}")
     return digest.hexdigest()[:16]
+
+
+_SUGGESTIONS = 5
+"""Number of unknown qids that get a "did you mean"; each is compared with up to `_CANDIDATES` known ones."""
+_CANDIDATES = 2000
+
+_RIGHT = "Are the benchmark (-b), the split (--split) and the data (--data) right?"
+
+
+class QidCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """The unknown and the missing qids of a file."""
+
+    unknown: list[str]
+    """In file order."""
+    missing: list[str]
+    """In the benchmark's order."""
+
+
+def check_against(file: PredictionFile, known: Collection[str]) -> QidCheck:
+    """Compare the file's qids with the benchmark's; the caller decides whether missing ones are an error."""
+    expected = set(known)
+    have = {record.qid for record in file.records}
+    return QidCheck(
+        unknown=[record.qid for record in file.records if record.qid not in expected],
+        missing=[qid for qid in known if qid not in have],
+    )
+
+
+def unknown_problems(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> list[str]:
+    """Return one line for each unknown qid, with the most similar known one; a single line if all are unknown.
+
+    If most are unknown, the last line asks whether the benchmark, the split and the data are right.
+    """
+    where = {record.qid: record.where for record in file.records}
+    if check.unknown and len(check.unknown) == len(file.records):
+        both = f"the file has {names(check.unknown)}, the benchmark {names(known)}"
+        return [f"{where[check.unknown[0]]}: $.qid: no qid of the file is a {unit} of the benchmark: {both}. {_RIGHT}"]
+    lines = []
+    for number, qid in enumerate(check.unknown[:MOST]):
+        near = _nearest(qid, known) if number < _SUGGESTIONS else None
+        hint = f"; did you mean {quoted(near)}?" if near else ""
+        lines.append(f"{where[qid]}: $.qid: the benchmark has no {unit} {quoted(qid)}{hint}")
+    hidden = len(check.unknown) - MOST
+    lines += [f"... and {hidden:,} more unknown qids"] if hidden > 0 else []
+    if 2 * len(check.unknown) > len(file.records):
+        lines.append(f"{len(check.unknown):,} of {len(file.records):,} qids are unknown. {_RIGHT}")
+    return lines
+
+
+def missing_problem(file: PredictionFile, check: QidCheck, known: Collection[str], *, unit: str = "task") -> str:
+    """Return the line that says which tasks have no prediction and what `--missing wrong` would do."""
+    some = f"{len(check.missing)} of {counted(len(known), unit)} without a prediction: {names(check.missing)}"
+    return f"{file.path or file.name}: $: {some}; --missing wrong counts them as wrong"
+
+
+def _nearest(qid: str, known: Collection[str]) -> str | None:
+    """Return a known qid that differs only by case, blanks or leading zeros, else one with a similar spelling."""
+    import difflib
+
+    plain = _plain(qid)
+    for candidate in known:
+        if _plain(candidate) == plain:
+            return candidate
+    if qid.isdigit():  # every number is similar to some other number
+        return None
+    near = difflib.get_close_matches(qid[:200], list(islice(_alike(qid, known), _CANDIDATES)), 1, 0.8)
+    return near[0] if near else None
+
+
+def _alike(qid: str, known: Collection[str]) -> Iterator[str]:
+    """Yield known qids of similar length with a common start or end: cheap, and enough to find typing errors."""
+    for candidate in known:
+        same_end = candidate[:3] == qid[:3] or candidate[-3:] == qid[-3:]
+        if same_end and abs(len(candidate) - len(qid)) <= 3:
+            yield candidate
+
+
+def _plain(qid: str) -> str:
+    return qid.strip().casefold().lstrip("0")
+
+
+def part_of(chosen: Collection[str], known: Collection[str]) -> Part | None:
+    """Return the chosen part of the known ids; None if all were chosen."""
+    if len(chosen) >= len(known):
+        return None
+    return Part(n=len(chosen), of=len(known), ids_hash=ids_hash(chosen))

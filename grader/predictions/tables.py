@@ -14,6 +14,7 @@ from grader.files.json_text import quoted
 if TYPE_CHECKING:
     from _csv import Reader
     from collections.abc import Iterator
+    from zipfile import ZipInfo
 
     from grader.predictions.record import Row
 
@@ -24,6 +25,9 @@ ID_COLUMNS = ("index", "qid")
 TEXT_COLUMN = "prediction"
 _UNPACKED_LIMIT = 2 << 30
 """Maximum unpacked size of a workbook, in bytes: a few kilobytes of zip can claim terabytes."""
+_METHODS = (0, 8)
+"""How a workbook's parts may be packed: not at all, or with deflate."""
+_EXCEL_ROWS = 1 << 20
 _SEPARATORS = {"\t": "tab", ",": "comma"}
 _EXCEL_CONTROL = re.compile(r"_x00([01][0-9A-Fa-f])_")
 
@@ -56,6 +60,19 @@ def separator(data: bytes) -> str | None:
         if TEXT_COLUMN in names and names.intersection(ID_COLUMNS):
             return mark
     return None
+
+
+def not_named(head: bytes) -> str:
+    """Return what is missing in the first line of a text that looks like a table; empty if it looks like none."""
+    line = head.splitlines()[0].decode(errors="replace")
+    mark = max("\t,;", key=line.count)
+    names = [name.strip().strip('"') for name in line.split(mark)]
+    if len(names) < 2 or len(head.splitlines()) < 2 or not all(map(str.isidentifier, names)):
+        return ""
+    if mark == ";":
+        return "is a table separated by semicolons; separate the columns by commas or tabs"
+    columns = ", ".join(map(quoted, names[:20]))
+    return f'has the columns {columns}; a table of predictions needs "qid" (or "index") and "{TEXT_COLUMN}"'
 
 
 def read_table(data: bytes) -> Iterator[TableRow]:
@@ -114,7 +131,7 @@ def _workbook_rows(data: bytes) -> Iterator[TableRow]:
     try:
         with warnings.catch_warnings(), zipfile.ZipFile(io.BytesIO(data)) as archive:
             warnings.simplefilter("ignore")  # openpyxl warns about styles and extensions, which affect no score
-            _check_unpacked(sum(entry.file_size for entry in archive.infolist()))
+            _check_entries(archive.infolist())
             yield from _sheet_rows(data)
     except TableFault:
         raise
@@ -125,9 +142,12 @@ def _workbook_rows(data: bytes) -> Iterator[TableRow]:
         raise TableFault(1, f"not a readable .xlsx workbook ({reason}); was it cut off?") from error
 
 
-def _check_unpacked(size: int) -> None:
-    if size > _UNPACKED_LIMIT:
+def _check_entries(entries: list[ZipInfo]) -> None:
+    if sum(entry.file_size for entry in entries) > _UNPACKED_LIMIT:
         raise TableFault(1, f"the workbook unpacks to more than {_UNPACKED_LIMIT:,} bytes")
+    # Python unpacks other methods without a limit, whatever size is announced.
+    if any(entry.compress_type not in _METHODS for entry in entries):
+        raise TableFault(1, "the workbook is compressed in a way that workbooks never are")
 
 
 def _sheet_rows(data: bytes) -> Iterator[TableRow]:
@@ -139,7 +159,8 @@ def _sheet_rows(data: bytes) -> Iterator[TableRow]:
     try:
         seen = []
         for sheet in book.worksheets:
-            rows = sheet.iter_rows(values_only=True)
+            sheet.reset_dimensions()  # what a file says of its own size may be wrong
+            rows = _bounded(sheet.iter_rows(values_only=True))
             header = [str(cell).strip() if cell is not None else "" for cell in next(rows, ())]
             if _has_columns(header):
                 _check_header(header)
@@ -153,10 +174,18 @@ def _sheet_rows(data: bytes) -> Iterator[TableRow]:
         book.close()
 
 
+def _bounded(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
+    """Yield rows; raises TableFault for more than a sheet can have, because a row can have any number."""
+    for number, row in enumerate(rows, 1):
+        if number > _EXCEL_ROWS:
+            raise TableFault(number, f"a sheet has at most {_EXCEL_ROWS:,} rows")
+        yield row
+
+
 def _filled_rows(header: list[str], rows: Iterator[tuple[object, ...]]) -> Iterator[TableRow]:
     for number, cells in enumerate(rows, 2):
         if any(cell is not None for cell in cells):
-            named = zip(header, cells, strict=False)
+            named = zip(header, (*cells, *[None] * len(header)), strict=False)
             yield TableRow(number, {name: _excel_text(cell) for name, cell in named if name})
 
 

@@ -4,32 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
 from grader.errors import InputError
-from grader.results import short
+from grader.results.provenance import Calls as Calls
 from grader.results.provenance import (
     CanaryProvenance,
-    FlakeProvenance,
     IntervalMethod,
     JudgeProvenance,
     NodeProvenance,
+    OfficialProvenance,
     Provenance,
     SandboxProvenance,
     SelftestProvenance,
 )
+from grader.results.provenance import FirstDifference as FirstDifference
+from grader.results.provenance import Part as Part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = [
     "READINGS",
     "SCHEMA",
     "CanaryProvenance",
-    "FlakeProvenance",
     "IntervalMethod",
     "JudgeProvenance",
     "Metric",
     "NodeProvenance",
+    "OfficialProvenance",
     "Outcome",
     "Part",
     "Provenance",
@@ -111,10 +116,16 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     careful: Reading
     unit: str | msgspec.UnsetType = msgspec.UNSET
     """The id of the observation (task, question, circular group), if it is not the qid."""
+    family: str | msgspec.UnsetType = msgspec.UNSET
+    """The family of its task, if tasks are variants of one another."""
     groups: Mapping[str, str | list[str]] | msgspec.UnsetType = msgspec.UNSET
     """Category field -> value(s), for breakdowns."""
     flags: list[str] | msgspec.UnsetType = msgspec.UNSET
     """Oddities of the prediction itself, for example `truncated`."""
+    calls: Calls | msgspec.UnsetType = msgspec.UNSET
+    """Code: the program's answers beside the reference solution's, if the task has one."""
+    tests: list[bool] | msgspec.UnsetType = msgspec.UNSET
+    """Code in a pool, if requested: whether each test of a program that fails is right, in the order of the tests."""
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="extra")
     """The scorer's own data of the sample; `read_facts` reads it."""
 
@@ -122,10 +133,25 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
         """Return the named reading."""
         return self.official if name == "official" else self.careful
 
+    def other_call(self, reading: Reading) -> FirstDifference | None:
+        """Return the first call that explains why a reading gives no credit, if its detail does not name it already.
+
+        Answers that are shown alike differ in what the call prints or changes.
+        """
+        first = self.calls.first if isinstance(self.calls, Calls) else None
+        if first is None or reading.credit >= 1 or first.expected == first.returned or first.call in reading.detail:
+            return None
+        return first
+
     @property
     def cluster(self) -> str:
         """The observation that this sample belongs to."""
         return self.qid if self.unit is msgspec.UNSET else self.unit
+
+    @property
+    def independent_unit(self) -> str:
+        """What varies independently of the others: the family of its task, or else its observation."""
+        return self.cluster if self.family is msgspec.UNSET else self.family
 
     def labels(self) -> Iterator[str]:
         """Yield the groups of this sample, as `field=value`."""
@@ -167,8 +193,8 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """Number of observations (tasks, questions, groups)."""
     bounds: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
     """If samples are unscored: the value if all of them were wrong, and if all were right."""
-    with_flakes: tuple[float, float] | msgspec.UnsetType = msgspec.UNSET
-    """`ci95`, widened by the largest effect of flaky verdicts that the machine's ledger does not rule out."""
+    dropped: int | msgspec.UnsetType = msgspec.UNSET
+    """Number of observations that are not in the value, because too few of their samples are scored."""
 
     @property
     def number(self) -> float:
@@ -183,14 +209,6 @@ def is_same(official: Metric | None, careful: Metric | None) -> bool:
     if official is None or careful is None or official.value is None or careful.value is None:
         return official is not None and careful is not None and official.value == careful.value
     return abs(official.value - careful.value) < 1e-9
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of a benchmark that was graded."""
-
-    n: int
-    of: int
-    ids_hash: str
 
 
 class UnscoredCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,6 +239,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Number of samples that are unscored in at least one reading."""
     unscored_by_reading: UnscoredCounts = UnscoredCounts()
     provenance: Provenance = Provenance()
+    judge: int | msgspec.UnsetType = msgspec.UNSET
+    """Code: the version of the rules by which careful verdicts are reached; absent in files of version 1."""
     facts: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     """The scorer's own data of the run; `read_facts` reads it."""
     baselines: dict[str, dict[str, float]] = {}
@@ -237,18 +257,18 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         counts = f"{len(self.samples)} samples; official and careful differ on {len(self.differences())}"
         if self.unscored:
             counts += f"; {self.unscored} unscored"
-        return short.table(title, [self._row(name) for name in names], counts)
+        return _table(title, [self._row(name) for name in names], counts)
 
-    def _row(self, name: str) -> short.Row:
+    def _row(self, name: str) -> _Row:
         official, careful = self.metric(name, "official"), self.metric(name, "careful")
         values = [None if metric is None else metric.value for metric in (official, careful)]
         (first, *_) = [metric for metric in (careful, official) if metric is not None]
-        return short.Row(name=name, official=values[0], careful=values[1], ci95=first.ci95, n=first.n)
+        return _Row(name=name, official=values[0], careful=values[1], ci95=first.ci95, n=first.n)
 
     def __repr__(self) -> str:
         """Return one line: all samples of a run would be megabytes of text."""
         counts = f"{len(self.metrics)} metrics, {len(self.samples)} samples, {self.unscored} unscored"
-        return short.line([self.benchmark, self.split, self.protocol], counts)
+        return _line([self.benchmark, self.split, self.protocol], counts)
 
     def metric(self, name: str, reading: ReadingName = "official", group: str | None = None) -> Metric | None:
         """Return the named metric, or None if this report does not have it."""
@@ -294,3 +314,72 @@ def by_observation(samples: Iterable[SampleResult]) -> dict[str, list[SampleResu
     for sample in samples:
         found.setdefault(sample.cluster, []).append(sample)
     return found
+
+
+_MOST_METRICS = 20
+_MOST_CHARACTERS = 60
+_HEAD = ("metric", "official", "careful", "95 % interval (careful)", "n")
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric in both readings, in percent."""
+
+    name: str
+    official: float | None
+    careful: float | None
+    ci95: tuple[float, float] | None
+    """The interval of the careful value, or of the official one if there is no careful value."""
+    n: int
+
+
+def _table(title: Sequence[str], metrics: Sequence[_Row], counts: str) -> str:
+    """Return a title, the metrics as a table, and a last line."""
+    rows = [_HEAD, *map(_cells, metrics[:_MOST_METRICS])]
+    lines = [" · ".join(map(_cut, title)), *_aligned(rows)]
+    if len(metrics) > _MOST_METRICS:
+        lines.append(f"... and {len(metrics) - _MOST_METRICS} more metrics")
+    return "\n".join([*lines, counts])
+
+
+def _line(title: Sequence[str], counts: str) -> str:
+    """Return one bounded line that identifies a report."""
+    return f"<Report {' '.join(map(_cut, title))}: {counts}>"
+
+
+def _cells(row: _Row) -> tuple[str, ...]:
+    interval = "" if row.ci95 is None else f"{row.ci95[0]:.1f} to {row.ci95[1]:.1f}"
+    return _cut(row.name), _number(row.official), _number(row.careful), interval, str(row.n)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.rjust(width) if at else cell.ljust(width) for at, (cell, width) in enumerate(pairs)).rstrip()
+        for pairs in (list(zip(row, widths, strict=True)) for row in rows)
+    ]
+
+
+def _cut(text: str) -> str:
+    shortened = text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
+    # Like `grader.reports.text.clean`, which this lower layer must not import.
+    return "".join(character if character.isprintable() else " " for character in shortened)
+
+
+def excluded_from(report: Report) -> str:
+    """Return the metrics that lack the unscored samples: `all metrics`, or their names (`accuracy and recall`).
+
+    A metric that needs only a part of a verdict does not lack them, such as whether a solution is correct.
+    """
+    overall = [metric for metric in report.metrics if metric.group is None]
+    lacking = [metric for metric in overall if metric.bounds is not msgspec.UNSET]
+    if len(lacking) in {0, len(overall)}:
+        return "all metrics"
+    readings: dict[str, list[str]] = {}
+    for metric in lacking:
+        readings.setdefault(metric.name, []).append(metric.reading)
+    *names, last = [name if len(in_) == len(READINGS) else f"{name} ({in_[0]})" for name, in_ in readings.items()]
+    return f"{', '.join(names)} and {last}" if names else last

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class CanaryProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -41,6 +45,18 @@ class NodeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """Why it was left out or no longer used; empty if it was used to the end."""
 
 
+class OfficialProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How the official outcomes of programs with tests were found, in samples."""
+
+    executed: int = 0
+    derived: int = 0
+    """Derived from the recorded answers, and not executed."""
+    audited: int = 0
+    """Derived, and executed all the same to compare."""
+    different: int = 0
+    """Audited, and not the same."""
+
+
 class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where programs were executed, and with which limits."""
 
@@ -65,6 +81,7 @@ class SandboxProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     programs: int = 0
     distinct_programs: int = 0
     verdicts_from_cache: int = 0
+    official: OfficialProvenance | None = None
     canaries: CanaryProvenance | None = None
     """None: nothing ran, or an earlier version graded."""
     nodes: list[NodeProvenance] = []
@@ -135,19 +152,6 @@ class SelftestProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_default
     """CPU time of the calibration program relative to the standard machine; 0: not measured."""
 
 
-class FlakeProvenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The machine's ledger of verdicts that were reached again; see `grade flakes`."""
-
-    flips: int
-    """Verdicts that changed."""
-    checked: int
-    """Verdicts that were reached again, in all runs of this benchmark and protocol on the machine."""
-    bound: float
-    """Upper bound on the share of verdicts that change: exact, one-sided, 95 %."""
-    tasks: dict[str, tuple[int, int]] = {}
-    """Known flaky tasks in this run's data -> (verdicts that changed, verdicts that were reached again)."""
-
-
 class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How the values of a report were obtained."""
 
@@ -173,5 +177,43 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     judge: JudgeProvenance | None = None
     selftest: SelftestProvenance | None = None
     """The valid self-test of this machine, if there is one."""
-    flakes: FlakeProvenance | None = None
-    """None: nothing was executed, or the machine never reached a verdict of this benchmark twice."""
+
+
+class FirstDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """The first call that a program does not answer as the reference solution does; each text is cut."""
+
+    call: str
+    """The call as source."""
+    expected: str
+    """The reference solution's answer."""
+    returned: str
+
+
+class Calls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How many of a program's answers to its task's calls are those of the reference solution."""
+
+    n: int
+    """Number of calls."""
+    same: int
+    """Number of answers that are the same."""
+    alike: int = 0
+    """Number of those that differ and are of the same kind."""
+    first: FirstDifference | None = None
+    """The first call whose answer is not the same."""
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a benchmark that was graded."""
+
+    n: int
+    of: int
+    ids_hash: str
+
+    def in_words(self) -> str:
+        """Return the size of the part in words."""
+        return f"{self.n} of {self.of} ids"
+
+
+def ids_hash(ids: Iterable[str]) -> str:
+    """Return a hash of ids that does not depend on their order."""
+    return hashlib.sha256("\n".join(sorted(ids)).encode(errors="surrogatepass")).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""The plan of a self-test: the data, and predictions with known verdicts."""
+"""The plan of a self-test: which data, and which predictions whose verdict is known."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def choose(options: Options) -> Options:
 
 
 def make(options: Options, declared: Benchmark, tasks: Mapping[str, Task]) -> Plan:
-    """Return the probes of a benchmark's tasks. Raises UsageError if there are none."""
+    """Return the probes of a benchmark's tasks. Raises UsageError if none of them is known to be right."""
     scorer = registry.scorer(declared.scoring)
     probes: dict[str, list[Probe]] = {}
     for probe in scorer.probes(declared, tasks, declared.check_protocol(options.protocol)):
         probes.setdefault(probe.qid, []).append(probe)
-    if not probes:
+    if not any(probe.careful for own in probes.values() for probe in own):
         raise UsageError(
-            f"{declared.id}: there is nothing to test: the data has no gold answers, or the scorer "
-            f"{declared.scoring!r} has no probes. Name data with answers: --data PATH."
+            f"{declared.id}: there is nothing to test: the data has no gold answers or reference solutions, or the "
+            f"scorer {declared.scoring!r} has no probes. Name data with answers: --data PATH."
         )
     return Plan(benchmark=declared, scorer=scorer, options=options, probes=probes)
 

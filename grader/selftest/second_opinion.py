@@ -1,4 +1,4 @@
-"""A second opinion: some of a run's samples are graded again in fresh sandboxes. No verdict of the run changes."""
+"""A second opinion: some of a run's samples are executed again in fresh sandboxes. No verdict of the run changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import io
 import math
 import random
 from collections import Counter
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -15,12 +14,11 @@ from grader import grading
 from grader.errors import UsageError
 from grader.results import READINGS, Outcome
 from grader.sandbox import bubblewrap, docker
-from grader.selftest import ledger
-from grader.selftest.ledger import Check, Flake
-from grader.selftest.machine import load_average
+from grader.selftest import verdict
+from grader.statistics.corrections import most_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from grader.grading import Graded
     from grader.observer import Observer
@@ -28,29 +26,54 @@ if TYPE_CHECKING:
     from grader.results import Report, SampleResult
 
 FEWEST = 20
+SHOWN = 10
 Key = tuple[str, int]
 
 
-def ask(graded: Graded, options: Options, observer: Observer, *, percent: float) -> Check:
-    """Grade some samples of a run again; add the result to the ledger and return it. Raises GradeError."""
+class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+    """The samples to execute again."""
+
+    drawn: list[Key]
+    """Drawn at random from the samples without a timeout."""
+    late: list[Key]
+    """Every timeout."""
+    left: int = 0
+    """Number of samples with a verdict that are neither."""
+
+
+class SecondOpinion(msgspec.Struct, frozen=True, kw_only=True):
+    """The samples that got a second verdict, and those whose verdict changed."""
+
+    chosen: Chosen
+    """Without the samples that are unscored the second time: they count as left."""
+    changed: dict[Key, str]
+    """Sample -> its changes: `careful failed -> passed`."""
+    advice: list[str]
+    sandbox: str
+    """The second sandbox: `bubblewrap (Python 3.12.4)`."""
+
+
+def ask(graded: Graded, options: Options, observer: Observer, *, percent: float) -> SecondOpinion:
+    """Execute some samples of a run again. Raises GradeError."""
     report, sandbox = graded.report, graded.report.provenance.sandbox
     if sandbox is None or graded.file is None:
         raise UsageError("--second-opinion: this run executed no programs, so there is nothing to execute again.")
     texts = {record.qid: record.predictions for record in graded.file.records}
-    chosen = choose(report, percent, random.SystemRandom())
-    again = _again(chosen, texts, options, _other(sandbox.backend), observer)
-    check = compare(report, again, chosen, texts)
-    ledger.add(check)
-    return check
+    chosen = choose(report, texts, percent, random.SystemRandom())
+    return compare(report, _again(chosen, texts, options, _other(sandbox.backend), observer), chosen)
 
 
-def choose(report: Report, percent: float, draw: random.Random) -> list[Key]:
-    """Return the samples to grade again: a share of those with a verdict, at least 20, and every timeout."""
-    scored = [s for s in report.samples if Outcome.UNSCORED not in {s.official.outcome, s.careful.outcome}]
-    count = min(len(scored), max(FEWEST, math.ceil(len(scored) * percent / 100)))
-    drawn = {(sample.qid, sample.sample) for sample in draw.sample(scored, count)}
-    late = {(s.qid, s.sample) for s in scored if Outcome.TIMEOUT in {s.official.outcome, s.careful.outcome}}
-    return [key for s in scored if (key := (s.qid, s.sample)) in drawn | late]
+def choose(report: Report, texts: Collection[str], percent: float, draw: random.Random) -> Chosen:
+    """Return every timeout, and a share of the other predictions with a verdict (at least 20), by ids of `texts`."""
+    scored = [s for s in report.samples if s.qid in texts and Outcome.UNSCORED not in _outcomes(s)]
+    late = [(s.qid, s.sample) for s in scored if Outcome.TIMEOUT in _outcomes(s)]
+    others = [(s.qid, s.sample) for s in scored if Outcome.TIMEOUT not in _outcomes(s)]
+    count = min(len(others), max(FEWEST, math.ceil(len(others) * percent / 100)))
+    return Chosen(drawn=draw.sample(others, count), late=late, left=len(others) - count)
+
+
+def _outcomes(sample: SampleResult) -> set[Outcome]:
+    return {sample.reading(name).outcome for name in READINGS}
 
 
 def _other(backend: str) -> Literal["docker", "bubblewrap"]:
@@ -61,7 +84,7 @@ def _other(backend: str) -> Literal["docker", "bubblewrap"]:
 
 
 def _again(
-    chosen: list[Key],
+    chosen: Chosen,
     texts: Mapping[str, list[str]],
     options: Options,
     sandbox: Literal["docker", "bubblewrap"],
@@ -69,7 +92,7 @@ def _again(
 ) -> Report:
     """Grade the chosen samples again; a task's samples are numbered in the order of `chosen`."""
     predictions: dict[str, list[str]] = {}
-    for qid, sample in chosen:
+    for qid, sample in (*chosen.late, *chosen.drawn):
         predictions.setdefault(qid, []).append(texts[qid][sample])
     records = [{"qid": qid, "predictions": given} for qid, given in predictions.items()]
     runtime = options.runtime if sandbox == "docker" else None
@@ -80,55 +103,75 @@ def _again(
     return grading.grade("-", again, observer, stdin=io.BytesIO(msgspec.json.encode(records))).report
 
 
-def compare(first: Report, second: Report, chosen: list[Key], texts: Mapping[str, list[str]]) -> Check:
-    """Return the result of grading again; samples that are unscored the second time are not counted."""
+def compare(first: Report, second: Report, chosen: Chosen) -> SecondOpinion:
+    """Return which verdicts changed; samples that are unscored the second time are not counted."""
     before = {(sample.qid, sample.sample): sample for sample in first.samples}
     after = {(sample.qid, sample.sample): sample for sample in second.samples}
-    seen, checked = Counter[str](), Counter[str]()
-    flakes: list[Flake] = []
-    for qid, sample in chosen:
-        now = after.get((qid, seen[qid]))
-        seen[qid] += 1
-        if now is None or Outcome.UNSCORED in {now.official.outcome, now.careful.outcome}:
-            continue
-        checked[qid] += 1
-        flakes += _flakes(before[qid, sample], now, texts[qid][sample])
-    return Check(
-        at=datetime.now(UTC).isoformat(timespec="seconds"),
-        source="second opinion",
-        benchmark=first.benchmark,
-        protocol=first.protocol,
-        data_digest=first.provenance.data_digest,
-        sandboxes=(ledger.sandbox_of(first), ledger.sandbox_of(second)),
-        load=load_average(),
-        checked=dict(checked),
-        flakes=flakes,
+    numbers = Counter[str]()
+    pairs: dict[Key, tuple[SampleResult, SampleResult]] = {}
+    for qid, sample in (*chosen.late, *chosen.drawn):
+        now = after.get((qid, numbers[qid]))
+        numbers[qid] += 1
+        if now is not None and Outcome.UNSCORED not in _outcomes(now):
+            pairs[qid, sample] = before[qid, sample], now
+    changed = {key: change for key, pair in pairs.items() if (change := _changes(*pair))}
+    again = Chosen(
+        drawn=[key for key in chosen.drawn if key in pairs],
+        late=[key for key in chosen.late if key in pairs],
+        left=chosen.left + sum(key not in pairs for key in chosen.drawn),
     )
+    advice = _advice([pairs[key] for key in changed], first, second)
+    sandbox = second.provenance.sandbox
+    where = f"{sandbox.backend} (Python {sandbox.python})" if sandbox is not None else ""
+    return SecondOpinion(chosen=again, changed=changed, advice=advice, sandbox=where)
 
 
-def _flakes(before: SampleResult, now: SampleResult, text: str) -> list[Flake]:
-    return [
-        Flake(
-            qid=before.qid,
-            sample=before.sample,
-            program=ledger.program_hash(text),
-            reading=name,
-            verdicts=(str(before.reading(name).outcome), str(now.reading(name).outcome)),
-        )
+def _changes(before: SampleResult, now: SampleResult) -> str:
+    return " and ".join(
+        f"{name} {before.reading(name).outcome} -> {now.reading(name).outcome}"
         for name in READINGS
         if before.reading(name).outcome is not now.reading(name).outcome
-    ]
-
-
-def in_words(check: Check) -> str:
-    """Return a sentence about a second opinion."""
-    checked = sum(check.checked.values())
-    where = f"in fresh sandboxes, {check.sandboxes[-1]}"
-    flipped = {(flake.qid, flake.sample) for flake in check.flakes}
-    if not flipped:
-        return f"Second opinion: {checked} samples were graded again {where}, with the same verdicts."
-    some = ", ".join(f"{f.qid} #{f.sample} {f.reading} {' -> '.join(f.verdicts)}" for f in check.flakes[:10])
-    return (
-        f"Second opinion: {checked} samples were graded again {where}, and {len(flipped)} changed ({some}). The "
-        "verdicts of this run stay as they are; `grade flakes` shows all changed verdicts on this machine."
     )
+
+
+def _advice(changed: Collection[tuple[SampleResult, SampleResult]], first: Report, second: Report) -> list[str]:
+    """Return what to do about changed verdicts, the likeliest cause first."""
+    advice = []
+    pythons = [report.provenance.sandbox.python for report in (first, second) if report.provenance.sandbox]
+    if len(set(pythons)) > 1:
+        advice.append(f"The sandboxes have different versions of Python ({' and '.join(pythons)}): this can be why.")
+    either = {outcome for pair in changed for sample in pair for outcome in _outcomes(sample)}
+    if Outcome.TIMEOUT in either:
+        advice.append(verdict.TIME)
+    if Outcome.OUT_OF_MEMORY in either:
+        advice.append(verdict.MEMORY)
+    return advice or ["These programs or their tests seem to depend on chance: no verdict on them is certain."]
+
+
+def in_words(opinion: SecondOpinion) -> str:
+    """Return what a second opinion found, and what to do."""
+    checked = len(opinion.chosen.drawn) + len(opinion.chosen.late)
+    changed = [f"{qid} #{sample} {change}" for (qid, sample), change in opinion.changed.items()]
+    more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
+    which = f" ({', '.join(changed[:SHOWN])}{more})" if changed else ""
+    found = (
+        f"Second opinion: {checked} samples were executed again in fresh sandboxes, {opinion.sandbox}, and "
+        f"{len(changed)} of them changed{which}. {_bounds(opinion)}"
+    )
+    if not changed:
+        return f"{found} --second-opinion with a higher percentage lowers the bound."
+    return f"{found} The verdicts of this run stay as they are. {' '.join(opinion.advice)}"
+
+
+def _bounds(opinion: SecondOpinion) -> str:
+    """Return how many samples of the run may change. Only the random draw says something about the others."""
+    late, drawn, left = opinion.chosen.late, opinion.chosen.drawn, opinion.chosen.left
+    bounds = []
+    if late:
+        bounds.append(f"{sum(key in opinion.changed for key in late)} of {len(late)} timeouts changed.")
+    if drawn:
+        changed = sum(key in opinion.changed for key in drawn)
+        most = most_of(left, changed, len(drawn))
+        others = f", so at most {most} of the other {left} would (95 % confidence)" if left else ""
+        bounds.append(f"{changed} of {len(drawn)} randomly drawn samples changed{others}.")
+    return " ".join(bounds)

@@ -10,17 +10,61 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from grader.results import READINGS
+from grader.results import READINGS, Outcome
 from grader.results import Outcome as Verdict
-from grader.selftest import mending
 from grader.selftest.outcome import Problem, Strength, Tally, Tested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.results import ReadingName, Report, SampleResult
+    from grader.results import Reading, ReadingName, Report, SampleResult
     from grader.scorers.probe import Kind, Probe
     from grader.selftest.plan import Plan
+
+INSTALLATION = (
+    "This installation of grade gives wrong verdicts: install it again (pip install --force-reinstall), and report it."
+)
+IMAGE = "The sandbox is broken: run grade image clean --all && grade image build, then grade selftest again."
+MEMORY = "Programs have too little memory: raise --memory, or free memory on this machine."
+TIME = "Programs are too slow on this machine: lower --workers, raise --timeout, or stop other load."
+SANDBOX = "The sandbox does not answer: run grade doctor to find the reason."
+CONTAINMENT = "A program that solves nothing gets credit: do not use verdicts of this machine, and report the program."
+NOTHING_REFUSED = (
+    "Either these tests assert nothing, or this machine credits everything: run grade selftest without --data to find "
+    "out which."
+)
+DATA = (
+    "If only this task fails, its reference or its tests are wrong: report it to the benchmark's authors. Else: "
+    + IMAGE
+)
+CHANGING = (
+    "The same prediction gets different verdicts: stop other load, or raise --timeout; `--repeat` shows if it helped."
+)
+
+_BY_OUTCOME = {
+    Outcome.OUT_OF_MEMORY: MEMORY,
+    Outcome.TIMEOUT: TIME,
+    Outcome.UNSCORED: SANDBOX,
+    Outcome.CRASHED: MEMORY,
+}
+
+
+def of_sample(probe: Probe, reading: Reading) -> str:
+    """Return advice for a probe's wrong verdict."""
+    if "MemoryError" in reading.detail:
+        return MEMORY
+    if "ImportError" in reading.detail or "ModuleNotFoundError" in reading.detail:
+        return IMAGE
+    unfinished = {Outcome.SUSPECT: TIME} if "did not finish" in reading.detail else {}
+    by_outcome = _BY_OUTCOME | unfinished
+    if reading.outcome in by_outcome:
+        return by_outcome[reading.outcome]
+    if probe.kind in {"hostile", "stub"} or (probe.kind == "wrong" and probe.needs_tests):
+        return CONTAINMENT
+    if probe.kind in {"reference", "mutant"}:
+        return DATA
+    return IMAGE if probe.kind in {"canary", "calibration", "python"} else INSTALLATION
+
 
 Pairs = list[tuple["Probe", "SampleResult"]]
 
@@ -91,14 +135,14 @@ def _passes_somewhere(sample: SampleResult) -> bool:
     return sample.official.credit >= 1 or sample.careful.credit >= 1
 
 
-def _is_the_tests_fault(probe: Probe, name: str, wanted: bool, credited: dict[ReadingName, bool]) -> bool:
+def _is_the_tests_fault(probe: Probe, name: ReadingName, wanted: bool, credited: dict[ReadingName, bool]) -> bool:
     """Return whether tests that assert nothing explain an unexpected verdict.
 
     The official reading then credits every program that runs; the careful one may credit none, if the tests never call
     the program.
     """
     if not wanted:
-        return probe.needs_tests and credited["official" if name == "official" else "careful"]
+        return probe.needs_tests and credited[name]
     return name == "careful" and credited["official"]
 
 
@@ -106,20 +150,14 @@ def _all_unprotected(plan: Plan, unprotected: set[str]) -> Iterator[Problem]:
     """Yield a problem if programs without a body pass every task: then no probe shows that wrong programs fail."""
     if unprotected and unprotected >= plan.probes.keys():
         what = f"programs without a body pass the tests of every task ({len(unprotected)} of {len(plan.probes)})"
-        yield Problem(what=what, mend=mending.NOTHING_REFUSED, kind="stub")
+        yield Problem(what=what, mend=NOTHING_REFUSED, kind="stub")
 
 
-def _problem(probe: Probe, sample: SampleResult, name: str, wanted: str) -> Problem:
-    reading = sample.reading("official" if name == "official" else "careful")
+def _problem(probe: Probe, sample: SampleResult, name: ReadingName, wanted: str) -> Problem:
+    reading = sample.reading(name)
     why = f" ({' '.join(reading.detail.split())[:200]})" if reading.detail else ""
-    found = f"the {name} reading is {reading.outcome}{why}, expected {wanted}"
-    return Problem(
-        what=f"{probe.qid}: {probe.kind}: {probe.title}: {found}",
-        mend=mending.of_sample(probe, reading),
-        qid=probe.qid,
-        kind=probe.kind,
-        reading="official" if name == "official" else "careful",
-    )
+    what = f"{probe.qid}: {probe.kind}: {probe.title}: the {name} reading is {reading.outcome}{why}, expected {wanted}"
+    return Problem(what=what, mend=of_sample(probe, reading), qid=probe.qid, kind=probe.kind, reading=name)
 
 
 def _metrics(plan: Plan, report: Report) -> Iterator[Problem]:
@@ -131,29 +169,20 @@ def _metrics(plan: Plan, report: Report) -> Iterator[Problem]:
             said = "has no value" if value is None else f"is {value:.4f}"
             yield Problem(
                 what=f"{name} ({reading}) {said}, but a recount of its samples gives {counted:.4f}",
-                mend=mending.INSTALLATION,
+                mend=INSTALLATION,
                 reading=reading,
             )
 
 
 def _changed(plan: Plan, reports: Sequence[Report]) -> Iterator[Problem]:
     """Yield verdicts that differ between repetitions."""
-    for qid, number, reading in changed_verdicts(reports):
-        probe = plan.probes[qid][number]
-        said = [str(_verdicts(report)[qid, number, reading]) for report in reports]
-        yield Problem(
-            what=f"{qid}: {probe.kind}: {probe.title}: the {reading} reading changes: {', '.join(said)}",
-            mend=mending.FLAKE,
-            qid=qid,
-            kind=probe.kind,
-            reading="official" if reading == "official" else "careful",
-        )
-
-
-def changed_verdicts(reports: Sequence[Report]) -> list[tuple[str, int, ReadingName]]:
-    """Return (qid, sample, reading) of the verdicts that differ between reports of the same predictions."""
     tables = [_verdicts(report) for report in reports]
-    return [key for key in tables[0] if len({table.get(key) for table in tables}) > 1]
+    for qid, number, reading in tables[0]:
+        outcomes = [table.get((qid, number, reading), "no result") for table in tables]
+        if len(set(outcomes)) > 1:
+            probe = plan.probes[qid][number]
+            what = f"{qid}: {probe.kind}: {probe.title}: the {reading} reading changes: {', '.join(outcomes)}"
+            yield Problem(what=what, mend=CHANGING, qid=qid, kind=probe.kind, reading=reading)
 
 
 def _verdicts(report: Report) -> dict[tuple[str, int, ReadingName], str]:
@@ -166,7 +195,7 @@ def _lost(plan: Plan, report: Report) -> Iterator[Problem]:
     for qid, probes in plan.probes.items():
         if graded[qid] < len(probes):
             what = f"{qid}: {len(probes)} predictions were given, but the report has results for {graded[qid]}"
-            yield Problem(what=what, mend=mending.INSTALLATION, qid=qid)
+            yield Problem(what=what, mend=INSTALLATION, qid=qid)
 
 
 def _ratios(plan: Plan, report: Report) -> Iterator[float]:
@@ -184,7 +213,7 @@ def _canaries(reports: Sequence[Report]) -> Iterator[Problem]:
         misjudged.update(sandbox.canaries.misjudged if sandbox is not None and sandbox.canaries is not None else {})
     for what, times in misjudged.items():
         said = f"a canary was misjudged: {what}, {times} time{'s' * (times > 1)}; all programs of its sandbox ran again"
-        yield Problem(what=said, mend=mending.IMAGE, kind="canary")
+        yield Problem(what=said, mend=IMAGE, kind="canary")
 
 
 def _strengths(pairs: Pairs) -> Iterator[Strength]:

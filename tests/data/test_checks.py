@@ -167,6 +167,39 @@ def test_an_odd_escape_in_a_test_is_no_fault_and_no_warning(tmp_path: Path) -> N
     )
 
 
+def test_a_declared_column_that_the_data_lack_is_named_with_the_nearest_one(tmp_path: Path) -> None:
+    folder = own(tmp_path, "index\tquestion\tA\tB\tanswr\tplace\n1\tWhich?\tx\ty\tA\there\n")
+    file = predictions(tmp_path, "1")
+    said = 'the columns are "index", "question", "A", "B", "answr", "place"'
+    with pytest.raises(InputError) as caught:
+        check(file, Options(benchmark=folder))
+    assert caught.value.problems == [
+        f'{tmp_path}/q.tsv: no column answer (did you mean "answr"?); {said} (`answer` in [columns] of benchmark.toml)'
+    ]
+    text = (tmp_path / "benchmark.toml").read_text().replace('"answer"\n', '"answr"\ngroups = ["plce"]\n')
+    (tmp_path / "benchmark.toml").write_text(text.replace('split = "split"\n', ""))
+    assert check(file, Options(benchmark=folder))[1:] == [
+        f'The data has no column plce (did you mean "place"?); {said} (`groups: plce` in [columns] of benchmark.toml).'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "advice"),
+    [
+        ("b", "write its letter: B"),
+        ("y", "write its letter: B"),
+        ("1", "write the letter of the option: A (counted from 1) or B (counted from 0)"),
+        ("both", "write the letter of an option"),
+    ],
+)
+def test_a_gold_answer_that_is_no_letter_is_told_what_to_write(answer: str, advice: str, tmp_path: Path) -> None:
+    folder = own(tmp_path, f"index\tquestion\tA\tB\tanswer\n1\tWhich?\tx\ty\t{answer}\n")
+    with pytest.raises(InputError) as caught:
+        check(predictions(tmp_path, "1"), Options(benchmark=folder))
+    (problem,) = caught.value.problems
+    assert problem == f"{tmp_path}/q.tsv:2: 1: the answer {answer!r} is not one of its options A, B; {advice}"
+
+
 def test_a_question_column_without_text_names_the_columns_there_are(tmp_path: Path) -> None:
     declared = declarations.load(own(tmp_path, ""))
     path = tmp_path / "q.tsv"

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.data import download as downloading
-from grader.data import fetch
 from grader.data import load as data
 from grader.data.download import Source, download
 from grader.errors import DataUnavailableError
@@ -116,18 +115,18 @@ def test_a_fetched_file_is_what_grading_reads(server: Files, declare: Callable[[
     declared = declare(f"{server.url}/table.tsv", md5(TABLE))
     with pytest.raises(DataUnavailableError, match="grade fetch own --split test"):
         data.load(declared, "test", "p", None, ["index", "A"])
-    path = fetch.fetch(declared, "test", Silent())
+    path = downloading.fetch(declared, "test", Silent())
     assert path.read_bytes() == TABLE
     assert data.load(declared, "test", "p", None, ["index", "A"]).rows == [{"index": "1", "A": "red"}]
-    assert fetch.fetch(declared, "test", Silent()) == path
+    assert downloading.fetch(declared, "test", Silent()) == path
     assert len(server.ranges) == 1
 
 
 def test_a_wrong_sum_keeps_nothing(server: Files, declare: Callable[[str, str], Benchmark]) -> None:
     declared = declare(f"{server.url}/table.tsv", "0" * 32)
     with pytest.raises(DataUnavailableError, match="not the declared 0000"):
-        fetch.fetch(declared, "test", Silent())
-    assert fetch.kept(declared, "test") is None
+        downloading.fetch(declared, "test", Silent())
+    assert downloading.kept(declared, "test") is None
 
 
 def test_an_address_that_answers_with_an_error_names_the_way_out(
@@ -135,7 +134,7 @@ def test_an_address_that_answers_with_an_error_names_the_way_out(
 ) -> None:
     declared = declare(f"{server.url}/nothing.tsv", "")
     with pytest.raises(DataUnavailableError, match=r"HTTP 404\)\. .*--data FILE"):
-        fetch.fetch(declared, "test", Silent())
+        downloading.fetch(declared, "test", Silent())
 
 
 def test_a_file_that_was_cut_off_goes_on_where_it_was(server: Files, tmp_path: Path) -> None:
@@ -187,7 +186,7 @@ def test_a_server_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
 
 def test_a_file_that_another_process_is_fetching_is_left_to_it(server: Files, tmp_path: Path) -> None:
     with (
-        downloading._locked(tmp_path / "f.partial", tmp_path / "f"),
+        downloading._locked(tmp_path / "f"),
         pytest.raises(DataUnavailableError, match="being fetched by another process"),
     ):
         get(large(server), tmp_path / "f")
@@ -213,11 +212,11 @@ def test_the_files_of_a_repository_are_checked_by_their_git_ids_and_graded_from(
     scorer = registry.scorer("mr_score")
     with pytest.raises(DataUnavailableError, match="grade fetch own"):
         scorer.own_rows(declared, "test", None)
-    folder = fetch.fetch(declared, "test", Silent())
-    assert fetch.kept(declared, "test") == folder
+    folder = downloading.fetch(declared, "test", Silent())
+    assert downloading.kept(declared, "test") == folder
     rows = scorer.own_rows(declared, "test", None)
     assert (len(rows.rows), rows.origin) == (25, f"{server.url}/data/")
     server.files["/data/physics.json"] = b"{}"
     (folder / "physics.json").unlink()
     with pytest.raises(DataUnavailableError, match="not the declared"):
-        fetch.fetch(declared, "test", Silent())
+        downloading.fetch(declared, "test", Silent())

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.data import hub
 from grader.data import load as data
 from grader.errors import DataUnavailableError
 from grader.scorers import declarations
@@ -23,7 +22,7 @@ HUMANEVAL_V = declarations.load("humaneval-v")
 @pytest.fixture
 def deaf(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A hub that accepts connections and never says a word."""
-    monkeypatch.setattr(hub, "SECONDS", 0.3)
+    monkeypatch.setattr(data, "SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         monkeypatch.setenv("HF_ENDPOINT", address)
@@ -31,13 +30,13 @@ def deaf(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_a_hub_that_never_answers_is_given_up(deaf: str) -> None:
-    assert not hub.Question().answered()
+    assert not data.Question().answered()
 
 
 def test_a_hub_that_is_not_there_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{taken.getsockname()[1]}")
-    assert not hub.Question().answered()
+    assert not data.Question().answered()
 
 
 def test_any_answer_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +50,7 @@ def test_any_answer_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     with http.server.HTTPServer(("127.0.0.1", 0), Refusing) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}/")
-        assert hub.Question().answered()
+        assert data.Question().answered()
         server.shutdown()
 
 

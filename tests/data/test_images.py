@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import functools
+import io
+import os
+import random
 from typing import TYPE_CHECKING, Any
 
+import PIL.Image
 import pytest
 
-from grader.data.images import Images, Picture, folder_of
+from grader.data.images import FORMATS, Images, Picture, UnreadableImageError, folder_of, opened
+from grader.models import messages
 from grader.scorers import declarations
 from grader.task import Task
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PNG = b"\x89PNG" + bytes(range(100))
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(100))
 TEXT = base64.b64encode(PNG).decode()
 
 
@@ -27,16 +34,73 @@ def found_of(tasks: dict[str, Task], found: Images) -> dict[str, Picture]:
     return {name: picture for name, task in tasks.items() if (picture := found.of(task)) is not None}
 
 
-@pytest.mark.parametrize("cell", [PNG, TEXT, {"bytes": PNG, "path": "x.png"}, {"bytes": None, "path": TEXT}])
+@pytest.mark.parametrize(
+    "cell",
+    [PNG, TEXT, {"bytes": PNG, "path": "x.png"}, {"bytes": None, "path": TEXT}, f'["{TEXT}"]', f"['{TEXT}']", [PNG]],
+)
 def test_bytes_and_base64_are_images(cell: object) -> None:
     tasks, found = images(a=cell)
     assert (found.of(tasks["a"]), found.has_cell(tasks["a"]), found.is_empty) == (PNG, True, False)
 
 
-@pytest.mark.parametrize("cell", ["gone.png", "", 3, 2.5, "%" * 100, "x\0y", ["a"], "A" * 2001])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "gone.png",
+        "",
+        3,
+        2.5,
+        "%" * 100,
+        "x\0y",
+        ["a"],
+        "A" * 2001,
+        f'["{TEXT}", "{TEXT}"]',
+        "\u00e9" * 2000,
+        "loop",
+        [[PNG]],
+        functools.reduce(lambda inner, _: [inner], range(5000), PNG),
+        {"bytes": {"bytes": PNG}},
+    ],
+    ids=lambda cell: repr(cell)[:20] if not isinstance(cell, list) else "list",
+)
 def test_what_cannot_be_found_is_no_image_and_yet_a_cell(cell: object, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
     tasks, found = images(tmp_path, a=cell)
     assert (found.of(tasks["a"]), found.has_cell(tasks["a"])) == (None, True)
+
+
+def test_a_file_that_is_not_an_image_is_never_an_image(tmp_path: Path) -> None:
+    """Hostile data could name a secret beside it, which would be sent to the model's server."""
+    secret = b"-----BEGIN OPENSSH PRIVATE KEY-----\n" + b"A" * 100
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "id").write_bytes(secret)
+    (tmp_path / "page.eps").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n")
+    os.mkfifo(tmp_path / "pipe")
+    tasks, found = images(tmp_path, a=".ssh/id", b="page.eps", c="pipe", d=secret, e=base64.b64encode(secret).decode())
+    assert found_of(tasks, found) == {}
+
+
+@pytest.mark.parametrize("kind", ["EPS", "PDF", "ICO", "PPM", "JPEG2000"])
+def test_no_decoder_but_those_that_benchmarks_need_is_asked(kind: str) -> None:
+    """Pillow gives EPS to Ghostscript, a program that runs what the image says."""
+    out = io.BytesIO()
+    PIL.Image.new("RGB", (30, 20)).save(out, kind)
+    assert messages.size(out.getvalue()) == (0, 0)
+    with pytest.raises(UnreadableImageError), opened(out.getvalue()) as image:
+        image.load()
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_damaged_image_is_one_error_whatever_the_decoder_does(kind: str) -> None:
+    out = io.BytesIO()
+    PIL.Image.effect_noise((40, 30), 50).convert("RGB").save(out, kind)
+    data, draw = out.getvalue(), random.Random(kind)
+    for _ in range(100):
+        damaged = bytearray(data[: draw.randrange(20, len(data))] if draw.random() < 0.3 else data)
+        for _ in range(draw.randrange(1, 20)):
+            damaged[draw.randrange(8, len(damaged))] = draw.randrange(256)
+        with contextlib.suppress(UnreadableImageError), opened(bytes(damaged)) as image:
+            image.convert("RGB")
 
 
 def test_without_cells_there_are_none() -> None:

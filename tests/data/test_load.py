@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.data import hub
+from grader.data import load
 from grader.data import load as data
 from grader.errors import DataUnavailableError, InputError, UsageError
-from grader.scorers import declarations
+from grader.scorers import declarations, registry
+from tests.made_runs import BENCHMARKS, SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,17 +29,14 @@ COLUMNS = ["qid", "text", "number", "labels"]
 HUMANEVAL_V = declarations.load("humaneval-v")
 
 
-ALL = data.Wanted(None, None)
-
-
 def cells(path: Path) -> list[dict[str, Any]]:
     """A table's rows, each with the cells that have something."""
-    return [{name: cell for name, cell in row.items() if cell is not None} for row in data.read(path, ALL).rows]
+    return [{name: cell for name, cell in row.items() if cell is not None} for row in data.read(path, data.ALL).rows]
 
 
 def problems(path: Path) -> list[str]:
     with pytest.raises(InputError) as caught:
-        data.read(path, ALL)
+        data.read(path, data.ALL)
     return [problem.replace(f"{path.parent}/", "") for problem in caught.value.problems]
 
 
@@ -76,6 +75,7 @@ FORMATS: dict[str, Callable[[Path], None]] = {
     "rows.NDJSON": write_json_lines,
     "rows.json": lambda path: path.write_text(json.dumps(ROWS)) and None,
     "marked.json": lambda path: path.write_bytes(b"\xef\xbb\xbf" + json.dumps(ROWS).encode()) and None,
+    "rows.jsonl.gz": lambda path: path.write_bytes(gzip.compress("\n".join(map(json.dumps, ROWS)).encode())) and None,
     "rows.parquet": write_parquet,
     "parquet-folder": write_parquet_folder,
     "datasets-folder": write_datasets_folder,
@@ -97,6 +97,38 @@ def test_the_same_rows_have_the_same_digest_whatever_the_format(tmp_path: Path) 
         write(tmp_path / name)
         digests.add(data.load(HUMANEVAL_V, "test", "v2", tmp_path / name, COLUMNS).digest)
     assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "name"), [("humaneval-v", "tasks.jsonl"), ("humaneval", "tasks.jsonl"), *SAMPLES.items()]
+)
+def test_the_digest_is_of_what_scoring_uses_however_much_is_read(benchmark: str, name: str) -> None:
+    """A report reads the pictures and the reference solutions too, and must know the data that was graded."""
+    declared = declarations.load(benchmark)
+    scorer = registry.scorer(declared.scoring)
+    place = BENCHMARKS / benchmark / "sample" / name
+    where = (declared, declared.default_split, declared.default_protocol, place, scorer)
+    scored, whole = data.rows_of(*where), data.rows_of(*where, wanted=data.ALL)
+    assert scored.digest == whole.digest
+    assert scored.whole == whole.whole
+    assert all(row.items() <= more.items() for row, more in zip(scored.rows, whole.rows, strict=True))
+
+
+def test_a_reference_solution_changes_the_whole_and_not_what_runs_are_compared_by(tmp_path: Path) -> None:
+    scorer = registry.scorer("execution")
+    loaded = []
+    for number in range(2):
+        path = tmp_path / f"{number}.jsonl"
+        row = {
+            "qid": "q1",
+            "function_signature": "def f():",
+            "test_script": "f()",
+            "ground_truth_solution": str(number),
+        }
+        path.write_text(json.dumps(row))
+        loaded.append(data.rows_of(declarations.load("humaneval-v"), "test", "v2", path, scorer))
+    assert loaded[0].digest == loaded[1].digest
+    assert loaded[0].whole != loaded[1].whole
 
 
 def test_columns_that_nobody_asked_for_are_not_kept_and_not_in_the_digest(tmp_path: Path) -> None:
@@ -154,7 +186,7 @@ def test_every_wrong_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text('{"qid": "q1"}\n{"qid": }\n\n[1]\n')
     assert problems(path) == [
-        "rows.jsonl:2: $.qid: expected a value, found '}'".replace("'", '"'),
+        "rows.jsonl:2: $: expecting value, found '}'".replace("'", '"'),
         "rows.jsonl:4: $: expected an object",
     ]
 
@@ -164,11 +196,11 @@ def test_every_wrong_line_is_named(tmp_path: Path) -> None:
     [
         ("rows.json", b'{"qid": 1}', "rows.json:1: $: begins with '{\"qid\": 1}'; expected a list of objects"),
         ("rows.json", b'[\n{"qid": 1},\n1]', "rows.json:3: $[1]: expected an object"),
-        ("rows.json", b'[{"qid": 1},\n{"qid" 2}]', 'rows.json:2: $[1].qid: expected a colon after the key, found "2"'),
+        ("rows.json", b'[{"qid": 1},\n{"qid" 2}]', 'rows.json:2: $[1]: expecting \':\' delimiter, found "2}]"'),
         ("rows.json", b"", "rows.json:1: the file is empty"),
         ("rows.jsonl", b"\n \n", "rows.jsonl:1: the file is empty"),
         ("rows.jsonl", b'{"qid": 1}\n{"text": "\\ud83d"}\n',
-         "rows.jsonl:2: a lone surrogate (an escape such as \\ud83d without its other half)"),
+         "rows.jsonl:2: $: a lone surrogate (an escape such as \\ud83d without its other half)"),
         ("rows.parquet", b"", "rows.parquet: the file is empty"),
         ("rows.tsv", b"", "rows.tsv:1: the file is empty"),
         ("rows.tsv", b"\na\tb\n", "rows.tsv:1: the line is blank, but should name the columns"),
@@ -192,9 +224,9 @@ def test_what_is_wrong_with_a_file_is_said(name: str, content: bytes, problem: s
         ("q.csv", b"a,b,a,b,a\n", ['q.csv:1: the column "a" is a duplicate: columns 1 and 3 and 5 have this name',
                                    'q.csv:1: the column "b" is a duplicate: columns 2 and 4 have this name']),
         ("q.jsonl", b'{"index": 1, "label": "A"}\n{"index": 2, "label": "A", "label": "B"}\n',
-         ['q.jsonl:2: $: the key "label" is a duplicate in one object, both on line 2']),
+         ['q.jsonl:2: $: the key "label" is a duplicate in one object']),
         ("q.json", b'[{"index": 1, "o": {"A": 1,\n"A": 2}}]',
-         ['q.json:2: $[0].o: the key "A" is a duplicate in one object, on lines 1 and 2']),
+         ['q.json:1: $[0]: the key "A" is a duplicate in one object']),
     ],
 )  # fmt: skip
 def test_a_column_or_key_that_stands_twice_is_refused(
@@ -254,7 +286,7 @@ def test_a_table_may_end_with_any_cell_that_is_whole(end: str, cell: str | None,
 def test_a_nan_that_pandas_wrote_is_an_empty_cell(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text('{"index": 1, "C": NaN}\n')
-    assert data.read(path, ALL).rows == [{"index": 1, "C": None}]
+    assert data.read(path, data.ALL).rows == [{"index": 1, "C": None}]
 
 
 def test_a_row_is_named_by_the_path_as_it_was_given_and_the_line_it_begins_on(
@@ -294,10 +326,10 @@ def test_a_damaged_datasets_folder_is_an_error_that_names_it(tmp_path: Path) -> 
 
 def test_a_file_that_is_not_there_and_a_format_nobody_reads_are_usage_errors(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"^--data .*gone\.jsonl: this file does not exist\.$"):
-        data.read(tmp_path / "gone.jsonl", ALL)
+        data.read(tmp_path / "gone.jsonl", data.ALL)
     (tmp_path / "rows.pickle").write_bytes(b"")
     with pytest.raises(UsageError, match=r"^--data .*rows\.pickle: unknown format; grade reads \.jsonl, "):
-        data.read(tmp_path / "rows.pickle", ALL)
+        data.read(tmp_path / "rows.pickle", data.ALL)
 
 
 def test_without_a_recorded_revision_the_error_says_how_to_give_the_tasks() -> None:
@@ -320,7 +352,7 @@ def test_a_hub_that_cannot_be_reached_is_an_error_that_names_the_file_to_pass_in
         raise error
 
     monkeypatch.setattr(datasets, "load_dataset", refuse)
-    monkeypatch.setattr(hub.Question, "answered", lambda _: True)
+    monkeypatch.setattr(load.Question, "answered", lambda _: True)
     with pytest.raises(DataUnavailableError) as caught:
         data.load(HUMANEVAL_V, "test", "v2", None, ["qid"])
     first, last = str(caught.value).split("\n")
@@ -342,7 +374,7 @@ def test_a_hub_with_another_number_of_rows_is_not_the_benchmark(monkeypatch: pyt
         return datasets.Dataset.from_list(ROWS)
 
     monkeypatch.setattr(datasets, "load_dataset", lend)
-    monkeypatch.setattr(hub.Question, "answered", lambda _: True)
+    monkeypatch.setattr(load.Question, "answered", lambda _: True)
     with pytest.raises(DataUnavailableError) as caught:
         data.load(HUMANEVAL_V, "test", "v2", None, ["qid"])
     revision = "8a3465c8cdcd25f65b3e13651e21cef9406e1799"
@@ -353,10 +385,13 @@ def test_a_hub_with_another_number_of_rows_is_not_the_benchmark(monkeypatch: pyt
 def test_a_benchmarks_own_file_is_found_beside_its_declaration(tmp_path: Path) -> None:
     (tmp_path / "rows.json").write_text(json.dumps(ROWS))
     (tmp_path / "benchmark.toml").write_text(
-        'id = "own"\nname = "Own"\nscoring = "multiple_choice"\ndefault_split = "s"\ndefault_protocol = "p"\n'
+        '\ufeffid = "own"\nname = "Own"\nscoring = "multiple_choice"\ndefault_split = "s"\ndefault_protocol = "p"\n'
         '[columns]\nid = "qid"\n[splits.s]\ndata = "rows.json"\n[splits.empty]\n[protocols.p]\n'
     )
     own = declarations.load(str(tmp_path))
     assert data.load(own, "s", "p", None, ["qid"]).rows == [{"qid": "q1"}, {"qid": "q2"}]
+    (tmp_path / "rows.json").unlink()
+    with pytest.raises(InputError, match=r"benchmark\.toml: the data of split s are missing: there is no .*rows\.json"):
+        data.load(own, "s", "p", None, ["qid"])
     with pytest.raises(DataUnavailableError, match=r"^The data of own \(empty\) is not on this machine\."):
         data.load(own, "empty", "p", None, ["qid"])

@@ -21,10 +21,15 @@ DOCUMENTS = [
     *sorted((ROOT / "benchmarks").glob("*/README.md")),
 ]
 DATA = {
+    "gsm8k": "questions.jsonl",
     "humaneval": "tasks.jsonl",
     "humaneval-v": "tasks.jsonl",
     "mmbench": "questions.tsv",
+    "mmlu-pro": "questions.jsonl",
+    "mmmu": "questions.tsv",
+    "mmstar": "questions.tsv",
     "mr-ben": "data",
+    "pope": "questions.tsv",
     "vstar": "questions.jsonl",
 }
 """Benchmark -> data of its bundled sample."""

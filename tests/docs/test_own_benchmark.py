@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import csv
 import json
 import re
 import tomllib
@@ -60,3 +62,56 @@ def test_every_field_of_the_tables_exists(folder: Path) -> None:
     assert set(named) - known == {"NAME"}
     (inference,) = re.findall(r"^```toml\n(\[inference\].*?)^```", text, re.MULTILINE | re.DOTALL)
     assert set(tomllib.loads(inference)["inference"]) <= set(msgspec.structs.asdict(choice.inference))
+
+
+IMAGE = base64.b64encode((ROOT / "benchmarks/vstar/sample/images").joinpath("0.png").read_bytes()).decode()
+DECLARATIONS = {
+    declared["id"]: (text, declared)
+    for page in (PAGE, PAGE.with_name("readings.md"))
+    for text in re.findall(r"^```toml\n(id = .*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    if (declared := tomllib.loads(text))["scoring"] in ("answer", "multiple_choice")
+}
+LETTERS = {"A": "red", "B": "blue", "C": "green", "D": "yellow", "answer": "B", "category": "x", "hint": ""}
+ROWS: dict[str, list[dict[str, object]]] = {
+    "realworldqa": [LETTERS | {"image": IMAGE}, LETTERS | {"image": f"['{IMAGE}']"}],
+    "scienceqa": [LETTERS | {"image": "sky.png", "E": "black"}, LETTERS | {"image": IMAGE, "hint": "Look up."}],
+    "blink": [LETTERS | {"image": f"['{IMAGE}', '{IMAGE}']"}, LETTERS | {"image": "['a.png', 'b.png']"}],
+    "mathvista": [
+        {"answer": "3", "answer_type": "integer", "choices": "", "answer_option": "", "task": "t"},
+        {"answer": "blue", "answer_type": "text", "choices": "['red', 'blue']", "answer_option": "B", "task": "t"},
+    ],
+    "mmmu-open": [
+        {"id": "a_1", "answer": "B", "options": "['red', 'blue']", "question_type": "multiple-choice"},
+        {"id": "a_2", "answer": "['3', '3.0']", "options": "[]", "question_type": "open"},
+    ],
+    "hallusionbench": [
+        {"index": f"H_VD_x_0_0_{n}", "answer": "Yes", "category": "VD", "l2-category": "x"} for n in (0, 1)
+    ],
+}
+REPLIES = {
+    "mathvista": ["3", "So (B) blue."],
+    "mmmu-open": ["So (B).", "It is 3"],
+    "hallusionbench": ["Yes."] * 2,
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_declaration_of_the_pages_grades_data_in_the_shape_of_its_table(name: str, tmp_path: Path) -> None:
+    text, declared = DECLARATIONS[name]
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "benchmark.toml").write_text(text)
+    rows = [{"index": n, "question": "What is it?", "image": IMAGE} | row for n, row in enumerate(ROWS[name])]
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    with (tmp_path / "data.tsv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, columns, delimiter="\t")
+        writer.writeheader()
+        writer.writerows(rows)
+    replies = zip(rows, REPLIES.get(name, ["It is (B)."] * 2), strict=True)
+    records = [{"qid": str(row[declared["columns"]["id"]]), "predictions": [reply]} for row, reply in replies]
+    (tmp_path / "answers.json").write_text(json.dumps(records))
+    done = grade("answers.json", "-b", name, "--data", "data.tsv", "-o", "page.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "answers_results.json").read_bytes())
+    assert {sample[reading]["outcome"] for sample in results["samples"] for reading in ("official", "careful")} == {
+        "correct"
+    }

@@ -12,9 +12,12 @@ import pytest
 from grader import results
 from grader.results import Outcome
 from grader.scorers.choice import facts as choice
+from grader.scorers.choice.careful.read import read_choice
+from grader.scorers.choice.published import READERS
 from grader.scorers.execution import facts as execution
 from grader.scorers.mr_ben import facts as mr_ben
 from grader.scorers.oddities import NOT_JUDGED, SERVER_FAILURE
+from tests.conftest import ROOT
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "results-file.md").read_text(encoding="utf-8")
 NAMED = set(re.findall(r"`([^`\n]+)`", TEXT))
@@ -71,3 +74,20 @@ def test_tables_name_no_field_that_does_not_exist() -> None:
     rows = re.findall(r"^\| ((?:`[a-z_0-9]+`(?:, )?)+) \|", TEXT, re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
     assert named - known == set()
+
+
+PAGE = (ROOT / "docs" / "readings.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \| `(.+)` \|$", PAGE, re.MULTILINE)
+QUESTIONS = {"absent": "Which object is NOT in the image?", "yes_or_no": "Is the door open?"}
+
+
+@pytest.mark.parametrize(("rule", "options", "reply"), ROWS, ids=[rule for rule, *_ in ROWS])
+def test_an_example_is_read_by_its_rule(rule: str, options: str, reply: str) -> None:
+    texts = dict(zip("ABCD", options.split(" / "), strict=False))
+    text = reply.replace("⏎", "\n").replace("\\|", "|")
+    assert read_choice(text, texts, QUESTIONS.get(rule, "")).rule == rule
+
+
+def test_the_page_has_most_rules_and_all_published_readers() -> None:
+    assert len(ROWS) > 25
+    assert [name for name in READERS if f"| `{name}` |" not in PAGE] == []

@@ -10,7 +10,7 @@ import pytest
 from grader.errors import InfrastructureError
 from grader.executors import apart
 from grader.executors.apart import Apart, name_of
-from grader.sandbox.interface import Place, SupervisorLostError
+from grader.sandbox.interface import SupervisorLostError
 
 ANSWER = {"evidence": {"stopped": None, "status": None, "cpu": 0.0, "wall": 0.0, "waited": 0.0, "oom": False}}
 
@@ -43,7 +43,7 @@ class Backend:
         self.broken = False
         self.lock = threading.Lock()
 
-    def start(self, index: int, *, lint: bool = False, place: Place | None = None) -> Noting:
+    def start(self, index: int, *, lint: bool = False) -> Noting:
         if self.broken:
             raise InfrastructureError("the engine has stopped")
         with self.lock:

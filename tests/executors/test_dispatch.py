@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from grader.errors import InfrastructureError
 from grader.executors import dispatch
 from grader.executors.dispatch import Dispatcher, NodeHandle, NodeLostError
-from grader.executors.messages import Exchanged, Parcel
+from grader.executors.messages import Exchanged, Parcel, job_of, pack
 from grader.observer import Silent
 from grader.sandbox.tickets import Verdict
 
@@ -29,6 +30,7 @@ class Scripted:
         self.ran: list[tuple[str, Any, bool]] = []
         self.silent: set[str] = set()
         self.says = ""
+        self.forged: dict[str, bytes] = {}
 
     def call(self, node: NodeHandle, parcels: list[Parcel], *, last: bool) -> int:
         number = next(self.numbers)
@@ -44,8 +46,10 @@ class Scripted:
         limit = self.dies_after.get(node.name, 10**9)
         some = parcels[: max(0, limit - self.done[node.name])]
         self.done[node.name] += len(some)
-        self.ran += [(node.name, pickle.loads(parcel.job), parcel.tried) for parcel in parcels]
-        verdicts = [pickle.dumps(Verdict(key=p.number, answer={"job": pickle.loads(p.job)})) for p in some]
+        self.ran += [(node.name, job_of(parcel.job), parcel.tried) for parcel in parcels]
+        verdicts = [pack(Verdict(key=p.number, answer={"job": job_of(p.job)})) for p in some]
+        if node.name in self.forged:
+            return Exchanged(verdicts=[self.forged[node.name]], aside=0)
         if len(some) < len(parcels):
             if not self.says:
                 raise NodeLostError("ActorDiedError: it was killed")
@@ -115,6 +119,17 @@ def test_a_job_that_was_on_three_lost_nodes_is_unscored_and_runs_nowhere_else() 
     assert verdict.answer is None
     assert "3 nodes were lost" in verdict.reason
     assert wire.ended == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "reply", [pickle.dumps(Path("forged")), b'{"key": 1, "answer": null}', b'{"key": "0", "answer": [[[[]]]]}', b"["]
+)
+def test_a_reply_that_is_no_verdict_is_never_executed_and_its_node_is_lost(reply: bytes) -> None:
+    wire = Scripted()
+    wire.forged = {"a": reply}
+    found = [verdict.key for verdict in made(wire, "ab").run(jobs(30))]
+    assert sorted(found) == sorted(key for key, _ in jobs(30))
+    assert wire.ended == ["a"]
 
 
 def test_a_silent_node_is_lost_and_its_late_word_is_not_heard(monkeypatch: pytest.MonkeyPatch) -> None:

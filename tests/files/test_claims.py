@@ -88,3 +88,15 @@ def test_many_at_once_leave_one_holder(tmp_path: Path) -> None:
         process.communicate("")
     assert sorted(said) == ["", "", "", "", "", "held\n"]
     assert sorted(process.returncode for process in crowd) == [0, 7, 7, 7, 7, 7]
+
+
+def test_a_link_or_a_pipe_in_place_of_the_lock_file_changes_no_other_file(tmp_path: Path) -> None:
+    """In a folder that others can write to, anybody can put it there."""
+    mine = tmp_path / "mine.txt"
+    mine.write_text("years of work")
+    (tmp_path / ".a_results.json.lock").symlink_to(mine)
+    os.mkfifo(tmp_path / ".b_results.json.lock")
+    with Claims() as claims:
+        claims.take(tmp_path / "a_results.json")
+        claims.take(tmp_path / "b_results.json")
+    assert mine.read_text() == "years of work"

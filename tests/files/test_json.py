@@ -1,87 +1,56 @@
-"""JSON text: where values are, what is wrong with it, and what is safe to print."""
+"""JSON text: the records and their lines, what is wrong with it, and what is safe to print."""
 
 from __future__ import annotations
 
 import json
 
+import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.files import json_records
-from grader.files.json_text import quoted, render_path
-from grader.files.json_walker import find_fault, find_offset
-from grader.files.surrogates import mend_surrogates
+from grader.files import compact_json
+from grader.files.compact_json import without_half_characters
+from grader.files.json_records import JsonText, Problems
+from grader.files.json_text import quoted, render_path, shown
 from tests.conftest import cases
 from tests.files.made import JSON
 
 
-@given(st.text(alphabet='\\ud8cafDC"', max_size=30))
-def test_mending_leaves_everything_but_lone_surrogates_alone(text: str) -> None:
-    content = json.dumps(text).encode()
-    assert mend_surrogates(content) == (content, 0)
-
-
-@given(JSON, st.data())
-def test_the_walker_and_python_agree_on_what_is_json(value: object, data: st.DataObject) -> None:
-    text = json.dumps(value, indent=data.draw(st.sampled_from([None, 1])), ensure_ascii=False)
-    place = data.draw(st.integers(0, len(text)))
-    text = (
-        text[:place]
-        + data.draw(st.sampled_from(list('[]{},:" 0.-e+1tNa\\u\n\x00')))
-        + text[place + data.draw(st.integers(0, 1)) :]
-    )
+@given(st.lists(JSON), st.sampled_from([None, 1]), st.data())
+@settings(max_examples=cases(300))
+def test_an_array_has_the_records_that_python_reads_or_a_problem(
+    values: list[object], indent: int | None, data: st.DataObject
+) -> None:
+    text = json.dumps(values, indent=indent, ensure_ascii=data.draw(st.booleans()))
+    if data.draw(st.booleans()):
+        place = data.draw(st.integers(1, len(text)))
+        text = (
+            text[:place]
+            + data.draw(st.sampled_from(list('[]{},:" 0.-e+1tNa\\u\n\x00')))
+            + text[place + data.draw(st.integers(0, 1)) :]
+        )
+    problems = Problems("f")
+    entries = list(JsonText(text.encode(), problems).array())
     try:
-        json.loads(text)
+        wanted = json.loads(text)
     except ValueError:
-        assert find_fault(text.encode(), (0, len(text.encode()))) is not None
+        assert problems.found
     else:
-        assert find_fault(text.encode(), (0, len(text.encode()))) is None
+        assert repr([entry.value for entry in entries]) == repr([without_half_characters(value)[0] for value in wanted])
+        assert [entry.path for entry in entries] == [(number,) for number in range(len(wanted))]
+        assert all("is a duplicate" in problem for problem in problems.found)
 
 
-def _leaves(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], object]]:
-    inner: list[tuple[str | int, object]] = []
-    if isinstance(value, dict):
-        inner = list(value.items())
-    elif isinstance(value, list):
-        inner = list(enumerate(value))
-    return [(path, value), *(leaf for key, part in inner for leaf in _leaves(part, (*path, key)))]
+_KEY = st.text(alphabet='":\\ab {}[],')
 
 
-@given(JSON)
-@settings(max_examples=50)
-def test_every_value_is_found_where_it_stands(value: object) -> None:
-    text = json.dumps(value, indent=2)
-    for path, leaf in _leaves(value):
-        offset = find_offset(text.encode(), (0, len(text)), path)
-        assert json.JSONDecoder().raw_decode(text[offset:])[0] == leaf
-
-
-_TRICKY = st.text(alphabet='":\\ab {}[],') | st.sampled_from(["\\", ':"', '":', '\\":', ": ", '" :'])
-_TRICKY_JSON = st.recursive(
-    _TRICKY | st.integers(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TRICKY, inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(st.lists(st.dictionaries(_TRICKY, _TRICKY_JSON, max_size=3)), st.sampled_from([":", ": ", " :", "\n : "]))
-@settings(max_examples=cases(300))
-def test_blocks_are_decoded_to_what_python_reads(values: list[dict[str, object]], colon: str) -> None:
-    text = json.dumps(values, separators=(", ", colon))
-    problems = json_records.Problems("f")
-    reader = json_records.JsonText(text.encode(), problems)
-    assert [entry.value for entry in reader.entries(reader.array_blocks())] == json.loads(text)
-    assert problems.found == []
-
-
-@given(_TRICKY, st.lists(st.dictionaries(_TRICKY, _TRICKY_JSON, max_size=2)), st.sampled_from([":", ": ", " :"]))
-@settings(max_examples=cases(300))
-def test_no_repeated_key_escapes_a_block(key: str, values: list[dict[str, object]], colon: str) -> None:
+@given(_KEY, st.lists(st.dictionaries(_KEY, _KEY, max_size=2)), st.sampled_from([":", ": ", " :"]))
+def test_no_duplicate_key_is_missed(key: str, values: list[dict[str, object]], colon: str) -> None:
     plain = json.dumps(values, separators=(", ", colon))[1:-1]
     inner = f'{{"x"{colon}{{{json.dumps(key)}{colon}1, {json.dumps(key)}{colon}2}}}}'
-    problems = json_records.Problems("f")
-    reader = json_records.JsonText(f"[{plain}{', ' if plain else ''}{inner}]".encode(), problems)
-    list(reader.entries(reader.array_blocks()))
+    problems = Problems("f")
+    list(JsonText(f"[{plain}{', ' if plain else ''}{inner}]".encode(), problems).array())
     assert len(problems.found) == 1
     assert "is a duplicate" in problems.found[0]
 
@@ -92,3 +61,79 @@ def test_paths_and_names_are_safe_to_print() -> None:
     )
     assert quoted("x" * 100, 5) == '"xxxxx..."'
     assert quoted("\u202e") == '"\\u202e"'
+
+
+def test_a_short_list_is_shown_as_it_is() -> None:
+    problems = ["preds.json:1: $[0]: one", "preds.json:2: $[1]: one", "preds.json:3: $[2].qid: two", "no place"]
+    assert shown(problems) == problems
+    assert shown([]) == []
+
+
+def test_the_same_problem_is_listed_at_three_places_and_counted_at_the_others() -> None:
+    same = [f"preds.json:{n}: $[{n}]: same" for n in range(1, 71)]
+    assert shown(["preds.json:1: $: other", *same, "preds.json:99: $: last"]) == [
+        "preds.json:1: $: other",
+        "preds.json:1: $[1]: same",
+        "preds.json:2: $[2]: same",
+        "preds.json:3: $[3]: same (and in 67 more places)",
+        "preds.json:99: $: last",
+    ]
+    assert shown(same[:4])[-1] == "preds.json:3: $[3]: same (and in 1 more place)"
+
+
+def test_what_is_left_out_of_a_long_list_is_counted() -> None:
+    problems = [f"preds.json:{n}: $: the qid q{n} is unknown" for n in range(2037)]
+    assert shown(problems) == [*problems[:1000], "... and 1,037 more"]
+    assert shown(problems[:1000]) == problems[:1000]
+    assert shown(problems, 2) == [*problems[:2], "... and 2,035 more"]
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["a b.json:12: $[3].qid: ", "data.tsv:4: ", "data.parquet: row 7: ", "a.json: ", 'x:1: $.m["a: b"].c: ', "a: $: "],
+)
+def test_problems_are_the_same_wherever_they_are(place: str) -> None:
+    lines = shown([place + "expected a string: found 3"] * 3 + ["other.json:1: expected a string: found 3"])
+    assert lines[2:] == [place + "expected a string: found 3 (and in 1 more place)"]
+
+
+@given(st.lists(st.sampled_from(["a:1: x", "a:2: x", "b: y", "z", "a:3: $[1]: y", "a:4: w"])), st.integers(1, 9))
+def test_every_problem_is_listed_or_counted(problems: list[str], most: int) -> None:
+    lines = shown(problems, most)
+    last = lines[-1] if lines else ""
+    left_out = int(last.removeprefix("... and ").removesuffix(" more")) if last.startswith("... ") else 0
+    listed = lines[:-1] if left_out else lines
+    counted = sum(int(line.partition("(and in ")[2].split()[0]) for line in listed if "(and in " in line)
+    assert len(listed) <= most
+    assert len(listed) + counted + left_out == len(problems)
+
+
+class Pair(msgspec.Struct):
+    text: str
+    number: int = 1
+
+
+@pytest.mark.parametrize("text", ["plain", "é 漢 😀", '"\\\n', "half \ud83d", "\ude00\ud83d"])
+def test_a_text_comes_back_as_it_was(text: str) -> None:
+    assert compact_json.decode(compact_json.encode({"a": [text, None, 1.5, True]})) == {"a": [text, None, 1.5, True]}
+    assert compact_json.decode(compact_json.encode(Pair(text))) == {"text": text, "number": 1}
+
+
+def test_the_order_of_keys_changes_nothing_where_they_are_sorted() -> None:
+    one, other = {"b": 1, "a": {"d": "x", "c": 2}}, {"a": {"c": 2, "d": "x"}, "b": 1}
+    assert compact_json.encode(one, in_order=True) == compact_json.encode(other, in_order=True)
+    assert compact_json.encode(one) != compact_json.encode(other)
+    half = [{**value, "e": "\ud83d"} for value in (one, other)]
+    assert compact_json.encode(half[0], in_order=True) == compact_json.encode(half[1], in_order=True)
+
+
+def test_half_characters_are_replaced_where_a_text_is_shown() -> None:
+    data = rb'{"text": "a\ud83dz \ud83d\ude00"}'
+    assert compact_json.decode(data, whole=True) == {"text": "a\ufffdz 😀"}
+    assert compact_json.decode(data) == {"text": "a\ud83dz 😀"}
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff", b'"\x00"', b"[1,2"])
+def test_what_is_not_json_is_a_value_error(data: bytes) -> None:
+    with pytest.raises(ValueError):
+        compact_json.decode(data)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from grader.inference.engine import Engine, Limits
 from grader.inference.log import Log
 from grader.inference.plan import Conversation, Plan, Step
-from grader.models.endpoint import Settings
-from grader.models.messages import user
+from grader.models.messages import Settings, user
 from tests.models.made import SOON, client
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from grader.errors import InputError
 from grader.inference import batch
 from grader.inference.log import Log
 from grader.inference.plan import Conversation, Plan, Step
-from grader.models.endpoint import Settings
-from grader.models.messages import Image, user
+from grader.models.messages import Image, Settings, user
 from tests.inference.made import plan, run, step
 from tests.models.made import PIXEL
 from tests.models.server import ModelServer, say

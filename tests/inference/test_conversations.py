@@ -10,8 +10,7 @@ import pytest
 
 from grader.errors import InputError
 from grader.inference.conversations import Chosen, make
-from grader.models.endpoint import Settings
-from grader.models.messages import Image, Text, size
+from grader.models.messages import Image, Settings, Text, size
 from grader.models.prompt import IMAGE, Turn
 from grader.task import Task
 from tests.models.made import PIXEL

@@ -118,7 +118,6 @@ def test_every_misbehaviour_ends_in_exactly_the_right_samples(path: Path) -> Non
         fail(500),
         Action(status=503),
         Action(hang_up=True),
-        raw(b"<html>sign in</html>", "text/html"),
         raw(b'{"choices": []}'),
         say(None),
         raw(b'{"choices": [{"mess'),

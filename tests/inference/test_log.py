@@ -92,6 +92,13 @@ def test_a_damaged_line_is_refused_with_its_place(path: Path) -> None:
     Log(path).close()
 
 
+def test_a_file_that_is_no_log_is_refused_and_stays_as_it_was(path: Path) -> None:
+    path.write_bytes(text := b"my notes\nand their last line, without an end")
+    with pytest.raises(InputError, match="not a record of `grade infer`"):
+        Log(path)
+    assert path.read_bytes() == text
+
+
 def test_a_reply_stays_and_a_later_one_of_the_same_sample_changes_nothing(path: Path) -> None:
     with Log(path) as log:
         log.append(record(content=None))

@@ -8,10 +8,9 @@ import contextlib
 import gzip
 import io
 import json
-import sys
+import re
 import zipfile
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
 import openpyxl
@@ -25,6 +24,8 @@ from grader.predictions.tables import EXCEL_CELL_LIMIT
 from grader.scorers.execution.assembly import assemble
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from grader.scorers.execution.extraction import Rules
 
 
@@ -235,6 +236,39 @@ def test_a_damaged_table_is_an_input_error_or_harmless(kind: str, data: st.DataO
         read_predictions("-", stdin=io.BytesIO(bytes(damaged)))
 
 
+def repacked(data: bytes, sheet: Callable[[str], str], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return a workbook with another text of its first sheet, and packed in another way."""
+    whole, out = zipfile.ZipFile(io.BytesIO(data)), io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as other:
+        for name in whole.namelist():
+            text = whole.read(name).decode()
+            other.writestr(name, sheet(text) if name.endswith("sheet1.xml") else text)
+    return out.getvalue()
+
+
+TABLE = workbook([["index", "prediction"], [1, "B"], [2, None]])
+
+
+def test_a_workbook_says_nothing_of_its_own_size() -> None:
+    """A row may have any number, and a sheet any dimension: openpyxl fills all rows and columns before."""
+    endless = repacked(
+        TABLE, lambda text: text.replace('r="2"', 'r="99999999999"').replace('r="A2"', 'r="A99999999999"')
+    )
+    assert refusal(endless, "a.xlsx") == ["a.xlsx:1048577: $: a sheet has at most 1,048,576 rows"]
+    for dimension in ("A1", "A1:ZZZ99999999999", "A1:A1"):
+        told = repacked(
+            TABLE, lambda text, it=dimension: re.sub('<dimension ref="[^"]*"', f'<dimension ref="{it}"', text)
+        )  # type: ignore[misc]
+        assert answers(read(told)) == {"1": ["B"], "2": [""]}
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_workbook_packed_as_none_is_is_refused_before_anything_is_unpacked(method: int) -> None:
+    """Python unpacks a piece of these without a limit: 40 kB of bzip2 have 50 GB."""
+    [problem] = refusal(repacked(TABLE, str, method), "a.xlsx")
+    assert problem == "a.xlsx:1: $: the workbook is compressed in a way that workbooks never are"
+
+
 def test_a_workbook_with_damaged_inside_is_an_input_error() -> None:
     whole, out = zipfile.ZipFile(io.BytesIO(workbook([["index", "prediction"], [1, "B"]]))), io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
@@ -262,7 +296,10 @@ def test_a_broken_table_separated_by_commas_says_on_which_line() -> None:
         "a.csv:2: $: not a comma-separated table: unexpected end of data (was the file cut off inside a quoted cell?)"
     ]
     assert refusal(b"qid,prediction\n,A\n", "a.csv") == ['a.csv:2: $.qid: "" is not a valid qid']
-    assert refusal(b"id,answer\n1,A\n", "a.csv")[0].startswith('a.csv:1: $: the file begins with "id,answer')
+    assert refusal(b"id,answer\n1,A\n", "a.csv") == [
+        'a.csv:1: $: the file has the columns "id", "answer"; a table of predictions needs "qid" (or "index") and "prediction"'
+    ]
+    assert "separated by semicolons" in refusal(b"qid;prediction\n1;A\n", "a.csv")[0]
 
 
 # EvalPlus
@@ -332,7 +369,7 @@ def test_gzip_that_is_damaged_says_so() -> None:
 
 
 def test_gzip_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.predictions.source.UNPACKED_LIMIT", 1 << 20)
+    monkeypatch.setattr("grader.files.given.UNPACKED_LIMIT", 1 << 20)
     bomb = gzip.compress(b" " * (1 << 23))
     assert refusal(bomb, "bomb.gz") == ["bomb.gz:1: $: the file unpacks to more than 1,048,576 bytes"]
 
@@ -376,6 +413,17 @@ def test_samples_of_todays_lmms_eval_name_it_in_what_the_task_logged() -> None:
         "vstar_c_acc": 0,
     }
     assert answers(read(lines(sample, other), "a.jsonl")) == {"17": ["The answer is A"], "18": ["raw"]}
+
+
+def test_samples_of_lm_evaluation_harness_take_the_tasks_id_and_are_read_once_for_all_filters() -> None:
+    logged = [
+        {"doc_id": number, "doc": {"task_id": f"HumanEval/{number}"}, "resps": [["    return 1"]], "filter": name}
+        for name in ("create_test", "other")
+        for number in (0, 1)
+    ]
+    file = read(lines(*logged))
+    assert answers(file) == {"HumanEval/0": ["    return 1"], "HumanEval/1": ["    return 1"]}
+    assert file.warnings == []
 
 
 def test_samples_without_an_own_id_take_the_row_number_and_say_so() -> None:
@@ -433,20 +481,15 @@ def test_a_field_named_results_in_a_file_of_ours_is_kept() -> None:
 # Mr-Ben
 
 
-def test_a_scored_file_of_mr_ben_gives_predictions_judge_replies_and_questions(monkeypatch: pytest.MonkeyPatch) -> None:
-    converter = ModuleType("grader.scorers.mr_ben.scored_file")
-    seen = []
-
-    def from_scored_file(data: object) -> object:
-        seen.append(data)
-        return SimpleNamespace(
-            predictions={"u/m": "text", "u/m#2": ["other"]}, judge_replies={"u/m": "reply"}, rows=["row"]
-        )
-
-    monkeypatch.setattr(converter, "from_scored_file", from_scored_file, raising=False)
-    monkeypatch.setitem(sys.modules, converter.__name__, converter)
-    scored = {"math": [{"Question_UUID": "u", "Evaluation_Result": {"evaluation_raw_response": "text"}}], "coding": []}
+def test_a_scored_file_of_mr_ben_gives_predictions_judge_replies_and_questions() -> None:
+    row = {"Question_UUID": "u", "Sampled_Model": "m", "Model_Solution_Correctness": "incorrect"}
+    answered = {"Evaluation_Result": {"evaluation_raw_response": "text"}}
+    judged = {"Error_Reason_Correctness_Analysis": {"scoring_raw_response": "reply"}}
+    scored = {"math": [row | answered | judged, row | answered], "coding": []}
     file = read(json.dumps(scored, indent=2).encode(), "scored.json")
-    assert seen == [scored]
-    assert (file.format, file.judge_replies, file.rows) == ("mr-ben", {"u/m": "reply"}, ["row"])
-    assert answers(file) == {"u/m": ["text"], "u/m#2": ["other"]}
+    assert (file.format, file.judge_replies, file.rows) == (
+        "mr-ben",
+        {"u/m": "reply"},
+        {"math": [row, row], "coding": []},
+    )
+    assert answers(file) == {"u/m": ["text"], "u/m#2": ["text"]}

@@ -11,8 +11,8 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance
 from grader.scorers.execution.metrics import metrics
-from grader.selftest import plan as plans
 from grader.selftest import verdict
+from grader.selftest.plan import choose, make
 from grader.selftest.run import grade
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ MAY_PASS = {"reference", "canary", "calibration", "python"}
 
 
 def plan(benchmark: str, **options: Any) -> Plan:
-    chosen = plans.choose(Options(benchmark=benchmark, **options))
+    chosen = choose(Options(benchmark=benchmark, **options))
     declared, tasks = grading.load_tasks(chosen)
-    return plans.make(chosen, declared, tasks)
+    return make(chosen, declared, tasks)
 
 
 def of_real(benchmark: str) -> Tested:
     """Test a benchmark's sample for real, without receipt."""
     made = plan(benchmark)
-    return verdict.judge(made, [grade(made, Silent())])
+    return verdict.judge(made, [grade(made, Silent()).report])
 
 
 def reading(passes: bool, **fields: Any) -> Reading:
@@ -45,10 +45,14 @@ def reading(passes: bool, **fields: Any) -> Reading:
 def faultless(of: Plan, sandbox: SandboxProvenance | None = SANDBOX) -> Report:
     """Return what a machine makes of execution probes that it judges right, with tests that notice every mutant."""
     samples = [
-        SampleResult(qid=qid, sample=number, official=both, careful=both)
+        SampleResult(
+            qid=qid,
+            sample=number,
+            official=reading(bool(probe.official) or probe.kind in MAY_PASS),
+            careful=reading(probe.kind in MAY_PASS),
+        )
         for qid, probes in of.probes.items()
         for number, probe in enumerate(probes)
-        if (both := reading(probe.kind in MAY_PASS))
     ]
     return Report(
         benchmark=of.benchmark.id,

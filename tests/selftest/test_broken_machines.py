@@ -17,9 +17,8 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Outcome, Report
 from grader.sandbox import bubblewrap, interpreters, packages
-from grader.sandbox.interface import ANYWHERE, Place
 from grader.scorers.execution import phases
-from grader.selftest import mending, verdict
+from grader.selftest import verdict
 from grader.selftest.run import grade as grade_probes
 from tests.selftest.made import plan
 from tests.selftest.test_run import tasks
@@ -38,7 +37,7 @@ def self_test(folder: Path, kinds: set[str], protocol: str | None = None) -> Tes
     whole = plan("humaneval-v", data=data, sandbox="bubblewrap", workers=1, protocol=protocol)
     probes = {qid: [probe for probe in own if probe.kind in kinds] for qid, own in whole.probes.items()}
     chosen = msgspec.structs.replace(whole, probes=probes)
-    return verdict.judge(chosen, [grade_probes(chosen, Silent())])
+    return verdict.judge(chosen, [grade_probes(chosen, Silent()).report])
 
 
 Broken = Callable[[str, str, str], None]
@@ -77,7 +76,7 @@ def test_an_image_with_another_python_than_it_says_is_noticed(tmp_path: Path, mo
         bubblewrap.Bubblewrap, "describe", lambda self: msgspec.structs.replace(honest(self), python="3.10.14")
     )
     found = self_test(tmp_path, {"reference", "python"}, "v1")
-    assert {(problem.kind, problem.mend) for problem in found.problems} == {("python", mending.IMAGE)}
+    assert {(problem.kind, problem.mend) for problem in found.problems} == {("python", verdict.IMAGE)}
 
 
 def test_an_image_without_a_package_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,22 +91,22 @@ def test_an_image_without_a_package_is_noticed(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(packages, "prepare", without_pandas)
     found = self_test(tmp_path, {"reference", "canary"})
     packaged = [problem for problem in found.problems if "NumPy" in problem.what]
-    assert {problem.mend for problem in packaged} == {mending.IMAGE}
+    assert {problem.mend for problem in packaged} == {verdict.IMAGE}
     assert {problem.kind for problem in found.problems} == {"canary"}
 
 
 def test_a_clock_that_runs_wild_is_noticed(tmp_path: Path, broken: Broken) -> None:
-    broken("watch.py", "time.monotonic()", "1_000_000 * time.monotonic()")
+    broken("grade_sandbox/supervise/watch.py", "time.monotonic()", "1_000_000 * time.monotonic()")
     found = self_test(tmp_path, {"reference"})
     assert not found.passed
     assert {problem.mend for problem in found.problems if problem.kind == "reference"} <= {
-        mending.TIME,
-        mending.SANDBOX,
+        verdict.TIME,
+        verdict.SANDBOX,
     }
 
 
 def test_a_sandbox_that_confirms_what_is_wrong_is_noticed(tmp_path: Path, broken: Broken) -> None:
-    broken("judging.py", '"confirmed": not reason', '"confirmed": True')
+    broken("grade_sandbox/tests/judging.py", '"confirmed": not reason', '"confirmed": True')
     found = self_test(tmp_path, {"reference", "wrong"})
     assert any("a canary was misjudged: judge: a wrong program" in problem.what for problem in found.problems)
 
@@ -126,7 +125,7 @@ def graded(folder: Path) -> Report:
 
 
 def test_where_every_sandbox_misjudges_no_verdict_is_given(tmp_path: Path, broken: Broken) -> None:
-    broken("judging.py", '"confirmed": not reason', '"confirmed": bool(reason)')
+    broken("grade_sandbox/tests/judging.py", '"confirmed": not reason', '"confirmed": bool(reason)')
     report = graded(tmp_path)
     assert report.samples[0].careful.outcome is Outcome.UNSCORED
     assert "misjudged a program with a known verdict" in report.samples[0].careful.detail
@@ -143,15 +142,13 @@ def test_where_one_sandbox_misjudges_its_programs_run_again_elsewhere(
     tmp_path: Path, broken: Broken, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sound_folder = resources.folder
-    broken("judging.py", '"confirmed": not reason', '"confirmed": bool(reason)')
+    broken("grade_sandbox/tests/judging.py", '"confirmed": not reason', '"confirmed": bool(reason)')
     broken_folder, sound = resources.folder, bubblewrap.Bubblewrap.start
 
-    def start(
-        self: bubblewrap.Bubblewrap, index: int, *, lint: bool = False, place: Place = ANYWHERE
-    ) -> bubblewrap.ProcessSupervisor:
+    def start(self: bubblewrap.Bubblewrap, index: int, *, lint: bool = False) -> bubblewrap.ProcessSupervisor:
         monkeypatch.setattr(resources, "folder", broken_folder if index == 0 else sound_folder)
         self._code = packages.prepare_code(interpreters.own())
-        return sound(self, index, lint=lint, place=place)
+        return sound(self, index, lint=lint)
 
     monkeypatch.setattr(bubblewrap.Bubblewrap, "start", start)
     report = graded(tmp_path)

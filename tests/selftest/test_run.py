@@ -12,17 +12,16 @@ import pytest
 
 from grader.cli import run
 from grader.errors import InputError
-from grader.files.results_file import read_report
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.results import SelftestProvenance
+from grader.results.file import read_report
 from grader.scorers import declarations
 from grader.scorers.execution import probes
-from grader.selftest import ledger, mending, second_opinion
-from grader.selftest.busy import busy
+from grader.selftest import second_opinion, verdict
 from grader.selftest.plan import sample_data
-from grader.selftest.run import selftest
+from grader.selftest.run import busy, selftest
 from tests.conftest import ROOT
 
 TASKS = ROOT / "benchmarks/humaneval-v/sample/tasks.jsonl"
@@ -33,8 +32,7 @@ VSTAR = ROOT / "benchmarks/vstar/sample"
 def _own_receipts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep receipts apart from the user's; what the sandbox has fetched stays shared."""
     (tmp_path / "selftests").mkdir()
-    monkeypatch.setattr("grader.selftest.receipts.folder", lambda: tmp_path / "selftests")
-    monkeypatch.setattr("grader.selftest.ledger.path", lambda: tmp_path / "flakes.jsonl")
+    monkeypatch.setattr("grader.receipts.folder", lambda: tmp_path / "selftests")
 
 
 def tasks(path: Path, tests: dict[str, str]) -> Path:
@@ -75,7 +73,7 @@ def test_tests_that_toss_a_coin_are_noticed_by_repeating(tmp_path: Path, monkeyp
     monkeypatch.setattr(probes, "HOSTILE", {"ends its process": probes.HOSTILE["ends its process"]})
     # A program that never ends times out in every run. Half a second of CPU time is enough to see that.
     (tested,) = selftest([Options(data=data, **QUICK | {"timeout": 0.5})], Silent(), repeats=2).tested
-    assert mending.FLAKE in {problem.mend for problem in tested.problems}
+    assert verdict.CHANGING in {problem.mend for problem in tested.problems}
 
 
 @pytest.mark.bubblewrap
@@ -87,12 +85,12 @@ def test_a_sandbox_with_too_little_memory_is_noticed(tmp_path: Path, monkeypatch
     (tested,) = selftest([Options(data=data, memory=150 << 20, **QUICK)], Silent()).tested
     # Only of the program that needs memory: on a machine with much load others may be late.
     hungry = [problem for problem in tested.problems if "using 200 MB" in problem.what]
-    assert {problem.mend for problem in hungry} == {mending.MEMORY}, [problem.what for problem in tested.problems]
+    assert {problem.mend for problem in hungry} == {verdict.MEMORY}, [problem.what for problem in tested.problems]
 
 
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
-def test_a_second_opinion_is_kept_in_the_ledger_and_changes_no_verdict(
+def test_a_second_opinion_executes_again_and_changes_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(second_opinion, "_other", lambda _: "bubblewrap")
@@ -104,12 +102,15 @@ def test_a_second_opinion_is_kept_in_the_ledger_and_changes_no_verdict(
     options = Options(data=data, cache=False, **QUICK)
     graded = grade(predictions, options, Silent())
     before = [(sample.official.outcome, sample.careful.outcome) for sample in graded.report.samples]
-    check = second_opinion.ask(graded, options, Silent(), percent=1)
-    assert check.checked == {"q3": 2}
-    assert check.flakes == []
-    assert list(ledger.read()) == [check]
+    opinion = second_opinion.ask(graded, options, Silent(), percent=1)
+    assert sorted(opinion.chosen.drawn) == [("q3", 0), ("q3", 1)]
+    assert opinion.changed == {}
     assert [(sample.official.outcome, sample.careful.outcome) for sample in graded.report.samples] == before
     assert before[1] == ("passed", "passed")
+    later = grade(predictions, options, Silent()).report
+    assert (later.metrics, later.notes, later.provenance) == (
+        graded.report.metrics, graded.report.notes, graded.report.provenance,
+    )  # fmt: skip
 
 
 def test_the_command_writes_json_and_a_later_run_names_the_self_test(tmp_path: Path) -> None:
@@ -161,7 +162,7 @@ def test_a_machine_that_misgrades_ends_with_1_and_later_runs_say_so(
         assert run(["selftest", "-b", "vstar"]) == 1
     said = capfd.readouterr().err
     assert "THIS MACHINE MISGRADES: vstar 0 of 320 correct answers are read" in said
-    assert f"To fix: {mending.INSTALLATION}" in said
+    assert f"To fix: {verdict.INSTALLATION}" in said
     predictions = tmp_path / "p.json"
     predictions.write_bytes((VSTAR / "predictions.json").read_bytes())
     given = [str(predictions), "-b", "vstar", "--data", str(VSTAR / "questions.jsonl")]

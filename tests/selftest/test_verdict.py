@@ -13,7 +13,7 @@ from grader.scorers.choice.careful import read as careful
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution.pass_at_k import pass_at_k
 from grader.scorers.mr_ben import judge_decision, samples
-from grader.selftest import mending, verdict
+from grader.selftest import verdict
 from tests.selftest.made import SANDBOX, changed, faultless, of_real, plan, reading
 
 if TYPE_CHECKING:
@@ -45,18 +45,18 @@ def test_letters_that_are_shifted_are_noticed(benchmark: str, monkeypatch: pytes
     assert not found.passed
     assert {"wording", "wrong"} <= {problem.kind for problem in found.problems}
     assert {problem.reading for problem in found.problems} == {"careful"}
-    assert {problem.mend for problem in found.problems} == {mending.INSTALLATION}
+    assert {problem.mend for problem in found.problems} == {verdict.INSTALLATION}
 
 
 def test_a_verdict_that_is_inverted_is_noticed_in_both_readings(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = items._verdict
+    sound = items.verdict
 
     def inverted(item: Any, read: Any) -> Any:
         found = sound(item, read)
         other = {Outcome.CORRECT: Outcome.WRONG, Outcome.WRONG: Outcome.CORRECT}.get(found.outcome, found.outcome)
         return msgspec.structs.replace(found, outcome=other, credit=int(other is Outcome.CORRECT))
 
-    monkeypatch.setattr(items, "_verdict", inverted)
+    monkeypatch.setattr(items, "verdict", inverted)
     found = of_real("vstar")
     assert {problem.reading for problem in found.problems} == {"official", "careful"}
 
@@ -114,23 +114,18 @@ def test_pass_at_k_that_is_off_by_one_is_noticed(monkeypatch: pytest.MonkeyPatch
     assert {problem.reading for problem in wrong} == {"official", "careful"}
 
 
-def test_pass_at_k_of_one_sample_too_many_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = plan("humaneval-v")
-    monkeypatch.setattr(pass_metrics, "pass_at_k", lambda n, c, k: pass_at_k(n + 1, c, k))
-    wrong = verdict.judge(made, [faultless(made)]).problems
-    assert {problem.what.partition(" ")[0] for problem in wrong} == {"pass@1", "pass@3"}
-
-
 @pytest.mark.parametrize(
     ("kind", "outcome", "detail", "mend"),
     [
-        ("reference", Outcome.OUT_OF_MEMORY, "", mending.MEMORY),
-        ("canary", Outcome.ERROR, "MemoryError: ", mending.MEMORY),
-        ("reference", Outcome.TIMEOUT, "waited", mending.TIME),
-        ("canary", Outcome.ERROR, "ModuleNotFoundError: No module named 'numpy'", mending.IMAGE),
-        ("python", Outcome.ERROR, "ImportError: 3.11.2", mending.IMAGE),
-        ("reference", Outcome.UNSCORED, "the supervisor was lost", mending.SANDBOX),
-        ("reference", Outcome.FAILED, "", mending.DATA),
+        ("reference", Outcome.OUT_OF_MEMORY, "", verdict.MEMORY),
+        ("canary", Outcome.ERROR, "MemoryError: ", verdict.MEMORY),
+        ("reference", Outcome.TIMEOUT, "waited", verdict.TIME),
+        ("canary", Outcome.ERROR, "ModuleNotFoundError: No module named 'numpy'", verdict.IMAGE),
+        ("python", Outcome.ERROR, "ImportError: 3.11.2", verdict.IMAGE),
+        ("reference", Outcome.UNSCORED, "the supervisor was lost", verdict.SANDBOX),
+        ("reference", Outcome.FAILED, "", verdict.DATA),
+        ("reference", Outcome.SUSPECT, "judging its answers did not finish", verdict.TIME),
+        ("reference", Outcome.SUSPECT, "a test fails: assert solution(1) == 2", verdict.DATA),
     ],
 )
 def test_an_honest_program_that_fails_says_how_to_mend_it(kind: str, outcome: Any, detail: str, mend: str) -> None:
@@ -154,7 +149,7 @@ def test_a_python_that_the_sandbox_admits_to_is_a_note_and_no_problem() -> None:
 def test_a_hostile_program_that_the_careful_reading_credits_is_noticed() -> None:
     made = plan("humaneval-v")
     found = verdict.judge(made, [changed(faultless(made), made, "hostile", careful=reading(True))])
-    assert {problem.mend for problem in found.problems} == {mending.CONTAINMENT}
+    assert {problem.mend for problem in found.problems} == {verdict.CONTAINMENT}
 
 
 def test_a_hostile_program_may_pass_officially() -> None:
@@ -193,7 +188,7 @@ def test_tests_that_assert_nothing_are_the_datas_fault_and_named(careful_says: b
 def test_a_machine_that_credits_everything_is_noticed() -> None:
     made = plan("humaneval-v")
     found = verdict.judge(made, [with_tests_that_assert_nothing(made, set(made.probes), True)])
-    assert {problem.mend for problem in found.problems} == {mending.NOTHING_REFUSED}
+    assert {problem.mend for problem in found.problems} == {verdict.NOTHING_REFUSED}
 
 
 def test_tests_that_let_half_of_the_mutants_pass_are_weak() -> None:
@@ -212,7 +207,7 @@ def test_a_verdict_that_changes_from_one_repetition_to_the_next_is_noticed() -> 
     flipped = msgspec.structs.replace(first.samples[2], careful=reading(False, outcome=Outcome.TIMEOUT))
     second = msgspec.structs.replace(first, samples=[*first.samples[:2], flipped, *first.samples[3:]])
     (problem,) = verdict.judge(made, [first, second]).problems
-    assert problem.mend == mending.FLAKE
+    assert problem.mend == verdict.CHANGING
     assert problem.what.endswith("the careful reading changes: failed, timeout") or "passed, timeout" in problem.what
 
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
-from grader.decisions.comparison import compare
-from grader.decisions.gate import judge as decide
 from grader.errors import InputError
-from grader.files.results_file import encode_report, read_report
 from grader.results import UnscoredCounts
-from grader.scorers import declarations
+from grader.results.file import encode_report, read_report
 from grader.scorers.registry import scorer, scorer_of
-from tests.acceptance.command import grade
 from tests.made_runs import SAMPLES, choice, of_sample, report, sample
 
 if TYPE_CHECKING:
@@ -121,8 +116,12 @@ def test_a_file_of_schema_1_written_again_is_one_of_schema_2_that_says_the_same(
 
 @pytest.mark.parametrize("benchmark", SAMPLES)
 def test_a_sample_graded_today_has_the_metrics_that_schema_1_has(benchmark: str) -> None:
-    now = {(m.name, m.reading, m.group): (m.value, m.n) for m in of_sample(benchmark).metrics}
-    assert now == {(m.name, m.reading, m.group): (pytest.approx(m.value), m.n) for m in old(benchmark).metrics}
+    """Without MMBench's vanilla metrics: since then, VLMEvalKit's mean is over passes, and it has no option "None"."""
+    now, then = (
+        {(m.name, m.reading, m.group): (m.value, m.n) for m in made.metrics if not m.name.startswith("vanilla")}
+        for made in (of_sample(benchmark), old(benchmark))
+    )
+    assert now == {name: (pytest.approx(value), n) for name, (value, n) in then.items()}
 
 
 def test_where_programs_ran_is_known_of_schema_1() -> None:
@@ -144,33 +143,6 @@ def test_an_endpoint_that_judged_is_known_of_schema_1(tmp_path: Path) -> None:
     assert judge is not None
     assert (judge.source, judge.model, judge.endpoint) == ("endpoint", "gpt-x", "https://api.example.com/v1")
     assert (judge.questions, judge.calls, judge.cached, judge.failed) == (12, 14, 1, 2)
-
-
-@pytest.mark.parametrize("benchmark", SCORERS)
-def test_a_run_of_schema_1_can_be_a_baseline_and_be_compared(benchmark: str) -> None:
-    baseline = old(benchmark)
-    headline = baseline.metrics[0].name
-    assert [result.state for result in decide(baseline, baseline=baseline)] == ["met"]
-    made = compare(baseline, baseline)
-    assert made.metrics[0].name == headline
-    assert {row.difference.value for row in made.metrics} == {0}
-
-
-@pytest.mark.parametrize("benchmark", SAMPLES)
-def test_a_run_graded_today_is_held_against_a_baseline_of_schema_1(benchmark: str) -> None:
-    (result,) = decide(of_sample(benchmark), baseline=old(benchmark))
-    assert (result.state, result.reason) == ("met", "both runs graded the same outputs")
-
-
-@pytest.mark.parametrize("extension", [".md", ".csv", ".xml", ".html"])
-@pytest.mark.parametrize("benchmark", SCORERS)
-def test_grade_report_shows_a_run_of_schema_1(benchmark: str, extension: str, tmp_path: Path) -> None:
-    results = shutil.copy(SCHEMA_1 / f"{benchmark}_results.json", tmp_path / "p_results.json")
-    done = grade("report", results, "-o", tmp_path / f"report{extension}", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    names = {".md": benchmark, ".html": declarations.load(benchmark).name}
-    shown = names.get(extension, old(benchmark).samples[0].qid)
-    assert shown in (tmp_path / f"report{extension}").read_text()
 
 
 # --- unscored, by reading -----------------------------------------------------------------------------------------

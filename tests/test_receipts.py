@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from grader import receipts
+from grader.data.tables import Rows
 from grader.errors import InfrastructureError
+from grader.receipts import Receipt, Subject, subject_of, this_machine
 from grader.reports.selftested import in_words
 from grader.results import Provenance, Report, SelftestProvenance
 from grader.scorers import declarations
-from grader.selftest import machine, receipts, required
-from grader.selftest.machine import this_machine
-from grader.selftest.receipts import Receipt
 from tests.selftest.made import SANDBOX
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HERE = this_machine(SANDBOX)
+SUBJECT = Subject(benchmark="humaneval-v", protocol="v2", declaration="toml", rows="d1")
+OTHER_DATA = msgspec.structs.replace(SUBJECT, rows="d2")
 
 
 @pytest.fixture(autouse=True)
@@ -27,34 +29,26 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-def receipt(**fields: Any) -> Receipt:
+def receipt(subject: Subject = SUBJECT, where: receipts.Machine = HERE, **fields: Any) -> Receipt:
     given: dict[str, Any] = {
         "at": "2026-11-22T00:10:05+00:00",
-        "benchmark": "humaneval-v",
-        "protocol": "v2",
-        "machine": HERE,
+        "passed": True,
+        "counts": {"reference": (8, 8)},
         "data": "tasks.jsonl",
         "data_digest": "d1",
-        "passed": True,
-        "problems": 0,
-        "counts": {"reference": (8, 8)},
-        "repeats": 1,
-        "under_load": False,
-        "load": 0.5,
+        "load": 17.5,
     }
-    return Receipt(**given | fields)
+    return Receipt(subject=subject, machine=where, tested=SelftestProvenance(**given | fields))
 
 
 def find(**fields: Any) -> SelftestProvenance | None:
     where = msgspec.structs.replace(HERE, **fields)
-    return receipts.find(where, "humaneval-v", "v2", "d1")
+    return receipts.find(where, SUBJECT)
 
 
 def test_a_receipt_is_found_again_with_all_that_it_says() -> None:
     receipts.keep(receipt())
-    found = find()
-    assert found is not None
-    assert (found.passed, found.same_data, found.counts) == (True, True, {"reference": (8, 8)})
+    assert find() == msgspec.structs.replace(receipt().tested, same_data=True)
 
 
 @pytest.mark.parametrize(
@@ -76,56 +70,54 @@ def test_a_receipt_is_void_once_anything_that_can_change_a_verdict_has_changed(f
     receipts.keep(receipt())
     assert find(**{field: value}) is None
     changed = msgspec.structs.replace(HERE, **{field: value})
-    assert receipts.why_void(changed, "humaneval-v", "v2").endswith(f"{machine.NAMES[field]} changed")
+    assert receipts.why_void(changed, "humaneval-v", "v2").endswith(f"{receipts.NAMES[field]} changed")
 
 
 def test_every_field_of_a_machine_is_compared() -> None:
-    assert set(machine.NAMES) == set(machine.Machine.__struct_fields__)
+    assert set(receipts.NAMES) == set(receipts.Machine.__struct_fields__)
 
 
-def test_the_load_is_recorded_and_not_compared() -> None:
-    receipts.keep(receipt(load=17.5))
-    found = find()
-    assert found is not None
-    assert found.load == 17.5
-
-
-def test_a_test_of_other_data_speaks_for_the_machine_and_not_for_the_data() -> None:
-    receipts.keep(receipt(data_digest="another"))
-    found = find()
-    assert found is not None
-    assert not found.same_data
-
-
-def test_a_test_of_the_same_data_is_preferred_to_a_newer_one_of_other_data() -> None:
+def test_data_with_broken_references_does_not_damn_data_that_passed() -> None:
     receipts.keep(receipt())
-    receipts.keep(receipt(data_digest="another", at="2026-11-23T00:00:00+00:00"))
-    found = find()
-    assert found is not None
-    assert found.same_data
-
-
-def test_a_newer_test_that_failed_voids_one_that_passed() -> None:
-    receipts.keep(receipt())
-    receipts.keep(receipt(data_digest="another", at="2026-11-23T00:00:00+00:00", passed=False, problems=3))
-    found = find()
-    assert found is not None
-    assert not found.passed
-
-
-def test_a_test_that_failed_is_replaced_by_the_same_one_that_passes() -> None:
-    receipts.keep(receipt(passed=False, problems=3))
-    receipts.keep(receipt(at="2026-11-23T00:00:00+00:00"))
-    assert len(list(receipts.folder().iterdir())) == 1
+    receipts.keep(receipt(subject=OTHER_DATA, at="2026-11-23T00:00:00+00:00", passed=False, problems=3))
     found = find()
     assert found is not None
     assert found.passed
+    receipts.keep(receipt(at="2026-11-24T00:00:00+00:00", passed=False, problems=1))
+    failed = find()
+    assert failed is not None
+    assert not failed.passed
+
+
+def test_of_tests_with_other_data_the_newest_counts() -> None:
+    receipts.keep(receipt(subject=OTHER_DATA))
+    third = msgspec.structs.replace(SUBJECT, rows="d3")
+    receipts.keep(receipt(subject=third, at="2026-11-23T00:00:00+00:00", passed=False, problems=3))
+    found = find()
+    assert found is not None
+    assert (found.passed, found.same_data) == (False, False)
+
+
+def test_a_subject_is_everything_that_a_self_test_tests() -> None:
+    declared: Any = declarations.load("humaneval-v")
+    rows = Rows(rows=[], origin="tasks.jsonl", digest="d1", whole="w1")
+    first = subject_of(declared, "v2", rows)
+    copied = msgspec.structs.replace(declared, folder="/elsewhere", bundled=False)
+    assert subject_of(copied, "v2", rows) == first
+    assert subject_of(msgspec.structs.replace(declared, unit="problem"), "v2", rows) != first
+    assert subject_of(declared, "v2", msgspec.structs.replace(rows, whole="w2")) != first
+
+
+def test_a_self_test_of_another_declaration_is_named_as_the_reason() -> None:
+    receipts.keep(receipt(subject=msgspec.structs.replace(SUBJECT, declaration="another")))
+    with pytest.raises(InfrastructureError, match="the benchmark's declaration changed"):
+        receipts.check_before(declarations.load("humaneval-v"), "v2")
 
 
 def test_another_protocol_and_another_benchmark_have_receipts_of_their_own() -> None:
     receipts.keep(receipt())
-    assert receipts.find(HERE, "humaneval-v", "v1", "d1") is None
-    assert receipts.find(HERE, "vstar", "v2", "d1") is None
+    for other in ({"protocol": "v1"}, {"benchmark": "vstar"}, {"declaration": "another"}):
+        assert receipts.find(HERE, msgspec.structs.replace(SUBJECT, **other)) is None  # type: ignore[arg-type]
 
 
 def test_a_damaged_receipt_is_no_receipt() -> None:
@@ -149,19 +141,19 @@ def report(tested: SelftestProvenance | None) -> Report:
 
 def test_a_run_with_a_passed_self_test_meets_the_requirement() -> None:
     receipts.keep(receipt())
-    assert required.problem(report(find())) == ""
+    assert receipts.problem(report(find())) == ""
 
 
 def test_a_run_without_one_is_told_what_changed_and_what_to_do() -> None:
-    receipts.keep(receipt(machine=msgspec.structs.replace(HERE, sandbox="an older image")))
-    said = required.problem(report(None))
+    receipts.keep(receipt(where=msgspec.structs.replace(HERE, sandbox="an older image")))
+    said = receipts.problem(report(None))
     assert "since the self-test of 2026-11-22 00:10 UTC, the sandbox image changed" in said
     assert "grade selftest -b humaneval-v" in said
 
 
 def test_a_self_test_that_failed_does_not_meet_the_requirement() -> None:
     receipts.keep(receipt(passed=False, problems=1))
-    assert "the self-test of 2026-11-22 00:10 UTC failed" in required.problem(report(find()))
+    assert "the self-test of 2026-11-22 00:10 UTC failed" in receipts.problem(report(find()))
 
 
 def test_a_machine_that_was_never_tested_is_refused_before_anything_runs() -> None:
@@ -169,12 +161,13 @@ def test_a_machine_that_was_never_tested_is_refused_before_anything_runs() -> No
     with pytest.raises(
         InfrastructureError, match="no self-test of this benchmark and protocol was run on this machine"
     ):
-        required.check_before(declared, "v2")
-    receipts.keep(receipt(machine=msgspec.structs.replace(HERE, kernel="5.0")))
+        receipts.check_before(declared, "v2")
+    subject = subject_of(declared, "v2")
+    receipts.keep(receipt(subject=subject, where=msgspec.structs.replace(HERE, kernel="5.0")))
     with pytest.raises(InfrastructureError, match="the kernel changed"):
-        required.check_before(declared, "v2")
-    receipts.keep(receipt(machine=msgspec.structs.replace(HERE, sandbox="not known before the run")))
-    required.check_before(declared, "v2")
+        receipts.check_before(declared, "v2")
+    receipts.keep(receipt(subject=subject, where=msgspec.structs.replace(HERE, sandbox="not known before the run")))
+    receipts.check_before(declared, "v2")
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from grader import resources
 from grader.errors import InputError
-from grader.predictions.parts import ids_hash
-from grader.results import READINGS, SCHEMA, Part, Report, SampleResult, count_unscored
+from grader.files.given import read_given
+from grader.results import READINGS, SCHEMA, Outcome, Part, Report, SampleResult, count_unscored
+from grader.results.provenance import ids_hash
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +33,8 @@ _RENAMED = {
     "verdicts_from_cache": "verdicts_from_cache",
 }
 """Name in the `environment` of schema 1 -> name in the sandbox's provenance."""
+_FULL = (Outcome.PASSED, Outcome.CORRECT)
+"""The outcomes with full credit; others have none, or a part."""
 _COMMON = ("grade", "python", "data", "data_digest", "predictions", "predictions_digest", "intervals")
 
 
@@ -48,10 +52,10 @@ def decode_report(data: bytes) -> Report:
 
 
 def read_report(path: Path) -> Report:
-    """Read a results file. Raises InputError if it is invalid, or contradicts itself."""
+    """Read a results file, with its protocol's present name. Raises InputError if it is invalid, or inconsistent."""
     data = b""
     try:
-        data = path.read_bytes()
+        data = read_given(path)
         report = decode_report(data)
     except OSError as error:
         raise InputError([f"{path}: {error.strerror or error}"]) from error
@@ -66,7 +70,24 @@ def read_report(path: Path) -> Report:
     if problems:
         shown = [f"{path}: {problem}" for problem in problems[:20]]
         raise InputError([*shown, "Grading never writes this: the file was changed. Grade the predictions again."])
-    return report
+    return msgspec.structs.replace(report, protocol=_present_name(report.benchmark, report.protocol))
+
+
+class _Version(msgspec.Struct):
+    formerly: list[str] = []
+
+
+class _Declared(msgspec.Struct):
+    protocols: dict[str, _Version]
+
+
+def _present_name(benchmark: str, protocol: str) -> str:
+    """Return the name that a protocol of a bundled benchmark has now."""
+    if benchmark not in resources.bundled_benchmarks():
+        return protocol
+    declaration = resources.folder("benchmarks") / benchmark / "benchmark.toml"
+    protocols = msgspec.toml.decode(declaration.read_bytes(), type=_Declared).protocols
+    return next((name for name, version in protocols.items() if protocol in version.formerly), protocol)
 
 
 def _schema(data: bytes) -> int | None:
@@ -102,11 +123,14 @@ def _contradictions(report: Report) -> list[str]:
 
 
 def _credit_problems(at: int, sample: SampleResult) -> list[str]:
-    return [
-        f"$.samples[{at}].{name}.credit: {sample.reading(name).credit} is not between 0 and 1"
-        for name in READINGS
-        if not 0 <= sample.reading(name).credit <= 1
-    ]
+    problems = []
+    for name in READINGS:
+        reading = sample.reading(name)
+        if not 0 <= reading.credit <= 1:
+            problems.append(f"$.samples[{at}].{name}.credit: {reading.credit} is not between 0 and 1")
+        elif (reading.credit == 1) != (reading.outcome in _FULL) and reading.credit in (0, 1):
+            problems.append(f"$.samples[{at}].{name}: {reading.outcome.value} with credit {reading.credit:g}")
+    return problems
 
 
 # --- schema 1 ---------------------------------------------------------------------------------------------------

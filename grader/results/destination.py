@@ -1,4 +1,4 @@
-"""The destination of a run's files. All conditions for writing them are checked before anything is graded."""
+"""The destination of a run's files, whose conditions are all checked before anything is graded, and their names."""
 
 from __future__ import annotations
 
@@ -7,15 +7,32 @@ from typing import TYPE_CHECKING, Self
 
 from grader.errors import InputError, UsageError
 from grader.files.claims import Claims
-from grader.files.results_file import read_report
-from grader.files.run_files import results_path, stem_of
-from grader.predictions.parts import in_words
+from grader.files.given import real
+from grader.results.file import read_report
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
     from grader.results import JudgeProvenance, Part
+
+_SUFFIXES = {".json", ".jsonl", ".tsv", ".xlsx", ".eval"}
+
+
+def stem_of(path: Path) -> Path:
+    """Return a prediction file's path without its suffix; the names of written files begin with it."""
+    return path.with_suffix("") if path.suffix in _SUFFIXES else path
+
+
+def results_path(stem: Path) -> Path:
+    """Return the path of the results file."""
+    return beside(stem, "_results.json")
+
+
+def beside(stem: Path, ending: str) -> Path:
+    """Return the path of a file beside the predictions."""
+    return stem.with_name(f"{stem.name}{ending}")
+
 
 STANDARD_INPUT = "stdin"
 """The stem of the output files, if the predictions come from standard input."""
@@ -44,7 +61,7 @@ class Destination:
         self._force = force
         self._needs_whole = needs_whole
         """Whether the run must grade the whole benchmark, because a gate uses it."""
-        self._inputs = {path.resolve() for path in inputs}
+        self._inputs = {real(path) for path in inputs}
         """Results files that this run reads, and must not replace."""
         self._claims = Claims()
 
@@ -63,18 +80,19 @@ class Destination:
         """
         if part is not None and self._needs_whole:
             raise UsageError(
-                f"This run grades only a part ({in_words(part)}), and a gate on a part says little about the whole. "
+                f"This run grades only a part ({part.in_words()}), and a gate on a part says little about the whole. "
                 "Grade the whole benchmark, or give --allow-part."
             )
         if stem is None:
             return
         path = results_path(stem)
-        if path.resolve() in self._inputs:
+        if real(path) in self._inputs:
             raise UsageError(
                 f"{path}: this run writes its own results there, and the next run would be compared with them. Rename "
                 f"the baseline: mv {path} {path.with_name('baseline_results.json')}"
             )
         _check_folder(stem.parent)
+        _check_name(path)
         self._claims.take(path)
         if not judged and not self._force:
             _check_unjudged(path)
@@ -90,6 +108,16 @@ def _check_folder(folder: Path) -> None:
         ) from error
     if not os.access(folder, os.W_OK):
         raise UsageError(f"{folder}: this folder is not writable; name another one with --output-dir.")
+
+
+def _check_name(path: Path) -> None:
+    """Raise UsageError if the name is too long, also for the temporary file beside it."""
+    try:
+        path.with_name(f".{path.name}.12345678").lstat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}; rename the prediction file.") from error
 
 
 def _check_unjudged(path: Path) -> None:

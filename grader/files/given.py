@@ -1,0 +1,77 @@
+"""Reading of a file that the user named: it may be a device or a pipe, and compressed."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import logging
+import os
+import stat
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+UNPACKED_LIMIT = 2 << 30
+"""Maximum unpacked size of a compressed file, in bytes: a few megabytes of gzip can claim gigabytes."""
+GZIP = b"\x1f\x8b"
+_CHUNK = 1 << 22
+SILENCE_MILLISECONDS = 1000
+"""After so long without a byte from a pipe, the user is told what is waited for."""
+
+
+def real(path: Path) -> Path:
+    """Return an absolute path without links; links that lead in a circle stay (`Path.resolve` raises RuntimeError)."""
+    return Path(os.path.realpath(path))
+
+
+def read_given(path: Path, tell: Callable[[str], object] | None = None) -> bytes:
+    """Return a file's bytes. Raises OSError, also for a device.
+
+    `tell` gets a line if it is a pipe without a byte; without `tell`, it is logged.
+    """
+    mode = path.stat().st_mode
+    if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not _is_terminal(path)):
+        raise OSError(errno.EINVAL, "it is a device, which may have no end; name a file", str(path))
+    if stat.S_ISFIFO(mode):
+        return _from_pipe(path, tell or logging.getLogger(__name__).warning)
+    return path.read_bytes()
+
+
+def _is_terminal(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.isatty()
+
+
+def _from_pipe(path: Path, tell: Callable[[str], object]) -> bytes:
+    import select
+
+    # With O_NONBLOCK, opening does not wait for a writer.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with os.fdopen(handle, "rb") as file:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        if not poll.poll(SILENCE_MILLISECONDS):
+            tell(f"Waiting for {path}: it is a pipe, and nothing has been written to it yet (Ctrl-C ends this)")
+            poll.poll()
+        os.set_blocking(handle, True)
+        return file.read()
+
+
+def unpacked(data: bytes) -> bytes:
+    """Unpack gzip data and return other data unchanged; raises ValueError with the reason."""
+    if not data.startswith(GZIP):
+        return data
+    out = io.BytesIO()
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            while chunk := packed.read(_CHUNK):
+                if out.tell() + len(chunk) > UNPACKED_LIMIT:
+                    raise ValueError(f"unpacks to more than {UNPACKED_LIMIT:,} bytes")
+                out.write(chunk)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"is not a readable gzip file ({error}); was it cut off?") from error
+    return out.getvalue()

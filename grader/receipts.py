@@ -1,0 +1,226 @@
+"""Receipts of self-tests, in the cache folder: what was tested on this machine, when, and the result.
+
+A receipt shows two separate facts: that this machine grades correctly by a declaration (any data shows this), and that
+the references of one data set pass. The first one is void when version, sandbox, kernel, processor, limits or the
+declaration change; the second one also when the data or a reference changes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader import resources
+from grader.errors import InfrastructureError
+from grader.files.replacing import replacing
+from grader.results import SelftestProvenance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.benchmark import Benchmark
+    from grader.data.tables import Rows
+    from grader.results import Report, SandboxProvenance
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A machine and its sandbox. Without a sandbox, only the fields of the grader are set."""
+
+    grade: str
+    """Version of grade."""
+    kernel: str
+    cpu: str
+    cores: int
+    backend: str = ""
+    sandbox: str = ""
+    """Identity of the sandbox: a hash of the image or the packages, and of the code inside."""
+    runtime: str = ""
+    python: str = ""
+    """Version of the Python that runs programs."""
+    cpu_seconds: float = 0.0
+    memory_bytes: int = 0
+
+
+NAMES = {
+    "grade": "the version of grade",
+    "kernel": "the kernel",
+    "cpu": "the processor",
+    "cores": "the number of cores",
+    "backend": "the kind of sandbox",
+    "sandbox": "the sandbox image",
+    "runtime": "the container runtime",
+    "python": "the sandbox's Python",
+    "cpu_seconds": "the time limit",
+    "memory_bytes": "the memory limit",
+}
+"""Field -> its description for users."""
+OF_THE_MACHINE = ("grade", "kernel", "cpu", "cores")
+"""Fields that do not depend on a sandbox."""
+
+
+def this_machine(sandbox: SandboxProvenance | None) -> Machine:
+    """Return this machine, with the sandbox that a run used."""
+    own = Machine(grade=resources.version(), kernel=platform.release(), cpu=_cpu(), cores=resources.usable_cores())
+    if sandbox is None:
+        return own
+    return msgspec.structs.replace(
+        own,
+        # A self-test of this machine is not valid for the nodes of a cluster.
+        backend="cluster" if sandbox.nodes else sandbox.backend,
+        sandbox=sandbox.identity,
+        runtime=sandbox.runtime,
+        python=sandbox.python,
+        cpu_seconds=sandbox.cpu_seconds,
+        memory_bytes=sandbox.memory_bytes,
+    )
+
+
+def differences(first: Machine, second: Machine, *, of_sandbox: bool = True) -> list[str]:
+    """Return the fields that differ, as text; without `of_sandbox`, compare only the fields of the grader."""
+    fields = NAMES if of_sandbox else OF_THE_MACHINE
+    return [NAMES[field] for field in fields if getattr(first, field) != getattr(second, field)]
+
+
+def load_average() -> float:
+    """Return the load average of the last minute; 0 if the system does not provide it."""
+    try:
+        return round(os.getloadavg()[0], 2)
+    except OSError:
+        return 0.0
+
+
+def _cpu() -> str:
+    """Return the processor's name."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.lower().startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a self-test tests, besides the machine."""
+
+    benchmark: str
+    protocol: str
+    declaration: str
+    """A hash of all that the benchmark.toml declares."""
+    rows: str
+    """A hash of the data and its reference solutions."""
+
+
+def subject_of(declared: Benchmark, protocol: str, rows: Rows | None = None) -> Subject:
+    """Return the subject of a self-test or of a run."""
+    content = msgspec.json.encode(msgspec.structs.replace(declared, folder="", bundled=False), order="sorted")
+    return Subject(
+        benchmark=declared.id,
+        protocol=protocol,
+        declaration=hashlib.sha256(content).hexdigest()[:16],
+        rows="" if rows is None else rows.whole or rows.digest,
+    )
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of one self-test with the data of one benchmark."""
+
+    subject: Subject
+    machine: Machine
+    tested: SelftestProvenance
+
+    @property
+    def name(self) -> str:
+        """The receipt's file name, which is the same for the same test on the same machine."""
+        return hashlib.sha256(msgspec.json.encode((self.subject, self.machine))).hexdigest()[:24] + ".json"
+
+
+def folder() -> Path:
+    """Return the folder of the receipts; create it if it does not exist."""
+    path = resources.cache_folder() / "selftests"
+    path.mkdir(exist_ok=True)
+    return path
+
+
+def keep(receipt: Receipt) -> Path:
+    """Write a receipt; it replaces an earlier receipt of the same test, passed or not."""
+    path = folder() / receipt.name
+    with replacing(path, private=True) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(receipt)))
+    return path
+
+
+def find(machine: Machine, subject: Subject) -> SelftestProvenance | None:
+    """Return the receipt of this machine for this subject, else the newest one for other data of the benchmark.
+
+    A test of other data, with its own references, says nothing about data that was tested itself.
+    """
+    valid = [receipt for receipt in _of(subject) if not differences(receipt.machine, machine)]
+    if not valid:
+        return None
+    same = [receipt for receipt in valid if receipt.subject == subject]
+    newest = max(same or valid, key=lambda receipt: receipt.tested.at)
+    return msgspec.structs.replace(newest.tested, same_data=bool(same))
+
+
+def why_void(machine: Machine, benchmark: str, protocol: str, *, of_sandbox: bool = True) -> str:
+    """Return why there is no valid receipt: nothing was tested, or something has changed since.
+
+    Without `of_sandbox`, the sandbox and its limits are not compared, because they are not known yet.
+    """
+    same = [each for each in _all() if (each.subject.benchmark, each.subject.protocol) == (benchmark, protocol)]
+    if not same:
+        return "no self-test of this benchmark and protocol was run on this machine"
+    nearest = min(same, key=lambda receipt: len(differences(receipt.machine, machine, of_sandbox=of_sandbox)))
+    changed = differences(nearest.machine, machine, of_sandbox=of_sandbox)
+    what = " and ".join(changed) or "the benchmark's declaration"
+    return f"since the self-test of {_minute(nearest.tested)} UTC, {what} changed"
+
+
+def _of(subject: Subject) -> Iterator[Receipt]:
+    """Yield the receipts for any data of the subject's benchmark."""
+    for receipt in _all():
+        if msgspec.structs.replace(receipt.subject, rows=subject.rows) == subject:
+            yield receipt
+
+
+def _all() -> Iterator[Receipt]:
+    for path in folder().glob("*.json"):
+        with contextlib.suppress(OSError, msgspec.DecodeError):
+            yield msgspec.json.decode(path.read_bytes(), type=Receipt)
+
+
+def check_before(declared: Benchmark, protocol: str) -> None:
+    """Raise InfrastructureError before anything runs, if no receipt can be valid with any sandbox."""
+    here = this_machine(None)
+    known = _of(subject_of(declared, protocol))
+    if all(differences(receipt.machine, here, of_sandbox=False) for receipt in known):
+        why = why_void(here, declared.id, protocol, of_sandbox=False)
+        raise InfrastructureError(_message(declared.id, why))
+
+
+def problem(report: Report) -> str:
+    """Return why no self-test supports a report's verdicts; empty if a valid self-test has passed."""
+    tested = report.provenance.selftest
+    if tested is None:
+        machine = this_machine(report.provenance.sandbox)
+        return _message(report.benchmark, why_void(machine, report.benchmark, report.protocol))
+    if not tested.passed:
+        return _message(report.benchmark, f"the self-test of {_minute(tested)} UTC failed")
+    return ""
+
+
+def _minute(tested: SelftestProvenance) -> str:
+    return tested.at[:16].replace("T", " ")
+
+
+def _message(benchmark: str, why: str) -> str:
+    return (
+        f"--require-selftest: this machine has no valid self-test: {why}. Run grade selftest -b {benchmark} (with the "
+        "--sandbox, --timeout and --memory of this run), then this command again."
+    )

@@ -1,0 +1,46 @@
+"""What the pages say of the program is what it says and has: benchmarks, quoted messages, one list a heading."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from grader.scorers import declarations
+from tests.conftest import ROOT
+
+
+def test_the_readme_names_every_bundled_benchmark() -> None:
+    rows = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| ")]
+    named = {name.strip(" *") for row in rows for name in row.replace("\\*", "\0").split("|")[1].split(",")}
+    named = {name.replace("\0", "*") for name in named}
+    assert {one.name for one in declarations.bundled()} - named == set()
+
+
+def test_the_troubleshooting_page_quotes_messages_that_there_are() -> None:
+    rows = (ROOT / "docs" / "troubleshooting.md").read_text().splitlines()
+    quoted = [text for row in rows if row.startswith("| ") for text in re.findall(r'"([^"]+)"', row.split("|")[1])]
+    assert len(quoted) > 2
+    sources = [path.read_text() for ending in ("py", "js") for path in (ROOT / "grader").rglob(f"*.{ending}")]
+    assert [text for text in quoted if not any(text in source for source in sources)] == []
+
+
+def test_the_changelog_has_one_list_for_each_heading() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    for release in text.split("\n## ")[1:]:
+        headings = re.findall(r"^### (.+)$", release, re.MULTILINE)
+        assert len(set(headings)) == len(headings), headings
+        for part in release.split("\n### ")[1:]:
+            entries = part.strip().splitlines()[2:]
+            assert all(line.startswith(("- ", "  ")) for line in entries), entries
+    assert [first for first, second in pairwise(text.splitlines()) if first == second == ""] == []
+
+
+def test_the_readme_shows_the_table_that_the_demo_shows() -> None:
+    """Its intervals aside: the golden view of the sample has none."""
+    shown = (ROOT / "README.md").read_text().partition("`make demo` ends like this")[2].partition("12 groups")[0]
+    golden = (ROOT / "tests" / "reports" / "browser" / "golden" / "humaneval-v.txt").read_text()
+    interval = re.compile(r" +\d+\.\d to \d+\.\d|…")
+    rows = [interval.sub("", line).split() for line in shown.splitlines() if re.search(r"  \d+$", line)]
+    assert len(rows) == 4
+    there = [interval.sub("", line).split() for line in golden.splitlines()]
+    assert [row for row in rows if row not in there] == []

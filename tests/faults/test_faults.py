@@ -1,0 +1,377 @@
+"""What goes wrong around a run: 200 passing programs end with the same verdicts, and nothing is left (`make fault`).
+
+`tests/executors/test_ray.py` kills nodes of a cluster, `tests/sandbox/test_supervisor_lifetime.py` the grader itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import grader
+from grader.errors import InfrastructureError
+from grader.files import key_value
+from grader.grading import grade
+from grader.observer import Silent
+from grader.options import Options
+from grader.sandbox import packages, verdict_cache
+from tests.bench.soak import containers, processes_below
+from tests.bench.variations import variations
+from tests.conftest import MACHINE_CACHE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = [pytest.mark.fault, pytest.mark.bubblewrap]
+DATA = Path(__file__).parents[2] / "benchmarks" / "humaneval" / "sample" / "tasks.jsonl"
+PROGRAMS = 200
+PHASES = ("recording calls", "answering", "judging", "running official tests")
+Verdicts = list[tuple[Any, ...]]
+
+
+class Watcher(Silent):
+    """Calls a function with the phase and the number of its steps so far, at every step."""
+
+    def __init__(self, fault: Callable[[str, int], object]) -> None:
+        self.fault, self.now, self.done = fault, "", 0
+
+    def phase(self, name: str, total: int | None) -> None:
+        self.now, self.done = name, 0
+        self.fault(name, 0)
+
+    def advance(self, steps: int = 1, *, passed: int = 0) -> None:
+        self.done += steps
+        self.fault(self.now, self.done)
+
+
+class Count:
+    """Counts what happened, for the line at the end."""
+
+    def __init__(self) -> None:
+        self.total: Counter[str] = Counter()
+
+    def __call__(self, what: str) -> None:
+        self.total[what] += 1
+
+
+@pytest.fixture
+def count(request: pytest.FixtureRequest) -> Iterator[Count]:
+    """Count; the summary of all tests has the counts."""
+    counter = Count()
+    yield counter
+    counts = ", ".join(f"{what} {number}" for what, number in counter.total.items())
+    request.node.user_properties.append(("counts", f"{request.node.name}: {counts}; {PROGRAMS} programs"))
+
+
+@pytest.fixture(scope="module")
+def predictions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """200 distinct programs of the sample's tasks."""
+    tasks = [json.loads(line) for line in DATA.read_text().splitlines()]
+    each = -(-PROGRAMS // len(tasks))
+    samples = {t["task_id"]: variations([f"{t['prompt']}{t['canonical_solution']}"], each) for t in tasks}
+    pairs = [(qid, text) for qid, texts in samples.items() for text in texts][:PROGRAMS]
+    records = [{"qid": qid, "predictions": [text for other, text in pairs if other == qid]} for qid in samples]
+    path = tmp_path_factory.mktemp("faults") / "predictions.json"
+    path.write_text(json.dumps(records))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give each run temporary files and a cache of its own, with the packages of this machine; check what is left."""
+    cache = tmp_path / "cache" / "grade"
+    cache.mkdir(parents=True, mode=0o700)
+    lend_packages(cache)
+    (tmp_path / "temporary").mkdir()
+    use(monkeypatch, tmp_path)
+    yield tmp_path
+    assert left(tmp_path) == []
+
+
+def lend_packages(cache: Path) -> None:
+    own = f"code-{packages.code_digest()}-"
+    for path in MACHINE_CACHE.iterdir():
+        if path.is_dir() and path.name.startswith(("site-", own)):
+            if path.stat().st_dev == cache.stat().st_dev:
+                shutil.copytree(path, cache / path.name, copy_function=os.link)  # an image takes no links to elsewhere
+            else:
+                cache.joinpath(path.name).symlink_to(path)
+
+
+def use(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", f"{place / 'cache'}")
+    monkeypatch.setenv("TMPDIR", f"{place / 'temporary'}")
+    monkeypatch.setattr(tempfile, "tempdir", f"{place / 'temporary'}")
+
+
+def left(place: Path) -> list[Any]:
+    """Return processes, containers and files that a run has left, after a moment in which they may end."""
+    deadline = time.monotonic() + 30
+    while True:
+        files = [path for path in place.joinpath("temporary").rglob("*") if path.suffix not in {".lock", ".log"}]
+        files = [path for path in files if not path.name.startswith("grade-pool-")]
+        found = [*processes_below(os.getpid()), *containers(os.getpid()), *files]
+        if not found or time.monotonic() > deadline:
+            return found
+        time.sleep(0.2)
+
+
+def run(path: Path, fault: Callable[[str, int], object] = lambda *_: None, **options: Any) -> Verdicts:
+    """Return what is known of each sample after a run."""
+    given = {"benchmark": "humaneval", "data": DATA, "sandbox": "bubblewrap", "missing": "wrong", **options}
+    samples = grade(path, Options(**given), Watcher(fault)).report.samples
+    return [(s.qid, s.sample, s.official, s.careful) for s in samples]
+
+
+@pytest.fixture(scope="module")
+def expected(predictions: Path) -> Verdicts:
+    verdicts = run(predictions, cache=False)
+    assert len(verdicts) == PROGRAMS
+    assert {(official.credit, careful.credit) for _, _, official, careful in verdicts} == {(1.0, 1.0)}
+    return verdicts
+
+
+def every(phase: str, steps: int, do: Callable[[], object]) -> Callable[[str, int], object]:
+    """Return a fault that happens each time a phase has made so many steps more."""
+    due = [1]
+
+    def fault(now: str, done: int) -> None:
+        if now == phase and done >= due[0]:
+            due[0] = done + steps
+            do()
+
+    return fault
+
+
+def once(phase: str, steps: int, do: Callable[[], object]) -> Callable[[str, int], object]:
+    """Return a fault that happens once, after so many steps of a phase."""
+    return lambda now, done: do() if (now, done) == (phase, steps) else None
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_killed_processes_of_sandboxes(phase: str, predictions: Path, expected: Verdicts, count: Count) -> None:
+    """Whichever it is: a supervisor, the process that programs are forked from, a program."""
+    chance = random.Random(phase)
+
+    def kill_one() -> None:
+        with contextlib.suppress(ProcessLookupError, IndexError):
+            os.kill(chance.choice(processes_below(os.getpid())), signal.SIGKILL)
+            count("killed")
+
+    assert run(predictions, every(phase, 3 if phase == PHASES[0] else 40, kill_one), cache=False) == expected
+    assert count.total["killed"]
+
+
+@pytest.mark.docker
+def test_killed_containers(predictions: Path, expected: Verdicts, count: Count) -> None:
+    def kill_all() -> None:
+        for pid in containers(os.getpid()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                count("killed")
+
+    assert run(predictions, once("answering", 50, kill_all), sandbox="docker", cache=False) == expected
+    assert count.total["killed"]
+
+
+def test_a_killed_pool(predictions: Path, expected: Verdicts, count: Count) -> None:
+    pairs = [(r["qid"], text) for r in json.loads(predictions.read_text()) for text in r["predictions"]]
+    with grader.Pool(
+        benchmark="humaneval", data=DATA, sandbox="bubblewrap", cache=False, shared=False, linger=0.5
+    ) as pool:
+
+        def kill_three() -> None:
+            for _ in range(3):
+                time.sleep(1.0)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pool.state().pid, signal.SIGKILL)
+                    count("killed")
+
+        thread = threading.Thread(target=kill_three)
+        thread.start()
+        first = pool.grade_samples(pairs)
+        thread.join()
+        results = pool.grade_samples(pairs)
+    for found in (first, results):
+        assert [r.careful.credit for r in found] == [careful.credit for *_, careful in expected]
+
+
+class Engine:
+    """The way to the Docker engine, which can be cut."""
+
+    def __init__(self, path: Path) -> None:
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(f"{path}")
+        self._listener.listen(64)
+        self._open: list[socket.socket] = []
+        self.is_down = False
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """Lose all connections, and take no new one."""
+        self.is_down = True
+        for connection in self._open:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self) -> None:
+        while True:
+            near, _ = self._listener.accept()
+            if self.is_down:
+                near.close()
+                continue
+            far = socket.socket(socket.AF_UNIX)
+            far.connect("/var/run/docker.sock")
+            self._open += [near, far]
+            for pair in ((near, far), (far, near)):
+                threading.Thread(target=self._pump, args=pair, daemon=True).start()
+
+    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(not Path("/var/run/docker.sock").exists(), reason="the engine has no such socket")
+def test_an_engine_that_stops(
+    predictions: Path, expected: Verdicts, folder: Path, monkeypatch: pytest.MonkeyPatch, count: Count
+) -> None:
+    """The run ends with exit code 3 or waits for it; the same command then continues."""
+    engine = Engine(folder / "engine.sock")
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{folder / 'engine.sock'}")
+    with pytest.raises(InfrastructureError) as raised:
+        run(predictions, once("answering", 100, engine.cut), sandbox="docker")
+    assert raised.value.exit_code == 3
+    count("cut")
+    engine.is_down = False
+    assert run(predictions, sandbox="docker") == expected
+
+
+@pytest.fixture
+def disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A small disk for temporary files and the cache."""
+    place = folder / "disk"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", place], check=False).returncode:
+        pytest.skip("this user cannot mount a file system")
+    place.joinpath("cache/grade").mkdir(parents=True, mode=0o700)
+    lend_packages(place / "cache" / "grade")
+    place.joinpath("temporary").mkdir()
+    use(monkeypatch, place)
+    yield place
+    assert left(place) == []
+    subprocess.run(["umount", "--lazy", place], check=True)
+
+
+def fill(place: Path) -> None:
+    with contextlib.suppress(OSError), place.joinpath("filling").open("wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 4096)
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_disk_that_fills_up(phase: str, predictions: Path, expected: Verdicts, disk: Path, count: Count) -> None:
+    """The run ends with exit code 3 or does without the cache; the same command with room then ends well."""
+    error = ""
+    try:
+        assert run(predictions, once(phase, 0, lambda: fill(disk))) == expected
+    except (InfrastructureError, OSError) as raised:
+        error = str(raised)
+    assert not error or "No space left on device" in error
+    count("stopped" if error else "ended without the disk")
+    disk.joinpath("filling").unlink(missing_ok=True)
+    assert run(predictions) == expected
+
+
+def test_results_that_do_not_fit(predictions: Path, disk: Path, count: Count) -> None:
+    target = disk / "out"
+    target.mkdir()
+    command = [sys.executable, "-m", "grader", f"{predictions}", "-b", "humaneval", "--data", f"{DATA}", "-q"]
+    command += ["--sandbox", "bubblewrap", "-o", f"{target / 'results.json'}"]
+    fill(disk)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, list(target.iterdir())) == (3, []), done.stderr
+    count("stopped")
+    disk.joinpath("filling").unlink()
+    assert subprocess.run(command, capture_output=True, text=True, check=False).returncode == 0
+
+
+def locked(path: Path) -> Any:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("BEGIN EXCLUSIVE")
+    return connection.close
+
+
+def read_only(path: Path) -> Any:
+    if subprocess.run(["mount", "--bind", "-o", "ro", path, path], check=False).returncode:
+        pytest.skip("this user cannot mount a file system")
+    return lambda: subprocess.run(["umount", "--lazy", path], check=True)
+
+
+def damaged(path: Path) -> Any:
+    data = bytearray(path.read_bytes())
+    data[4096 : len(data) - 4096] = b"\xa5" * max(0, len(data) - 8192)
+    path.write_bytes(data)
+    return lambda: None
+
+
+def newer_columns(path: Path) -> Any:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.executescript("ALTER TABLE entries RENAME COLUMN value TO content; PRAGMA user_version = 99")
+    return lambda: None
+
+
+def newer_rows(path: Path) -> Any:
+    """Answers that a later version may write: fields that this one does not know, and other types."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for number, value in enumerate([b'{"verdict": 7}', b'{"answer": [1, 2]}', b'{"run": {"evidence": {}}}', b"7"]):
+            connection.execute("UPDATE entries SET value = ? WHERE rowid % 4 = ?", (value, number))
+    return lambda: None
+
+
+@pytest.mark.parametrize("spoil", [locked, read_only, damaged, newer_columns, newer_rows])
+def test_a_cache_that_cannot_be_used(
+    spoil: Callable[[Path], Any], predictions: Path, expected: Verdicts, monkeypatch: pytest.MonkeyPatch, count: Count
+) -> None:
+    monkeypatch.setattr(key_value, "_BUSY_SECONDS", 0.5)
+    assert run(predictions) == expected
+    repair = spoil(verdict_cache.default_path())
+    try:
+        assert run(predictions) == expected
+    finally:
+        repair()
+    count("survived")
+
+
+@pytest.mark.parametrize("seconds", [-400 * 86_400, 400 * 86_400])
+def test_a_clock_that_jumps(
+    seconds: float, predictions: Path, expected: Verdicts, monkeypatch: pytest.MonkeyPatch, count: Count
+) -> None:
+    """The clock that people set; the other one cannot jump."""
+    true, jumps = time.time, [0.0]
+    monkeypatch.setattr(time, "time", lambda: true() + jumps[0])
+
+    def jump() -> None:
+        jumps[0] = seconds if not jumps[0] else 0.0
+        count("jumps")
+
+    assert run(predictions, every("answering", 20, jump)) == expected
+    assert run(predictions) == expected

@@ -1,0 +1,89 @@
+"""A second opinion counts the samples of one run whose verdicts changed, and bounds how many others would."""
+
+from __future__ import annotations
+
+import random
+
+import msgspec
+import pytest
+
+from grader.results import Outcome, Report, SampleResult
+from grader.selftest import second_opinion, verdict
+from grader.selftest.second_opinion import Chosen
+from tests.selftest.made import faultless, plan, reading
+
+LATE = reading(False, outcome=Outcome.TIMEOUT)
+LOST = reading(False, outcome=Outcome.UNSCORED)
+
+
+def made() -> tuple[Report, list[str]]:
+    """The report of the sample's probes, and its tasks; the first five samples timed out."""
+    of = plan("humaneval-v")
+    report = faultless(of)
+    late = [msgspec.structs.replace(sample, careful=LATE) for sample in report.samples[:5]]
+    return msgspec.structs.replace(report, samples=[*late, *report.samples[5:]]), list(of.probes)
+
+
+def again(report: Report, *samples: SampleResult) -> Report:
+    return msgspec.structs.replace(report, samples=list(samples))
+
+
+def test_every_timeout_and_at_least_20_others_are_executed_again() -> None:
+    report, qids = made()
+    chosen = second_opinion.choose(report, qids, 1, random.Random(1))
+    assert chosen.late == [(sample.qid, sample.sample) for sample in report.samples[:5]]
+    assert len(set(chosen.drawn) - set(chosen.late)) == 20
+    others = len(report.samples) - 5
+    assert len(second_opinion.choose(report, qids, 50, random.Random(1)).drawn) == -(-others // 2)
+    assert second_opinion.choose(report, qids, 1, random.Random(2)) != chosen
+
+
+def test_a_task_without_predictions_is_not_executed_again() -> None:
+    report, qids = made()
+    chosen = second_opinion.choose(report, qids[1:], 100, random.Random(1))
+    assert chosen.drawn
+    assert qids[0] not in {qid for qid, _ in [*chosen.drawn, *chosen.late]}
+
+
+def test_what_changed_is_named_and_what_was_lost_is_not_counted() -> None:
+    report, _ = made()
+    graded = {(sample.qid, sample.sample): sample for sample in report.samples}
+    chosen = Chosen(late=[("q1", 1)], drawn=[("q1", 7), ("q1", 8), ("q2", 0)], left=8)
+    second = again(
+        report,
+        msgspec.structs.replace(graded["q1", 1], sample=0),
+        msgspec.structs.replace(graded["q1", 7], sample=1, careful=reading(True)),
+        msgspec.structs.replace(graded["q1", 8], sample=2),
+        msgspec.structs.replace(graded["q2", 0], careful=LOST),
+    )
+    found = second_opinion.compare(report, second, chosen)
+    assert second_opinion.in_words(found) == (
+        "Second opinion: 3 samples were executed again in fresh sandboxes, docker (Python 3.12.4), and 1 of them "
+        "changed (q1 #7 careful failed -> passed). 0 of 1 timeouts changed. 1 of 2 randomly drawn samples "
+        "changed, so at most 9 of the other 9 would (95 % confidence). The verdicts of this run stay as they are. "
+        "These programs or their tests seem to depend on chance: no verdict on them is certain."
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "advice"), [(Outcome.TIMEOUT, verdict.TIME), (Outcome.OUT_OF_MEMORY, verdict.MEMORY)]
+)
+def test_the_advice_follows_from_what_changed(outcome: Outcome, advice: str) -> None:
+    report, _ = made()
+    sample = report.samples[-1]
+    second = again(report, msgspec.structs.replace(sample, sample=0, careful=reading(False, outcome=outcome)))
+    found = second_opinion.compare(report, second, Chosen(late=[], drawn=[(sample.qid, sample.sample)]))
+    assert found.advice == [advice]
+
+
+def test_another_python_in_the_second_sandbox_is_named() -> None:
+    report, _ = made()
+    sample = report.samples[-1]
+    assert report.provenance.sandbox is not None
+    other = msgspec.structs.replace(
+        report.provenance, sandbox=msgspec.structs.replace(report.provenance.sandbox, python="3.11.2")
+    )
+    second = again(report, msgspec.structs.replace(sample, sample=0, careful=reading(False), official=reading(False)))
+    second = msgspec.structs.replace(second, provenance=other)
+    found = second_opinion.compare(report, second, Chosen(late=[], drawn=[(sample.qid, sample.sample)]))
+    assert "different versions of Python (3.12.4 and 3.11.2)" in second_opinion.in_words(found)
