@@ -93,15 +93,20 @@ def predictions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give each run temporary files and a cache of its own, with the packages of this machine; check what is left."""
-    cache = tmp_path / "cache" / "grade"
-    cache.mkdir(parents=True, mode=0o700)
-    lend_packages(cache)
-    (tmp_path / "temporary").mkdir()
-    use(monkeypatch, tmp_path)
-    yield tmp_path
-    assert left(tmp_path) == []
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give each run temporary files and a cache of its own, with the packages of this machine; check what is left.
+
+    The path of a socket has at most 107 characters, so the folder's path is shorter than `tmp_path`.
+    """
+    with tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as name, monkeypatch.context() as patched:
+        place = Path(name)
+        cache = place / "cache" / "grade"
+        cache.mkdir(parents=True, mode=0o700)
+        lend_packages(cache)
+        (place / "temporary").mkdir()
+        use(patched, place)
+        yield place
+        assert left(place) == []
 
 
 def lend_packages(cache: Path) -> None:
