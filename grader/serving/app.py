@@ -129,12 +129,12 @@ class _Server:
 
     async def one(self, request: Request) -> Response:
         async with self._intake.read(request, partial(decoded, One)) as asked:
-            (result,) = await self._grade(request, [(asked.qid, asked.text)], asked.official, asked.wait)
+            (result,) = await self._grade(request, [asked.of_pool], asked.official, asked.wait)
         return _json(200, result)
 
     async def batch(self, request: Request) -> Response:
         async with self._intake.read(request, partial(decoded, Batch)) as asked:
-            pairs = [(sample.qid, sample.text) for sample in asked.samples]
+            pairs = [sample.of_pool for sample in asked.samples]
             return _json(200, Results(samples=await self._grade(request, pairs, asked.official, asked.wait)))
 
     async def remote(self, request: Request) -> Response:

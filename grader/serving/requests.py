@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 
@@ -43,17 +43,29 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One sample of a batch."""
+    """One sample of a batch: the task's id, or a row with its task; limits as for `Pool.grade_samples`."""
 
-    qid: Qid
     text: str
+    qid: Qid = ""
+    row: dict[str, Any] | None = None
+    timeout: Seconds = 0.0
+    memory: Annotated[int, msgspec.Meta(gt=0)] | str = 0
+    wall: Seconds = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.qid and self.row is None:
+            raise ValueError("expected the `qid` of a task, or a `row` with the task itself")
+
+    @property
+    def of_pool(self) -> dict[str, Any]:
+        """The sample as a pool takes it."""
+        given = ((field, getattr(self, field.name)) for field in msgspec.structs.fields(Sample))
+        return {field.name: value for field, value in given if value != field.default}
 
 
-class One(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class One(Sample, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`POST /grade`: one sample."""
 
-    qid: Qid
-    text: str
     official: bool = False
     wait: Seconds | None = None
 

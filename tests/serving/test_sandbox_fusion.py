@@ -40,6 +40,22 @@ def test_a_program_gets_its_standard_input_and_its_output_is_returned_whole(serv
     assert (result["status"], result["return_code"], result["stdout"]) == ("Finished", 0, "fünf" * 1000)
 
 
+def test_a_sample_brings_its_task_and_its_limits(server: Served) -> None:
+    row = {"task_id": "double", "inputs": [[2], [5]], "outputs": [4, 10], "function": "double"}
+    texts = [
+        "def double(x):\n    return 2 * x",
+        "def double(x):\n    return 4",
+        "",
+        "def double(x):\n    while True: pass",
+    ]
+    samples = [{"row": row, "text": text, "timeout": 0.3, "memory": "256m"} for text in texts]
+    answer = server.ask("POST", "/grade/batch", {"samples": [*samples, {"row": {}, "text": texts[0]}]})
+    assert answer.status == 200, answer.body
+    outcomes = [sample["careful"]["outcome"] for sample in answer.body["samples"]]
+    assert outcomes == ["passed", "failed", "error", "timeout", "unscored"]
+    assert answer.body["samples"][0]["qid"] == "double"
+
+
 def test_text_in_a_code_block_is_not_looked_for(server: Served) -> None:
     answer = run(server, "s = '```python\\nprint(1)\\n```'\nprint(s)")
     assert answer["run_result"]["stdout"] == "```python\nprint(1)\n```\n"
