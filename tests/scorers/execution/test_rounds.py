@@ -13,71 +13,48 @@ from grader.observer import Silent
 from grader.options import Options
 from grader.results import Outcome
 from grader.sandbox.interface import Limits
-from grader.sandbox.tickets import Verdict
 from grader.sandbox.verdict_cache import VerdictCache
 from grader.scorers.asking import Asked
 from grader.scorers.execution import rounds, tasks
 from grader.scorers.execution.declaration import ExecutionProtocol
 from grader.scorers.interface import NoSettings, Run
 from grader.scorers.one_by_one import NO_FILE
+from tests.scorers.execution import test_confirming
+from tests.scorers.execution.test_confirming import EVIDENCE, Named, program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-EVIDENCE = {"stopped": None, "status": None, "cpu": 0.25, "wall": 0.5, "waited": 0.0, "oom": False}
 TASKS = {
     "plain": tasks.make("plain", "def solution(a):", "assert solution(1) == 1", {}),
     "odd": tasks.make("odd", "def solution(a):", "solution(lambda: 1)", {}),
 }
 
 
-class Scripted:
+class Scripted(test_confirming.Scripted):
     """Sandboxes that answer each job as the source of its program says."""
 
     workers = 1
 
     def __init__(self) -> None:
-        self.kinds: list[str] = []
-        self.lost: set[str] = set()
+        super().__init__()
         self.verdict: dict[str, Any] = {"confirmed": True, "reason": "", "kind": ""}
         self.answered: dict[str, Any] = EVIDENCE
 
     def __enter__(self) -> Scripted:
         return self
 
-    def overlap(self, batch: Any, count: int, heard: Any) -> None:
-        """All jobs come one after the other."""
-
-    def begin(self, lint: int = 0) -> None:
-        """Nothing to start."""
-
     def close(self) -> None:
         """Nothing to end."""
-
-    def run(self, batch: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Verdict]:
-        for key, job in batch:
-            kind = next(name for name in ("lint", "record", "answer", "judge", "split", "run") if job.get(name))
-            self.kinds.append(kind)
-            answer = None if kind in self.lost else {"id": 0, kind: self.answer(kind, job)}
-            yield Verdict(key=key, answer=answer, reason="the sandbox died")
 
     def answer(self, kind: str, job: dict[str, Any]) -> dict[str, Any]:
         if kind == "lint":
             return {"messages": ["E0602: undefined"] if "undefined" in job["head"] else []}
-        if kind == "record":
-            calls = {"calls": ['{"v": [1]}'], "names": [], "reads": []}
-            refused = {"refused": "the tests pass a function", "names": [], "reads": []}
-            one = refused if "lambda" in job["record"]["test"] else calls
-            return {"evidence": EVIDENCE, "recorded": {"truthy": one, "falsy": one}}
         if kind == "answer":
             return {"evidence": self.answered, "hello": "{}", "replies": [json.dumps(job["answer"]["source"])]}
-        if kind == "run":
-            return {"evidence": EVIDENCE, "result": "passed"}
-        return {"evidence": EVIDENCE, **self.verdict}
-
-
-class Named:
-    identity = "scripted"
+        if kind in ("judge", "split"):
+            return {"evidence": EVIDENCE, **self.verdict}
+        return super().answer(kind, job)
 
 
 @pytest.fixture
@@ -109,15 +86,11 @@ def graded(pool: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[rounds.R
         yield made
 
 
-def program(body: str) -> str:
-    return f"```python\ndef solution(a):\n    return {body}\n```"
-
-
 def test_a_careful_reading_needs_no_official_run(graded: rounds.Rounds, pool: Scripted) -> None:
     (result,) = graded.score([Asked(qid="plain", text=program("a"))])
     assert (result.careful.outcome, result.careful.credit) == (Outcome.PASSED, 1)
     assert (result.official.outcome, result.official.rule) == (Outcome.UNSCORED, "not_asked")
-    assert result.seconds == 0.25
+    assert result.seconds == EVIDENCE["cpu"]
     assert pool.kinds == ["record", "lint", "answer", "judge"]
 
 
@@ -164,7 +137,7 @@ def test_a_program_that_has_to_meet_its_tests_is_flagged_and_refused_where_that_
 ) -> None:
     (flagged,) = graded.score([Asked(qid="odd", text=program("a"))])
     assert (flagged.flags, flagged.careful.outcome) == (["interactive"], Outcome.PASSED)
-    pool.kinds.clear()
+    pool.jobs.clear()
     (refused,) = graded.score([Asked(qid="odd", text=program("a"), interactive=False)])
     assert refused.careful.outcome is Outcome.UNSCORED
     assert "the tests pass a function" in refused.careful.detail
