@@ -28,16 +28,25 @@ RENEWED = bool(os.environ.get("GRADE_TEST_RENEW"))
 TABS = ("tab=summary", "tab=differences", "tab=items", "tab=about")
 ITEMS = {
     "humaneval-v": "item=q1&sample=4",
-    "humaneval": "item=Sample%2F0",
+    "humaneval": "item=sample%2F0",
     "vstar": "item=0",
     "mmbench": "item=13",
     "mr-ben": "item=math-2%2Fwriter-a",
     "gsm8k": "item=1",
+    "pope": "item=2",
+    "mmlu-pro": "item=3",
+    "mmmu": "item=1",
+    "mmstar": "item=0",
+    "humaneval-plus": "item=HumanEval%2F0",
+    "mbpp": "item=11",
+    "mbpp-plus": "item=Mbpp%2F2",
+    "livecodebench": "item=2",
 }
 """Benchmark -> the item whose view is kept."""
 WHOLE = {"humaneval-v", "humaneval", "vstar", "mmbench", "mr-ben"}
 """Benchmarks of which every tab is kept; of the others, which have the same tabs, the summary and an item."""
-CODE: dict[str, list[str]] = {"humaneval-v": ["-k", "1,3"], "humaneval": []}
+CODE = {"humaneval-v", "humaneval", "humaneval-plus", "mbpp", "mbpp-plus", "livecodebench"}
+"""Benchmarks whose programs run in a sandbox."""
 _SANDBOX = ["--sandbox", "bubblewrap", *bundled.LIMITS]
 
 
@@ -56,7 +65,8 @@ def test_a_bundled_sample_is_shown_as_it_was(
     shutil.copytree(graded, tmp_path, dirs_exist_ok=True)
     results = tmp_path / "predictions_results.json"
     views.without_this_sandbox(results)
-    again = ["predictions.json", "-b", benchmark, *CODE.get(benchmark, []), "--score-only", "--force"]
+    k = ["-k", "1,3"] if benchmark == "humaneval-v" else []
+    again = ["predictions.json", "-b", benchmark, *k, "--score-only", "--force"]
     item = f"tab=items&{ITEMS[benchmark]}"
     shown = (*TABS[:3], item, TABS[3]) if benchmark in WHOLE else (TABS[0], item)
     parts = [
@@ -114,7 +124,7 @@ def _graded(benchmark: str, sample: Path, folder: Path) -> None:
     (data,) = (path for path in sample.iterdir() if path.name.startswith(("tasks.", "questions.", "problems.", "data")))
     words = ["predictions.json", "-b", benchmark, "--data", data]
     words += ["--judge-replies", replies] if replies.is_file() else []
-    words += [*CODE[benchmark], *_SANDBOX] if benchmark in CODE else []
+    words += _SANDBOX if benchmark in CODE else []
     done = grade(*words, "-o", "report.md", "-o", "report.html", cwd=folder)
     assert done.returncode == 0, done.stderr
 
