@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.scorers.answer.careful import read_answer
+from grader.scorers.answer.official import RULES
 from grader.scorers.choice.careful.patterns import Pattern
 from grader.scorers.choice.careful.quantities import quantities_in
 from grader.scorers.choice.careful.read import read_choice
@@ -85,6 +86,11 @@ def answer(text: str) -> None:
     list(quantities_in(text[:100_000]))
 
 
+def answer_official(text: str) -> None:
+    for rule in RULES.values():
+        rule.read(text)
+
+
 READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "execution": (execution, ("execution.extraction",)),
     "lmms-eval": (lmms_eval, ("choice.official",)),
@@ -95,6 +101,7 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     ),
     "choice, odd options": (lambda text: read_choice(text, ODD, "what is it, the question"), ()),
     "answer": (answer, ()),
+    "answer, official": (answer_official, ("answer.official",)),
     "mr_ben": (mr_ben(STEPS), ("mr_ben.careful", "mr_ben.step", "mr_ben.judge_decision", "mr_ben.official")),
     "mr_ben, code": (mr_ben(CODE), ("mr_ben.step", "mr_ben.judge_decision")),
 }

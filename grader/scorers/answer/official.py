@@ -106,8 +106,10 @@ def read_mmmu_open(text: str) -> list[str | float]:
         if shortest and shortest not in set(":,.!?;'"):
             pieces.append(shortest)
     pieces = pieces or [body]
-    numbers = [number for piece in pieces for pattern in _NUMBERS for number in pattern.findall(piece)]
-    return [one for piece in (*pieces, *numbers) for one in _mmmu_form(piece)]
+    # No number has a blank in it, and each counts once: words that repeat are searched once.
+    searched = [" ".join(dict.fromkeys(piece.split())) for piece in pieces]
+    numbers = [number for words in searched for pattern in _NUMBERS for number in pattern.findall(words)]
+    return [one for piece in dict.fromkeys((*pieces, *numbers)) for one in _mmmu_form(piece)]
 
 
 def _mmmu_form(text: str) -> list[str | float]:
