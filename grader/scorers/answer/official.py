@@ -91,6 +91,7 @@ _NUMBERS = (
     re.compile(r"-?(?:(?<!\d)\d+\.\d+|\.\d+|(?<!\d)\d+\b)(?![eE][+-]?\d+)(?![,\d])"),
 )
 """The source's, with (?<!\\d): within a run of digits nothing can match where its beginning does not."""
+_NUMBERLIKE = re.compile(r"[\w.,+-]+")
 
 
 def read_mmmu_open(text: str) -> list[str | float]:
@@ -106,8 +107,8 @@ def read_mmmu_open(text: str) -> list[str | float]:
         if shortest and shortest not in set(":,.!?;'"):
             pieces.append(shortest)
     pieces = pieces or [body]
-    # No number has a blank in it, and each counts once: words that repeat are searched once.
-    searched = [" ".join(dict.fromkeys(piece.split())) for piece in pieces]
+    # A number counts once: words that repeat are searched once.
+    searched = [" ".join(dict.fromkeys(_NUMBERLIKE.findall(piece))) for piece in pieces]
     numbers = [number for words in searched for pattern in _NUMBERS for number in pattern.findall(words)]
     return [one for piece in dict.fromkeys((*pieces, *numbers)) for one in _mmmu_form(piece)]
 
