@@ -52,3 +52,8 @@ class InterruptedRunError(GradeError):
     """Ctrl-C; its text says what was kept, and what the same command does."""
 
     exit_code = 130
+
+
+def first_line(error: BaseException) -> str:
+    """Return an error's first line."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -11,7 +11,7 @@ from grader import receipts
 from grader.data.tables import Rows
 from grader.errors import InfrastructureError
 from grader.receipts import Receipt, Subject, subject_of, this_machine
-from grader.reports.selftested import in_words
+from grader.reports.provenance import in_words
 from grader.results import Provenance, Report, SelftestProvenance
 from grader.scorers import declarations
 from tests.selftest.made import SANDBOX

@@ -13,15 +13,14 @@ from grader.commands import options, output_files
 from grader.commands.console import say, show_table
 from grader.commands.options import NAMED_FILE, NamedFile
 from grader.errors import UsageError
-from grader.reports.gaps import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from grader.decisions.comparison import RunName
     from grader.decisions.readings import Readings
-    from grader.reports.gaps import Gap
     from grader.reports.material import Material
+    from grader.reports.questions import Gap
     from grader.results import ReadingName, Report
 
 _RESULTS = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -138,7 +137,7 @@ def report_command(
     named = {"questions": data, "predictions": predictions}
     for gap in gaps:
         if not quiet or named.get(gap.what) is not None:
-            say(in_words(gap))
+            say(gap.in_words())
 
 
 def _material(
@@ -215,7 +214,7 @@ def _page(runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: P
         for name, report in runs
     ]
     page = side_by_side.render(sides)
-    for gap in dict.fromkeys(in_words(gap) for side in sides for gap in side.material.gaps):
+    for gap in dict.fromkeys(gap.in_words() for side in sides for gap in side.material.gaps):
         if not quiet:
             say(gap)
     return page

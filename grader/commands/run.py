@@ -15,7 +15,6 @@ from grader.commands.console import say, show_table
 from grader.commands.run_steps import Wanted, check_files, decide, judge_gates, write_files
 from grader.errors import InfrastructureError, InputError, InterruptedRunError, UsageError
 from grader.files.given import real
-from grader.reports.gaps import in_words
 from grader.reports.runs import format_of
 from grader.reports.runs.document import GradedFile
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from grader.decisions.thresholds import FailUnder, MaxDrop
     from grader.grading import Graded
     from grader.observer import Observer
-    from grader.reports.gaps import Gap
+    from grader.reports.questions import Gap
     from grader.reports.runs.document import Document
     from grader.results import ReadingName, Report
     from grader.results.destination import Destination
@@ -135,7 +134,7 @@ def _run(predictions: str, wanted: Wanted) -> int:
         material = run_steps.material_of(graded, predictions, wanted.options, gaps)
         steps = [lambda: run_steps.write_results(graded), *run_steps.report_steps(graded, wanted, material, gates)]
         unwritten = run_steps.write_files(*steps, quiet=wanted.quiet)
-        for gap in () if wanted.quiet else dict.fromkeys(map(in_words, gaps)):
+        for gap in () if wanted.quiet else dict.fromkeys(gap.in_words() for gap in gaps):
             say(gap)
         summarise(graded.report, gates)
         if unproven:

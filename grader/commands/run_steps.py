@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from grader.decisions.thresholds import FailUnder, MaxDrop
     from grader.grading import Graded
     from grader.options import Options
-    from grader.reports.gaps import Gap
+    from grader.reports.questions import Gap
     from grader.results import ReadingName, Report
     from grader.results.destination import Destination
 

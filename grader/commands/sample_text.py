@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 def describe(asked: Options, qid: str, number: int, results: Path) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of one sample of a results file. Raises UsageError if it has no such sample."""
     from grader.reports import material
-    from grader.reports.gaps import in_words
     from grader.scorers.earlier import read_report
 
     report = read_report(results)
@@ -38,7 +37,7 @@ def describe(asked: Options, qid: str, number: int, results: Path) -> Iterator[t
     yield from verdicts(report, sample)
     yield from scorer_of(report).marks(sample).facts
     yield from _texts(shown, qid, number)
-    yield from (("note", in_words(gap)) for gap in shown.gaps)
+    yield from (("note", gap.in_words()) for gap in shown.gaps)
 
 
 def verdicts(report: Report, sample: SampleResult) -> Iterator[tuple[str, str]]:

@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING
 from grader.results import READINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from grader.decisions.gate import GateResult
-    from grader.reports.interface import Gather
-    from grader.results import Reading, ReadingName, Report, SampleResult
+    from grader.results import Reading, Report, SampleResult
 
 PARTS = ("outcome", "credit", "answer", "rule", "detail")
 COLUMNS = ["qid", "sample", "unit", *(f"{reading}_{part}" for reading in READINGS for part in PARTS), "seconds"]
@@ -36,16 +34,8 @@ _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 _GUARDED = re.compile(rf"^'(?='*[\t\r\n])|(^|[;\t\r\n])'(?={_SIGN})")
 
 
-def make(
-    report: Report, material: Gather, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful"
-) -> bytes:
-    """Return the file; see `grader.reports.interface.Format`."""
-    del material, gates, reading
-    return render(report)
-
-
-def render(report: Report) -> bytes:
-    """Return the table of a report."""
+def make(report: Report, *_: object, **__: object) -> bytes:
+    """Return the file; see `grader.reports.interface.Format`. It needs only the report."""
     return table(records(report))
 
 

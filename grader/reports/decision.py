@@ -14,12 +14,12 @@ import msgspec
 
 from grader.predictions.record import all_of, counted
 from grader.predictions.select import PARTIAL
-from grader.reports import selftested, unscored
+from grader.reports import provenance
 from grader.reports.runs.document import interval
 from grader.reports.table import is_marked
 from grader.reports.text import cut
 from grader.reports.why import outcome as outcome_name
-from grader.reports.why import readings_differ, reason
+from grader.reports.why import readings_differ, reason, why_unscored
 from grader.results import Outcome, excluded_from, is_same
 from grader.results.destination import results_path, stem_in
 from grader.scorers import declarations
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from grader.decisions.gate import GateResult
-    from grader.reports.interface import Gather
-    from grader.results import Metric, ReadingName, Report, SampleResult
+    from grader.results import Metric, Report, SampleResult
 
 MOST_SAMPLES = 6
 MOST_METRICS = 4
@@ -57,13 +56,10 @@ _OF_VALUES = (BASELINES, WHY_DIFFERENT)
 _STATES = {"met": "met", "failed": "not met", "inconclusive": "not decided by these data", "unscored": "not decided"}
 
 
-def make(
-    report: Report, material: Gather, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful"
-) -> bytes:
+def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, **__: object) -> bytes:
     """Return the page; see `grader.reports.interface.Format`."""
     from grader.reports.web import page
 
-    del material, reading
     name = declarations.name_of(report)
     different = report.differences()
     return page.render(
@@ -171,7 +167,7 @@ def _open(report: Report) -> Iterator[str]:
     if report.unscored:
         yield (
             f"{report.unscored} of {counted(len(report.samples), 'answer')} could not be scored "
-            f"({unscored.in_words(report)}). They are excluded from {excluded_from(report)}, not counted as wrong."
+            f"({why_unscored(report)}). They are excluded from {excluded_from(report)}, not counted as wrong."
         )
         for metric in report.metrics:
             if metric.group is None and metric.reading == "careful" and metric.bounds is not msgspec.UNSET:
@@ -181,7 +177,7 @@ def _open(report: Report) -> Iterator[str]:
         yield f"Every answer was scored ({len(report.samples):,})."
     if report.part is not None:
         yield f"Only {report.part.n} of {report.part.of} tasks were graded. This value is not that of the benchmark."
-    notes = [note for note in selftested.notes(report) if not note.startswith(("†", PARTIAL, *_OF_VALUES))]
+    notes = [note for note in provenance.notes(report) if not note.startswith(("†", PARTIAL, *_OF_VALUES))]
     yield from (cut(note, LONGEST_NOTE) for note in notes[:MOST_NOTES])
     if len(notes) > MOST_NOTES:
         yield f"{counted(len(notes) - MOST_NOTES, 'further note')} in the results file."

@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING
 from grader.scorers import declarations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from grader.decisions.gate import GateResult
     from grader.reports.interface import Gather
     from grader.reports.material import Material
-    from grader.results import ReadingName, Report
+    from grader.results import Report
 
 _SCRIPTS = (
     *("core", "text", "views", "state", "theme", "widgets", "summary", "listing", "list", "item", "one"),
@@ -24,11 +21,8 @@ _SCRIPTS = (
 """The parts of the page's script, in order: later parts use definitions of earlier ones."""
 
 
-def make(
-    report: Report, material: Gather, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful"
-) -> bytes:
+def make(report: Report, material: Gather, *_: object, **__: object) -> bytes:
     """Return the file; see `grader.reports.interface.Format`."""
-    del gates, reading
     return render(report, material())
 
 

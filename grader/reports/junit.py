@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import junitparser
 
     from grader.decisions.gate import GateResult
-    from grader.reports.interface import Gather
     from grader.results import ReadingName, Report
     from grader.scorers.registry import AnyScorer
 
@@ -63,11 +62,8 @@ def _verdict(rounds: list[Verdict]) -> Verdict:
     return next((v for v in ("passed", "unscored") if v in rounds), "failed")
 
 
-def make(
-    report: Report, material: Gather, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful"
-) -> bytes:
+def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful") -> bytes:
     """Return the file; see `grader.reports.interface.Format`."""
-    del material
     return render(report, gates, reading)
 
 

@@ -16,21 +16,18 @@ from markupsafe import Markup
 
 from grader.decisions import readings
 from grader.predictions.record import all_of, counted
-from grader.reports import selftested
+from grader.reports import provenance
 from grader.reports.markdown_text import code, prose
-from grader.reports.provenance import made_with
 from grader.reports.table import OTHER_PYTHON, interval, is_marked
 from grader.reports.text import cut
-from grader.reports.unscored import bounds_in_words, in_words
-from grader.reports.why import outcome, readings_differ
+from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import excluded_from, is_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from grader.decisions.gate import GateResult, State
-    from grader.reports.interface import Gather
-    from grader.results import Metric, Reading, ReadingName, Report, SampleResult
+    from grader.results import Metric, Reading, Report, SampleResult
 
 Item = TypeVar("Item")
 """What a section has a row for."""
@@ -55,11 +52,8 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     """A line with the number of omitted rows; empty if all are shown."""
 
 
-def make(
-    report: Report, material: Gather, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful"
-) -> bytes:
+def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, **__: object) -> bytes:
     """Return the file; see `grader.reports.interface.Format`."""
-    del material, reading
     return render(report, gates)
 
 
@@ -102,7 +96,7 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
     different = report.differences()
     overall = [(name, None, pair) for (name, group), pair in pairs.items() if group is None]
     grouped = [(name, _group(group, short), pair) for (name, group), pair in pairs.items() if group is not None]
-    facts = [(key, value) for key, value in made_with(report).items() if not _is_table(value)]
+    facts = [(key, value) for key, value in provenance.made_with(report).items() if not _is_table(value)]
     return {
         "benchmark": code(report.benchmark),
         "split": code(report.split),
@@ -122,14 +116,14 @@ def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
         "kinds": _kinds(report, different),
         "mark": Markup(f" {OTHER_PYTHON}" if is_marked(report) else ""),  # noqa: S704 - a constant
         "unscored": report.unscored,
-        "why_unscored": prose(in_words(report)),
+        "why_unscored": prose(why_unscored(report)),
         "excluded_from": prose(excluded_from(report)),
         "all_samples": prose(all_of(len(report.samples), "sample")),
         "samples_counted": prose(counted(len(report.samples), "sample")),
         "bounds": _section(_bound, _bounded(report), 4_000, "metrics are in the results file"),
         "notes": _section(
             lambda note: Markup("- ") + prose(note),
-            [note for note in (*readings.in_words(report), *selftested.notes(report)) if note.strip()],
+            [note for note in (*readings.in_words(report), *provenance.notes(report)) if note.strip()],
             4_000,
             "notes are in the results file",
         ),

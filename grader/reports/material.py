@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.data.images import Picture
-from grader.errors import GradeError
+from grader.errors import GradeError, first_line
 from grader.predictions.file import PredictionFile
 from grader.predictions.read import read_predictions
 from grader.predictions.select import is_fingerprint
-from grader.reports.gaps import Gap, first_line
-from grader.reports.questions import Shown, gather
+from grader.reports.questions import Gap, Shown, gather
 from grader.results.destination import beside as file_beside
 from grader.results.destination import stem_of
 from grader.scorers import declarations

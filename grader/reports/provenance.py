@@ -1,16 +1,21 @@
-"""The provenance of a report, as reports show it: uninterpreted names and values."""
+"""How a report was made, as reports show it: its provenance, and notes on the self-test and canaries of the machine."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.reports.selftested import canaries_in_words, in_words
+from grader.predictions.record import counted
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from grader.results import Report
+    from grader.results import CanaryProvenance, Report, SelftestProvenance
+
+_COUNTED = {"reference": "references pass", "wording": "correct answers are read"}
+"""Kind of probe that a note mentions -> text after its count."""
+_UNITS = (("day", 86400), ("h", 3600), ("min", 60))
 
 
 def made_with(report: Report) -> dict[str, Any]:
@@ -30,3 +35,49 @@ def made_with(report: Report) -> dict[str, Any]:
     if report.baselines:
         found["baselines"] = report.baselines
     return {name: value for name, value in found.items() if value not in (None, "", {}, [])}
+
+
+def notes(report: Report, now: datetime | None = None) -> list[str]:
+    """Return the notes of a report; those about the machine come last."""
+    tested, sandbox = report.provenance.selftest, report.provenance.sandbox
+    canaries = sandbox.canaries if sandbox is not None else None
+    found = [canaries_in_words(canaries)] if canaries is not None and canaries.misjudged else []
+    return [*report.notes, *found, *([] if tested is None else [in_words(tested, now)])]
+
+
+def canaries_in_words(canaries: CanaryProvenance) -> str:
+    """Return a sentence about the canaries, the programs with a known verdict."""
+    wrong = sum(canaries.misjudged.values())
+    if not wrong:
+        return f"{canaries.right} programs with a known verdict ran among the real ones, and all were judged correctly."
+    kinds = ", ".join(canaries.misjudged)
+    return (
+        f"{wrong} of {canaries.right + wrong} programs with a known verdict, which ran among the real ones, were "
+        f"MISJUDGED ({kinds}). So {canaries.run_again} jobs ran again in other sandboxes, and {canaries.unscored} are "
+        "unscored. Run `grade selftest`."
+    )
+
+
+def in_words(tested: SelftestProvenance, now: datetime | None = None) -> str:
+    """Return a sentence about a self-test; with `now`, for a run that has just ended, it says how long ago it was."""
+    when = f"on {tested.at[:16].replace('T', ' ')} UTC" if now is None else f"{_ago(tested.at, now)} ago"
+    where = "on the machine that graded" if now is None else "on this machine"
+    of = "" if tested.same_data else f", tested with {tested.data}, not with the data of this run"
+    counts = ", ".join(f"{n} of {all_} {_COUNTED[kind]}" for kind, (n, all_) in tested.counts.items()
+                       if kind in _COUNTED)  # fmt: skip
+    if tested.passed:
+        return f"Self-tested {when} {where}: {counts}{of}."
+    problems = counted(tested.problems, "problem")
+    return (
+        f"The self-test {when} {where} FAILED with {problems} ({counts}{of}): do not trust these values before "
+        "`grade selftest` passes."
+    )
+
+
+def _ago(at: str, now: datetime) -> str:
+    seconds = max(0, int((now - datetime.fromisoformat(at)).total_seconds()))
+    for unit, length in _UNITS:
+        if seconds >= length:
+            count = seconds // length
+            return f"{count} {unit}{'s' if unit == 'day' and count > 1 else ''}"
+    return f"{seconds} s"

@@ -1,18 +1,17 @@
-"""Tasks and their images for reports. The benchmark's data is read again, with every column."""
+"""Tasks and their images for reports, or why they are not shown. The benchmark's data is read again, every column."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
 from grader.data.images import Images, Picture, folder_of
 from grader.data.load import ALL, rows_of
-from grader.errors import DataUnavailableError, GradeError
-from grader.reports.gaps import Gap, first_line
+from grader.errors import DataUnavailableError, GradeError, first_line
 from grader.scorers.registry import scorer_of
 from grader.task import Task
 
@@ -24,6 +23,19 @@ if TYPE_CHECKING:
     from grader.predictions.file import PredictionFile
     from grader.results import Report
     from grader.scorers.registry import AnyScorer
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a report that cannot be shown."""
+
+    what: Literal["predictions", "questions", "images", "programs"]
+    why: str
+    """The reason, as a full sentence."""
+
+    def in_words(self) -> str:
+        """Return a sentence about the whole report."""
+        whole = self.why.startswith("The report ")
+        return self.why if whole else f"The report does not show all {self.what}: {self.why}"
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.predictions.record import all_of, counted
-from grader.reports import selftested
+from grader.reports import provenance
 from grader.reports.runs.document import Cell, Column, Table
 from grader.reports.runs.terminal import drawn
 from grader.reports.text import clean, cut
-from grader.reports.unscored import bounds_in_words, in_words
-from grader.reports.why import outcome, readings_differ
+from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import excluded_from, is_same
 from grader.scorers.registry import scorer_of
 
@@ -54,7 +53,7 @@ def render(
     for line in (
         *_differences(report),
         *_unscored(report),
-        *map(clean, (*scorer_of(report).summary(report).lines, *selftested.notes(report, now))),
+        *map(clean, (*scorer_of(report).summary(report).lines, *provenance.notes(report, now))),
     ):
         console.print(line, soft_wrap=True)
     return text.getvalue()
@@ -148,8 +147,8 @@ def _unscored(report: Report) -> list[str]:
     bounded = [metric for metric in overall if metric.bounds is not msgspec.UNSET]
     star = " (*)" if any(metric.value is not None for metric in bounded) else ""
     return [
-        f"{report.unscored} of {counted(len(report.samples), 'sample')} unscored ({in_words(report)}): excluded from "
-        f"{excluded_from(report)}{star}.{' Worst and best case:' if bounded else ''}",
+        f"{report.unscored} of {counted(len(report.samples), 'sample')} unscored ({why_unscored(report)}): excluded "
+        f"from {excluded_from(report)}{star}.{' Worst and best case:' if bounded else ''}",
         *(f"  {metric.name} ({metric.reading}): {bounds_in_words(metric)}" for metric in bounded),
     ]
 

@@ -1,16 +1,29 @@
-"""Why the readings of a sample differ, in a sentence: the same one in every format."""
+"""Why the readings of a sample differ, and why samples are unscored, in sentences: the same ones in every format."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from grader.reports.text import clean
+from grader.results import READINGS, Outcome
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.results import Reading, Report, SampleResult
+    from grader.results import Metric, Reading, Report, SampleResult
+
+_CAUSES = {
+    "not_judged": "not judged",
+    "judge": "not judged",
+    "server_failure": "the model's server failed",
+    "checker": "the checker in the data failed",
+}
+"""Rule of the reading -> reason. With any other rule, the sandbox or the grader itself failed."""
+INFRASTRUCTURE = "infrastructure failed"
 
 
 def readings_differ(report: Report, sample: SampleResult, official: str = "official") -> str:
@@ -46,3 +59,35 @@ def _in_a_sentence(text: str) -> str:
     """Return a sentence as a part of another one: without its full stop, its first word in lower case."""
     first, _, rest = text.removesuffix(".").partition(" ")
     return f"{first[:1].lower() + first[1:] if first[1:].islower() else first} {rest}".strip()
+
+
+def causes(report: Report) -> dict[str, int]:
+    """Return cause -> number of samples, the most frequent cause first."""
+    found = (cause for sample in report.samples if (cause := _cause(sample)))
+    return dict(Counter(found).most_common())
+
+
+def why_unscored(report: Report) -> str:
+    """Return the causes in one line: `not judged 12, infrastructure failed 1`; a single cause has no number."""
+    found = causes(report)
+    return next(iter(found)) if len(found) == 1 else ", ".join(f"{cause} {number}" for cause, number in found.items())
+
+
+def bounds_in_words(metric: Metric) -> str:
+    """Return the worst and the best case of a metric, and how many items are not in its value."""
+    assert metric.bounds is not msgspec.UNSET
+    words = f"{metric.bounds[0]:.1f} to {metric.bounds[1]:.1f}"
+    if metric.dropped is msgspec.UNSET:
+        return words
+    total = metric.dropped + metric.n
+    return f"{words}; {metric.dropped} of {total} items have too few scored samples and are left out"
+
+
+def _cause(sample: SampleResult) -> str:
+    for name in reversed(READINGS):
+        reading = sample.reading(name)
+        if reading.outcome is Outcome.UNSCORED:
+            # Results of schema 1 have the parser's rule here; their detail shows the reason.
+            by_detail = "not judged" if reading.detail.startswith("the judge's word") else INFRASTRUCTURE
+            return _CAUSES.get(reading.rule if isinstance(reading.rule, str) else "", by_detail)
+    return ""

@@ -9,7 +9,7 @@ import re
 import pytest
 from hypothesis import given
 
-from grader.reports.csv import guarded, render, unguarded
+from grader.reports.csv import guarded, make, unguarded
 from tests.reports import made_reports as made
 
 HEADER = (
@@ -34,7 +34,7 @@ def test_a_row_a_sample_with_both_readings_side_by_side() -> None:
             made.sample("q2", made.read("failed", detail="two\nlines"), number=3, seconds=0.25, unit="g"),
         ]
     )
-    assert render(report).decode() == (
+    assert make(report).decode() == (
         "qid,sample,unit,group.category,group.skills," + HEADER + "q1,0,q1,colour,count;read,"
         'correct,1,B,starts_with_letter,,no_answer,0,,,"says ""none"", twice",0\r\n'
         'q2,3,g,,,failed,0,,,"two\nlines",failed,0,,,"two\nlines",0.25\r\n'
@@ -42,7 +42,7 @@ def test_a_row_a_sample_with_both_readings_side_by_side() -> None:
 
 
 def test_a_report_without_samples_is_a_header() -> None:
-    assert render(made.report()).decode() == "qid,sample,unit," + HEADER
+    assert make(made.report()).decode() == "qid,sample,unit," + HEADER
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ def test_what_a_spreadsheet_could_take_for_a_formula_is_marked_as_text_and_nothi
 def test_any_text_comes_back_but_for_nul_and_half_characters(text: str) -> None:
     kept = re.sub("[\0\ud800-\udfff]", "\ufffd", text)
     report = made.report([made.sample(text, made.read("wrong", text, text, text), groups={"g": text})])
-    _, row = rows(render(report))
+    _, row = rows(make(report))
     texts = [unguarded(cell) for cell in row]
     assert texts == [kept, "0", kept, kept, *["wrong", "0", kept, kept, kept] * 2, "0"]
 
 
 @given(made.any_text)
 def test_no_cell_of_any_report_begins_as_a_formula_wherever_cells_are_split(text: str) -> None:
-    for row in rows(render(made.hostile_report(text))):
+    for row in rows(make(made.hostile_report(text))):
         for cell in row:
             # A comma is not among the separators: within quotes it is none, whatever the language.
             for part in re.split(r"[;\t\r\n]", cell):
@@ -94,7 +94,7 @@ def test_no_cell_of_any_report_begins_as_a_formula_wherever_cells_are_split(text
 @pytest.mark.parametrize("benchmark", made.SAMPLES)
 def test_real_reports_have_as_many_rows_as_samples_and_the_credit_of_each(benchmark: str) -> None:
     report = made.of_sample(benchmark)
-    header, *table = rows(render(report))
+    header, *table = rows(make(report))
     assert len(table) == len(report.samples)
     column = header.index("careful_credit")
     assert [float(row[column]) for row in table] == [sample.careful.credit for sample in report.samples]

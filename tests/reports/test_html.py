@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 
 from grader.reports import html
-from grader.reports.gaps import Gap
 from grader.reports.material import Material
+from grader.reports.questions import Gap
 from grader.reports.web import highlight, images
 from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult, write_facts
 from grader.scorers.choice.facts import LetterCounts, PositionBias, RunFacts, SampleFacts, UnitOutcome

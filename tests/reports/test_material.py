@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.benchmark import Benchmark
-    from grader.reports.gaps import Gap
+    from grader.reports.questions import Gap
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

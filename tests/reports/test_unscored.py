@@ -17,7 +17,7 @@ from grader.options import Options
 from grader.reports import format_of
 from grader.reports.material import Material
 from grader.reports.table import render
-from grader.reports.unscored import causes, in_words
+from grader.reports.why import causes, why_unscored
 from grader.results import Outcome, Reading, Report, SampleResult
 
 SAMPLE = Path(__file__).resolve().parents[2] / "benchmarks" / "mr-ben" / "sample"
@@ -79,4 +79,4 @@ def test_causes_are_told_apart() -> None:
     samples = [SampleResult(qid=str(n), sample=0, official=lost(r), careful=lost(r)) for n, r in enumerate(rules)]
     report = Report(benchmark="b", split="s", protocol="p", metrics=[], samples=samples, unscored=len(samples))
     assert causes(report) == {"not judged": 3, "the model's server failed": 2, "infrastructure failed": 1}
-    assert in_words(report) == "not judged 3, the model's server failed 2, infrastructure failed 1"
+    assert why_unscored(report) == "not judged 3, the model's server failed 2, infrastructure failed 1"

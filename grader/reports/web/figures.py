@@ -1,4 +1,4 @@
-"""The metrics for the page: one row per metric and group, with both readings."""
+"""The metrics for pages: one row per metric and group with both readings, and what a page says about these."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader import resources
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from grader.results import Metric, Report
+
+_PUBLISHED = "of the published scorer, bug for bug"
+_OWN = "of the rules that the benchmark's protocol names"
 
 
 def breakdown(report: Report) -> list[dict[str, object]]:
@@ -28,3 +35,22 @@ def _figure(metric: Metric) -> dict[str, object]:
     if metric.bounds is not msgspec.UNSET:
         made["bounds"] = metric.bounds
     return made
+
+
+def lead(benchmarks: Iterable[str]) -> str:
+    """Return the sentences above a table of metrics of these benchmarks, given by id."""
+    official = _PUBLISHED if set(benchmarks) <= set(resources.bundled_benchmarks()) else _OWN
+    return (
+        f"In percent, with 95 % intervals. Official is the verdict {official}; careful is the verdict of an attentive "
+        "person."
+    )
+
+
+def official(benchmark: str) -> str:
+    """Return the explanation of the official reading of a benchmark, given by id."""
+    if benchmark in resources.bundled_benchmarks():
+        return (
+            "The verdict of the benchmark's published scorer, bug for bug, under the protocol named above. Compare "
+            "this number with a leaderboard."
+        )
+    return "The verdict of the rules that the protocol named above stands for. This benchmark has no published scorer."

@@ -13,6 +13,8 @@ from grader.errors import InputError
 from grader.reports.web import images
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from grader.reports.material import Material
 
 CHUNK = 96_000
@@ -36,6 +38,27 @@ def pack(value: object) -> str:
     """Return a value as base64 of deflated JSON, which has no character with a meaning in HTML."""
     data = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False, default=str).encode()
     return base64.b64encode(zlib.compress(data, 7)).decode()
+
+
+def chunked(items: Iterable[tuple[object, int]]) -> tuple[list[str], list[tuple[int, int]]]:
+    """Pack items, given with their sizes in characters, into chunks.
+
+    Return the packed chunks, and for each item its chunk and its index in that chunk.
+    """
+    packed: list[str] = []
+    where: list[tuple[int, int]] = []
+    waiting: list[object] = []
+    size = 0
+    for item, characters in items:
+        waiting.append(item)
+        where.append((len(packed), len(waiting) - 1))
+        size += characters + 1_000
+        if size >= CHUNK:
+            packed.append(pack(waiting))
+            waiting, size = [], 0
+    if waiting:
+        packed.append(pack(waiting))
+    return packed, where
 
 
 class Numbers:

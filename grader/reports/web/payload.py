@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.decisions.readings import in_words as readings_in_words
-from grader.reports import selftested
-from grader.reports.provenance import made_with
+from grader.reports import provenance
 from grader.reports.table import OTHER_PYTHON, is_marked
-from grader.reports.unscored import in_words
-from grader.reports.web import images, readings
-from grader.reports.web.figures import breakdown
+from grader.reports.web import figures, images
 from grader.reports.web.items import BLURB, Lines, Page, blurb, question, sample_of
-from grader.reports.web.packing import AIM, CHUNK, Numbers, Payload, finite, pack, thumbnails_of
+from grader.reports.web.packing import AIM, Numbers, Payload, chunked, finite, pack, thumbnails_of
 from grader.reports.web.texts import Texts
+from grader.reports.why import why_unscored
 from grader.results import READINGS, Reading, SampleResult, excluded_from
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
@@ -55,7 +53,8 @@ def build(report: Report, material: Material) -> Payload:
         gaps.append({"what": "predictions", "why": texts.why()})
     scorer = scorer_of(report)
     places = {key: number for number, key in enumerate(material.images)}
-    chunks, where = _chunks(items, Page(material, places, texts, scorer))
+    page = Page(material, places, texts, scorer)
+    chunks, where = chunked((_item(item, page), _size(item, texts)) for item in items)
     # Texts are more important in a report; images get the remaining space.
     left = (AIM - sum(map(len, chunks))) * 3 // 4
     found = thumbnails_of(material, max(images.LEAST, min(images.BUDGET, left)))
@@ -66,7 +65,7 @@ def build(report: Report, material: Material) -> Payload:
         **_head(report, material),
         "gaps": gaps,
         "sizes": [image[1:] if image else None for image in found],
-        "breakdown": breakdown(report),
+        "breakdown": figures.breakdown(report),
         **_columns(report, items, material, where, scorer),
     }
     return Payload(index=pack(index), chunks=chunks, images=[image[0] if image else "" for image in found])
@@ -77,8 +76,8 @@ def _head(report: Report, material: Material) -> dict[str, object]:
     return {
         "benchmark": report.benchmark,
         "name": declarations.name_of(report),
-        "lead": readings.lead([report.benchmark]),
-        "aboutOfficial": readings.official(report.benchmark),
+        "lead": figures.lead([report.benchmark]),
+        "aboutOfficial": figures.official(report.benchmark),
         "model": report.model or "",
         "file": report.provenance.predictions,
         "glossary": dict(scorer_of(report).glossary),
@@ -89,11 +88,11 @@ def _head(report: Report, material: Material) -> dict[str, object]:
         "runsPrograms": material.runs_programs,
         "unit": material.unit,
         "unscored": report.unscored,
-        "why_unscored": in_words(report),
+        "why_unscored": why_unscored(report),
         "excluded_from": excluded_from(report),
         "mark": f" {OTHER_PYTHON}" if is_marked(report) else "",
-        "notes": [*readings_in_words(report), *selftested.notes(report)],
-        "made": finite(made_with(report)),
+        "notes": [*readings_in_words(report), *provenance.notes(report)],
+        "made": finite(provenance.made_with(report)),
         "baselines": finite(report.baselines),
         "abbreviations": report.abbreviations,
         "tables": [msgspec.to_builtins(block) for block in summary.tables],
@@ -166,25 +165,11 @@ def _rule(reading: Reading) -> str | None:
     return reading.rule if isinstance(reading.rule, str) else None
 
 
-# --- chunks -----------------------------------------------------------------------------------------------------
+# --- items ------------------------------------------------------------------------------------------------------
 
 
-def _chunks(items: list[Item], page: Page) -> tuple[list[str], list[tuple[int, int]]]:
-    """Return the packed chunks, and for each item its chunk and its index in that chunk."""
-    packed: list[str] = []
-    where: list[tuple[int, int]] = []
-    waiting: list[dict[str, object]] = []
-    size = 0
-    for item in items:
-        waiting.append(_item(item, page))
-        where.append((len(packed), len(waiting) - 1))
-        size += sum(page.texts.size(s.qid, s.sample) for s in item.samples) + 1_000
-        if size >= CHUNK:
-            packed.append(pack(waiting))
-            waiting, size = [], 0
-    if waiting:
-        packed.append(pack(waiting))
-    return packed, where
+def _size(item: Item, texts: Texts) -> int:
+    return sum(texts.size(sample.qid, sample.sample) for sample in item.samples)
 
 
 def _item(item: Item, page: Page) -> dict[str, object]:

@@ -10,17 +10,16 @@ import msgspec
 
 from grader.decisions.comparison import Comparison, RunName, compare, item_values
 from grader.reports.provenance import made_with
-from grader.reports.web import readings
-from grader.reports.web.figures import breakdown
+from grader.reports.web import figures
 from grader.reports.web.items import Lines, Page, blurb, question, sample_of
-from grader.reports.web.packing import AIM, CHUNK, Numbers, Payload, finite, pack, thumbnails_of
+from grader.reports.web.packing import AIM, Numbers, Payload, chunked, finite, pack, thumbnails_of
 from grader.reports.web.texts import Texts
 from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from grader.reports.material import Material
     from grader.scorers.registry import AnyScorer
@@ -80,7 +79,7 @@ def build(sides: Sequence[Side]) -> Payload:
     """Pack several runs. Raises UsageError if two of them cannot be compared."""
     pairs = comparisons(sides)
     runs = _Runs(sides)
-    chunks, where = _chunks(runs)
+    chunks, where = chunked((_item(runs, item), _size(runs, item)) for item in runs.items)
     left = (AIM - sum(map(len, chunks))) * 3 // 4
     found = thumbnails_of(runs.shared, max(100_000, left))
     index = {
@@ -118,7 +117,7 @@ def _head(runs: _Runs) -> dict[str, object]:
     return {
         "benchmark": report.benchmark,
         "name": declarations.name_of(report),
-        "lead": readings.lead([report.benchmark]),
+        "lead": figures.lead([report.benchmark]),
         "split": report.split,
         "protocol": report.protocol,
         "unit": runs.shared.unit,
@@ -137,7 +136,7 @@ def _run(side: Side) -> dict[str, object]:
     return {
         "name": side.name.short,
         "file": side.name.results,
-        "breakdown": breakdown(side.report),
+        "breakdown": figures.breakdown(side.report),
         "made": finite(made_with(side.report)),
         "notes": side.report.notes,
         "gaps": [msgspec.structs.asdict(gap) for gap in side.material.gaps],
@@ -199,27 +198,9 @@ def _marks(members: list[SampleResult], reading: ReadingName, outcomes: Numbers,
     return [[outcomes(one.outcome.value), answers(one.answer)] for one in read]
 
 
-def _chunks(runs: _Runs) -> tuple[list[str], list[tuple[int, int]]]:
-    """Return the packed chunks, and for each item its chunk and its index in that chunk."""
-    packed: list[str] = []
-    where: list[tuple[int, int]] = []
-    waiting: list[dict[str, object]] = []
-    size = 0
-    for item in runs.items:
-        waiting.append(_item(runs, item))
-        where.append((len(packed), len(waiting) - 1))
-        size += 1_000 + sum(_sizes(runs, item))
-        if size >= CHUNK:
-            packed.append(pack(waiting))
-            waiting, size = [], 0
-    if waiting:
-        packed.append(pack(waiting))
-    return packed, where
-
-
-def _sizes(runs: _Runs, item: str) -> Iterator[int]:
-    for page, members in zip(runs.pages, runs.members(item), strict=True):
-        yield from (page.texts.size(sample.qid, sample.sample) for sample in members)
+def _size(runs: _Runs, item: str) -> int:
+    pairs = zip(runs.pages, runs.members(item), strict=True)
+    return sum(page.texts.size(sample.qid, sample.sample) for page, members in pairs for sample in members)
 
 
 def _item(runs: _Runs, item: str) -> dict[str, object]:

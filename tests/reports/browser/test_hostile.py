@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from grader.reports import html
-from grader.reports.gaps import Gap
 from grader.reports.material import Material
+from grader.reports.questions import Gap
 from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult, SandboxProvenance, write_facts
 from grader.scorers.choice import facts as choice
 from grader.scorers.execution import facts as execution
