@@ -64,8 +64,7 @@ def export_command(
     def material() -> Material:
         from grader.reports import material
 
-        files = material.beside(run.path, report)
-        return material.load(report, files.predictions, data, files.own, folders=files.folders)
+        return material.load_beside(run.path, report, data)
 
     wanted = Wanted(
         model=model,

@@ -102,9 +102,9 @@ prompt_options = options.group(
 """The prompt and the images."""
 
 run_options = options.group(
-    click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks."),
+    options.LIMIT,
     options.date_options,
-    click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable."),
+    options.IDS,
     click.option("--concurrency", type=WholeNumber(min=1, max=1024), default=16, show_default=True, metavar="N",
                  help="Maximum number of requests at a time; lowered after HTTP 429."),
     click.option("--request-timeout", type=click.FloatRange(min=0.1, max=86400), default=600.0, show_default=True,
@@ -130,8 +130,7 @@ batch_options = options.group(
 
 grade_options = options.group(
     click.option("--grade", is_flag=True, help="Also grade the predictions; the options below are for grading."),
-    click.option("--missing", type=click.Choice(["error", "wrong"]), default="error", show_default=True,
-                 help="How to treat a task without a prediction."),
+    options.MISSING,
     options.sandbox_options,
     options.judge_options,
     options.gate_options,

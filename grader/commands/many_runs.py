@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="FOLDER")
 @click.option("-b", "--benchmark", metavar="ID", help="The benchmark, if the folder has results of several.")
 @click.option("--metric", metavar="METRIC", default="", help="The metric; default: the benchmark's first one.")
-@click.option("--fail-under", "line", metavar="METRIC=V", callback=options.parsed_line,
+@click.option("--fail-under", "line", metavar="METRIC=V", callback=options.parsed(options.metric_line),
               help="Draw this gate's threshold; METRIC:FIELD=LABEL=V for a group.")  # fmt: skip
 @options.reading_option
 @click.option("-o", "--output", "outputs", type=options.FILE, multiple=True, metavar="FILE",

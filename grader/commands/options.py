@@ -36,12 +36,14 @@ class WholeNumber(click.IntRange):
             self.fail(f"{str(value)!r}: must be a whole number, {limits}", param, ctx)
 
 
-def _parsed(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return a callback that parses one value, or each value of a repeatable option."""
+def parsed(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a callback that parses one value, None if it is not given, or each value of a repeatable option."""
 
     def callback(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
         try:
-            return tuple(map(parse, value)) if isinstance(value, tuple) else parse(value)
+            if isinstance(value, tuple):
+                return tuple(map(parse, value))
+            return None if value is None else parse(value)
         except UsageError as error:
             raise click.BadParameter(str(error)) from None
 
@@ -86,18 +88,11 @@ def _settings(_context: click.Context, _parameter: click.Parameter, value: tuple
     return {name: setting for name, _, setting in pairs}
 
 
-def _line(text: str) -> Any:
+def metric_line(text: str) -> Any:
+    """Parse `METRIC=V`, for `parsed`."""
     from grader.decisions.thresholds import parse_fail_under
 
     return parse_fail_under(text)
-
-
-def parsed_line(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
-    """Parse one `METRIC=V`; return None if the option is not given."""
-    try:
-        return None if value is None else _line(value)
-    except UsageError as error:
-        raise click.BadParameter(str(error)) from error
 
 
 def _drop(text: str) -> Any:
@@ -136,9 +131,14 @@ _LIMITS = group(
                  callback=_finite, metavar="S", help="CPU seconds that a program may use."),
     click.option("--wall-timeout", type=click.FloatRange(min=0.1, max=3600), callback=_finite, metavar="S",
                  help="Wall-clock seconds that a program may take; default: ten times --timeout, at least 20."),
-    click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=_parsed(_size),
+    click.option("--memory", default="1g", show_default=True, metavar="SIZE", callback=parsed(_size),
                  help="Memory that a program may use."),
 )
+
+LIMIT = click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks.")
+IDS = click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable.")
+MISSING = click.option("--missing", type=click.Choice(["error", "wrong"]), default="error", show_default=True,
+             help="How to treat a task without a prediction.")
 
 place_options = group(
     click.option("-b", "--benchmark", default="humaneval-v", show_default=True, metavar="ID|DIR",
@@ -158,11 +158,10 @@ date_options = group(
 
 benchmark_options = group(
     place_options,
-    click.option("--limit", type=WholeNumber(min=1), metavar="N", help="Only the first N tasks."),
-    click.option("--id", "ids", multiple=True, metavar="QID", help="Only this task; repeatable."),
+    LIMIT,
+    IDS,
     date_options,
-    click.option("--missing", type=click.Choice(["error", "wrong"]), default="error", show_default=True,
-                 help="How to treat a task without a prediction."),
+    MISSING,
 )
 """The benchmark, its data, and which tasks are graded."""
 
@@ -228,14 +227,14 @@ reading_option = click.option(
 """Which of the two readings is compared, ranked, or decides a gate."""
 
 gate_options = group(
-    click.option("--fail-under", "lines", multiple=True, metavar="METRIC=V", callback=_parsed(_line),
+    click.option("--fail-under", "lines", multiple=True, metavar="METRIC=V", callback=parsed(metric_line),
                  help="Fail (exit 1) if METRIC is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
     click.option("--confident", is_flag=True,
                  help="--fail-under compares the metric's interval: met or failed only if noise is no explanation; "
                  "else exit 4."),
     click.option("--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="RESULTS",
                  help="The _results.json of an earlier run, to compare this run with, item by item."),
-    click.option("--max-drop", "drops", multiple=True, metavar="[METRIC=]V", callback=_parsed(_drop),
+    click.option("--max-drop", "drops", multiple=True, metavar="[METRIC=]V", callback=parsed(_drop),
                  help="Points that METRIC (default: the first one) may drop below --baseline; exit 4 if inconclusive."),
     reading_option,
 )

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 from grader.commands.console import say
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from rich.progress import Progress
 
     from grader.inference.events import Progress as Requests
@@ -29,9 +27,7 @@ class PlainLines:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
     def message(self, text: str) -> None:
@@ -60,9 +56,7 @@ class LiveBar:
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
     def message(self, text: str) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from grader.commands import options, output_files
 from grader.commands.console import say, show_table
@@ -15,10 +14,9 @@ from grader.commands.options import NAMED_FILE, NamedFile
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from grader.decisions.comparison import RunName
-    from grader.decisions.readings import Readings
     from grader.reports.material import Material
     from grader.reports.questions import Gap
     from grader.results import ReadingName, Report
@@ -68,8 +66,7 @@ def compare_command(
     if readings != (after is None):
         raise UsageError("Name two results files, or one prediction file and --readings.")
     if after is None:
-        page = functools.partial(_page_of_readings, before.path, benchmark, data)
-        compare_readings(before.path, benchmark, data, outputs, page, quiet=quiet)
+        _compare_readings(before.path, benchmark, data, outputs, quiet=quiet)
         return
     from grader.decisions.comparison import compare
     from grader.reports.runs import comparison as view
@@ -111,6 +108,7 @@ def report_command(
 
     Several RESULTS of one benchmark become one page that shows the runs side by side, paired by item.
     """
+    from grader.reports.material import load_beside
     from grader.scorers import declarations
     from grader.scorers.earlier import read_report
 
@@ -126,7 +124,7 @@ def report_command(
     gaps: list[Gap] = []
 
     def material() -> Material:
-        found = _material(report, results, benchmark, data, predictions)
+        found = load_beside(results, report, data, benchmark=benchmark, predictions=predictions)
         gaps[:] = found.gaps
         return found
 
@@ -138,17 +136,6 @@ def report_command(
     for gap in gaps:
         if not quiet or named.get(gap.what) is not None:
             say(gap.in_words())
-
-
-def _material(
-    report: Report, results: Path, benchmark: str | None, data: Path | None, predictions: Path | None = None
-) -> Material:
-    from grader.reports import material
-
-    files = material.beside(results, report)
-    folders = files.folders if predictions is None else [predictions.parent, *files.folders]
-    given = predictions or files.predictions
-    return material.load(report, given, data, files.own, benchmark=benchmark, folders=folders)
 
 
 # --- several runs -------------------------------------------------------------------------------------------------
@@ -180,15 +167,14 @@ def _side_by_side(
     output_files.put_all(((name, page) for name in outputs), quiet=quiet)
 
 
-def _page_of_readings(
-    predictions: Path, benchmark: str | None, data: Path | None, reports: Mapping[str, Report]
-) -> bytes:
+def _page_of_readings(predictions: Path, benchmark: str, data: Path | None, reports: Mapping[str, Report]) -> bytes:
     """Return the page of one prediction file under several readings, side by side; it has room for eight.
 
     `reports` has the name of each reading, or the names of readings that are the same for this file.
     """
     from grader.decisions.comparison import RunName
     from grader.reports import side_by_side
+    from grader.reports.material import load_beside
     from grader.reports.web.sides import Side
 
     if left_out := [*reports][side_by_side.MOST_RUNS :]:
@@ -198,7 +184,7 @@ def _page_of_readings(
             Side(
                 name=RunName(name=name, predictions=predictions.name),
                 report=report,
-                material=_material(report, predictions, benchmark, data, predictions),
+                material=load_beside(predictions, report, data, benchmark=benchmark, predictions=predictions),
             )
             for name, report in list(reports.items())[: side_by_side.MOST_RUNS]
         ]
@@ -207,10 +193,11 @@ def _page_of_readings(
 
 def _page(runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: Path | None, *, quiet: bool) -> bytes:
     from grader.reports import side_by_side
+    from grader.reports.material import load_beside
     from grader.reports.web.sides import Side
 
     sides = [
-        Side(name=name, report=report, material=_material(report, Path(name.results), benchmark, data))
+        Side(name=name, report=report, material=load_beside(Path(name.results), report, data, benchmark=benchmark))
         for name, report in runs
     ]
     page = side_by_side.render(sides)
@@ -220,20 +207,15 @@ def _page(runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: P
     return page
 
 
-def compare_readings(
-    predictions: Path,
-    benchmark: str | None,
-    data: Path | None,
-    outputs: Sequence[str],
-    page: Callable[[Mapping[str, Report]], bytes],
-    *,
-    quiet: bool,
+def _compare_readings(
+    predictions: Path, benchmark: str | None, data: Path | None, outputs: Sequence[str], *, quiet: bool
 ) -> None:
-    """Show the readings of a prediction file, and write them to `outputs` (.json, .html by `page`, or `-`)."""
+    """Show the readings of a prediction file, and write them to `outputs` (.json, .html, or `-`)."""
     from grader.decisions.readings import readings_of
     from grader.grading import every_reading
     from grader.observer import Silent
     from grader.options import Options
+    from grader.reports.runs import json, readings, terminal
 
     for name in outputs:
         if name != "-" and PurePath(name).suffix.lower() not in (".json", ".html"):
@@ -242,13 +224,14 @@ def compare_readings(
         raise UsageError("--readings: name the benchmark of the predictions with -b.")
     output_files.check_places(outputs, [predictions, data])
     reports = every_reading(predictions, Options(benchmark=benchmark, data=data), Silent())
-    found = readings_of(reports)
     alike = _alike(reports)
+    document = readings.document(readings_of(reports), alike)
     if not quiet:
-        show_table(lambda width, colour: _text(found, alike, width, colour=colour), least=80)
-    record = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
-    pages = [name for name in outputs if name.lower().endswith(".html")]
-    html = page({" = ".join(names): reports[first] for first, names in alike.items()}) if pages else b""
+        show_table(functools.partial(terminal.render, document), least=80)
+    pages = list(filter(_is_page, outputs))
+    named = {" = ".join(names): reports[first] for first, names in alike.items()}
+    html = _page_of_readings(predictions, benchmark, data, named) if pages else b""
+    record = json.make(document)
     output_files.put_all(((name, html if name in pages else record) for name in outputs), quiet=quiet)
 
 
@@ -258,9 +241,3 @@ def _alike(reports: Mapping[str, Report]) -> dict[str, list[str]]:
     for name, report in reports.items():
         found.setdefault(tuple(sample.official.answer for sample in report.samples), []).append(name)
     return {names[0]: names for names in found.values()}
-
-
-def _text(found: Readings, alike: Mapping[str, Sequence[str]], width: int, *, colour: bool) -> str:
-    from grader.reports.runs import readings, terminal
-
-    return terminal.render(readings.document(found, alike), width=width, colour=colour)

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from grader.decisions.gate import GateResult
-    from grader.decisions.thresholds import FailUnder, MaxDrop
     from grader.grading import Graded
     from grader.observer import Observer
     from grader.reports.questions import Gap
     from grader.reports.runs.document import Document
-    from grader.results import ReadingName, Report
+    from grader.results import Report
     from grader.results.destination import Destination
 
 EXIT_CODES = (
@@ -60,23 +59,7 @@ UNCACHED_FILES = (
 @click.option("-q", "--quiet", is_flag=True, help="Only errors and gate decisions.")
 @click.option("--groups", is_flag=True, help="Show the groups of tasks, however many there are.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show the evidence for every sample's verdict.")
-def run_command(
-    predictions: tuple[str, ...],
-    *,
-    lines: Sequence[FailUnder],
-    baseline: Path | None,
-    drops: Sequence[MaxDrop],
-    confident: bool,
-    reading: ReadingName,
-    allow_part: bool,
-    require_selftest: bool,
-    second_opinion: float | None,
-    outputs: tuple[str, ...],
-    quiet: bool,
-    verbose: bool,
-    groups: bool,
-    **given: Any,
-) -> int:
+def run_command(predictions: tuple[str, ...], **given: Any) -> int:
     """Grade PREDICTIONS (a file, or `-` for standard input).
 
     Several files are graded one after the other, in the same sandboxes. They share one table at the end and one
@@ -85,25 +68,11 @@ def run_command(
     """
     from grader.options import Options
 
-    asked = Options(**given)
-    if confident and not lines:
+    asked = Options(**{name: given.pop(name) for name in Options.__struct_fields__ if name in given})
+    if given["confident"] and not given["lines"]:
         raise UsageError("--confident needs --fail-under.")
-    wanted = Wanted(
-        options=asked,
-        lines=lines,
-        baseline=baseline,
-        earlier=run_steps.read_baseline(baseline, drops, reading, asked),
-        drops=drops,
-        confident=confident,
-        reading=reading,
-        allow_part=allow_part,
-        require_selftest=require_selftest,
-        second_opinion=second_opinion,
-        outputs=outputs,
-        quiet=quiet,
-        verbose=verbose,
-        groups=groups,
-    )
+    earlier = run_steps.read_baseline(given["baseline"], given["drops"], given["reading"], asked)
+    wanted = Wanted(options=asked, earlier=earlier, **given)
     try:
         if len(predictions) == 1:
             return _run(predictions[0], wanted)

@@ -32,13 +32,16 @@ MOST_CHARACTERS = 500
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """All that the user wants of a run: how it is graded, its gates, its reports, and how much is printed."""
+    """All that the user wants of a run: how it is graded, its gates, its reports, and how much is printed.
+
+    Its fields but the first two are the options of the command that `Options` does not have.
+    """
 
     options: Options
-    lines: Sequence[FailUnder]
-    baseline: Path | None
     earlier: Report | None
     """The report in `baseline`."""
+    lines: Sequence[FailUnder]
+    baseline: Path | None
     drops: Sequence[MaxDrop]
     confident: bool
     reading: ReadingName

@@ -30,10 +30,7 @@ def describe(asked: Options, qid: str, number: int, results: Path) -> Iterator[t
     if report.benchmark != declared.id:
         raise UsageError(f"{results} has results of {report.benchmark}, not of {declared.id}.")
     sample = _sample(report, qid, number, results)
-    files = material.beside(results, report)
-    shown = material.load(
-        report, files.predictions, asked.data, files.own, benchmark=asked.benchmark, folders=files.folders
-    )
+    shown = material.load_beside(results, report, asked.data, benchmark=asked.benchmark)
     yield from verdicts(report, sample)
     yield from scorer_of(report).marks(sample).facts
     yield from _texts(shown, qid, number)

@@ -20,7 +20,6 @@ from grader.files.given import real
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import TracebackType
 
 
 def take_lock(handle: int, *, blocking: bool = False) -> bool:
@@ -57,9 +56,7 @@ class Claims:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

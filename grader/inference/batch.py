@@ -11,7 +11,7 @@ from grader.errors import InputError
 from grader.files.replacing import replacing
 from grader.inference import record as records
 from grader.inference.plan import Conversation, Step
-from grader.inference.resume import missing
+from grader.inference.resume import missing, walk
 from grader.models import replies
 from grader.models.messages import digest, wire
 from grader.models.replies import Failure
@@ -78,7 +78,7 @@ def write(path: Path, plan: Plan, selected: Sequence[Conversation], log: Log) ->
     """Write the requests that can be sent now. Raises OSError."""
     count = size = 0
     with replacing(path) as file:
-        for each in _open_requests(selected, log.replies):
+        for each in _requests(selected, log.replies, answered=False):
             messages = each.messages()
             body = {"model": plan.models[each.step.role], "messages": wire(messages)}
             line = {
@@ -95,8 +95,8 @@ def write(path: Path, plan: Plan, selected: Sequence[Conversation], log: Log) ->
 
 def take(path: Path, plan: Plan, selected: Sequence[Conversation], log: Log) -> Taken:
     """Append the replies of a batch to the log, each for the request that it names. Raises InputError, OSError."""
-    open_ = {custom_id(plan, each, each.messages()): each for each in _open_requests(selected, log.replies)}
-    answered = {custom_id(plan, each, each.messages()) for each in _answered(selected, log.replies)}
+    open_ = {custom_id(plan, each, each.messages()): each for each in _requests(selected, log.replies, answered=False)}
+    answered = {custom_id(plan, each, each.messages()) for each in _requests(selected, log.replies, answered=True)}
     problems: list[str] = []
     counts = {"replies": 0, "failures": 0, "known": 0}
     for number, line in _lines(path, problems):
@@ -125,28 +125,12 @@ def custom_id(plan: Plan, each: _Open, messages: tuple[Message, ...]) -> str:
     return f"grade-{hashlib.sha256(msgspec.json.encode(asked, order='sorted')).hexdigest()[:40]}"
 
 
-def _open_requests(selected: Sequence[Conversation], found: Mapping[Key, Kept]) -> Iterator[_Open]:
-    """Yield the requests without a reply whose earlier steps have replies."""
+def _requests(selected: Sequence[Conversation], found: Mapping[Key, Kept], *, answered: bool) -> Iterator[_Open]:
+    """Yield the requests that have a reply, or those without one whose earlier steps have replies."""
     for conversation in selected:
-        texts: dict[str, str] = {}
-        for step in conversation.steps:
-            kept = found.get(conversation.key(step))
-            if kept is None or kept.content is None:
+        for step, reply, texts in walk(conversation, found):
+            if answered == (reply is not None):
                 yield _Open(conversation=conversation, step=step, texts=texts)
-                break
-            texts[step.stage] = step.text(kept.content)
-
-
-def _answered(selected: Sequence[Conversation], found: Mapping[Key, Kept]) -> Iterator[_Open]:
-    """Yield the requests that have a reply."""
-    for conversation in selected:
-        texts: dict[str, str] = {}
-        for step in conversation.steps:
-            kept = found.get(conversation.key(step))
-            if kept is None or kept.content is None:
-                break
-            yield _Open(conversation=conversation, step=step, texts=dict(texts))
-            texts[step.stage] = step.text(kept.content)
 
 
 def _lines(path: Path, problems: list[str]) -> Iterator[tuple[int, _Line]]:

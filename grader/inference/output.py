@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.files.replacing import replacing
+from grader.inference.resume import walk
 from grader.models.messages import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from grader.inference.plan import Conversation, Key, Plan
+    from grader.inference.plan import Key, Plan
     from grader.inference.record import Kept
 
 
@@ -50,30 +51,16 @@ def write(path: Path, plan: Plan, replies: Mapping[Key, Kept]) -> int:
 def finished(plan: Plan, replies: Mapping[Key, Kept]) -> Iterator[Sample]:
     """Yield the samples whose last step has a reply, in the plan's order."""
     for conversation in plan.conversations:
-        sample = _finished(conversation, replies)
-        if sample is not None:
-            yield sample
-
-
-def _finished(conversation: Conversation, replies: Mapping[Key, Kept]) -> Sample | None:
-    texts: dict[str, str] = {}
-    for step in conversation.steps[:-1]:
-        earlier = replies.get(conversation.key(step))
-        if earlier is None or earlier.content is None:
-            return None
-        texts[step.stage] = step.text(earlier.content)
-    last = conversation.steps[-1]
-    reply = replies.get(conversation.key(last))
-    if reply is None or reply.content is None:
-        return None
-    return Sample(
-        qid=conversation.qid,
-        sample=conversation.sample,
-        prediction=last.text(reply.content),
-        prompt=plain_text(last.build(texts)),
-        finish_reason=reply.finish_reason,
-        settings=last.recorded_settings(),
-    )
+        *_, (last, reply, texts) = walk(conversation, replies)
+        if reply is not None:
+            yield Sample(
+                qid=conversation.qid,
+                sample=conversation.sample,
+                prediction=last.text(reply.content or ""),
+                prompt=plain_text(last.build(texts)),
+                finish_reason=reply.finish_reason,
+                settings=last.recorded_settings(),
+            )
 
 
 def _records(samples: Iterable[Sample], plan: Plan) -> Iterator[dict[str, Any]]:

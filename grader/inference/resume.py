@@ -25,15 +25,10 @@ def check(plan: Plan, replies: Mapping[Key, Kept], path: Path) -> None:
     differences: dict[str, list[str]] = defaultdict(list)
     known = set()
     for conversation in plan.conversations:
-        texts: dict[str, str] = {}
-        for step in conversation.steps:
+        for step, reply, texts in walk(conversation, replies):
             known.add(conversation.key(step))
-            reply = replies.get(conversation.key(step))
-            if reply is None or reply.content is None:
-                break
-            for difference in _differences(plan, step, reply, texts):
+            for difference in _differences(plan, step, reply, texts) if reply is not None else ():
                 differences[difference].append(conversation.qid)
-            texts[step.stage] = step.text(reply.content)
     strangers = sorted(key for key in replies if key not in known)
     problems = [f"{what} ({_named(qids)})" for what, qids in differences.items()] + _strange(plan, strangers)
     if problems:
@@ -82,6 +77,18 @@ def _named(qids: list[str]) -> str:
     distinct = list(dict.fromkeys(qids))
     more = f" and {len(distinct) - _SHOWN} more" if len(distinct) > _SHOWN else ""
     return ", ".join(distinct[:_SHOWN]) + more
+
+
+def walk(conversation: Conversation, replies: Mapping[Key, Kept]) -> Iterator[tuple[Step, Kept | None, dict[str, str]]]:
+    """Yield each step with its reply and the answers of the earlier steps by stage; end after one without a reply."""
+    texts: dict[str, str] = {}
+    for step in conversation.steps:
+        reply = replies.get(conversation.key(step))
+        if reply is None or reply.content is None:
+            yield step, None, texts
+            return
+        yield step, reply, texts
+        texts = texts | {step.stage: step.text(reply.content)}
 
 
 def missing(conversation: Conversation, replies: Mapping[Key, Kept]) -> list[Step]:

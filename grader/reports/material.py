@@ -117,6 +117,16 @@ def load(
     )
 
 
+def load_beside(
+    results: Path, report: Report, data: Path | None, *, benchmark: str | None = None, predictions: Path | None = None
+) -> Material:
+    """Collect the material of a report from the files beside its results, and from `predictions`, if given."""
+    files = beside(results, report)
+    folders = files.folders if predictions is None else [predictions.parent, *files.folders]
+    given = predictions or files.predictions
+    return load(report, given, data, files.own, benchmark=benchmark, folders=folders)
+
+
 def _declared(report: Report, reference: str | None, gaps: list[Gap]) -> Benchmark | None:
     try:
         declared = declarations.load(reference or report.benchmark)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from grader.data.images import Images, Picture, folder_of
-from grader.data.load import ALL, rows_of
+from grader.data.load import ALL, offline, rows_of
 from grader.errors import DataUnavailableError, GradeError, first_line
 from grader.scorers.registry import scorer_of
 from grader.task import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from grader.benchmark import Benchmark
     from grader.data.tables import Rows
@@ -130,22 +130,9 @@ def _rows(
         if carried is not None:
             return carried
     from_hub = given is None and bool(declared.splits[report.split].hub)
-    with _offline() if from_hub else contextlib.nullcontext():
+    # Grading filled the cache of the hub's client, and a report must not wait for the network.
+    with offline() if from_hub else contextlib.nullcontext():
         return rows_of(declared, report.split, report.protocol, given, scorer, wanted=ALL)
-
-
-@contextlib.contextmanager
-def _offline() -> Iterator[None]:
-    """Make the hub's client use only its cache: grading filled it, and a report must not wait for the network."""
-    import datasets
-    import huggingface_hub.constants as hub
-
-    before = datasets.config.HF_HUB_OFFLINE, hub.HF_HUB_OFFLINE
-    datasets.config.HF_HUB_OFFLINE = hub.HF_HUB_OFFLINE = True
-    try:
-        yield
-    finally:
-        datasets.config.HF_HUB_OFFLINE, hub.HF_HUB_OFFLINE = before
 
 
 def _is_unchanged(report: Report, rows: Rows) -> bool:

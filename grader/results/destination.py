@@ -12,7 +12,6 @@ from grader.results.file import read_report
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import TracebackType
 
     from grader.results import JudgeProvenance, Part
 
@@ -68,10 +67,8 @@ class Destination:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._claims.__exit__(kind, error, trace)
+    def __exit__(self, *_: object) -> None:
+        self._claims.close()
 
     def begin(self, stem: Path | None, part: Part | None, *, judged: bool) -> None:
         """Claim the files of a run. Raises UsageError, which says what to do, if the run must not begin.
