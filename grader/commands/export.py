@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +17,6 @@ from grader.integrations import exports
 if TYPE_CHECKING:
     from grader.integrations.exports.interface import Exported
     from grader.reports.material import Material
-    from grader.results import ReadingName
 
 
 @click.command("export", short_help="Export results to other tools.")
@@ -42,14 +41,9 @@ def export_command(
     run: NamedFile,
     *,
     folder: Path,
-    model: str,
-    organization: str,
-    dataset: str,
-    task: str,
-    project: str,
-    reading: ReadingName | None,
     data: Path | None,
     quiet: bool,
+    **given: Any,
 ) -> None:
     """Export results to TARGET: every-eval-ever, hugging-face or lmms-eval, which write files.
 
@@ -66,16 +60,7 @@ def export_command(
 
         return material.load_beside(run.path, report, data)
 
-    wanted = Wanted(
-        model=model,
-        organization=organization,
-        dataset=dataset,
-        task=task,
-        project=project,
-        reading=reading,
-        now=time.time(),
-    )
-    made = exports.target(target)(report, name, material, wanted)
+    made = exports.target(target)(report, name, material, Wanted(now=time.time(), **given))
     written = writing(lambda: _write(made, folder))
     if not quiet:
         for path in written:

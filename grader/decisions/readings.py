@@ -100,8 +100,7 @@ def careful_minus_official(report: Report) -> dict[str, Difference]:
     """Return the difference of each overall metric that is not the same in both readings."""
     scorer = scorer_of(report)
     found = {}
-    for name in dict.fromkeys(metric.name for metric in report.metrics):
-        official, careful = report.metric(name, "official"), report.metric(name, "careful")
+    for name, (official, careful) in report.overall().items():
         if official is None or careful is None or official.value is None or careful.value is None:
             continue
         if not is_same(official, careful) and scorer.is_compared(name):

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from grader import resources
 from grader.errors import InfrastructureError
@@ -44,6 +44,12 @@ class KeyValueFile:
             self._connection = self._open(path)
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def find(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the stored values of the keys that have one."""

@@ -12,7 +12,7 @@ from grader.errors import InfrastructureError
 from grader.inference import record as records
 from grader.inference.events import Progress, Silent, Watcher
 from grader.inference.resume import missing
-from grader.models.client import TroubleReporter
+from grader.models.client import FirstRefusals, TroubleReporter
 from grader.models.messages import Request
 from grader.models.replies import Failure, Reply, Usage
 from grader.models.workers import Workers
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from grader.models.replies import Outcome
 
 TICK_SECONDS = 0.5
-FIRST_REFUSED = 10
-"""If this number of first requests is refused with HTTP 400, without any reply, the run stops."""
 _CHARACTERS_A_TOKEN = 4
 """Used for an estimate if the server does not count tokens."""
 _NOT_RECORDED = frozenset({"fatal", "exhausted", "halted"})
@@ -62,7 +60,8 @@ class Engine:
         self._watcher = watcher or Silent()
         self._reporters = {role: TroubleReporter(_name(role), self._watcher.message) for role in clients}
         self._lock = threading.Lock()
-        self._refused = self._uncounted = 0
+        self._refusals = FirstRefusals()
+        self._uncounted = 0
         self._done = self._failed = self._before = self._total = 0
         self._began = time.monotonic()
 
@@ -131,7 +130,8 @@ class Engine:
         if isinstance(outcome, Reply) and not outcome.usage.total:
             with self._lock:
                 self._uncounted += len(record.prompt + outcome.content + outcome.reasoning) // _CHARACTERS_A_TOKEN
-        self._consider_refusals(outcome)
+        if refused := self._refusals.note(outcome):
+            self._halt(refused)
 
     def _accepted(self, outcome: Outcome) -> Outcome:
         """Convert an empty reply to an answer, if the user accepts empty replies."""
@@ -145,17 +145,6 @@ class Engine:
             attempts=outcome.attempts,
             seconds=outcome.seconds,
         )
-
-    def _consider_refusals(self, outcome: Outcome) -> None:
-        """Stop if all of the first requests are refused: then the cause is not a single sample."""
-        with self._lock:
-            if isinstance(outcome, Reply):
-                self._refused = -1
-            elif outcome.kind == "refused" and self._refused >= 0:
-                self._refused += 1
-            stop = self._refused >= FIRST_REFUSED
-        if stop and isinstance(outcome, Failure):
-            self._halt(f"the first {FIRST_REFUSED} requests were all refused, the last: {outcome.reason}")
 
     def _may_spend(self) -> bool:
         most, spent = self._limits.max_total_tokens, self._log.usage.total + self._uncounted

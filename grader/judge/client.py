@@ -11,7 +11,7 @@ import msgspec
 from grader.errors import InfrastructureError
 from grader.files.key_value import KeyValueFile
 from grader.judge import JudgeQuestion, JudgeReply, JudgeUsage, refuse_duplicates
-from grader.models.client import Client, Patience, TroubleReporter
+from grader.models.client import Client, FirstRefusals, Patience, TroubleReporter
 from grader.models.endpoint import Server, Wording, one_line
 from grader.models.messages import Request, Settings, user
 from grader.models.replies import Failure, Reply, split_reasoning
@@ -22,8 +22,6 @@ from grader.results import JudgeProvenance
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
-
-    from grader.models.replies import Outcome
 
 
 def default_path() -> Path:
@@ -39,50 +37,26 @@ def cache_key(endpoint: str, model: str, prompt: str) -> bytes:
     return hashlib.sha256(msgspec.json.encode(list(fields))).digest()
 
 
-class ReplyCache:
+class ReplyCache(KeyValueFile):
     """A file of replies, safe for several threads and processes at once."""
 
+    path: Path
+
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or default_path()
-        self._file = KeyValueFile(self.path, "judge's cache")
+        super().__init__(path or default_path(), "judge's cache")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
-    @property
-    def problem(self) -> str:
-        """Why the cache cannot be used; empty if it can."""
-        return self._file.problem
-
-    def find(self, keys: Iterable[bytes]) -> dict[bytes, str]:
+    def replies(self, keys: Iterable[bytes]) -> dict[bytes, str]:
         """Return the stored replies of the keys that have one."""
-        return {key: value.decode() for key, value in self._file.find(keys).items()}
+        return {key: value.decode() for key, value in self.find(keys).items()}
 
-    def keep(self, key: bytes, text: str) -> None:
+    def keep_reply(self, key: bytes, text: str) -> None:
         """Store a reply on disk at once, so that an interrupted run loses no replies."""
-        self._file.keep([(key, text.encode("utf-8", errors="replace"))])
-
-    def size(self) -> int:
-        """Return the number of stored replies."""
-        return self._file.size()
-
-    def clear(self) -> int:
-        """Delete all replies; return their number. Raises InfrastructureError."""
-        return self._file.clear()
-
-    def close(self) -> None:
-        """Close the file; later calls find and store nothing."""
-        self._file.close()
+        self.keep([(key, text.encode("utf-8", errors="replace"))])
 
 
 DEFAULT_CONCURRENCY = 8
 DEFAULT_TIMEOUT = 60.0
 
-FIRST_REFUSED = 10
-"""If this number of first requests is refused (HTTP 400), without any reply, no more are sent."""
 _REPLY_LIMIT = 100_000
 _WORDING = Wording(
     who="The judge",
@@ -135,8 +109,7 @@ class OpenAIJudge:
         self._asked = self._cached = self._failed = 0
         self._lock = threading.Lock()
         self._unreadable = 0
-        self._refused = 0
-        """Number of first requests that were refused; -1: there was a reply."""
+        self._refusals = FirstRefusals()
         self._last_error = ""
         self._workers: Workers[list[JudgeQuestion], tuple[str, JudgeReply]] | None = None
 
@@ -226,7 +199,7 @@ class OpenAIJudge:
         if self._cache is None:
             return {}
         keys = {question.qid: self._key(question) for question in questions}
-        found = self._cache.find(keys.values())
+        found = self._cache.replies(keys.values())
         return {
             question.qid: JudgeReply(text=text, cached=True)
             for question in questions
@@ -266,7 +239,8 @@ class OpenAIJudge:
         heard, why = "", ""
         for number, temperature in enumerate(self._temperatures, start=1):
             outcome = self._client.ask(self._request(question, temperature))
-            self._consider_refusals(outcome)
+            if refused := self._refusals.note(outcome):
+                self._client.pace.halt(refused)
             if isinstance(outcome, Reply):
                 heard = split_reasoning(outcome.content)[0][:_REPLY_LIMIT]
                 why = f"the last was {one_line(heard, 120)!r}"
@@ -276,24 +250,12 @@ class OpenAIJudge:
                 return self._unanswered(outcome, number, heard)
             if heard.strip() and question.accept(heard):
                 if self._cache is not None:
-                    self._cache.keep(self._key(question), heard)
+                    self._cache.keep_reply(self._key(question), heard)
                 return JudgeReply(text=heard, tries=number)
         with self._lock:
             self._unreadable += 1
         error = f"no readable reply in {number} tries; {why}"
         return JudgeReply(text=None, tries=number, error=error, unreadable=heard or None)
-
-    def _consider_refusals(self, outcome: Outcome) -> None:
-        """Stop if all of the first requests are refused: then the cause is not a single question."""
-        refused = isinstance(outcome, Failure) and outcome.kind == "refused"
-        with self._lock:
-            if isinstance(outcome, Reply):
-                self._refused = -1
-            elif refused and self._refused >= 0:
-                self._refused += 1
-            stop = self._refused >= FIRST_REFUSED
-        if stop and isinstance(outcome, Failure):
-            self._client.pace.halt(f"the first {FIRST_REFUSED} requests were all refused, the last: {outcome.reason}")
 
     def _request(self, question: JudgeQuestion, temperature: float) -> Request:
         settings = Settings(temperature=temperature, max_tokens=self._max_tokens)

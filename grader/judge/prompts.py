@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from grader.errors import InputError
-from grader.files.given import read_given
+from grader.models import prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,12 +134,7 @@ def error_reason_prompt(
 
 def load_template(path: Path, kind: PromptKind) -> str:
     """Read a `--judge-prompt` file. Raises `InputError` with all unknown and missing placeholders."""
-    try:
-        text = read_given(path).decode("utf-8-sig")
-    except OSError as error:
-        raise InputError([f"{path}: cannot be read: {error.strerror}"]) from error
-    except UnicodeDecodeError as error:
-        raise InputError([f"{path}: is not UTF-8 text (byte {error.start})"]) from error
+    text = prompt.load_template(path)
     problems = _template_problems(text, kind)
     if problems:
         raise InputError([f"{path}{problem}" for problem in problems])

@@ -233,6 +233,30 @@ class _Course:
             self.failing_since = self.failing_since or time.monotonic()
 
 
+FIRST_REFUSED = 10
+"""If this number of first requests is refused (HTTP 400), without any reply, no more are sent."""
+
+
+class FirstRefusals:
+    """Finds out whether all of the first requests are refused: then the cause is not a single one. For many threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        """Number of refusals so far; -1: there was a reply."""
+
+    def note(self, outcome: Outcome) -> str:
+        """Count an outcome; return why no more requests should be sent, or an empty text."""
+        with self._lock:
+            if isinstance(outcome, Reply):
+                self._count = -1
+                return ""
+            self._count += outcome.kind == "refused" and self._count >= 0
+            if self._count < FIRST_REFUSED:
+                return ""
+        return f"the first {FIRST_REFUSED} requests were all refused, the last: {outcome.reason}"
+
+
 class TroubleReporter:
     """A reporter of failures that last longer than `grace` seconds, at most once in `every` seconds."""
 

@@ -92,7 +92,7 @@ def _environment() -> Any:
 
 
 def load_template(path: Path) -> str:
-    """Read a `--prompt` file. Raises InputError."""
+    """Read a file with a template, such as that of `--prompt`. Raises InputError."""
     try:
         return read_given(path).decode("utf-8-sig")
     except OSError as error:

@@ -20,7 +20,7 @@ from grader.reports.table import is_marked
 from grader.reports.text import cut
 from grader.reports.why import outcome as outcome_name
 from grader.reports.why import readings_differ, reason, why_unscored
-from grader.results import Outcome, excluded_from, is_same
+from grader.results import Outcome, excluded_from, in_percent, is_same
 from grader.results.destination import results_path, stem_in
 from grader.scorers import declarations
 from grader.scorers.interface import BASELINES, WHY_DIFFERENT
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from grader.decisions.gate import GateResult
-    from grader.results import Metric, Report, SampleResult
+    from grader.results import Report, SampleResult
 
 MOST_SAMPLES = 6
 MOST_METRICS = 4
@@ -83,15 +83,13 @@ def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, **__: o
 
 def _metrics(report: Report) -> Iterator[dict[str, object]]:
     """Yield the overall metrics with their meaning, the first one first."""
-    names = list(dict.fromkeys(metric.name for metric in report.metrics if metric.group is None))[:MOST_METRICS]
-    for name in names:
-        official, careful = report.metric(name, "official"), report.metric(name, "careful")
+    for name, (official, careful) in list(report.overall().items())[:MOST_METRICS]:
         yield {
             "name": name.replace("_", " "),
             "meaning": _meaning(name, scorer_of(report).glossary),
-            "careful": _value(careful or official),
+            "careful": in_percent(careful or official),
             "interval": interval(careful or official),
-            "official": _value(official),
+            "official": in_percent(official),
             "differs": official is not None and careful is not None and not is_same(official, careful),
         }
 
@@ -100,10 +98,6 @@ def _meaning(name: str, glossary: Mapping[str, str]) -> str:
     base, _, k = name.partition("@")
     attempts = "an attempt" if k == "1" else f"at least one of {k} attempts"
     return glossary.get(name) or glossary.get(f"{base}@*", "").replace("at least one of k samples", attempts)
-
-
-def _value(metric: Metric | None) -> str:
-    return "–" if metric is None or metric.value is None else f"{metric.value:.1f}"
 
 
 def _measured(report: Report, name: str) -> Iterator[tuple[str, str]]:

@@ -21,13 +21,13 @@ from grader.reports.markdown_text import code, prose
 from grader.reports.table import OTHER_PYTHON, interval, is_marked
 from grader.reports.text import cut
 from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
-from grader.results import excluded_from, is_same
+from grader.results import excluded_from, in_percent, is_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from grader.decisions.gate import GateResult, State
-    from grader.results import Metric, Reading, Report, SampleResult
+    from grader.results import Metric, Pair, Reading, Report, SampleResult
 
 Item = TypeVar("Item")
 """What a section has a row for."""
@@ -178,15 +178,10 @@ def _gate(gate: GateResult) -> Markup:
 
 # --- metrics ----------------------------------------------------------------------------------------------------
 
-_Pair = dict[str, "Metric"]
-"""Reading -> metric."""
 
-
-def _pairs(report: Report) -> dict[tuple[str, str | None], _Pair]:
+def _pairs(report: Report) -> dict[tuple[str, str | None], Pair]:
     """Return the metrics by (name, group), sorted by name."""
-    pairs: dict[tuple[str, str | None], _Pair] = {}
-    for metric in report.metrics:
-        pairs.setdefault((metric.name, metric.group), {})[metric.reading] = metric
+    pairs = report.pairs()
     names = list(dict.fromkeys(name for name, _ in pairs))
     return dict(sorted(pairs.items(), key=lambda item: names.index(item[0][0])))
 
@@ -197,18 +192,14 @@ def _group(group: str, abbreviations: dict[str, str]) -> Markup:
     return code(f"{group} ({short})" if short else group)
 
 
-def _metric_row(name: str, group: Markup | None, pair: _Pair) -> Markup:
-    official, careful = pair.get("official"), pair.get("careful")
+def _metric_row(name: str, group: Markup | None, pair: Pair) -> Markup:
+    official, careful = pair
     one = careful or official
     assert one is not None
     is_plain = None in (official, careful) or is_same(official, careful)
-    figure = _figure(careful) if is_plain else Markup("**{}**").format(_figure(careful))
+    figure = in_percent(careful) if is_plain else Markup("**{}**").format(in_percent(careful))
     names = [code(name)] if group is None else [code(name), group]
-    return _row([*names, _figure(official), figure, interval(one), str(one.n)])
-
-
-def _figure(metric: Metric | None) -> str:
-    return "–" if metric is None or metric.value is None else f"{metric.value:.1f}"
+    return _row([*names, in_percent(official), figure, interval(one), str(one.n)])
 
 
 def _bounded(report: Report) -> list[Metric]:

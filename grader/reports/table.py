@@ -14,14 +14,14 @@ from grader.reports.runs.document import Cell, Column, Table
 from grader.reports.runs.terminal import drawn
 from grader.reports.text import clean, cut
 from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
-from grader.results import excluded_from, is_same
+from grader.results import excluded_from, in_percent, is_same
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
-    from grader.results import Metric, Report, SampleResult
+    from grader.results import Metric, Pair, Report, SampleResult
 
 SHOWN_DIFFERENCES = 10
 LONGEST_REASON = 200
@@ -29,9 +29,6 @@ OTHER_PYTHON = "†"
 """Marks official values that were measured with another Python than the official one."""
 MOST_GROUPS = 8
 """More groups than this are only shown on request."""
-
-Pair = tuple["Metric | None", "Metric | None"]
-"""A metric in the official and in the careful reading."""
 
 
 def render(
@@ -46,8 +43,7 @@ def render(
     text = io.StringIO()
     console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
     title = clean(f"{report.benchmark} · {report.split} · {report.protocol}")
-    overall = {name: pair for (name, group), pair in _pairs(report).items() if group is None}
-    console.print(*_table(report, title, "metric", overall, width))
+    console.print(*_table(report, title, "metric", report.overall(), width))
     for part in _groups(report, width, everything=groups):
         console.print(part)
     for line in (
@@ -59,19 +55,11 @@ def render(
     return text.getvalue()
 
 
-def _pairs(report: Report) -> dict[tuple[str, str | None], Pair]:
-    """Return (name, group) -> the metric in both readings."""
-    rows: dict[tuple[str, str | None], dict[str, Metric]] = {}
-    for metric in report.metrics:
-        rows.setdefault((metric.name, metric.group), {})[metric.reading] = metric
-    return {key: (found.get("official"), found.get("careful")) for key, found in rows.items()}
-
-
 def _groups(report: Report, width: int, *, everything: bool) -> list[object]:
     """Return a table of the first metric for each field of groups, or how to get them if there are many."""
     headline = report.metrics[0].name if report.metrics else ""
     fields: dict[str, dict[str, Pair]] = {}
-    for (name, group), pair in _pairs(report).items():
+    for (name, group), pair in report.pairs().items():
         if group is not None and name == headline:
             field, _, label = group.partition("=")
             short = report.abbreviations.get(label)
@@ -105,9 +93,8 @@ def is_marked(report: Report) -> bool:
 
 def _figure(metric: Metric | None) -> str:
     """Return a value as text, with a star if unscored samples are excluded from it; a dash if there is none."""
-    if metric is None or metric.value is None:
-        return "–"
-    return f"{metric.value:.1f}" if metric.bounds is msgspec.UNSET else f"* {metric.value:.1f}"
+    starred = metric is not None and metric.value is not None and metric.bounds is not msgspec.UNSET
+    return f"{'* ' if starred else ''}{in_percent(metric)}"
 
 
 def interval(metric: Metric) -> str:

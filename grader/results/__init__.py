@@ -204,6 +204,15 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
         return self.value
 
 
+Pair = tuple[Metric | None, Metric | None]
+"""A metric in the official and in the careful reading."""
+
+
+def in_percent(metric: Metric | None) -> str:
+    """Return a metric's value with one decimal; a dash if there is none."""
+    return "–" if metric is None or metric.value is None else f"{metric.value:.1f}"
+
+
 def is_same(official: Metric | None, careful: Metric | None) -> bool:
     """Whether a metric has the same value in both readings."""
     if official is None or careful is None or official.value is None or careful.value is None:
@@ -253,22 +262,15 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         """Return the overall metrics as a short table."""
         title = [name for name in (self.benchmark, self.split, self.protocol, self.model) if name]
-        names = dict.fromkeys(metric.name for metric in self.metrics if metric.group is None)
         counts = f"{len(self.samples)} samples; official and careful differ on {len(self.differences())}"
         if self.unscored:
             counts += f"; {self.unscored} unscored"
-        return _table(title, [self._row(name) for name in names], counts)
-
-    def _row(self, name: str) -> _Row:
-        official, careful = self.metric(name, "official"), self.metric(name, "careful")
-        values = [None if metric is None else metric.value for metric in (official, careful)]
-        (first, *_) = [metric for metric in (careful, official) if metric is not None]
-        return _Row(name=name, official=values[0], careful=values[1], ci95=first.ci95, n=first.n)
+        return _table(title, [_cells(name, *pair) for name, pair in self.overall().items()], counts)
 
     def __repr__(self) -> str:
         """Return one line: all samples of a run would be megabytes of text."""
         counts = f"{len(self.metrics)} metrics, {len(self.samples)} samples, {self.unscored} unscored"
-        return _line([self.benchmark, self.split, self.protocol], counts)
+        return f"<Report {' '.join(map(_cut, (self.benchmark, self.split, self.protocol)))}: {counts}>"
 
     def metric(self, name: str, reading: ReadingName = "official", group: str | None = None) -> Metric | None:
         """Return the named metric, or None if this report does not have it."""
@@ -276,6 +278,17 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
             if (row.name, row.reading, row.group) == (name, reading, group):
                 return row
         return None
+
+    def pairs(self) -> dict[tuple[str, str | None], Pair]:
+        """Return (name, group) -> the metric in the official and in the careful reading, in the report's order."""
+        found: dict[tuple[str, str | None], dict[ReadingName, Metric]] = {}
+        for metric in self.metrics:
+            found.setdefault((metric.name, metric.group), {})[metric.reading] = metric
+        return {key: (pair.get("official"), pair.get("careful")) for key, pair in found.items()}
+
+    def overall(self) -> dict[str, Pair]:
+        """Return name -> the metric of the whole benchmark in the official and in the careful reading."""
+        return {name: pair for (name, group), pair in self.pairs().items() if group is None}
 
     def differences(self) -> list[SampleResult]:
         """Return the samples on whose outcome, answer or credit the readings disagree."""
@@ -321,38 +334,19 @@ _MOST_CHARACTERS = 60
 _HEAD = ("metric", "official", "careful", "95 % interval (careful)", "n")
 
 
-class _Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric in both readings, in percent."""
-
-    name: str
-    official: float | None
-    careful: float | None
-    ci95: tuple[float, float] | None
-    """The interval of the careful value, or of the official one if there is no careful value."""
-    n: int
-
-
-def _table(title: Sequence[str], metrics: Sequence[_Row], counts: str) -> str:
+def _table(title: Sequence[str], metrics: Sequence[Sequence[str]], counts: str) -> str:
     """Return a title, the metrics as a table, and a last line."""
-    rows = [_HEAD, *map(_cells, metrics[:_MOST_METRICS])]
-    lines = [" · ".join(map(_cut, title)), *_aligned(rows)]
+    lines = [" · ".join(map(_cut, title)), *_aligned([_HEAD, *metrics[:_MOST_METRICS]])]
     if len(metrics) > _MOST_METRICS:
         lines.append(f"... and {len(metrics) - _MOST_METRICS} more metrics")
     return "\n".join([*lines, counts])
 
 
-def _line(title: Sequence[str], counts: str) -> str:
-    """Return one bounded line that identifies a report."""
-    return f"<Report {' '.join(map(_cut, title))}: {counts}>"
-
-
-def _cells(row: _Row) -> tuple[str, ...]:
-    interval = "" if row.ci95 is None else f"{row.ci95[0]:.1f} to {row.ci95[1]:.1f}"
-    return _cut(row.name), _number(row.official), _number(row.careful), interval, str(row.n)
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"
+def _cells(name: str, official: Metric | None, careful: Metric | None) -> tuple[str, ...]:
+    shown = careful or official
+    assert shown is not None
+    interval = "" if shown.ci95 is None else f"{shown.ci95[0]:.1f} to {shown.ci95[1]:.1f}"
+    return _cut(name), in_percent(official), in_percent(careful), interval, str(shown.n)
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

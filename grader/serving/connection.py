@@ -8,6 +8,7 @@ uvicorn lets a class see all requests, also invalid ones. So this is uvicorn, wi
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import logging
 import resource
@@ -64,7 +65,7 @@ class Connections:
     def enter(self, new: Connection) -> bool:
         """Count a connection; return False if it has to be refused, because all others have requests."""
         self._hosts[new.host] += 1
-        if self._hosts[new.host] > self._most // CLIENT_SHARE and not _is_here(new.host):
+        if self._hosts[new.host] > self._most // CLIENT_SHARE and not is_loopback(new.host):
             room = next((old for old in self.waiting if old.host == new.host), None)
         elif self._hosts.total() > self._most:
             room = next(iter(self.waiting), None)
@@ -204,8 +205,8 @@ class BoundedLog(logging.Filter):
         return True
 
 
-def _is_here(host: str) -> bool:
-    try:
+def is_loopback(host: str) -> bool:
+    """Whether an address can be reached from this machine only."""
+    with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import ipaddress
 import logging
 import signal
 import socket
@@ -15,7 +14,15 @@ import uvicorn
 
 from grader.errors import InfrastructureError, UsageError
 from grader.serving.app import LOOPBACK, OTHER_PATH, make_app
-from grader.serving.connection import BACKLOG, IDLE_SECONDS, BoundedLog, Connection, Connections, most_connections
+from grader.serving.connection import (
+    BACKLOG,
+    IDLE_SECONDS,
+    BoundedLog,
+    Connection,
+    Connections,
+    is_loopback,
+    most_connections,
+)
 from grader.serving.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -28,13 +35,6 @@ LEAST_TOKEN = 16
 STOP_SECONDS = 60
 LOGS = ("asyncio", "uvicorn.error")
 """The logs of errors: those of the event loop, such as of `accept`, and those of answers."""
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine only."""
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
 
 
 def check_access(host: str, token: str) -> None:

@@ -19,8 +19,8 @@ def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A cache folder with two replies of a judge."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with ReplyCache() as cache:
-        cache.keep(b"k", "A")
-        cache.keep(b"l", "B")
+        cache.keep_reply(b"k", "A")
+        cache.keep_reply(b"l", "B")
     return tmp_path / "grade"
 
 

@@ -158,7 +158,7 @@ class TestCache:
 
     def test_a_run_from_the_cache_needs_no_key_and_no_sdk(self, tmp_path: Path) -> None:
         with ReplyCache(tmp_path / "c") as cache:
-            cache.keep(cache_key("https://api.openai.com/v1", "m", "prompt of q1"), "A")
+            cache.keep_reply(cache_key("https://api.openai.com/v1", "m", "prompt of q1"), "A")
             code = (
                 "import sys; from pathlib import Path; from grader.judge import *; from grader.judge.client import *\n"
                 "from grader.judge.client import *\n"
@@ -176,13 +176,13 @@ class TestCache:
         code = (
             "import sys; from pathlib import Path; from grader.judge.client import ReplyCache\n"
             "with ReplyCache(Path(sys.argv[1])) as cache:\n"
-            "  for n in range(300): cache.keep(f'{sys.argv[2]}{n}'.encode(), 'A')\n"
+            "  for n in range(300): cache.keep_reply(f'{sys.argv[2]}{n}'.encode(), 'A')\n"
             "  assert not cache.problem, cache.problem"
         )
         writers = [subprocess.Popen([sys.executable, "-c", code, path, name], cwd=ROOT) for name in "xy"]
         assert [writer.wait() for writer in writers] == [0, 0]
         with ReplyCache(path) as cache:
-            assert len(cache.find(f"{name}{n}".encode() for name in "xy" for n in range(300))) == 600
+            assert len(cache.replies(f"{name}{n}".encode() for name in "xy" for n in range(300))) == 600
 
     def test_a_busy_file_is_waited_for(self, tmp_path: Path) -> None:
         with (
@@ -192,9 +192,9 @@ class TestCache:
             other.execute("BEGIN IMMEDIATE")
             timer = threading.Timer(0.2, other.rollback)
             timer.start()
-            cache.keep(b"k", "A")
+            cache.keep_reply(b"k", "A")
             timer.join()
-            assert (cache.find([b"k"]), cache.problem) == ({b"k": "A"}, "")
+            assert (cache.replies([b"k"]), cache.problem) == ({b"k": "A"}, "")
 
     @pytest.mark.parametrize(
         ("spoil", "said"),
@@ -216,15 +216,15 @@ class TestCache:
 
     def test_it_counts_and_forgets_what_it_keeps(self, tmp_path: Path) -> None:
         with ReplyCache(tmp_path / "c") as cache:
-            cache.keep(b"k", "A")
-            cache.keep(b"l", "B")
-            assert (cache.size(), cache.clear(), cache.size(), cache.find([b"k"])) == (2, 2, 0, {})
+            cache.keep_reply(b"k", "A")
+            cache.keep_reply(b"l", "B")
+            assert (cache.size(), cache.clear(), cache.size(), cache.replies([b"k"])) == (2, 2, 0, {})
 
     def test_a_closed_cache_keeps_and_finds_nothing(self, tmp_path: Path) -> None:
         cache = ReplyCache(tmp_path / "c")
         cache.close()
-        cache.keep(b"k", "A")
-        assert (cache.find([b"k"]), cache.problem) == ({}, "")
+        cache.keep_reply(b"k", "A")
+        assert (cache.replies([b"k"]), cache.problem) == ({}, "")
 
 
 class TestSecrets:

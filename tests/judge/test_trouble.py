@@ -238,4 +238,4 @@ class TestHopeless:
             assert (child.returncode, stderr) == (130, "")
             keys = [cache_key(server.url, "m", f"prompt of q{n}") for n in range(9)]
         with ReplyCache(path) as cache:
-            assert set(cache.find(keys)) == set(keys[:2])
+            assert set(cache.replies(keys)) == set(keys[:2])

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.errors import GradeError
-from grader.integrations.exports.interface import Exported, Wanted, model_id, with_value
+from grader.integrations.exports.interface import Exported, Wanted, hub_of, model_id, with_value
 from grader.resources import version
 from grader.results import READINGS, Outcome
 from grader.scorers import declarations
@@ -99,19 +98,10 @@ def _result(report: Report, metric: Metric, run: str) -> dict[str, Any]:
 
 
 def _data(report: Report) -> dict[str, Any]:
-    try:
-        hub = declarations.load(report.benchmark).split(report.split)[1].hub
-    except GradeError:
-        hub = ""
+    hub = hub_of(report)
+    source = {"source_type": "hf_dataset", "hf_repo": hub} if hub else {"source_type": "other"}
     digest = {"data_digest": report.provenance.data_digest or "unknown", "split": report.split}
-    if hub:
-        return {
-            "dataset_name": report.benchmark,
-            "source_type": "hf_dataset",
-            "hf_repo": hub,
-            "additional_details": digest,
-        }
-    return {"dataset_name": report.benchmark, "source_type": "other", "additional_details": digest}
+    return {"dataset_name": report.benchmark, **source, "additional_details": digest}
 
 
 def _uncertainty(metric: Metric) -> dict[str, Any]:

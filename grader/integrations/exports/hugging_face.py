@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from grader.errors import GradeError, UsageError
-from grader.integrations.exports.interface import Exported, Wanted
-from grader.scorers import declarations
+from grader.errors import UsageError
+from grader.integrations.exports.interface import Exported, Wanted, hub_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,12 +48,6 @@ def export(report: Report, name: RunName, material: Callable[[], Material], want
 
 
 def _dataset(report: Report) -> str:
-    try:
-        hub = declarations.load(report.benchmark).split(report.split)[1].hub
-    except GradeError:
-        hub = ""
-    if not hub:
-        raise UsageError(
-            f"The data set of {report.benchmark} on the hub is not known. Name it with --dataset ORG/NAME."
-        )
-    return hub
+    if hub := hub_of(report):
+        return hub
+    raise UsageError(f"The data set of {report.benchmark} on the hub is not known. Name it with --dataset ORG/NAME.")

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from grader.errors import GradeError
 from grader.results import ReadingName
+from grader.scorers import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,6 +51,14 @@ class Target(Protocol):
 
     def __call__(self, report: Report, name: RunName, material: Callable[[], Material], wanted: Wanted, /) -> Exported:
         """Return the files, or log the run; raises UsageError, InfrastructureError."""
+
+
+def hub_of(report: Report) -> str:
+    """Return the id of the benchmark's data set on the hub; empty if it is not known."""
+    try:
+        return declarations.load(report.benchmark).split(report.split)[1].hub
+    except GradeError:
+        return ""
 
 
 def overall(report: Report) -> Iterator[Metric]:

@@ -13,6 +13,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from grader.results import in_percent
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -159,9 +161,8 @@ def page_of(results: str, folder: Path | None, item: str = "") -> str:
 
 def value(metric: Metric | None) -> str:
     """Return a value with one decimal, and a star if unscored samples are excluded from it."""
-    if metric is None or metric.value is None:
-        return NOTHING
-    return f"{metric.value:.1f}" if metric.bounds is msgspec.UNSET else f"{metric.value:.1f}*"
+    starred = metric is not None and metric.value is not None and metric.bounds is not msgspec.UNSET
+    return f"{in_percent(metric)}{'*' if starred else ''}"
 
 
 def interval(metric: Metric | None) -> str:

@@ -15,7 +15,7 @@ from grader.results.file import encode_report
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.results import ReadingName, Report
+    from grader.results import Metric, ReadingName
 
 _STATES = {"failed": "not met", "unscored": "open", "inconclusive": "inconclusive", "met": "met"}
 """State of a gate -> its name, the worst state first."""
@@ -52,9 +52,9 @@ def _rows(files: Sequence[GradedFile]) -> Iterator[tuple[str, ...]]:
         if graded.report is None:
             yield name, "not graded", "", "", "", "", _short(graded.problem)
             continue
-        metrics = dict.fromkeys(metric.name for metric in graded.report.metrics if metric.group is None) or [""]
-        for place, metric in enumerate(metrics):
-            yield ("" if place else name, *_values(graded.report, metric), "" if place else _gates(graded))
+        pairs = graded.report.overall() or {"": (None, None)}
+        for place, (metric, pair) in enumerate(pairs.items()):
+            yield ("" if place else name, metric, *_values(*pair), "" if place else _gates(graded))
 
 
 def _gates(graded: GradedFile) -> str:
@@ -68,10 +68,9 @@ def _short(problem: str) -> str:
     return re.split(r" \(|[.:;](?: |$)|\n", problem, maxsplit=1)[0]
 
 
-def _values(report: Report, name: str) -> tuple[str, ...]:
-    official, careful = report.metric(name, "official"), report.metric(name, "careful")
+def _values(official: Metric | None, careful: Metric | None) -> tuple[str, ...]:
     shown = careful or official
-    return name, value(official), value(careful), interval(shown), str(shown.n) if shown else ""
+    return value(official), value(careful), interval(shown), str(shown.n) if shown else ""
 
 
 def _records(files: Sequence[GradedFile]) -> Iterator[dict[str, object]]:

@@ -20,11 +20,11 @@ _OWN = "of the rules that the benchmark's protocol names"
 
 def breakdown(report: Report) -> list[dict[str, object]]:
     """Return one row per metric and group, in the report's order, overall metrics first."""
-    rows: dict[tuple[str, str | None], dict[str, object]] = {}
-    for metric in report.metrics:
-        row = rows.setdefault((metric.name, metric.group), {"name": metric.name, "group": metric.group})
-        row[metric.reading] = _figure(metric)
-    return sorted(rows.values(), key=lambda row: row["group"] is not None)
+    rows: list[dict[str, object]] = [
+        {"name": name, "group": group} | {metric.reading: _figure(metric) for metric in pair if metric is not None}
+        for (name, group), pair in report.pairs().items()
+    ]
+    return sorted(rows, key=lambda row: row["group"] is not None)
 
 
 def _figure(metric: Metric) -> dict[str, object]:
