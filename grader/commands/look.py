@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
 from grader.commands import options
 from grader.commands.output_files import put
@@ -20,6 +19,7 @@ from grader.grading import load_tasks
 from grader.scorers import declarations
 
 if TYPE_CHECKING:
+    from grader.models.messages import Image
     from grader.options import Options
 
 
@@ -123,20 +123,36 @@ def show_command(
 
 
 def _show_asked(asked: Options, qid: str, mode: str, file: Path | None) -> None:
+    """Show the first request that `grade infer` sends for a task, and write its image. Raises GradeError."""
+    from grader.inference import session
+    from grader.inference.options import InferOptions, ModelAt
+    from grader.models.messages import images, plain_text
     from grader.reports.text import clean
 
-    request = as_asked(asked, qid, mode)
-    for line in request.prompt.splitlines():
+    wanted = InferOptions(
+        model=ModelAt(name="model"),
+        output=Path("predictions.json"),
+        benchmark=asked.benchmark,
+        split=asked.split,
+        protocol=asked.protocol,
+        data=asked.data,
+        ids=(qid,),
+        mode=mode,
+    )
+    steps = next(each for each in session.prepare(wanted).selected if each.qid == qid).steps
+    messages = steps[0].build({})
+    for line in plain_text(messages).splitlines():
         click.echo(clean(line))
-    if request.stages > 1:
-        click.echo(f"\nThis is the first of {request.stages} requests ({request.stage}).")
-    if request.image is None:
+    if len(steps) > 1:
+        click.echo(f"\nThis is the first of {len(steps)} requests ({steps[0].stage}).")
+    shown = images(messages)
+    if not shown:
         click.echo("\nNo image is sent.")
         return
-    click.echo(f"\nimage: {described(request.image)}")
-    draw(request.image)
-    if file is not None:
-        save(request.image, file)
+    click.echo(f"\nimage: {described(shown[0])}")
+    draw(shown[0].data)
+    for written in () if file is None else put(str(file), shown[0].data):
+        click.echo(f"Wrote {written}")
 
 
 def _table() -> dict[str, Any]:
@@ -181,45 +197,6 @@ def describe(options: Options) -> list[str]:
     return [*lines, f"{len(tasks)} {declared.unit}s:", *tasks]
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """The first request that a model gets for a task."""
-
-    prompt: str
-    image: bytes | None
-    """The image as the data has it, or None."""
-    stage: str
-    stages: int
-    """Number of requests for the task."""
-
-
-def as_asked(options: Options, qid: str, mode: str) -> Asked:
-    """Return the first request that `grade infer` sends for a task. Raises GradeError."""
-    from grader.inference import session
-    from grader.inference.options import InferOptions, ModelAt
-    from grader.models.messages import images, plain_text
-
-    asked = InferOptions(
-        model=ModelAt(name="model"),
-        output=Path("predictions.json"),
-        benchmark=options.benchmark,
-        split=options.split,
-        protocol=options.protocol,
-        data=options.data,
-        ids=(qid,),
-        mode=mode,
-    )
-    conversation = next(each for each in session.prepare(asked).selected if each.qid == qid)
-    step = conversation.steps[0]
-    messages = step.build({})
-    shown = images(messages)
-    return Asked(
-        prompt=plain_text(messages),
-        image=shown[0].data if shown else None,
-        stage=step.stage,
-        stages=len(conversation.steps),
-    )
-
-
 def show(options: Options, qid: str) -> list[tuple[str, str]]:
     """Return a task's columns as (name, text), without images. Raises UsageError if the task does not exist."""
     declared, tasks = load_tasks(options)
@@ -234,18 +211,12 @@ def show(options: Options, qid: str) -> list[tuple[str, str]]:
     ]
 
 
-def described(data: bytes) -> str:
+def described(image: Image) -> str:
     """Return an image's type and size in one line."""
-    from grader.models.messages import Image, facts
+    from grader.models.messages import facts
 
-    known = facts(Image(data=data))
+    known = facts(image)
     return f"{known.media_type}, {known.width} x {known.height} pixels, {known.bytes:,} bytes, SHA-256 {known.sha256}"
-
-
-def save(data: bytes, path: Path) -> None:
-    """Write an image, unchanged, to a file. Raises InfrastructureError."""
-    for written in put(str(path), data):
-        click.echo(f"Wrote {written}")
 
 
 def draw(data: bytes) -> None:

@@ -75,9 +75,6 @@ def offline() -> Iterator[None]:
             setattr(place, _OFFLINE, value)
 
 
-__all__ = ["ALL", "Row", "Rows", "Table", "Wanted", "load", "read"]
-
-
 class Wanted:
     """The set of columns to read."""
 

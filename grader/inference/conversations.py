@@ -1,22 +1,29 @@
-"""The plan for a benchmark's tasks, from the scorer's prompts and the user's settings."""
+"""The plan for a benchmark's tasks: the scorer's prompts, the user's settings, and the images to send."""
 
 from __future__ import annotations
 
+import functools
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from grader.data.images import UnreadableImageError, opened
+from grader.data.images import Images, UnreadableImageError, folder_of, opened
 from grader.errors import InputError
 from grader.inference.plan import Conversation, Plan, Role, Step
 from grader.models.messages import Image, Message, Part, Settings, Text, message
 from grader.models.prompt import IMAGE, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from grader.benchmark import Benchmark
     from grader.task import Task
+
+
+_KEPT = 64
+_PROBLEMS_SHOWN = 50
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,3 +137,47 @@ def _smaller(data: bytes, pixels: int, task: Task) -> bytes:
             return file.getvalue()
     except UnreadableImageError as error:
         raise InputError([f"{task.id}: its image cannot be scaled down: {error}"]) from error
+
+
+class Pictures:
+    """The images of a benchmark's tasks, as bytes of the data."""
+
+    def __init__(
+        self, declared: Benchmark, split: str, protocol: str, given: Path | None, tasks: Mapping[str, Task]
+    ) -> None:
+        self._column = declared.image_column(protocol)
+        self._tasks = tasks
+        self._images = (
+            Images(tasks, self._column, folder_of(declared, split, given)) if self._column is not None else None
+        )
+        # Samples of one task are consecutive, and a request is built more than once.
+        self._read = functools.lru_cache(maxsize=_KEPT)(self._of)
+
+    def read(self, task: Task) -> bytes | None:
+        """Return a task's image; None if its benchmark or its row has no image."""
+        return self._read(task.id)
+
+    def check(self, wanted: Collection[str]) -> None:
+        """Raise InputError if images of these tasks are missing, because a model would guess without them."""
+        if self._images is None or not wanted:
+            return
+        if self._images.is_empty:
+            raise InputError(
+                [
+                    f"The data has no images (column {self._column}), so a model would not see the images that the "
+                    "questions are about. Give data with images, or use --without-images to ask without them."
+                ]
+            )
+        tasks = (self._tasks[qid] for qid in wanted)
+        lost = [task.id for task in tasks if self._images.has_cell(task) and self._images.of(task) is None]
+        if lost:
+            problems = [
+                f"{qid}: the image that the data names does not exist, or is no image (column {self._column})"
+                for qid in lost
+            ]
+            hidden = [f"... and {len(lost) - _PROBLEMS_SHOWN} more"] if len(lost) > _PROBLEMS_SHOWN else []
+            raise InputError(problems[:_PROBLEMS_SHOWN] + hidden)
+
+    def _of(self, qid: str) -> bytes | None:
+        picture = self._images.of(self._tasks[qid]) if self._images is not None else None
+        return picture.read_bytes() if isinstance(picture, Path) else picture

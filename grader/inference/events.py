@@ -6,7 +6,9 @@ from typing import Protocol
 
 import msgspec
 
+from grader import observer
 from grader.models.replies import Usage
+from grader.observer import Listener
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,27 +42,15 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
         return self.seconds / finished * (self.total - self.before - finished) if finished else None
 
 
-class Watcher(Protocol):
+class Watcher(Listener, Protocol):
     """A receiver of a run's events, all from one thread."""
 
     def progress(self, progress: Progress) -> None:
         """Show the progress of the run; called about twice per second."""
 
-    def message(self, text: str) -> None:
-        """Show a message to the user."""
 
-    def warning(self, text: str) -> None:
-        """Show a warning to the user, also if the user only wants errors."""
-
-
-class Silent:
+class Silent(observer.Silent):
     """A watcher that ignores everything."""
 
     def progress(self, progress: Progress) -> None:
-        """Ignore."""
-
-    def message(self, text: str) -> None:
-        """Ignore."""
-
-    def warning(self, text: str) -> None:
         """Ignore."""

@@ -13,11 +13,10 @@ from grader.data.checks import check_questions
 from grader.data.load import ALL, rows_of
 from grader.errors import GradeError, InfrastructureError, UsageError
 from grader.inference import batch, conversations, dry_run, output, resume
-from grader.inference.conversations import Chosen
+from grader.inference.conversations import Chosen, Pictures
 from grader.inference.engine import Engine, Limits, what_is_kept
 from grader.inference.log import Log, free_name, peek
 from grader.inference.options import InferOptions
-from grader.inference.pictures import Pictures
 from grader.inference.plan import Conversation, Plan, Role
 from grader.inference.summary import Summary, summarize
 from grader.models.client import Client

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import UsageError
-from grader.integrations.worth import is_suspect, is_unscored, reward_of
+from grader.integrations.rewards import is_suspect, is_unscored, reward_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import UsageError
-from grader.integrations.rewards import pool_of
-from grader.integrations.worth import is_suspect, is_unscored, reward_of
+from grader.integrations.rewards import is_suspect, is_unscored, pool_of, reward_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.errors import UsageError
 from grader.integrations import shapes
-from grader.integrations.rewards import pool_of
-from grader.integrations.worth import is_suspect, is_unscored, reward_of
+from grader.integrations.rewards import is_suspect, is_unscored, pool_of, reward_of
 
 if TYPE_CHECKING:
     from grader.pool.settings import RewardName

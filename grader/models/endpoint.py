@@ -16,7 +16,7 @@ import msgspec
 
 from grader.errors import InfrastructureError, UsageError
 from grader.models import replies
-from grader.models.messages import Request, Settings, wire
+from grader.models.messages import Request, wire
 from grader.models.replies import EndlessReplyError, Failure, Outcome
 
 if TYPE_CHECKING:
@@ -70,8 +70,6 @@ def one_line(text: str, limit: int) -> str:
     line = " ".join("".join(char if char.isprintable() else " " for char in text[: limit * 4]).split())
     return line if len(line) <= limit else line[: limit - 3] + "..."
 
-
-__all__ = ["LONGEST_WAIT", "Endpoint", "Request", "Server", "Settings", "Wording"]
 
 OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"

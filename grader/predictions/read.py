@@ -43,7 +43,6 @@ from grader.predictions.record import (
     object_message,
     tidy_fields,
 )
-from grader.predictions.select import QidCheck, check_against, missing_problem, unknown_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -100,16 +99,6 @@ def refusal(data: bytes) -> str:
         return "is empty"
     return ""
 
-
-__all__ = [
-    "PredictionFile",
-    "PredictionRecord",
-    "QidCheck",
-    "check_against",
-    "missing_problem",
-    "read_predictions",
-    "unknown_problems",
-]
 
 _BOM = b"\xef\xbb\xbf"
 _LARGE = 1 << 23

@@ -12,7 +12,7 @@ import pytest
 
 import grader
 from grader.errors import UsageError
-from grader.integrations import shapes, worth
+from grader.integrations import rewards, shapes
 from tests.conftest import BACKENDS
 
 if TYPE_CHECKING:
@@ -126,11 +126,11 @@ def test_every_shape_is_a_task_and_dense_rewards_tell_how_much_is_right(backend:
         assert [result.careful.credit for result in results] == [1, 0] * len(made) + [0, 0, 0], [
             result.careful for result in results
         ]
-        rewards = [worth.reward_of(result, pool.reward) for result in results[-3:]]
-        assert rewards == [2 / 3, 2 / 4, 3 / 4]
+        found = [rewards.reward_of(result, pool.reward) for result in results[-3:]]
+        assert found == [2 / 3, 2 / 4, 3 / 4]
         assert [result.tests for result in results[-2:]] == [[False, True, True, False], [True, False, True, True]]
-        assert worth.reward_of(results[-3], "calls_right") == 2 / 3
-        assert worth.reward_of(results[-3]) == 0
+        assert rewards.reward_of(results[-3], "calls_right") == 2 / 3
+        assert rewards.reward_of(results[-3]) == 0
 
 
 @pytest.mark.parametrize("backend", BACKENDS[:1])

@@ -19,13 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import InputError
-from grader.predictions.read import PredictionFile, read_predictions
+from grader.predictions.read import read_predictions
 from grader.predictions.tables import EXCEL_CELL_LIMIT
 from grader.scorers.execution.assembly import assemble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from grader.predictions.file import PredictionFile
     from grader.scorers.execution.extraction import Rules
 
 

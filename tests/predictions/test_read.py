@@ -18,14 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import InputError
-from grader.predictions.read import (
-    PredictionFile,
-    PredictionRecord,
-    check_against,
-    missing_problem,
-    read_predictions,
-    unknown_problems,
-)
+from grader.predictions.file import PredictionFile, PredictionRecord
+from grader.predictions.read import read_predictions
+from grader.predictions.select import check_against, missing_problem, unknown_problems
 from tests.files.made import JSON
 
 if TYPE_CHECKING:

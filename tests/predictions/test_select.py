@@ -10,7 +10,7 @@ import pytest
 
 from grader.errors import InputError, UsageError
 from grader.options import Options
-from grader.predictions.read import PredictionFile, PredictionRecord
+from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.predictions.select import chosen, fingerprint, select
 from grader.task import Task
 

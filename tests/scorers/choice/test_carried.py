@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.predictions.read import PredictionFile, PredictionRecord
+from grader.predictions.file import PredictionFile, PredictionRecord
 from grader.scorers import declarations
 from grader.scorers.choice.items import items_from
 from grader.scorers.choice.tables import carried_rows
