@@ -49,7 +49,7 @@ WHOLE_LINES = 10_000
 def _list(width: int) -> str:
     """Return the table of the bundled benchmarks, the defaults first."""
     from grader.reports.runs import terminal
-    from grader.reports.runs.document import Cell, Column, Table
+    from grader.reports.runs.document import Column, Table, cells
 
     rows = []
     for one in declarations.bundled():
@@ -58,7 +58,7 @@ def _list(width: int) -> str:
         rows.append([one.id, one.name, ", ".join(splits), ", ".join(protocols)])
     columns = [Column(name="benchmark", kind="word"), Column(name="name", kind="word")]
     columns += [Column(name=name, kind="name") for name in ("splits", "protocols")]
-    table = Table(title="", columns=columns, rows=[[Cell(text=text) for text in row] for row in rows])
+    table = Table(title="", columns=columns, rows=list(map(cells, rows)))
     return terminal.text(table, width)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader.inference.resume import missing
-from grader.models.messages import Image, Text, abbreviated, images, size
+from grader.models.messages import Text, abbreviated, images, size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,12 +81,8 @@ def _text_tokens(messages: tuple[Message, ...]) -> float:
 
 
 def _image_tokens(messages: tuple[Message, ...]) -> int:
-    return sum(_tokens_of(image) for image in images(messages))
-
-
-def _tokens_of(image: Image) -> int:
-    width, height = size(image.data)
-    return math.ceil(width * height / _PIXELS_A_TOKEN)
+    sizes = (size(image.data) for image in images(messages))
+    return sum(math.ceil(width * height / _PIXELS_A_TOKEN) for width, height in sizes)
 
 
 class _Placeholder(dict[str, str]):

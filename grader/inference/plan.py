@@ -62,7 +62,3 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     conversations: tuple[Conversation, ...]
     models: dict[Role, str]
     """The name of the model in each role."""
-
-    def requests(self) -> int:
-        """Return the number of requests."""
-        return sum(len(conversation.steps) for conversation in self.conversations)

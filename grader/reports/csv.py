@@ -70,16 +70,12 @@ def _cell(value: object) -> object:
 
 def guarded(text: str) -> str:
     """Return a cell that no spreadsheet treats as a formula."""
-    return _UNGUARDED.sub(r"\g<1>'", _whole(text))
+    return _UNGUARDED.sub(r"\g<1>'", _UNWRITABLE.sub("\ufffd", text))
 
 
 def unguarded(cell: str) -> str:
     """Return the original text of a guarded cell."""
     return _GUARDED.sub(r"\g<1>", cell)
-
-
-def _whole(text: str) -> str:
-    return _UNWRITABLE.sub("\ufffd", text)
 
 
 def _groups(sample: SampleResult) -> dict[str, str | list[str]]:
@@ -91,8 +87,7 @@ def _joined(labels: str | list[str]) -> str:
 
 
 def _cells(reading: Reading) -> list[object]:
-    rule = reading.rule if isinstance(reading.rule, str) else ""
-    return [reading.outcome.value, _number(reading.credit), reading.answer or "", rule, reading.detail]
+    return [reading.outcome.value, _number(reading.credit), reading.answer or "", reading.rule_name, reading.detail]
 
 
 def _number(value: float) -> float:

@@ -24,7 +24,7 @@ from grader.scorers.registry import scorer_of
 from grader.task import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from grader.benchmark import Benchmark
     from grader.results import Report
@@ -47,6 +47,10 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     """Raw outputs, verified to be the graded ones."""
     programs: dict[str, list[Program]] = {}
     gaps: list[Gap] = []
+
+    def first_task(self, qids: Iterable[str]) -> Task | None:
+        """Return the first of these tasks that is known."""
+        return next((self.tasks[qid] for qid in qids if qid in self.tasks), None)
 
 
 class Files(msgspec.Struct, frozen=True, kw_only=True):

@@ -51,7 +51,7 @@ def outcome(report: Report, reading: Reading) -> str:
 
 def reason(reading: Reading, glossary: Mapping[str, str]) -> str:
     """Return what led a reading to its outcome: its detail, else the meaning of its rule."""
-    rule = reading.rule if isinstance(reading.rule, str) else ""
+    rule = reading.rule_name
     return clean("; ".join((reading.detail or glossary.get(rule, rule)).splitlines()))
 
 
@@ -89,5 +89,5 @@ def _cause(sample: SampleResult) -> str:
         if reading.outcome is Outcome.UNSCORED:
             # Results of schema 1 have the parser's rule here; their detail shows the reason.
             by_detail = "not judged" if reading.detail.startswith("the judge's word") else INFRASTRUCTURE
-            return _CAUSES.get(reading.rule if isinstance(reading.rule, str) else "", by_detail)
+            return _CAUSES.get(reading.rule_name, by_detail)
     return ""

@@ -103,6 +103,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     span: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
     """Characters [start, end) of the raw prediction on which the reading is based."""
 
+    @property
+    def rule_name(self) -> str:
+        """The name of the rule that decided; empty if there is none."""
+        return "" if self.rule is msgspec.UNSET else self.rule
+
 
 class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     """Both readings of one sample."""

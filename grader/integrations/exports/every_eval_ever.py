@@ -136,7 +136,7 @@ def _sample(
         "turn_idx": 0,
         "source": "output.raw",
         "extracted_value": read.answer or "",
-        "extraction_method": read.rule if isinstance(read.rule, str) else "custom",
+        "extraction_method": read.rule_name or "custom",
         "is_terminal": True,
     }
     return {

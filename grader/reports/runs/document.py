@@ -46,6 +46,11 @@ class Cell:
     """The values that a page draws in this cell."""
 
 
+def cells(texts: Iterable[str]) -> list[Cell]:
+    """Return one cell for each text."""
+    return [Cell(text=text) for text in texts]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """A column: its heading, and how its cells are shown."""
@@ -138,10 +143,10 @@ class Document:
     facts: Sequence[str] = ()
     lead: str = ""
     sections: Sequence[Section]
-    records: Callable[[], Iterable[Mapping[str, object]]]
-    """Returns the rows of a CSV file, unrounded."""
     data: Callable[[], object]
     """Returns what JSON has."""
+    records: Callable[[], Iterable[Mapping[str, object]]] = tuple
+    """Returns the rows of a CSV file, unrounded."""
     reading: ReadingName = "careful"
     files: Sequence[GradedFile] = ()
     """The graded files, for formats that show each one's report."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.reports.csv import records
-from grader.reports.runs.document import Cell, Column, Document, GradedFile, Section, Table, interval, value
+from grader.reports.runs.document import Column, Document, GradedFile, Section, Table, cells, interval, value
 from grader.results.file import encode_report
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _COLUMNS = [
 
 def document(files: Sequence[GradedFile], *, reading: ReadingName = "careful") -> Document:
     """Return the table of all files."""
-    table = Table(title="", columns=_COLUMNS, rows=[list(map(_cell, row)) for row in _rows(files)])
+    table = Table(title="", columns=_COLUMNS, rows=list(map(cells, _rows(files))))
     return Document(
         title="",
         sections=[Section(title="", parts=[table])],
@@ -38,10 +38,6 @@ def document(files: Sequence[GradedFile], *, reading: ReadingName = "careful") -
         reading=reading,
         files=files,
     )
-
-
-def _cell(text: str) -> Cell:
-    return Cell(text=text)
 
 
 def _rows(files: Sequence[GradedFile]) -> Iterator[tuple[str, ...]]:

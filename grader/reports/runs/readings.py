@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.predictions.record import counted
-from grader.reports.runs.document import NOTHING, Cell, Column, Document, Section, Table
+from grader.reports.runs.document import NOTHING, Column, Document, Section, Table, cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,11 +26,13 @@ def document(found: Readings, alike: Mapping[str, Sequence[str]]) -> Document:
         title=f"{found.predictions} under every reading, without a judge",
         columns=[Column(name="reading", kind="name"), *(Column(name=head) for head in heads)],
         rows=[
-            [
-                Cell(text=" = ".join(alike.get(row.reader, [row.reader]))),
-                Cell(text=NOTHING if row.value is None else f"{row.value:.1f}"),
-            ]
-            + [Cell(text=str(number)) for number in (row.unread, row.differing)]
+            cells(
+                (
+                    " = ".join(alike.get(row.reader, [row.reader])),
+                    NOTHING if row.value is None else f"{row.value:.1f}",
+                    *map(str, (row.unread, row.differing)),
+                )
+            )
             for row in found.rows
             if row.reader in shown
         ],
@@ -38,25 +40,12 @@ def document(found: Readings, alike: Mapping[str, Sequence[str]]) -> Document:
     left = len(found.items) - MOST_ITEMS
     items = Table(
         title=f"The credit depends on the reading: {counted(len(found.items), 'sample')}",
-        columns=[
-            Column(name="sample", kind="name"),
-            Column(name="answer", kind="name"),
-            Column(name="by", kind="name"),
-        ],
-        rows=[list(map(_cell, row)) for item in found.items[:MOST_ITEMS] for row in _rows(item, shown)],
+        columns=[Column(name=name, kind="name") for name in ("sample", "answer", "by")],
+        rows=[cells(row) for item in found.items[:MOST_ITEMS] for row in _rows(item, shown)],
         note=f"... {left} more; -o FILE.json has all." if left > 0 else "",
     )
     parts = [table, items if found.items else "The credit of no sample depends on the reading."]
-    return Document(
-        title=table.title,
-        sections=[Section(title="", parts=parts)],
-        records=lambda: _records(found),
-        data=lambda: found,
-    )
-
-
-def _cell(text: str) -> Cell:
-    return Cell(text=text)
+    return Document(title=table.title, sections=[Section(title="", parts=parts)], data=lambda: found)
 
 
 def _rows(item: ReadItem, shown: Sequence[str]) -> Iterator[tuple[str, str, str]]:
@@ -67,8 +56,3 @@ def _rows(item: ReadItem, shown: Sequence[str]) -> Iterator[tuple[str, str, str]
         said.setdefault((answer or "none") + mark, []).append(name)
     for place, (answer, names) in enumerate(said.items()):
         yield "" if place else item.qid, answer, ", ".join(names)
-
-
-def _records(found: Readings) -> Iterator[Mapping[str, object]]:
-    for row in found.rows:
-        yield {"reading": row.reader, found.metric: row.value, "unread": row.unread, "differing": row.differing}

@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Line = list[Any]
-"""[text] or [text, "5k1_3f..."]: the runs of a line, as alternating lengths and classes."""
-
 _LONGEST = 40_000
 """Maximum length in characters; a longer source has no colours, so that it cannot delay a report."""
 

@@ -14,7 +14,7 @@ from grader.reports.web.items import BLURB, Lines, Page, blurb, question, sample
 from grader.reports.web.packing import AIM, Numbers, Payload, chunked, finite, pack, thumbnails_of
 from grader.reports.web.texts import Texts
 from grader.reports.why import why_unscored
-from grader.results import READINGS, Reading, SampleResult, excluded_from
+from grader.results import READINGS, SampleResult, excluded_from
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from grader.reports.material import Material
     from grader.results import Report
     from grader.scorers.registry import AnyScorer
-    from grader.task import Task
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,10 +113,11 @@ def _columns(
     }
     different = {(s.qid, s.sample) for s in report.differences()}
     for item, (chunk, place) in zip(items, where, strict=True):
-        task = _first_task(item, material)
         groups = [labels(label) for label in item.samples[0].labels()]
         verdicts = [[outcomes(outcome) for outcome in pair] for pair in _verdicts(item, scorer)]
-        rows.append([item.name, len(item.samples), chunk, place, groups, blurb(task), verdicts])
+        rows.append(
+            [item.name, len(item.samples), chunk, place, groups, blurb(material.first_task(item.qids)), verdicts]
+        )
         for sample in item.samples:
             columns["q"].append(qids(sample.qid))
             columns["n"].append(sample.sample)
@@ -128,7 +128,7 @@ def _columns(
             for letter, reading in (("o", sample.official), ("c", sample.careful)):
                 columns[letter].append(outcomes(reading.outcome.value))
                 columns[f"{letter}a"].append(answers(reading.answer))
-                columns[f"{letter}r"].append(rules(_rule(reading)))
+                columns[f"{letter}r"].append(rules(reading.rule_name or None))
     return {
         "items": rows,
         "samples": columns,
@@ -151,18 +151,10 @@ def _verdicts(item: Item, scorer: AnyScorer) -> list[list[str]]:
     return [[outcome.value for outcome in pair if outcome is not None] for pair in pairs if None not in pair]
 
 
-def _first_task(item: Item, material: Material) -> Task | None:
-    return next((material.tasks[qid] for qid in item.qids if qid in material.tasks), None)
-
-
 def _failed_test(sample: SampleResult, scorer: AnyScorer) -> str | None:
     """Return the failed test as one short line."""
     test = dict(scorer.marks(sample).facts).get("failed test") if scorer.runs_programs else None
     return " ".join(test.split())[:BLURB] if test else None
-
-
-def _rule(reading: Reading) -> str | None:
-    return reading.rule if isinstance(reading.rule, str) else None
 
 
 # --- items ------------------------------------------------------------------------------------------------------

@@ -176,7 +176,6 @@ def _columns(runs: _Runs, where: list[tuple[int, int]]) -> dict[str, object]:
     ]
     rows = []
     for item, (chunk, place) in zip(runs.items, where, strict=True):
-        task = next((runs.shared.tasks[qid] for qid in runs.qids(item) if qid in runs.shared.tasks), None)
         groups = [labels(label) for label in runs.first(item).labels()]
         cells = [
             [[_value(found[reading].get(item)), _marks(members, reading, outcomes, answers)] for reading in READINGS]
@@ -184,7 +183,7 @@ def _columns(runs: _Runs, where: list[tuple[int, int]]) -> dict[str, object]:
             else None
             for found, members in zip(values, runs.members(item), strict=True)
         ]
-        rows.append([item, chunk, place, groups, blurb(task), cells])
+        rows.append([item, chunk, place, groups, blurb(runs.shared.first_task(runs.qids(item))), cells])
     return {"items": rows, "outcomes": outcomes.values, "answers": answers.values, "groups": labels.values}
 
 
