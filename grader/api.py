@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
+import io
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.errors import InputError, UsageError
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from grader.decisions.comparison import Comparison
     from grader.grading import Graded
@@ -15,7 +21,7 @@ if TYPE_CHECKING:
     from grader.results import ReadingName, Report
     from grader.results.destination import Destination
 
-# Each function imports its modules when it is called, so that `grade --help` stays fast.
+# Each function imports what takes long to import when it is called.
 
 
 def grade(
@@ -68,9 +74,6 @@ _ELSEWHERE = {
 
 def _check_names(options: Mapping[str, object]) -> None:
     """Raise UsageError for an unknown keyword; the message suggests a known one."""
-    import difflib
-
-    from grader.errors import UsageError
     from grader.options import Options
 
     known = Options.__struct_fields__
@@ -84,10 +87,7 @@ def _grade_texts(
     predictions: Mapping[str, Sequence[str]], asked: Options, observer: Observer, destination: Destination | None
 ) -> Graded:
     """Grade strings as if they were a prediction file; error messages name the argument, not a file."""
-    import io
-
     from grader import grading
-    from grader.errors import InputError
 
     try:
         return grading.grade("-", asked, observer, stdin=io.BytesIO(_records(predictions)), destination=destination)
@@ -98,8 +98,6 @@ def _grade_texts(
 
 def _of_argument(problem: str, qids: list[str]) -> str:
     """Return a problem of the file as a problem of the argument: the caller passed no file."""
-    import re
-
     place = r"<stdin>(?::\d+)?: \$(?:\[(?P<at>\d+)\])?(?:\.(?:qid|predictions))?(?P<sample>(?:\[\d+\])?): "
     found = re.match(place, problem)
     if found is None:
@@ -110,11 +108,8 @@ def _of_argument(problem: str, qids: list[str]) -> str:
 
 def _records(predictions: Mapping[str, Sequence[str]]) -> bytes:
     """Return these strings as the content of a prediction file. Raises TypeError, InputError."""
-    from collections.abc import Iterable, Mapping
-
     import msgspec
 
-    from grader.errors import InputError
     from grader.files.json_text import shown
 
     if not isinstance(predictions, Mapping):
@@ -145,7 +140,6 @@ def _is_broken(text: str) -> bool:
 def compare(before: Report, after: Report, *, reading: ReadingName = "careful") -> Comparison:
     """Compare two reports of one benchmark, item by item. Raises `grader.errors.UsageError` if that is impossible."""
     from grader.decisions import comparison
-    from grader.errors import UsageError
     from grader.results import READINGS, Report
 
     for report in (before, after):
