@@ -129,7 +129,7 @@ peers: .venv-peers/.ready sandbox ## Compare with the peers' own code: human-eva
 	.venv-peers/bin/pytest tests/peers -m peers -rs -W ignore $(if $(ONLY),-k "$(ONLY)")
 
 # Versions as above, without TRL. The last two are read without what else they need.
-CONFORMANCE := $(filter-out trl==%,$(PEERS)) numpy tqdm
+CONFORMANCE := $(filter-out trl==% skyrl-gym==% verifiers==%,$(PEERS)) numpy tqdm
 CONFORMANCE_FILES := $(filter nvidia-livecodebench==%,$(PEERS_FILES)) verl==0.9.1
 .venv-conformance/.ready:
 	@$(PYTHON) -m venv .venv-conformance
