@@ -230,7 +230,7 @@ gate_options = group(
     click.option("--fail-under", "lines", multiple=True, metavar="METRIC=V", callback=parsed(metric_line),
                  help="Fail (exit 1) if METRIC is below V; METRIC:FIELD=LABEL=V for a group; repeatable."),
     click.option("--confident", is_flag=True,
-                 help="--fail-under compares the metric's interval: met or failed only if noise is no explanation; "
+                 help="--fail-under is met or failed only if chance cannot explain the distance to the limit (5 %); "
                  "else exit 4."),
     click.option("--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="RESULTS",
                  help="The _results.json of an earlier run, to compare this run with, item by item."),

@@ -51,7 +51,7 @@ def opened(picture: Picture) -> Iterator[PIL.Image.Image]:
     """Open an image to decode it in the block. Raises UnreadableImageError for any error of Pillow there."""
     import PIL.Image
 
-    # Decoders raise many kinds of errors for untrusted bytes: each of them means that there is no image.
+    # A decoder can raise any error for untrusted bytes. Then there is no image.
     try:
         with PIL.Image.open(io.BytesIO(picture) if isinstance(picture, bytes) else picture, formats=FORMATS) as image:
             yield image
@@ -76,7 +76,7 @@ class Images:
         return self._cell(task) is not None
 
     def of(self, task: Task) -> Picture | None:
-        """Return a task's image; None if it has none, or it cannot be found, or it is no image."""
+        """Return a task's image; None if the task has none, or if it cannot be found or decoded."""
         picture = _picture(self._cell(task), self._folder)
         # Hostile data could name any file beside it, and a server would get its text as an image.
         return picture if picture is not None and format_of(_head(picture)) else None

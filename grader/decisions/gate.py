@@ -49,7 +49,7 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     """The numbers behind the decision."""
     p_failed: float | None = None
-    """p value of the hypothesis that the true value meets the condition; None: the gate is no test."""
+    """p value of the hypothesis that the true value meets the condition; None if the gate does no test."""
 
 
 def judge(

@@ -127,8 +127,8 @@ class Pool:
         A sample is (task id, raw output), (row with its task, raw output), or a mapping with `text`, `qid` or `row`,
         and if needed `timeout` (CPU seconds), `memory`, `wall` and `wait` (seconds). Every result has the careful
         reading; with `official=True` also the official one, from separate sandboxes. A sample that could not be scored
-        is `unscored`, with the reason as its detail. Raises UsageError for what is no sample, a GradeError if the
-        process cannot start.
+        is `unscored`, with the reason as its detail. Raises UsageError if an item of `samples`
+        is not a sample, GradeError if the process cannot start.
         """
         return _in_order(self.as_completed(samples, official=official, wait=wait))
 

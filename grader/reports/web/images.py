@@ -59,7 +59,7 @@ def _thumbnail(key: str, picture: Picture, share: int) -> Thumbnail | None:
     """Encode one image anew, so that a browser never decodes original bytes. Return None if it is not an image."""
     from PIL import Image
 
-    # Decoders raise many kinds of errors for untrusted bytes: each of them means that no image can be shown.
+    # A decoder can raise any error for untrusted bytes. Then no image is shown.
     try:
         with Image.open(picture if isinstance(picture, Path) else io.BytesIO(picture), formats=FORMATS) as image:
             image.draft("RGB", (_STEPS[0][0], _STEPS[0][0]))

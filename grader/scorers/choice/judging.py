@@ -75,7 +75,7 @@ def judged_note(samples: list[SampleResult]) -> list[str]:
 
 
 def without_judge(replies: list[Reply], version: str) -> list[str]:
-    """Return a note on what VLMEvalKit would ask its judge, if there is no judge."""
+    """Return a note on the replies that VLMEvalKit would give to a judge, for a run without one."""
     number = sum(_is_open(reply, "official", version) for reply in replies)
     if not number:
         return []
