@@ -26,6 +26,7 @@ from tests.conftest import cases
 
 pytestmark = phases.MARKS
 
+object_table = inside.load("values.object_table")
 value_format = inside.load("values.value_format")
 receiving = inside.load("values.receiving")
 sending = inside.load("values.sending")
@@ -674,6 +675,7 @@ def test_a_malformed_table_raises_nothing_but_that_it_is_malformed(nodes: object
 
 MALFORMED: list[Any] = [
     None, {}, 5, [None], [5, None, [], {}], [["lambda", "x"]], [["tuple", [{"r": 0}]]], [["tuple", [{"r": 7}]]],
+    [["scalar", "a"]], [["scalar", "<"]], [["scalar", "<i4,<i4"]],
     [["tuple", [{"r": 1}]], ["tuple", [{"r": 0}]]], [["list", [{"r": -1}]]], [["list", [{"r": True}]]],
     [["list", [{"q": 0}]]], [["list", [{"a": 99}]]],
     [["instance", "Unknown", []]], [["instance", "Node", ["__class__", 1]]], [["instance", "Node", ["__eq__", 2]]],
@@ -716,3 +718,24 @@ def test_the_new_contents_of_an_argument_replace_the_old_in_place() -> None:
     decoder.fill(mine, ["list", [3, {"a": 0}]])
     assert mine[0] == 3
     assert mine[1] is mine
+
+
+@pytest.mark.parametrize(
+    ("value", "other", "is_change"),
+    [
+        ("".join(["a", "b"]), "".join(["a", "b"]), False),
+        (int("1000"), int("1000"), False),
+        (b"xy"[:], bytes([120, 121]), False),
+        (0.0, -0.0, True),
+        (1, True, True),
+        (1, 1.0, True),
+        ("a", "b", True),
+    ],
+)
+def test_an_equal_text_or_number_in_the_place_of_another_is_no_change(value: Any, other: Any, is_change: bool) -> None:
+    """Whether equal texts are one object depends on the version of Python; verdicts must not."""
+    held = [value]
+    table = object_table.ObjectTable("r", by_value=False)
+    table.add([held], [["list", [0]]])
+    held[0] = other
+    assert table.changed() == [0] * is_change

@@ -82,6 +82,9 @@ def read_dtype(numpy: Any, described: Any) -> Any:
     """Return the dtype with this description; raises MalformedError."""
     if isinstance(described, list):
         return numpy.dtype([(name, read_dtype(numpy, text), tuple(shape)) for name, text, shape in described])
+    # As `dtype.str` says it: byte order, kind, size. NumPy reads much more, such as names and lists with commas.
+    if not (isinstance(described, str) and described[:1] in {"<", ">", "|"} and described[1:2] in NUMPY_KINDS):
+        raise MalformedError("an array of a type that may not be sent")
     dtype = numpy.dtype(described)
     if dtype.kind not in NUMPY_KINDS or dtype.names is not None:
         raise MalformedError("an array of a type that may not be sent")

@@ -192,5 +192,10 @@ def _is_same(before: _Contents, value: Any) -> bool:
     """Whether an object has the contents of before. A list needs no copy: this is asked most often of them."""
     now = value if type(value) is list else _contents(value)
     if type(now) is list:
-        return len(before) == len(now) and all(map(operator.is_, before, now))
+        return len(before) == len(now) and (all(map(operator.is_, before, now)) or all(map(_is_same_item, before, now)))
     return before == now
+
+
+def _is_same_item(before: Any, now: Any) -> bool:
+    """Whether an item is the one of before; equal texts and integers may be other objects, as this Python likes."""
+    return before is now or (type(before) is type(now) and type(now) in (str, bytes, int) and before == now)
