@@ -37,6 +37,8 @@ NAME = "main.py"
 def script(spec: "dict[str, Any]", channel_fd: int) -> None:
     """Run a program once for each input that arrives, until the channel closes."""
     channel = socket.socket(fileno=channel_fd)
+    # What a run leaves becomes a child of this process, which can then wait for its end.
+    process.prctl(process.PR_SET_CHILD_SUBREAPER, 1)
     try:
         code = compile(spec["source"], NAME, "exec", dont_inherit=True)
     except BaseException as error:
@@ -101,8 +103,10 @@ def _run(execute: "Callable[[], int]", given: bytes, folder: str) -> "dict[str, 
             _become(execute, fds, folder)
         _, status, usage = os.wait4(pid, 0)
         # All processes of this user but this one: what the run has started, in whatever session.
-        with contextlib.suppress(ProcessLookupError):
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(-1, signal.SIGKILL)
+            while True:
+                os.wait()
         isolation.empty(os.path.dirname(folder), isolation.SHM)
         printed = os.pread(fds[1], MAX_PRINTED + 1, 0)
         size = os.fstat(fds[2]).st_size

@@ -25,7 +25,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 # Calls the C library without releasing the interpreter's lock, so a fork leaves the lock in a consistent state.
 _libc_locked = ctypes.PyDLL(None, use_errno=True)
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
 
 
 def check(result: int, what: str) -> int:
