@@ -69,7 +69,8 @@ HONEST = {
         "alive = socket.socket(socket.AF_UNIX).connect_ex('\\0left') == 0\n"
         "for place in ('../left', '/dev/shm/left', 'left'):\n    os.makedirs(place + '/deep')\n"
         "ready, tell = os.pipe()\n"
-        "if os.fork() == 0:\n    os.setsid()\n    slow_to_end = b'x' * (100 << 20)\n    listener = socket.socket(socket.AF_UNIX)\n"
+        "if os.fork() == 0:\n    os.setsid()\n    slow_to_end = b'x' * (100 << 20)\n"
+        "    listener = socket.socket(socket.AF_UNIX)\n"
         "    listener.bind('\\0left')\n    listener.listen()\n    os.write(tell, b'x')\n    time.sleep(1000)\n"
         f"os.read(ready, 1)\nassert not found and not alive, (found, alive)\n{SUM}"
     ),
