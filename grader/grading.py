@@ -96,7 +96,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def grade(
-    source: str | Path,
+    source: str | Path | PredictionFile,
     options: Options,
     observer: Observer,
     *,
@@ -111,9 +111,11 @@ def grade(
     """
     declared, scorer = declared_by(options)
     check_options(options, declared, scorer)
-    if options.score_only:
+    if options.score_only and not isinstance(source, PredictionFile):
         return _rescore(source, options, declared, scorer, destination)
-    opened = _open(read_predictions(source, stdin=stdin, observer=observer), options, declared, scorer)
+    if not isinstance(source, PredictionFile):
+        source = read_predictions(source, stdin=stdin, observer=observer)
+    opened = _open(source, options, declared, scorer)
     stem = stem_in(options.output_dir, opened.file.path, opened.part)
     if destination is not None:
         replies = options.judge_model or options.judge_replies or opened.file.judge_replies
@@ -145,6 +147,11 @@ def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None
     units = counted(len(file.records), declared.unit)
     summary = f"{file.name}: {units} of {declared.id}, {samples} each (format: {file.format})"
     return [summary, *file.warnings, *opened.notes]
+
+
+def prepare(file: PredictionFile, options: Options) -> Opened:
+    """Return a prediction file with its benchmark's data and the tasks to grade; raises a GradeError."""
+    return _open(file, options, *declared_by(options))
 
 
 def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:

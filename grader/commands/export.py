@@ -52,6 +52,7 @@ def export_command(
     if target not in exports.names():
         raise UsageError(f"TARGET {target!r} is unknown; the targets are {', '.join(exports.names())}.")
     from grader.integrations.exports.interface import Wanted
+    from grader.regrading import bundle
 
     ((name, report),) = options.read([run])
 
@@ -60,7 +61,9 @@ def export_command(
 
         return material.load_beside(run.path, report, data)
 
-    made = exports.target(target)(report, name, material, Wanted(now=time.time(), **given))
+    made = exports.target(target)(
+        report, name, material, Wanted(now=time.time(), bundle=bundle.of_results(run.path), **given)
+    )
     written = writing(lambda: _write(made, folder))
     if not quiet:
         for path in written:

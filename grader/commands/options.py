@@ -125,8 +125,10 @@ _PROTOCOL = click.option("--protocol", metavar="P", help="Version of the officia
 _SANDBOX = click.option("--sandbox", type=click.Choice(["auto", "docker", "bubblewrap"]), default="auto",
              show_default=True, help="Where untrusted code runs.")
 _RUNTIME = click.option("--runtime", metavar="NAME", help="OCI runtime of the Docker engine, e.g. runsc.")
+_WORKERS = click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N",
+             help="Number of parallel workers.")
 _LIMITS = group(
-    click.option("--workers", type=WholeNumber(min=1, max=256), metavar="N", help="Number of parallel workers."),
+    _WORKERS,
     click.option("--timeout", type=click.FloatRange(min=0.1, max=3600), default=2.0, show_default=True,
                  callback=_finite, metavar="S", help="CPU seconds that a program may use."),
     click.option("--wall-timeout", type=click.FloatRange(min=0.1, max=3600), callback=_finite, metavar="S",
@@ -188,6 +190,12 @@ sandbox_options = group(
     pool_options,
 )
 """Execution, and pass@k."""
+
+machine_options = group(_SANDBOX, _RUNTIME, _WORKERS)
+"""Execution with the limits of an earlier run."""
+
+BENCHMARK = click.option("-b", "--benchmark", metavar="ID|DIR",
+             help="The benchmark's folder, if it is not a built-in benchmark.")
 
 selftest_options = group(
     click.option("-b", "--benchmark", "benchmarks", multiple=True, metavar="ID|DIR", shell_complete=_benchmarks,

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 _RESULTS = click.Path(path_type=Path, exists=True, dir_okay=False)
 _data_options = (
-    click.option("-b", "--benchmark", metavar="ID|DIR",
-                 help="The benchmark's folder, if it is not a built-in benchmark."),
+    options.BENCHMARK,
     click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="PATH",
                  help="The benchmark's data, to show questions and images in the HTML report. "
                       "Default: data found beside RESULTS."),

@@ -238,7 +238,7 @@ def _with_second_opinion(graded: Graded, wanted: Wanted, observer: Observer) -> 
     """Return the run with a note about samples that were executed again. No verdict changes."""
     import msgspec
 
-    from grader.selftest import second_opinion
+    from grader.regrading import second_opinion
 
     observer.message("Second opinion: some samples are graded again in fresh sandboxes")
     try:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 COMMANDS = [command for path in DOCUMENTS for command in commands_of(path)]
 ELSEWHERE = {
+    "grade bundle": "tests/regrading/test_bundle.py",
+    "grade verify": "tests/regrading/test_bundle.py",
     "grade selftest": "tests/selftest/test_run.py",
     "grade serve": "tests/serving/test_serve.py",
     "grade predictions.json --executor ray": "tests/executors/test_ray.py",

@@ -15,11 +15,12 @@ from grader.errors import InputError
 from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
+from grader.regrading import second_opinion
 from grader.results import SelftestProvenance
 from grader.results.file import read_report
 from grader.scorers import declarations
 from grader.scorers.execution import probes
-from grader.selftest import second_opinion, verdict
+from grader.selftest import verdict
 from grader.selftest.plan import sample_data
 from grader.selftest.run import busy, selftest
 from tests.conftest import ROOT

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import comb
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
 
 from grader.statistics.corrections import (
     benjamini_hochberg,
@@ -69,10 +69,16 @@ def test_groups_have_letters_and_then_more_letters() -> None:
     assert letters(28)[-2:] == ["aa", "ab"]
 
 
-def test_it_is_a_quantile_for_the_exact_bound_of_the_chance() -> None:
-    assert most_of(1000, 0, 300) == binom.ppf(0.975, 1000, 1 - 0.025 ** (1 / 300))
+def test_more_changed_ones_would_be_seen_in_95_of_100_draws() -> None:
     assert most_of(7, 5, 5) == 7
     assert most_of(0, 0, 20) == 0
+    for left, changed, checked in ((1000, 0, 300), (1440, 3, 200), (30, 1, 20)):
+        every, total = left + checked, changed + most_of(left, changed, checked)
+        chance = [
+            sum(comb(of, seen) * comb(every - of, checked - seen) for seen in range(changed + 1)) / comb(every, checked)
+            for of in (total, total + 1)
+        ]
+        assert chance[0] > 0.05 >= chance[1]
 
 
 @pytest.mark.parametrize("rate", [0.002, 0.02, 0.3])

@@ -53,6 +53,7 @@ def _place(report: Report, model: str, content: bytes) -> str:
 
 
 def _results(report: Report, name: RunName, wanted: Wanted, run: str, model: str) -> dict[str, Any]:
+    library = {"name": "grade", "version": report.provenance.grade or version()}
     return {
         "schema_version": SCHEMA,
         "evaluation_id": run,
@@ -63,7 +64,7 @@ def _results(report: Report, name: RunName, wanted: Wanted, run: str, model: str
             "source_organization_name": wanted.organization or "unknown",
             "evaluator_relationship": "other",
         },
-        "eval_library": {"name": "grade", "version": report.provenance.grade or version()},
+        "eval_library": library | ({"additional_details": {"bundle": wanted.bundle}} if wanted.bundle else {}),
         "model_info": {
             "name": name.short,
             "id": model,

@@ -33,6 +33,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """The project, or experiment, of an experiment tracker."""
     reading: ReadingName | None = None
     """None: the target's default."""
+    bundle: str = ""
+    """The digest of the run's bundle; empty if there is none."""
     now: float = 0.0
     """Seconds since 1970."""
 

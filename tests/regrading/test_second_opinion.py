@@ -7,9 +7,11 @@ import random
 import msgspec
 import pytest
 
+from grader.regrading import second_opinion
+from grader.regrading.again import Again, Key
+from grader.regrading.second_opinion import Chosen
 from grader.results import Outcome, Report, SampleResult
-from grader.selftest import second_opinion, verdict
-from grader.selftest.second_opinion import Chosen
+from grader.selftest import verdict
 from tests.selftest.made import faultless, plan, reading
 
 LATE = reading(False, outcome=Outcome.TIMEOUT)
@@ -24,8 +26,15 @@ def made() -> tuple[Report, list[str]]:
     return msgspec.structs.replace(report, samples=[*late, *report.samples[5:]]), list(of.probes)
 
 
-def again(report: Report, *samples: SampleResult) -> Report:
-    return msgspec.structs.replace(report, samples=list(samples))
+def again(report: Report, *samples: SampleResult) -> Again:
+    """Other results of samples of a report."""
+    pairs: dict[Key, tuple[SampleResult, SampleResult]] = {
+        (now.qid, now.sample): (was, now)
+        for now in samples
+        for was in report.samples
+        if (was.qid, was.sample) == (now.qid, now.sample)
+    }
+    return Again(pairs=pairs, report=report)
 
 
 def test_every_timeout_and_at_least_20_others_are_executed_again() -> None:
@@ -51,9 +60,9 @@ def test_what_changed_is_named_and_what_was_lost_is_not_counted() -> None:
     chosen = Chosen(late=[("q1", 1)], drawn=[("q1", 7), ("q1", 8), ("q2", 0)], left=8)
     second = again(
         report,
-        msgspec.structs.replace(graded["q1", 1], sample=0),
-        msgspec.structs.replace(graded["q1", 7], sample=1, careful=reading(True)),
-        msgspec.structs.replace(graded["q1", 8], sample=2),
+        graded["q1", 1],
+        msgspec.structs.replace(graded["q1", 7], careful=reading(True)),
+        graded["q1", 8],
         msgspec.structs.replace(graded["q2", 0], careful=LOST),
     )
     found = second_opinion.compare(report, second, chosen)
@@ -71,7 +80,7 @@ def test_what_changed_is_named_and_what_was_lost_is_not_counted() -> None:
 def test_the_advice_follows_from_what_changed(outcome: Outcome, advice: str) -> None:
     report, _ = made()
     sample = report.samples[-1]
-    second = again(report, msgspec.structs.replace(sample, sample=0, careful=reading(False, outcome=outcome)))
+    second = again(report, msgspec.structs.replace(sample, careful=reading(False, outcome=outcome)))
     found = second_opinion.compare(report, second, Chosen(late=[], drawn=[(sample.qid, sample.sample)]))
     assert found.advice == [advice]
 
@@ -83,7 +92,7 @@ def test_another_python_in_the_second_sandbox_is_named() -> None:
     other = msgspec.structs.replace(
         report.provenance, sandbox=msgspec.structs.replace(report.provenance.sandbox, python="3.11.2")
     )
-    second = again(report, msgspec.structs.replace(sample, sample=0, careful=reading(False), official=reading(False)))
-    second = msgspec.structs.replace(second, provenance=other)
+    second = again(report, msgspec.structs.replace(sample, careful=reading(False), official=reading(False)))
+    second = Again(pairs=second.pairs, report=msgspec.structs.replace(report, provenance=other))
     found = second_opinion.compare(report, second, Chosen(late=[], drawn=[(sample.qid, sample.sample)]))
     assert "different versions of Python (3.12.4 and 3.11.2)" in second_opinion.in_words(found)

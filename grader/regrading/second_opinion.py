@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import io
 import math
 import random
-from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from grader import grading
 from grader.errors import UsageError
+from grader.regrading.again import Key, grade_again, is_scored, key_of
 from grader.results import READINGS, Outcome
 from grader.sandbox import bubblewrap, docker
 from grader.selftest import verdict
 from grader.statistics.corrections import most_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from grader.grading import Graded
     from grader.observer import Observer
     from grader.options import Options
+    from grader.regrading.again import Again
     from grader.results import Report, SampleResult
 
 FEWEST = 20
 SHOWN = 10
-Key = tuple[str, int]
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,16 +56,20 @@ def ask(graded: Graded, options: Options, observer: Observer, *, percent: float)
     report, sandbox = graded.report, graded.report.provenance.sandbox
     if sandbox is None or graded.file is None:
         raise UsageError("--second-opinion: this run executed no programs, so there is nothing to execute again.")
-    texts = {record.qid: record.predictions for record in graded.file.records}
+    texts = {record.qid for record in graded.file.records}
     chosen = choose(report, texts, percent, random.SystemRandom())
-    return compare(report, _again(chosen, texts, options, _other(sandbox.backend), observer), chosen)
+    backend = _other(sandbox.backend)
+    runtime = options.runtime if backend == "docker" else None
+    elsewhere = msgspec.structs.replace(options, sandbox=backend, runtime=runtime, isolation="container")
+    again = grade_again(report, graded.file, [*chosen.late, *chosen.drawn], elsewhere, observer)
+    return compare(report, again, chosen)
 
 
 def choose(report: Report, texts: Collection[str], percent: float, draw: random.Random) -> Chosen:
     """Return every timeout, and a share of the other predictions with a verdict (at least 20), by ids of `texts`."""
-    scored = [s for s in report.samples if s.qid in texts and Outcome.UNSCORED not in _outcomes(s)]
-    late = [(s.qid, s.sample) for s in scored if Outcome.TIMEOUT in _outcomes(s)]
-    others = [(s.qid, s.sample) for s in scored if Outcome.TIMEOUT not in _outcomes(s)]
+    scored = [s for s in report.samples if s.qid in texts and is_scored(s)]
+    late = [key_of(s) for s in scored if Outcome.TIMEOUT in _outcomes(s)]
+    others = [key_of(s) for s in scored if Outcome.TIMEOUT not in _outcomes(s)]
     count = min(len(others), max(FEWEST, math.ceil(len(others) * percent / 100)))
     return Chosen(drawn=draw.sample(others, count), late=late, left=len(others) - count)
 
@@ -83,39 +85,12 @@ def _other(backend: str) -> Literal["docker", "bubblewrap"]:
     return "docker" if docker.available() else "bubblewrap"
 
 
-def _again(
-    chosen: Chosen,
-    texts: Mapping[str, list[str]],
-    options: Options,
-    sandbox: Literal["docker", "bubblewrap"],
-    observer: Observer,
-) -> Report:
-    """Grade the chosen samples again; a task's samples are numbered in the order of `chosen`."""
-    predictions: dict[str, list[str]] = {}
-    for qid, sample in (*chosen.late, *chosen.drawn):
-        predictions.setdefault(qid, []).append(texts[qid][sample])
-    records = [{"qid": qid, "predictions": given} for qid, given in predictions.items()]
-    runtime = options.runtime if sandbox == "docker" else None
-    again = msgspec.structs.replace(
-        options, sandbox=sandbox, runtime=runtime, isolation="container", cache=False, k=(), limit=None,
-        ids=tuple(predictions), executor="local", ray_address=None,
-    )  # fmt: skip
-    return grading.grade("-", again, observer, stdin=io.BytesIO(msgspec.json.encode(records))).report
-
-
-def compare(first: Report, second: Report, chosen: Chosen) -> SecondOpinion:
+def compare(first: Report, again: Again, chosen: Chosen) -> SecondOpinion:
     """Return which verdicts changed; samples that are unscored the second time are not counted."""
-    before = {(sample.qid, sample.sample): sample for sample in first.samples}
-    after = {(sample.qid, sample.sample): sample for sample in second.samples}
-    numbers = Counter[str]()
-    pairs: dict[Key, tuple[SampleResult, SampleResult]] = {}
-    for qid, sample in (*chosen.late, *chosen.drawn):
-        now = after.get((qid, numbers[qid]))
-        numbers[qid] += 1
-        if now is not None and Outcome.UNSCORED not in _outcomes(now):
-            pairs[qid, sample] = before[qid, sample], now
+    second = again.report
+    pairs = {key: pair for key, pair in again.pairs.items() if is_scored(pair[1])}
     changed = {key: change for key, pair in pairs.items() if (change := _changes(*pair))}
-    again = Chosen(
+    checked = Chosen(
         drawn=[key for key in chosen.drawn if key in pairs],
         late=[key for key in chosen.late if key in pairs],
         left=chosen.left + sum(key not in pairs for key in chosen.drawn),
@@ -123,7 +98,7 @@ def compare(first: Report, second: Report, chosen: Chosen) -> SecondOpinion:
     advice = _advice([pairs[key] for key in changed], first, second)
     sandbox = second.provenance.sandbox
     where = f"{sandbox.backend} (Python {sandbox.python})" if sandbox is not None else ""
-    return SecondOpinion(chosen=again, changed=changed, advice=advice, sandbox=where)
+    return SecondOpinion(chosen=checked, changed=changed, advice=advice, sandbox=where)
 
 
 def _changes(before: SampleResult, now: SampleResult) -> str:

@@ -1,0 +1,118 @@
+"""`grade bundle`, `verify` and `sensitivity`: how far a result can be relied on, by grading some samples again."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.commands import options, output_files
+from grader.commands.console import say
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_GIVEN = click.Path(path_type=Path, exists=True, dir_okay=False)
+_OUTPUT = click.option("-o", "--output", type=options.FILE, metavar="FILE", help="Also write JSON here, or to `-`.")
+_QUIET = click.option("-q", "--quiet", is_flag=True, help="Only errors and the last line.")
+
+
+@click.command("bundle", short_help="Pack a result into one file that others can verify.")
+@click.argument("results", type=_GIVEN, metavar="RESULTS")
+@options.BENCHMARK
+@click.option("--predictions", type=_GIVEN, metavar="FILE", help="The prediction file, if it is not beside RESULTS.")
+@click.option("--judge-replies", type=_GIVEN, metavar="FILE", help="The recorded replies of the run's judge.")
+@click.option("-o", "--output", type=options.PATH, metavar="FILE", help="Default: <stem>_bundle.zip beside RESULTS.")
+def bundle_command(
+    results: Path, *, benchmark: str | None, predictions: Path | None, judge_replies: Path | None, output: Path | None
+) -> None:
+    """Pack the predictions, verdicts, versions and data digests of RESULTS into one file.
+
+    Publish the digest that is printed with your result. `grade verify` then needs only the bundle and the data.
+    """
+    from grader.regrading import bundle
+    from grader.reports import material
+    from grader.results.destination import beside
+    from grader.scorers.earlier import read_report
+
+    report = read_report(results)
+    predictions = predictions or material.beside(results, report).predictions
+    if predictions is None:
+        name = report.provenance.predictions or "the prediction file"
+        raise UsageError(f"{name} is not beside {results}; name it with --predictions FILE.")
+    output = output or beside(results.with_name(results.stem.removesuffix("_results")), bundle.ENDING)
+    output_files.check_places([str(output)], [results, predictions, judge_replies])
+    made = bundle.make(results, predictions, judge_replies, bundle.declared_for(report, benchmark))
+    output_files.put_all([(str(output), made)], quiet=False)
+    if report.provenance.judge is not None and judge_replies is None:
+        say("The run had a judge: without --judge-replies, others can check it only if they have its replies.")
+    say(f"Digest, to be published with the result: {bundle.digest_of(made)}")
+
+
+@click.command(
+    "verify",
+    short_help="Check somebody else's result by grading a part again.",
+    epilog="Exit codes: 0 all drawn verdicts are the same; 1 some are not, or the bundle was changed; 2 bad input, "
+    "such as other data; 3 some could not be reached.",
+)
+@click.argument("bundle_file", type=_GIVEN, metavar="BUNDLE")
+@click.option("--digest", metavar="D", help="The digest that was published with the result.")
+@click.option("--sample", "count", type=options.WholeNumber(min=1), default=200, show_default=True, metavar="N",
+              help="Number of verdicts to reach again.")  # fmt: skip
+@click.option("--seed", required=True, metavar="TEXT",
+              help="Decides which verdicts are drawn: any text that nobody knew when the bundle was made.")  # fmt: skip
+@options.BENCHMARK
+@click.option("--data", type=options.PATH, metavar="PATH", help="Local copy of the data.")
+@options.machine_options
+@click.option("--judge-replies", type=_GIVEN, metavar="FILE", help="Recorded judge replies, if the bundle has none.")
+@_OUTPUT
+@_QUIET
+def verify_command(
+    bundle_file: Path,
+    *,
+    digest: str | None,
+    count: int,
+    seed: str,
+    benchmark: str | None,
+    judge_replies: Path | None,
+    output: str | None,
+    quiet: bool,
+    **given: Any,
+) -> int:
+    """Draw N verdicts of a BUNDLE by its digest and TEXT, reach them again, and bound how many of all are wrong."""
+    from grader.commands.progress import watcher
+    from grader.regrading import bundle
+    from grader.regrading.again import options_of
+    from grader.regrading.verification import in_words, verify
+
+    output_files.check_places([] if output is None else [output], [bundle_file, given["data"]])
+    read = bundle.read(bundle_file, digest)
+    declared = benchmark or read.report.benchmark
+    with _replies(judge_replies, read.replies) as replies, watcher(quiet=quiet) as observer:
+        asked = options_of(read.report, **given, benchmark=declared, judge_replies=replies)
+        found = verify(read, asked, observer, seed=seed, count=count)
+    for line in in_words(found)[-1 if quiet else 0 :]:
+        say(line)
+    _put(output, found, quiet=quiet)
+    return 1 if found.wrong else 3 if found.lost else 0
+
+
+@contextlib.contextmanager
+def _replies(given: Path | None, packed: bytes | None) -> Iterator[Path | None]:
+    """Yield the file of recorded judge replies; the given one goes before that of the bundle."""
+    with tempfile.TemporaryDirectory(prefix="grade-verify-") as folder:
+        path = Path(folder, "judge_replies.json")
+        if packed is not None:
+            path.write_bytes(packed)
+        yield given or (path if packed is not None else None)
+
+
+def _put(output: str | None, found: Any, *, quiet: bool) -> None:
+    import msgspec
+
+    if output is not None:
+        output_files.put_all([(output, msgspec.json.format(msgspec.json.encode(found)) + b"\n")], quiet=quiet)

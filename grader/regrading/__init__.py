@@ -1,0 +1,1 @@
+"""Samples of an earlier run, graded again: second opinions, checks of published results, limits on trial."""

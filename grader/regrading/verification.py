@@ -1,0 +1,178 @@
+"""Checking a published result: a sample of a bundle's verdicts is reached again, and bounds how many are wrong.
+
+Which verdicts are drawn follows from the bundle's digest and a seed. If the seed is chosen after the digest was
+published (by the verifier, or a public lottery), the publisher could not prepare the drawn ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from grader import grading
+from grader.errors import InputError, UsageError
+from grader.predictions.record import counted
+from grader.receipts import subject_of
+from grader.regrading.again import Key, grade_again, is_scored, key_of
+from grader.results import READINGS, Outcome
+from grader.statistics.corrections import most_of
+
+if TYPE_CHECKING:
+    from grader.observer import Observer
+    from grader.options import Options
+    from grader.regrading.bundle import Bundle
+    from grader.results import Reading, SampleResult
+
+SHOWN = 10
+
+
+class Wrong(msgspec.Struct, frozen=True, kw_only=True):
+    """A published verdict that was not reached again."""
+
+    qid: str
+    sample: int
+    what: str
+    """`careful failed -> passed`, for each reading that differs."""
+    moves: bool
+    """Whether its credit differs, in either reading."""
+
+
+class Verification(msgspec.Struct, frozen=True, kw_only=True):
+    """What the check of a bundle found."""
+
+    schema: int = 1
+    digest: str
+    """The bundle's."""
+    seed: str
+    benchmark: str
+    split: str
+    protocol: str
+    verdicts: int
+    """Number of samples with a prediction and a published verdict in both readings."""
+    drawn: int
+    wrong: list[Wrong]
+    lost: list[tuple[str, int]]
+    """Drawn samples without a second verdict."""
+    most: int
+    """The 95 % upper bound of the number of wrong verdicts among all; lost ones count as wrong."""
+    notes: list[str] = []
+
+    @property
+    def share(self) -> float:
+        """The bound in percent of all verdicts."""
+        return 100 * self.most / self.verdicts
+
+
+def verify(bundle: Bundle, options: Options, observer: Observer, *, seed: str, count: int) -> Verification:
+    """Reach `count` of a bundle's verdicts again. Raises GradeError, if the data is other data among others."""
+    report = bundle.report
+    if report.provenance.judge is not None and options.judge_replies is None and not bundle.file.judge_replies:
+        raise UsageError("This run had a judge: give the replies that it recorded with --judge-replies FILE.")
+    opened = grading.prepare(bundle.file, msgspec.structs.replace(options, missing="wrong"))
+    _check_data(bundle, opened)
+    texts = {record.qid: len(record.predictions) for record in bundle.file.records}
+    known = [key_of(s) for s in report.samples if is_scored(s) and s.sample < texts.get(s.qid, 0)]
+    if not known:
+        raise UsageError("The bundle has no verdict in both readings, so there is nothing to check.")
+    drawn = draw(known, bundle.digest, seed, count)
+    again = grade_again(report, bundle.file, drawn, options, observer)
+    lost = [key for key in drawn if key not in again.pairs or not is_scored(again.pairs[key][1])]
+    wrong = [_wrong(key, *again.pairs[key]) for key in drawn if key not in lost and _differ(*again.pairs[key])]
+    bad = len(wrong) + len(lost)
+    return Verification(
+        digest=bundle.digest,
+        seed=seed,
+        benchmark=report.benchmark,
+        split=report.split,
+        protocol=report.protocol,
+        verdicts=len(known),
+        drawn=len(drawn),
+        wrong=wrong,
+        lost=lost,
+        most=bad + most_of(len(known) - len(drawn), bad, len(drawn)),
+        notes=_notes(bundle, opened, again.report.provenance.grade),
+    )
+
+
+def draw(keys: list[Key], digest: str, seed: str, count: int) -> list[Key]:
+    """Return `count` of the keys: those with the lowest hashes of digest, seed and key."""
+
+    def place(key: Key) -> bytes:
+        return hashlib.sha256(msgspec.json.encode([digest, seed, *key])).digest()
+
+    return sorted(keys, key=place)[:count]
+
+
+def _check_data(bundle: Bundle, opened: grading.Opened) -> None:
+    """Raise InputError if the data are not those of the bundle, or the results leave out tasks."""
+    made_of = bundle.manifest.data_digest
+    if made_of is not None and opened.rows.digest != made_of:
+        found = f"{opened.rows.origin} has the digest {opened.rows.digest}, the data of the bundle {made_of}"
+        raise InputError([f"{found}: it is other data of the benchmark. Give the graded data with --data PATH."])
+    graded = {sample.qid for sample in bundle.report.samples}
+    left_out = [qid for qid in opened.tasks if qid not in graded]
+    if bundle.report.part is None and left_out:
+        raise InputError([f"The results leave out {counted(len(left_out), 'task')}, such as {left_out[0]}."])
+
+
+def _differ(before: SampleResult, now: SampleResult) -> bool:
+    return any(_verdict(before.reading(name)) != _verdict(now.reading(name)) for name in READINGS)
+
+
+def _verdict(reading: Reading) -> tuple[Outcome, str | None, float]:
+    return reading.outcome, reading.answer, reading.credit
+
+
+def _wrong(key: Key, before: SampleResult, now: SampleResult) -> Wrong:
+    pairs = [(name, before.reading(name), now.reading(name)) for name in READINGS]
+    return Wrong(
+        qid=key[0],
+        sample=key[1],
+        what=" and ".join(
+            f"{name} {_shown(was)} -> {_shown(found)}" for name, was, found in pairs if _verdict(was) != _verdict(found)
+        ),
+        moves=any(was.credit != found.credit for _, was, found in pairs),
+    )
+
+
+def _shown(reading: Reading) -> str:
+    return f"{reading.outcome} ({reading.answer})" if reading.answer else str(reading.outcome)
+
+
+def _notes(bundle: Bundle, opened: grading.Opened, own: str) -> list[str]:
+    notes = []
+    if bundle.manifest.grade != own:
+        notes.append(f"It was graded by grade {bundle.manifest.grade or 'unknown'}, and is checked by {own}.")
+    if bundle.manifest.declaration != subject_of(opened.benchmark, opened.protocol).declaration:
+        notes.append("The benchmark.toml here declares something else than the one with which it was graded.")
+    if bundle.manifest.data_digest is None:
+        notes.append("The bundle does not say with which data it was graded.")
+    if part := bundle.report.part:
+        notes.append(f"Only a part of the benchmark was graded: {part.in_words()}.")
+    return notes
+
+
+def in_words(found: Verification) -> list[str]:
+    """Return what a check found, a line each."""
+    same = found.drawn - len(found.wrong) - len(found.lost)
+    counts = f"{same} are the same, {len(found.wrong)} are not"
+    counts += f", and {len(found.lost)} could not be reached (they count as wrong)" if found.lost else ""
+    drawn = f"{found.drawn} of {found.verdicts:,} verdicts were drawn with the seed {found.seed!r} and reached again"
+    lines = [
+        f"Bundle {found.digest}: unchanged ({found.benchmark}, {found.split}, {found.protocol}).",
+        *found.notes,
+        f"{drawn}: {counts}.",
+        *(f"  {one.qid} #{one.sample}: {one.what}" for one in found.wrong[:SHOWN]),
+    ]
+    if len(found.wrong) > SHOWN:
+        lines.append(f"  ... and {len(found.wrong) - SHOWN} more; -o FILE.json has them all.")
+    if found.wrong:
+        moving = sum(one.moves for one in found.wrong)
+        slow = " Timeouts may differ on a slower machine." if any("timeout" in one.what for one in found.wrong) else ""
+        lines.append(f"{moving} of them change the sample's credit.{slow}")
+    if found.drawn == found.verdicts:
+        return [*lines, f"All verdicts were checked: {found.most} are wrong ({found.share:.1f} %)."]
+    most = f"At most {found.most:,} of all {found.verdicts:,} verdicts are wrong"
+    return [*lines, f"{most} ({found.share:.1f} %; 95 % confidence)."]
