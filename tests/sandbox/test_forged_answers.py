@@ -179,7 +179,7 @@ def test_an_object_that_fails_while_it_is_iterated_fails_each_time() -> None:
 @pytest.mark.parametrize(
     "node",
     [
-        '["chainmap",[{"r":1}]],["iterator",["a","b"]]', '["mappingproxy",{"r":1}],["chainmap",[]]',
+        '["chainmap",[{"r":1}]],["iterator",["a","b"]]', '["mappingproxy",[{"r":1}]],["chainmap",[]]',
         '["namespace",["__array_interface__",{"r":1}]],["dict",[]]', '["namespace",["__class__",1]]',
     ],
 )  # fmt: skip

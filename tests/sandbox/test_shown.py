@@ -79,8 +79,8 @@ def test_a_call_is_shown_as_source(made: dict[str, Any], wanted: str) -> None:
     ("node", "wanted"),
     [
         (["object", "Stack", False], "<Stack object>"), (["enum", "Color", "RED"], "Color.RED"),
-        (["type", "int"], "int"), (["stringio", "ab", 1], "StringIO('ab')"), (["match", [], [], [], ""], "<match>"),
-        (["timedelta", [1, 2, 3]], "timedelta(1, 2, 3)"),
+        (["type", "int"], "int"), (["stringio", ["ab", 1]], "StringIO('ab')"),
+        (["match", [None, None, None, ""]], "<match>"), (["timedelta", [1, 2, 3]], "timedelta(1, 2, 3)"),
     ],
 )  # fmt: skip
 def test_what_is_no_plain_data_is_named(node: list[Any], wanted: str) -> None:

@@ -463,6 +463,11 @@ class TrueInt(int):
     __hash__ = int.__hash__
 
 
+class Zone(datetime.tzinfo):
+    def utcoffset(self, moment: object) -> datetime.timedelta:
+        return datetime.timedelta(hours=1)
+
+
 class LyingList(list):  # type: ignore[type-arg]
     def __eq__(self, other: object) -> bool:
         return True
@@ -481,10 +486,7 @@ class LyingList(list):  # type: ignore[type-arg]
         (open, "builtin_function_or_method"),
         (eval, "builtin_function_or_method"),
         (np.zeros(1, dtype=[("a", object)]), "array of [('a', 'O')]"),
-        (
-            datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=1), "X")),
-            "datetime.datetime",
-        ),
+        (datetime.datetime(2024, 1, 1, tzinfo=Zone()), "datetime.datetime"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -608,7 +610,7 @@ def test_paths_are_sent_and_nothing_else_is_made_a_path() -> None:
     assert list(map(type, cross(value))) == list(map(type, value))
     for name, text in (("WindowsPath", "a"), ("PosixPath", 3), ("Path", "a")):
         with pytest.raises(value_format.MalformedError):
-            receive([["path", name, text]])
+            receive([[name, [text]]])
 
 
 @pytest.mark.parametrize(
@@ -685,7 +687,7 @@ MALFORMED: list[Any] = [
     [["array", "<f8", [1 << 40], ""]], [["array", "<f8", [-1], ""]], [["array", "<U0", [10**12], ""]],
     [["array", "<i8", [0, 1 << 62], ""]], [["array", "O", [3], [1]]], [["array", "|O", [1], "AAAAAAAAAAA="]],
     [["array", "i4,i4", [1], "AAAAAAAAAAA="]], [["scalar", "|O", "AAAAAAAAAAA="]],
-    [["fraction", "1/0"]], [["decimal", "x"]], [["default", [], "eval"]], [["type", "eval"]],
+    [["fraction", [1, 0]]], [["decimal", ["x"]]], [["default", [], "eval"]], [["type", "eval"]],
     [["set", [{"r": 1}]], ["list", []]],
 ]  # fmt: skip
 

@@ -16,8 +16,9 @@ from typing import NamedTuple
 from grade_sandbox.tests import views
 from grade_sandbox.tests.kinds import is_related, is_truth, truth
 from grade_sandbox.tests.sameness import same_number
-from grade_sandbox.tests.views import CONTAINERS, ERROR, ITERATOR, MAPPING, NONE, NUMBER, SEQUENCE, SET, TEXT
+from grade_sandbox.tests.views import CONTAINERS
 from grade_sandbox.values import arrays, wire
+from grade_sandbox.values.constructed import ERROR, ITERATOR, MAPPING, NONE, NUMBER, SEQUENCE, SET, TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -264,8 +265,7 @@ def _with_item(node: list[Any], number: int, atom: Any) -> list[Any]:
     if node[0] == "array" and node[1] == "O":
         return [*node[:3], [atom if at == number else one for at, one in enumerate(node[3])], *node[4:]]
     if node[0] != "array":
-        items = (arrays.typed if node[0] == "typed" else arrays.memory)(node[1], node[2]).tolist()
-        return ["list", [atom if at == number else one for at, one in enumerate(items)]]
+        return ["list", [atom if at == number else one for at, one in enumerate(views.items_of(node))]]
     array = arrays.made(node).__array__()
     if isinstance(atom, (int, float)) and array.dtype.kind in "biuf":
         flat = array.ravel().astype("<f8")

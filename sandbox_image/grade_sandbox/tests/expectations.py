@@ -15,6 +15,7 @@ from grade_sandbox.tests.recording import Recorder
 from grade_sandbox.tests.sameness import Comparison, exact
 from grade_sandbox.tests.views import Messages, Part, Table, every, given, is_finite
 from grade_sandbox.values import sending, value_format
+from grade_sandbox.values.constructed import FUNCTION, MAPPING, NONE, NUMBER, OBJECT, OTHER, TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,15 +114,15 @@ def _resolved(messages: Messages, answer: Part, expression: Any) -> Part | None:
     if part is None:
         return None
     view, kind, key = messages.view(part), expression[0], expression[2]
-    if view.family == views.OBJECT:
+    if view.family == OBJECT:
         names = [one.atom for one in view.keys]
         return view.parts[names.index(key)] if kind == "attr" and key in names else None
-    if kind == "item" and view.family == views.MAPPING:
+    if kind == "item" and view.family == MAPPING:
         wanted = exact(messages, Part(Table([]), key))
         return next((p for k, p in zip(view.keys, view.parts, strict=True) if exact(messages, k) == wanted), None)
     if kind == "attr":
         return None
-    items = view.keys if view.family == views.MAPPING else view.parts
+    items = view.keys if view.family == MAPPING else view.parts
     return items[key] if type(key) is int and -len(items) <= key < len(items) else None
 
 
@@ -132,11 +133,11 @@ def ordinary(messages: Messages, answer: Part, text: str) -> str:
     """
     for view in every(messages, [answer]):
         has = "the answer is" if view.part is answer else "the answer contains"
-        if view.family == views.NUMBER and not is_finite(view.value) and not _names_infinite(text):
+        if view.family == NUMBER and not is_finite(view.value) and not _names_infinite(text):
             return f"{has} a number that is not finite"
         if view.name.startswith("numpy.") and not view.name.endswith(_WIDE) and view.name[6:] not in text:
             return f"{has} a number of type {view.name}"
-        if view.name == "tree" or (view.family == views.FUNCTION and view.name == "type"):
+        if view.name == "tree" or (view.family == FUNCTION and view.name == "type"):
             return f"{has} a value of type {view.value}, which is no plain data"
     return ""
 
@@ -159,17 +160,17 @@ def is_comparison_of_two(calls: Sequence[dict[str, Any]], number: int) -> bool:
 def is_data(messages: Messages, answer: Part) -> bool:
     """Whether an answer is a number, a text or a container."""
     view = messages.view(answer)
-    return view.family in views.CONTAINERS | {views.NUMBER, views.TEXT} and not is_truth(view)
+    return view.family in views.CONTAINERS | {NUMBER, TEXT} and not is_truth(view)
 
 
 def says_nothing(messages: Messages, answer: Part, call: dict[str, Any]) -> bool:
     """Whether an answer is empty, zero, None, or the call's own argument."""
     view = messages.view(answer)
-    if view.family == views.NONE or (view.family == views.NUMBER and not view.value):
+    if view.family == NONE or (view.family == NUMBER and not view.value):
         return True
     if view.family in views.CONTAINERS and not view.parts:
         return True
-    if view.family != views.OTHER and view.value in ("", b""):
+    if view.family != OTHER and view.value in ("", b""):
         return True
     own = exact(messages, answer)
     return any(exact(messages, argument) == own for argument in given(call))

@@ -7,6 +7,7 @@ import math
 
 from grade_sandbox.tests import views
 from grade_sandbox.tests.views import as_number, every, is_finite
+from grade_sandbox.values.constructed import ERROR, ITERATOR, NONE, NUMBER, SEQUENCE, SET, TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,30 +38,30 @@ class Kinds:
         """Return how the answer differs in kind; empty if it does not."""
         one, other = self._expected.view(place.expected), self._returned.view(place.returned)
         if is_truth(one) or is_truth(other):
-            is_beside_none = views.NONE in {one.family, other.family} and not (is_truth(one) and is_truth(other))
-            if is_beside_none and {one.family, other.family} & {views.NUMBER, views.TEXT}:
+            is_beside_none = NONE in {one.family, other.family} and not (is_truth(one) and is_truth(other))
+            if is_beside_none and {one.family, other.family} & {NUMBER, TEXT}:
                 return _sentence(self.odd(other))
             if truth(one) != truth(other):
                 return f"the answer counts as {truth(other)}, and the expected one as {truth(one)}"
             return _sentence(self.odd(other))
-        if one.family == other.family or {one.family, other.family} == {views.SET, views.SEQUENCE}:
+        if one.family == other.family or {one.family, other.family} == {SET, SEQUENCE}:
             return self._same_family(one, other)
         return _other_kind(one, other)
 
     def _same_family(self, one: View, other: View) -> str:
-        if one.family == views.NUMBER:
+        if one.family == NUMBER:
             return _sentence(self.odd(other, one.name))
-        if one.family == views.TEXT:
+        if one.family == TEXT:
             return _text_problem(one, other)
         if one.family in views.CONTAINERS:
             return self._container_problem(one, other)
-        if one.family == views.ERROR:
+        if one.family == ERROR:
             return ""  # another class is tried by a control
         return "" if one.name == other.name else _other_kind(one, other)
 
     def odd(self, view: View, named: str = "") -> str:
         """Return why a number is none that may stand for another one; empty if it may, or is no number."""
-        if view.family != views.NUMBER:
+        if view.family != NUMBER:
             return ""
         if not is_finite(view.value):
             return "a number that is not finite"
@@ -98,28 +99,28 @@ def _other_kind(one: View, other: View) -> str:
 
 def _beside(families: set[str]) -> set[str]:
     """Return the families of values that may stand in a container beside those of the reference's."""
-    return families | ({views.SEQUENCE, views.SET} if families & {views.SEQUENCE, views.SET} else set())
+    return families | ({SEQUENCE, SET} if families & {SEQUENCE, SET} else set())
 
 
 def _has_empty(found: Iterable[View]) -> bool:
     return any(
-        (view.family in views.CONTAINERS and not view.parts) or (view.family == views.TEXT and not view.value)
+        (view.family in views.CONTAINERS and not view.parts) or (view.family == TEXT and not view.value)
         for view in found
     )
 
 
 def is_truth(view: View) -> bool:
     """Whether a value is one that stands for true or false."""
-    return view.family == views.NONE or view.name in {"bool", "numpy.bool", "numpy.bool_"}
+    return view.family == NONE or view.name in {"bool", "numpy.bool", "numpy.bool_"}
 
 
 def truth(view: View) -> bool:
     """Return whether a value counts as true."""
-    if view.family in {views.NUMBER, views.TEXT}:
+    if view.family in {NUMBER, TEXT}:
         return bool(view.value)
-    if view.family in views.CONTAINERS - {views.ITERATOR}:
+    if view.family in views.CONTAINERS - {ITERATOR}:
         return bool(view.parts)
-    return view.family != views.NONE
+    return view.family != NONE
 
 
 def _text_problem(one: View, other: View) -> str:
@@ -160,5 +161,5 @@ def _size(value: Any) -> Any:
 
 def largest_of(found: Iterable[View]) -> Any:
     """Return the size of the largest finite number among some values."""
-    sizes = [_size(view.value) for view in found if view.family == views.NUMBER and is_finite(view.value)]
+    sizes = [_size(view.value) for view in found if view.family == NUMBER and is_finite(view.value)]
     return max((size for size in sizes if size != math.inf), default=0)

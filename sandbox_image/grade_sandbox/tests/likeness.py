@@ -14,7 +14,8 @@ from grade_sandbox.tests import controls, shown
 from grade_sandbox.tests.controls import changed, detached, exchanged, grafted
 from grade_sandbox.tests.kinds import Kinds, largest_of
 from grade_sandbox.tests.sameness import Comparison, Place
-from grade_sandbox.tests.views import NONE, Messages, Part, every, given
+from grade_sandbox.tests.views import Messages, Part, every, given
+from grade_sandbox.values.constructed import NONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

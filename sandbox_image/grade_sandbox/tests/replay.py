@@ -7,7 +7,7 @@ import sys
 
 from grade_sandbox.tests import continue_after_failure, expectations, recording
 from grade_sandbox.tests.test_run import TestRun
-from grade_sandbox.values import callbacks, remote_objects, sending, standing_in, streams, value_format
+from grade_sandbox.values import callbacks, constructed, remote_objects, sending, standing_in, streams, value_format
 from grade_sandbox.values.call_context import as_told
 from grade_sandbox.values.standing_in import FORGOTTEN
 from grade_sandbox.values.value_format import UnconfirmedError
@@ -252,7 +252,7 @@ class _Match:
             atom = encoder.encode(value)
         except value_format.UncrossableError:
             return ""
-        return "" if any(node[0] in value_format.MUTABLE for node in encoder.nodes) else repr([atom, encoder.nodes])
+        return "" if any(node[0] in constructed.MUTABLE for node in encoder.nodes) else repr([atom, encoder.nodes])
 
 
 class Tests:

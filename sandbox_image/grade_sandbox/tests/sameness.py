@@ -14,18 +14,8 @@ import math
 from typing import NamedTuple
 
 from grade_sandbox.tests import views
-from grade_sandbox.tests.views import (
-    CONTAINERS,
-    ERROR,
-    FUNCTION,
-    ITERATOR,
-    MAPPING,
-    NUMBER,
-    OBJECT,
-    SEQUENCE,
-    SET,
-    TEXT,
-)
+from grade_sandbox.tests.views import CONTAINERS
+from grade_sandbox.values.constructed import ERROR, FUNCTION, ITERATOR, MAPPING, NUMBER, OBJECT, SEQUENCE, SET, TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

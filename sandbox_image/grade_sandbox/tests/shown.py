@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from grade_sandbox.tests.views import (
-    ERROR,
-    ITERATOR,
-    MAPPING,
-    NUMBER,
-    OBJECT,
-    SEQUENCE,
-    SET,
-    TEXT,
-    Messages,
-    Part,
-    Table,
-)
+from grade_sandbox.tests.views import Messages, Part, Table
+from grade_sandbox.values.constructed import ERROR, ITERATOR, MAPPING, NUMBER, OBJECT, SEQUENCE, SET, TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,11 +21,10 @@ _OTHERS: dict[str, Callable[[list[Any]], str]] = {
     "flag": lambda node: f"{node[1]}({node[2]})",
     "type": lambda node: str(node[1]),
     "builtin": lambda node: str(node[2]),
-    "stringio": lambda node: f"StringIO({node[1]!r})",
+    "stringio": lambda node: f"StringIO({node[1][0]!r})",
     "bound": lambda node: str(node[2]),
     "timedelta": lambda node: "timedelta({}, {}, {})".format(*node[1]),
-    "zone": lambda node: str(node[1]),
-    "zoned": lambda node: str(node[1]),
+    "zone": lambda node: str(*node[1]),
 }
 """Kind of a node without parts -> its text."""
 _SIGNS = {

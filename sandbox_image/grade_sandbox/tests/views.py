@@ -8,25 +8,36 @@ from __future__ import annotations
 
 import contextlib
 import decimal
-import fractions
 import json
 import math
 from typing import NamedTuple
 
 from grade_sandbox.values import arrays
+from grade_sandbox.values.constructed import (
+    ERROR,
+    FUNCTION,
+    ITERATOR,
+    MAPPING,
+    NONE,
+    NUMBER,
+    OBJECT,
+    OTHER,
+    SEQUENCE,
+    SET,
+    TEXT,
+    TYPES,
+    WRAPPER,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     Where = tuple[Any, ...]
     """Keys from the list of all messages to an atom. The last one may be (ITEM, n): an item of an array's bytes."""
 
 ITEM, ROW = "item", "row"
-NUMBER, TEXT, NONE, OTHER = "number", "text", "None", "other"
-SEQUENCE, SET, MAPPING, ITERATOR = "sequence", "set", "mapping", "iterator"
-ERROR, FUNCTION, OBJECT = "exception", "function", "object"
 CONTAINERS = {SEQUENCE, SET, MAPPING, ITERATOR}
 MAX_RANGE = 100_000
 
@@ -94,7 +105,7 @@ class View(NamedTuple):
         """The type as people know it."""
         if self.name in {"object", "enum", "flag"} and self.node is not None:
             return str(self.node.node[1])
-        return str(self.value) if self.family == OBJECT else _TYPES.get(self.name, self.name)
+        return str(self.value) if self.family == OBJECT else _SHOWN.get(self.name, self.name)
 
 
 def rows(view: View) -> View:
@@ -190,32 +201,39 @@ class Messages:
 
     def _of_node(self, part: Part, held: Node) -> View:
         node, kind = held.node, held.node[0]
+        if kind in _SPECIAL:
+            return _SPECIAL[kind](self, part, held)
+        if kind in TYPES:
+            return self._of_type(part, held, TYPES[kind].family)
         if kind in _ITEMS:
             return View(part, kind, parts=held.parts(_ITEMS[kind]), node=held)
-        if kind in _PAIRS:
-            place = _PAIRS[kind]
-            keys, values = (held.parts(place, start=start, step=2) for start in (0, 1))
-            name = node[1] if kind in {"instance", "tree"} else kind
-            return View(part, kind, parts=values, keys=keys, node=held, value=name)
-        if kind in _WRAPPERS:
-            return self.view(held.part(_WRAPPERS[kind]))._replace(part=part)
-        if kind == "chainmap":
-            maps = [self.view(one) for one in held.parts(1)]
-            # The first map that has a key gives its value; a later pair of a list replaces an earlier one.
-            keys = [one for view in reversed(maps) for one in view.keys]
-            values = [one for view in reversed(maps) for one in view.parts]
-            return View(part, kind, parts=values, keys=keys, node=held)
-        if kind == "range":
-            return self._range(part, held)
-        if kind in {"array", "typed", "memory", "masked"}:
-            return self._array(part, held)
-        if kind == "scalar":
-            return _scalar(part, held)
-        if kind in _READ:
-            return View(part, kind, _READ[kind](node[1]), node=held)
+        if kind in {"instance", "tree"}:
+            return _paired(part, held, held.node[1], 2 if kind == "instance" else 3)
         if kind in {"exception", "error"}:
             return View(part, kind, node[1] if len(node) < 4 or kind == "error" else node[3], held.parts(2), node=held)
-        return View(part, kind, json.dumps(node), node=held)
+        value = f"<function {node[1]}>" if kind in {"code", "function"} else json.dumps(node)
+        return View(part, kind, value, node=held)
+
+    def _of_type(self, part: Part, held: Node, family: str) -> View:
+        """Return what a value of a type of the standard library is."""
+        kind = held.node[0]
+        if family in {MAPPING, OBJECT}:
+            return _paired(part, held, kind, 1)
+        parts = held.parts(1)
+        if family == WRAPPER:
+            return self.view(parts[0])._replace(part=part)
+        if family == NUMBER:
+            return View(part, kind, TYPES[kind].build([self.view(one).value for one in parts]), node=held)
+        if family == TEXT:
+            return View(part, kind, self.view(parts[0]).value, node=held)
+        return View(part, kind, None if family in CONTAINERS else json.dumps(held.node), parts, node=held)
+
+    def _chained(self, part: Part, held: Node) -> View:
+        maps = [self.view(one) for one in held.parts(1)]
+        # The first map that has a key gives its value; a later pair of a list replaces an earlier one.
+        keys = [one for view in reversed(maps) for one in view.keys]
+        values = [one for view in reversed(maps) for one in view.parts]
+        return View(part, "chainmap", parts=values, keys=keys, node=held)
 
     def _range(self, part: Part, held: Node) -> View:
         items = range(*(self.view(one).value for one in held.parts(1)))
@@ -223,34 +241,43 @@ class Messages:
             return View(part, "long range", str(items), node=held)
         return View(part, "range", parts=[Part(held.table, item) for item in items], node=held)
 
+    def _masked(self, part: Part, held: Node) -> View:
+        data, mask = (self.view(one) for one in held.parts(1))
+        hidden = [one.atom for one in mask.parts]
+        return View(part, "masked array", json.dumps(hidden), data.parts, node=held) if any(hidden) else data
+
+    def _typed(self, part: Part, held: Node) -> View:
+        items = items_of(held.node)
+        parts = [held.at(as_atom(item), (ITEM, number)) for number, item in enumerate(items)]
+        return View(part, held.node[0], parts=parts, shape=(len(items),), node=held)
+
     def _array(self, part: Part, held: Node) -> View:
         node = held.node
-        if node[0] == "masked":
-            data, mask = self.view(held.part(1)), [one.atom for one in self.view(held.part(2)).parts]
-            return View(part, "masked array", json.dumps(mask), data.parts, node=held) if any(mask) else data
-        if node[0] == "array" and node[1] == "O":
+        if node[1] == "O":
             return self._unwrapped(View(part, "array", parts=held.parts(3), shape=tuple(node[2]), node=held))
-        values, shape = _contents(node)
-        if values is None:
-            return View(part, node[0], json.dumps(node), node=held)
-        parts = [held.at(atom, (ITEM, number)) for number, atom in enumerate(values)]
-        return self._unwrapped(View(part, node[0], parts=parts, shape=shape, node=held))
+        array = arrays.made(node).__array__()  # a matrix has two dimensions whatever is done to it
+        if array.dtype.names is not None:
+            return View(part, "array", json.dumps(node), node=held)
+        flat = array.astype(str) if array.dtype.kind in "Mm" else array
+        parts = [held.at(as_atom(item), (ITEM, number)) for number, item in enumerate(flat.ravel().tolist())]
+        return self._unwrapped(View(part, "array", parts=parts, shape=array.shape, node=held))
 
     def _unwrapped(self, view: View) -> View:
         """Return the view of an array; one without a dimension is its only item."""
         return view if view.shape else self.view(view.parts[0])._replace(part=view.part)
 
 
-def _contents(node: list[Any]) -> tuple[list[Any] | None, tuple[int, ...]]:
-    """Return the items of an array as atoms, and its shape; None for an array of records."""
-    if node[0] != "array":
-        items = (arrays.typed if node[0] == "typed" else arrays.memory)(node[1], node[2]).tolist()
-        return [as_atom(item) for item in items], (len(items),)
-    array = arrays.made(node).__array__()  # a matrix has two dimensions whatever is done to it
-    if array.dtype.names is not None:
-        return None, ()
-    flat = array.astype(str) if array.dtype.kind in "Mm" else array
-    return [as_atom(item) for item in flat.ravel().tolist()], array.shape
+def _paired(part: Part, held: Node, name: str, place: int) -> View:
+    """Return a mapping or an object, with keys and values by turns at `place` of its node."""
+    keys, values = (held.parts(place, start=start, step=2) for start in (0, 1))
+    return View(part, held.node[0], parts=values, keys=keys, node=held, value=name)
+
+
+def items_of(node: list[Any]) -> list[Any]:
+    """Return the items of an `array.array` or a `memoryview`."""
+    code, data = node[1]
+    found: list[Any] = TYPES[node[0]].build([code, _WRITTEN["b"][1](data["b"])]).tolist()
+    return found
 
 
 def as_atom(value: Any) -> Any:
@@ -262,7 +289,7 @@ def as_atom(value: Any) -> Any:
     return value if isinstance(value, (bool, int, float, str)) else float(value)
 
 
-def _scalar(part: Part, held: Node) -> View:
+def _scalar(_: Messages, part: Part, held: Node) -> View:
     value = arrays.scalar(held.node)
     name = f"numpy.{value.dtype}"
     if value.dtype.kind in "biufc":
@@ -315,43 +342,29 @@ _WRITTEN: dict[str, tuple[str, Any]] = {
     "s": ("str", lambda codes: "".join(map(chr, codes))),
     "b": ("bytes", lambda text: text.encode("latin-1")),
 }
-_READ: dict[str, Any] = {
-    "decimal": decimal.Decimal,
-    "fraction": lambda text: fractions.Fraction(*map(int, text.split("/"))),
-    "bytearray": lambda text: text.encode("latin-1"),
-    **dict.fromkeys(("date", "datetime", "time"), str),
-    **dict.fromkeys(("code", "function"), "<function {}>".format),
-}
-_ITEMS = {
-    "list": 1, "tuple": 1, "deque": 1, "set": 1, "frozenset": 1, "iterator": 1, "generator": 1, "begun": 1,
-    "view": 2, "record": 3, "named": 2,
+_SPECIAL: dict[str, Callable[[Messages, Part, Node], View]] = {
+    "chainmap": Messages._chained, "range": Messages._range, "masked": Messages._masked, "array": Messages._array,
+    "array.array": Messages._typed, "memoryview": Messages._typed, "scalar": _scalar,
 }  # fmt: skip
-_PAIRS = {"dict": 1, "counter": 1, "ordered": 1, "default": 1, "namespace": 1, "instance": 2, "tree": 3}
-_WRAPPERS = {"userlist": 1, "userdict": 1, "userstring": 1, "mappingproxy": 1, "path": 2}
-"""Values that only wrap another one: kind of the node -> place of the contents."""
+_ITEMS = {"iterator": 1, "generator": 1, "begun": 1, "record": 3, "named": 2}
+"""Kind of a node without a type in the table -> the place of its items."""
 _SIZES = 8, 16, 32, 64, 128
 _FAMILIES = {
-    **dict.fromkeys(("bool", "int", "float", "complex", "decimal", "fraction"), NUMBER),
+    **{name: known.family for name, known in TYPES.items()},
+    **dict.fromkeys(("bool", "int", "float", "complex"), NUMBER),
     **dict.fromkeys((f"numpy.{kind}{size}" for kind in ("int", "uint", "float") for size in _SIZES), NUMBER),
     **dict.fromkeys(("numpy.bool", "numpy.bool_", "numpy.complex64", "numpy.complex128", "numpy.complex256"), NUMBER),
-    **dict.fromkeys(("str", "bytes", "bytearray", "date", "datetime", "time"), TEXT),
+    **dict.fromkeys(("str", "bytes"), TEXT),
     "NoneType": NONE,
-    **dict.fromkeys(
-        ("list", "tuple", "deque", "record", "named", "array", "typed", "memory", "range", "view"), SEQUENCE
-    ),
-    **dict.fromkeys(("set", "frozenset"), SET),
-    **dict.fromkeys(("dict", "counter", "ordered", "default", "chainmap"), MAPPING),
+    **dict.fromkeys(("record", "named", "array"), SEQUENCE),
     **dict.fromkeys(("iterator", "generator", "begun"), ITERATOR),
     **dict.fromkeys(("exception", "error"), ERROR),
     **dict.fromkeys(("function", "code", "builtin", "type"), FUNCTION),
-    **dict.fromkeys(("instance", "tree", "namespace"), OBJECT),
-}  # fmt: skip
-
-
-_TYPES = {
+    **dict.fromkeys(("instance", "tree"), OBJECT),
+}
+_SHOWN = {
+    **{name: known.shown for name, known in TYPES.items() if known.shown},
     "begun": "iterator", "record": "named tuple", "named": "named tuple", "error": "exception", "code": "function",
-    "typed": "array.array", "memory": "memoryview", "view": "dict view", "ordered": "OrderedDict",
-    "default": "defaultdict", "counter": "Counter", "chainmap": "ChainMap", "stringio": "StringIO",
 }  # fmt: skip
 """Kind of a node -> the type as people know it, where it is not the same."""
 

@@ -1,17 +1,13 @@
-"""Convert NumPy arrays and scalars to nodes and back: dtype, shape, bytes, memory order.
-
-Also `array.array` and `memoryview`.
-"""
+"""Convert NumPy arrays and scalars to nodes and back: dtype, shape, bytes, memory order."""
 
 from __future__ import annotations
 
-import array
 import base64
 import sys
 
 from grade_sandbox.values import plain_forms
 from grade_sandbox.values.instances import MalformedError, UncrossableError
-from grade_sandbox.values.value_format import NUMPY_KINDS, type_name
+from grade_sandbox.values.value_format import NUMPY_KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,11 +23,9 @@ def node(encoder: NodeEncoder, numpy: Any, value: Any) -> list[Any] | None:
     """Return the node of an array or scalar; None for anything else. Raises UncrossableError."""
     kind = type(value)
     if isinstance(value, numpy.ma.MaskedArray):
-        return _masked(encoder, numpy, value)
+        return None
     if isinstance(value, numpy.ndarray):
         return _array(encoder, numpy, value, kind)
-    if type_name(value) == "numpy.random._generator.Generator" and type(value.bit_generator).__name__ == "PCG64":
-        return ["random", "PCG64", value.bit_generator.state]
     if isinstance(value, numpy.generic) and kind.__module__ == "numpy":
         dtype = _described(value.dtype, "scalar")
         return ["scalar", dtype, base64.b64encode(value.tobytes()).decode()]
@@ -50,13 +44,6 @@ def _array(encoder: NodeEncoder, numpy: Any, value: Any, kind: type[Any]) -> lis
     data = base64.b64encode(numpy.ascontiguousarray(value).tobytes()).decode()
     order = ["F"] if value.flags.fnc else []
     return ["array", dtype, list(value.shape), data, guise, *order]
-
-
-def _masked(encoder: NodeEncoder, numpy: Any, value: Any) -> list[Any] | None:
-    if value is numpy.ma.masked or type(value) is not numpy.ma.MaskedArray:
-        return ["masked constant"] if value is numpy.ma.masked else None
-    mask = numpy.ma.getmaskarray(value)
-    return ["masked", encoder.atom(numpy.array(value.data)), encoder.atom(numpy.array(mask))]
 
 
 def _described(dtype: Any, what: str) -> Any:
@@ -143,30 +130,3 @@ def scalar(node: list[Any]) -> Any:
     if not dtype.itemsize:
         return dtype.type()
     return numpy.frombuffer(base64.b64decode(node[2], validate=True), dtype=dtype, count=1)[0]
-
-
-def masked(data: Any, mask: Any) -> Any:
-    """Return a masked array."""
-    import numpy
-
-    if type(data) is not numpy.ndarray or type(mask) is not numpy.ndarray:
-        raise MalformedError("a masked array of something else")
-    return numpy.ma.MaskedArray(data, mask)
-
-
-def masked_constant() -> Any:
-    """Return `numpy.ma.masked`."""
-    import numpy
-
-    return numpy.ma.masked
-
-
-def typed(code: Any, text: str) -> array.array[Any]:
-    """Return an `array.array`."""
-    return array.array(code, text.encode("latin-1"))
-
-
-def memory(code: Any, text: str) -> memoryview[Any]:
-    """Return a `memoryview` of new bytes."""
-    view = memoryview(text.encode("latin-1"))
-    return view if code == "B" else view.cast(code)

@@ -13,21 +13,17 @@ from __future__ import annotations
 
 import collections
 import gc
-import io
 import operator
-import random
 import sys
 
+from grade_sandbox.values.constructed import MUTABLE, TYPES
 from grade_sandbox.values.instances import MalformedError, attributes
 from grade_sandbox.values.standing_in import FORGOTTEN
-from grade_sandbox.values.value_format import MUTABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
-
-    _Contents = list[Any] | bytes | tuple[Any, Any]
 
 _CONTAINERS = {
     list, dict, set, collections.deque, collections.Counter, collections.OrderedDict, collections.defaultdict,
@@ -50,10 +46,10 @@ class ObjectTable:
         """id -> atom, for objects that messages can refer to."""
         self.kinds: dict[int, list[Any]] = {}
         """Number -> the first parts of the node (kind, class), for objects that can change."""
-        self._seen: dict[int, _Contents] = {}
-        self._resting: dict[int, dict[int, _Contents]] = {}
+        self._seen: dict[int, list[Any]] = {}
+        self._resting: dict[int, dict[int, list[Any]]] = {}
         """Number -> number and contents of the objects that came with it and can change. They rest together."""
-        self._older: dict[int, _Contents] = {}
+        self._older: dict[int, list[Any]] = {}
         """Number -> contents when it was one of the recent objects."""
 
     def __getitem__(self, number: int) -> Any:
@@ -86,7 +82,7 @@ class ObjectTable:
             for number in group:
                 del self._seen[number]
 
-    def _is_alone(self, values: list[Any], group: dict[int, _Contents], root: int) -> bool:
+    def _is_alone(self, values: list[Any], group: dict[int, list[Any]], root: int) -> bool:
         parts = set(map(id, values))
         known = collections.Counter([id(value) for value in self.objects[-len(values) :]])
         known[root] += 1
@@ -108,31 +104,34 @@ class ObjectTable:
             self.objects.append(value)
             self.atoms[id(value)] = {self.tag: number}
             if mutable:
-                self.kinds[number] = node[:2] if node[0] in {"instance", "tree", "random"} else node[:1]
-                self._seen[number] = _contents(value)
+                self.kinds[number] = node[:2] if node[0] in {"instance", "tree"} else node[:1]
+                self._seen[number] = _contents(node[0], value)
         while self._recent is not None and len(self._seen) > self._recent:
             oldest = next(iter(self._seen))
             self._older[oldest] = self._seen.pop(oldest)
 
     def has_missed(self) -> bool:
         """Whether an object has changed since it was one of the recent ones."""
-        return not all(_is_same(before, self.objects[number]) for number, before in self._older.items())
+        return not all(self._is_as(number, before) for number, before in self._older.items())
+
+    def _is_as(self, number: int, before: list[Any]) -> bool:
+        return _is_same(self.kinds[number][0], before, self.objects[number])
 
     def changed(self) -> list[int]:
         """Return the numbers of the objects that have changed since the last look, and record their contents."""
         found = []
         for number, before in self._seen.items():
-            if _is_same(before, self.objects[number]):
+            if self._is_as(number, before):
                 continue
             found.append(number)
-            self._seen[number] = _contents(self.objects[number])
+            self._seen[number] = _contents(self.kinds[number][0], self.objects[number])
         return found
 
     def look(self, number: int) -> None:
         """Record that the other side knows an object's current contents."""
         self.wake(number)
         if number in self._seen:
-            self._seen[number] = _contents(self.objects[number])
+            self._seen[number] = _contents(self.kinds[number][0], self.objects[number])
 
     def mutable(self) -> list[int]:
         """Return the numbers of the objects that can change, in the order in which they were sent."""
@@ -166,34 +165,20 @@ class ObjectTable:
             raise MalformedError("a change of an instance that does not change")
 
 
-def _contents(value: Any) -> _Contents:
-    """Return an object's contents in a form that is cheap to compare with later contents."""
-    if isinstance(value, (list, collections.deque)):
-        return list(value)
-    if isinstance(value, dict):
-        return [*value.keys(), *value.values()]
-    if isinstance(value, set):
-        return [*value]
-    if isinstance(value, io.StringIO):
-        return (value.getvalue(), value.tell()) if not value.closed else ("", 0)
-    if isinstance(value, random.Random):
-        return value.getstate()
-    if hasattr(value, "bit_generator"):
-        return "", value.bit_generator.state
-    if isinstance(value, bytearray):
-        return bytes(value)
-    if hasattr(value, "tobytes"):
-        return (value.shape, value.tobytes() if value.dtype != object else list(value.flat))
+def _contents(name: str, value: Any) -> list[Any]:
+    """Return the contents of an object whose node has this name, in a form that is cheap to compare with later ones."""
+    if name in TYPES:
+        return [*TYPES[name].parts(value)]
+    if name == "array":
+        return [str(value.shape), *([value.tobytes()] if value.dtype != object else value.flat)]
     held = attributes(value)
     return [*held.keys(), *held.values()]
 
 
-def _is_same(before: _Contents, value: Any) -> bool:
+def _is_same(name: str, before: list[Any], value: Any) -> bool:
     """Whether an object has the contents of before. A list needs no copy: this is asked most often of them."""
-    now = value if type(value) is list else _contents(value)
-    if type(now) is list:
-        return len(before) == len(now) and (all(map(operator.is_, before, now)) or all(map(_is_same_item, before, now)))
-    return before == now
+    now = value if type(value) is list else _contents(name, value)
+    return len(before) == len(now) and (all(map(operator.is_, before, now)) or all(map(_is_same_item, before, now)))
 
 
 def _is_same_item(before: Any, now: Any) -> bool:

@@ -6,20 +6,14 @@ that return, for example, their own subclass of list, so that they keep the cred
 
 from __future__ import annotations
 
-import array
-import collections
 import contextlib
-import datetime
-import decimal
 import enum
-import fractions
 import functools
 import operator
-import re
 import sys
 import types
 
-from grade_sandbox.values import callbacks
+from grade_sandbox.values import callbacks, constructed
 from grade_sandbox.values.instances import UncrossableError, attributes
 from grade_sandbox.values.value_format import module_of, type_name
 
@@ -84,51 +78,11 @@ _PLAIN_SCALARS: dict[type[Any], Callable[[Any], Any]] = {
     str: str.__str__,
     bytes: lambda value: bytes.__getitem__(value, slice(None)),
 }
-_PLAIN_VALUES: dict[type[Any], Callable[[Any], Any]] = {
-    collections.OrderedDict: lambda v: collections.OrderedDict(dict.items(v)),
-    collections.Counter: lambda v: collections.Counter(dict(dict.items(v))),
-    collections.defaultdict: lambda v: collections.defaultdict(v.default_factory, dict.items(v)),
-    collections.deque: lambda v: collections.deque(collections.deque.__iter__(v), v.maxlen),
-    dict: dict.copy,
-    list: lambda v: list.__getitem__(v, slice(None)),
-    tuple: lambda v: tuple.__getitem__(v, slice(None)),
-    set: lambda v: set(set.__iter__(v)),
-    frozenset: lambda v: frozenset(frozenset.__iter__(v)),
-    bytearray: lambda v: bytearray(bytearray.__getitem__(v, slice(None))),
-    fractions.Fraction: lambda v: fractions.Fraction(v.numerator, v.denominator),
-    decimal.Decimal: decimal.Decimal,
-    datetime.datetime: lambda v: datetime.datetime.combine(v.date(), v.timetz()),
-    datetime.date: lambda v: datetime.date.fromordinal(v.toordinal()),
-    datetime.timedelta: lambda v: datetime.timedelta(v.days, v.seconds, v.microseconds),
-}
-_WRAPPERS: dict[type[Any], str] = {
-    collections.UserList: "userlist",
-    collections.UserDict: "userdict",
-    collections.UserString: "userstring",
-}
 
 
 def node(encoder: NodeEncoder, value: Any) -> list[Any] | None:
     """Return a node for a value that is not plain data itself; None if no node can represent it."""
     kind = type(value)
-    if kind is array.array:
-        return ["typed", value.typecode, value.tobytes().decode("latin-1")]
-    if kind is memoryview:
-        return ["memory", value.format, value.tobytes().decode("latin-1")] if value.ndim == 1 else None
-    if kind is re.Match:
-        return _match(encoder, value)
-    if kind is types.SimpleNamespace:
-        return ["namespace", encoder.pairs(vars(value))]
-    if kind is types.MappingProxyType:
-        return ["mappingproxy", encoder.atom(dict(value))]
-    if kind is collections.ChainMap:
-        return ["chainmap", encoder.atoms(value.maps)]
-    pathlib = sys.modules.get("pathlib")
-    if pathlib is not None and kind in {pathlib.PosixPath, pathlib.PurePosixPath}:
-        return ["path", kind.__name__, encoder.atom(str(value))]
-    for base, name in _WRAPPERS.items():
-        if isinstance(value, base) and not overrides(kind, base):
-            return [name, encoder.atom(value.data)]
     if isinstance(value, (*_CALLABLE, type)) or type_name(value) in {"numpy.ufunc", "numpy.vectorize"}:
         return _callable(encoder, value)
     if is_own(kind):
@@ -137,9 +91,10 @@ def node(encoder: NodeEncoder, value: Any) -> list[Any] | None:
 
 
 def _own(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
-    for base, plain in _PLAIN_VALUES.items():
-        if isinstance(value, base):
-            return _plain_value(encoder, value, kind, base, plain)
+    for base in kind.__mro__:
+        name = constructed.name_of(base)
+        if name is not None:
+            return _of_base(encoder, value, base, name)
     for base in kind.__mro__:
         if base in encoder.classes:
             return _descendant(encoder, value, kind, base)
@@ -150,15 +105,15 @@ def _own(encoder: NodeEncoder, value: Any, kind: type[Any]) -> list[Any]:
     return _tree(encoder, value, kind)
 
 
-def _plain_value(
-    encoder: NodeEncoder, value: Any, kind: type[Any], base: type[Any], plain: Callable[[Any], Any]
-) -> list[Any]:
+def _of_base(encoder: NodeEncoder, value: Any, base: type[Any], name: str) -> list[Any]:
+    """Return a node for an instance of a class derived from a type that is sent as its parts."""
+    kind = type(value)
     if overrides(kind, base):
         raise UncrossableError(f"{type_name(value)}, whose class overrides comparison")
     fields = getattr(kind, "_fields", None)
-    if base is tuple and isinstance(fields, tuple) and all(type(name) is str for name in fields):
-        return ["record", kind.__name__, list(fields), encoder.atoms(plain(value))]
-    return encoder.node(plain(value))
+    if base is tuple and isinstance(fields, tuple) and all(type(field) is str for field in fields):
+        return ["record", kind.__name__, list(fields), encoder.atoms(tuple.__iter__(value))]
+    return encoder.constructed(name, value)
 
 
 def _descendant(encoder: NodeEncoder, value: Any, kind: type[Any], base: type[Any]) -> list[Any]:
@@ -193,12 +148,6 @@ _FACTS: dict[str, Callable[[NodeEncoder, Any], Any]] = {
     "__repr__": lambda e, v: repr(v),
     "__iter__": lambda e, v: iter(v),
 }
-
-
-def _match(encoder: NodeEncoder, value: re.Match[Any]) -> list[Any]:
-    spans = [list(value.span(number)) for number in range(len(value.groups()) + 1)]
-    names = [part for pair in value.re.groupindex.items() for part in pair]
-    return ["match", encoder.atoms([value.group(), *value.groups()]), spans, names, encoder.atom(value.string)]
 
 
 def _callable(encoder: NodeEncoder, value: Any) -> list[Any] | None:

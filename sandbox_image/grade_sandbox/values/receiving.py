@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import collections
-import datetime
-import decimal
 import enum
-import fractions
-import importlib
-import io
-import operator
-import random
-import types
 
 from grade_sandbox.values import arrays, callbacks, standing_in
+from grade_sandbox.values.constructed import MUTABLE, TYPES, as_mapping
 from grade_sandbox.values.instances import (
     MalformedError,
     library_error,
@@ -22,7 +14,7 @@ from grade_sandbox.values.instances import (
     make_named,
     set_attributes,
 )
-from grade_sandbox.values.value_format import BUILTIN_TYPES, FACTORIES, FOLD, MUTABLE, NESTED, EndlessError
+from grade_sandbox.values.value_format import BUILTIN_TYPES, EndlessError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,17 +31,7 @@ if TYPE_CHECKING:
     _Known = Mapping[str, _Objects]
 
 
-def _with_fold(kind: type[Any], text: str) -> Any:
-    plain = text.removesuffix(FOLD)
-    return kind.fromisoformat(plain).replace(fold=int(plain != text))
-
-
-_DATETIME: dict[str, Callable[[str], Any]] = {
-    "datetime": lambda text: _with_fold(datetime.datetime, text),
-    "date": datetime.date.fromisoformat,
-    "time": lambda text: _with_fold(datetime.time, text),
-}
-_HASHING = {"frozenset", "view"}
+_HASHING = {"frozenset", "keys", "items"}
 _MALFORMED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError)
 """What building a value raises if its node is none that an honest encoder makes."""
 _WRITTEN: dict[Any, Callable[[Any], Any]] = {
@@ -178,8 +160,7 @@ class Decoder:
 
     def pairs(self, atoms: Iterable[Any]) -> dict[Any, Any]:
         """Return a mapping from alternating keys and items."""
-        values = self.values(atoms)
-        return dict(zip(values[::2], values[1::2], strict=True))
+        return as_mapping(self.values(atoms))
 
     def values(self, atoms: Iterable[Any]) -> list[Any]:
         return [atom if type(atom) in _IN_JSON else self.value(atom) for atom in atoms]
@@ -187,79 +168,38 @@ class Decoder:
     def shell(self, node: list[Any]) -> Any:
         """Return an empty object of a mutable kind."""
         kind = node[0]
-        if kind == "deque":
-            return collections.deque(maxlen=node[2])
-        if kind == "default":
-            return collections.defaultdict(_factory(node[2]) if node[2] is not None else None)
         if kind == "array":
             return arrays.made(node)
         if kind == "instance":
             return object.__new__(_plain_class(self.classes[node[1]]))
         if kind == "tree":
             return self.makers.tree(node[1], node[2])
-        if kind == "random":
-            return importlib.import_module("numpy.random").default_rng() if node[1] else random.Random()
-        return _SHELLS[kind]()
+        known = TYPES[kind]
+        return known.build(*(node[2:] if known.more is not None else ()))
 
     def fill(self, target: Any, node: list[Any]) -> None:
         """Replace the contents of a mutable object by those of `node`."""
         kind = node[0]
-        if kind in {"list", "deque"}:
-            target.clear()
-            target.extend(self.values(node[1]))
-        elif kind in {"dict", "counter", "ordered", "default"}:
-            values = self.values(node[1])
-            target.clear()
-            for key, item in zip(values[::2], values[1::2], strict=True):
-                target[key] = item
-        elif kind == "set":
-            items = self.values(node[1])
-            target.clear()
-            target.update(items)
-        elif kind == "bytearray":
-            target[:] = node[1].encode("latin-1")
-        elif kind == "array":
+        if kind == "array":
             arrays.fill(target, node, self.value)
-        elif kind == "stringio":
-            _write(target, node[1], node[2])
-        elif kind == "random" and node[1]:
-            target.bit_generator.state = node[2]
-        elif kind == "random":
-            version, state, gauss = node[2]
-            target.setstate((version, tuple(state), gauss))
         elif kind == "instance":
             set_attributes(target, self.pairs(node[2]))
         elif kind == "tree":
             standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]), self.makers.note)
-        elif kind == "namespace":
-            standing_in.fill_namespace(target, self.pairs(node[1]))
+        elif (fill := TYPES[kind].fill) is not None:
+            fill(target, self.values(node[1]))
 
     def immutable(self, node: list[Any]) -> Any:
         """Return the value of an immutable node whose parts are built."""
         kind = node[0]
-        if kind in _PLAIN:
-            return _PLAIN[kind](self, node)
-        if kind in _DATETIME:
-            return _DATETIME[kind](node[1])
-        if kind == "enum":
-            return self.classes[node[1]][node[2]]
-        if kind == "flag":
-            return _flag(self.classes[node[1]], node[2])
-        if kind == "object":
-            return self.makers.object(node[1], compares=node[2] is True)
-        if kind == "error":
-            return make_error(self.classes[node[1]], self.values(node[2]), self.pairs(node[3]), self.values(node[4]))
-        if kind == "named":
-            return make_named(self.classes[node[1]], self.values(node[2]))
-        if kind == "exception":
-            return self._exception(node)
-        if kind in callbacks.KINDS:
-            return self.makers.callback(node, self)
-        if kind in {"function", "builtin"}:
-            return self.makers.function(node)
+        if kind in TYPES:
+            return TYPES[kind].build(self.values(node[1]))
+        if kind in _OTHERS:
+            return _OTHERS[kind](self, node)
         raise MalformedError(f"unknown kind {str(kind)[:20]!r}")
 
-    def _exception(self, node: list[Any]) -> BaseException:
+    def exception(self, node: list[Any]) -> BaseException:
+        """Return the exception of a node of which no class of the signature is known."""
         if len(node) == 3:
             return make_builtin_error(node[1], self.values(node[2]))
         _, base, arguments, name, own, cause, library, members, notes = node
@@ -271,48 +211,6 @@ class Decoder:
         reason = self.value(cause)
         error.__cause__ = reason if isinstance(reason, Exception) else None
         return error
-
-
-def _factory(name: str) -> Callable[[], Any]:
-    if not name.startswith(NESTED):
-        return FACTORIES[name]
-    inner = _factory(name.removeprefix(NESTED))
-    return lambda: collections.defaultdict(inner)
-
-
-def _write(stream: io.StringIO, text: Any, position: Any) -> None:
-    """Replace the contents of a text stream."""
-    stream.seek(0)
-    stream.truncate()
-    stream.write(text)
-    stream.seek(position)
-
-
-def _zoned(decoder: Decoder, node: list[Any]) -> Any:
-    return _with_fold(datetime.datetime, node[1]).replace(tzinfo=decoder.value(node[2]))
-
-
-def _zone(decoder: Decoder, node: list[Any]) -> Any:
-    # Few programs need it.
-    import zoneinfo
-
-    return zoneinfo.ZoneInfo(node[1])
-
-
-def _view(decoder: Decoder, node: list[Any]) -> Any:
-    items = decoder.values(node[2])
-    if node[1] == "items":
-        return dict(items).items()
-    if node[1] == "keys":
-        return dict.fromkeys(items).keys()
-    return dict(enumerate(items)).values()
-
-
-def _path(decoder: Decoder, node: list[Any]) -> Any:
-    # Few programs need pathlib, and loading it takes time.
-    import pathlib
-
-    return {"PosixPath": pathlib.PosixPath, "PurePosixPath": pathlib.PurePosixPath}[node[1]](decoder.value(node[2]))
 
 
 def _generator(items: list[Any], returned: Any) -> Generator[Any, None, Any]:
@@ -335,49 +233,24 @@ def _flag(kind: Any, value: Any) -> enum.Flag:
     return kind(value)
 
 
-_PLAIN: dict[str, Callable[[Decoder, list[Any]], Any]] = {
-    "tuple": lambda d, n: tuple(d.values(n[1])),
-    "frozenset": lambda d, n: frozenset(d.values(n[1])),
+_OTHERS: dict[str, Callable[[Decoder, list[Any]], Any]] = {
     "iterator": lambda d, n: iter(d.values(n[1])),
     "generator": lambda d, n: _generator(d.values(n[1]), d.value(n[2])),
     "begun": lambda d, n: _begun(d.values(n[1]), d.value(n[2]), d.makers.note),
-    "view": _view,
-    "range": lambda d, n: range(*map(operator.index, d.values(n[1]))),
-    "slice": lambda d, n: slice(*d.values(n[1])),
-    "timedelta": lambda d, n: datetime.timedelta(*n[1]),
-    "decimal": lambda d, n: decimal.Decimal(n[1]),
-    "fraction": lambda d, n: fractions.Fraction(*map(int, n[1].split("/"))),
     "type": lambda d, n: BUILTIN_TYPES[n[1]],
     "scalar": lambda d, n: arrays.scalar(n),
-    "masked": lambda d, n: arrays.masked(d.value(n[1]), d.value(n[2])),
-    "masked constant": lambda d, n: arrays.masked_constant(),
-    "typed": lambda d, n: arrays.typed(n[1], n[2]),
-    "memory": lambda d, n: arrays.memory(n[1], n[2]),
     "record": lambda d, n: standing_in.record(n[1], n[2], d.values(n[3])),
-    "userlist": lambda d, n: standing_in.wrapper(collections.UserList, list, d.value(n[1])),
-    "userdict": lambda d, n: standing_in.wrapper(collections.UserDict, dict, d.value(n[1])),
-    "userstring": lambda d, n: standing_in.wrapper(collections.UserString, str, d.value(n[1])),
-    "mappingproxy": lambda d, n: types.MappingProxyType(standing_in.mapping(d.value(n[1]))),
-    "chainmap": lambda d, n: collections.ChainMap(*map(standing_in.mapping, d.values(n[1]))),
-    "match": lambda d, n: standing_in.Match(d.values(n[1]), n[2], d.pairs(n[3]), d.value(n[4])),
-    "path": _path,
-    "zone": _zone,
-    "zoned": _zoned,
-    "ellipsis": lambda d, n: ...,
-    "notimplemented": lambda d, n: NotImplemented,
+    "named": lambda d, n: make_named(d.classes[n[1]], d.values(n[2])),
+    "enum": lambda d, n: d.classes[n[1]][n[2]],
+    "flag": lambda d, n: _flag(d.classes[n[1]], n[2]),
+    "error": lambda d, n: make_error(d.classes[n[1]], d.values(n[2]), d.pairs(n[3]), d.values(n[4])),
+    "exception": Decoder.exception,
+    "object": lambda d, n: d.makers.object(n[1], compares=n[2] is True),
+    "function": lambda d, n: d.makers.function(n),
+    "builtin": lambda d, n: d.makers.function(n),
+    **dict.fromkeys(callbacks.KINDS, lambda d, n: d.makers.callback(n, d)),
 }
-_SHELLS: dict[str, Callable[[], Any]] = {
-    "list": list,
-    "dict": dict,
-    "set": set,
-    "counter": collections.Counter,
-    "ordered": collections.OrderedDict,
-    "bytearray": bytearray,
-    "stringio": io.StringIO,
-    "namespace": types.SimpleNamespace,
-}
-
-
+"""Kind of an immutable node without a type in the table -> its value."""
 _NOT_PLAIN = (enum.Enum, BaseException, tuple, list, dict, set, frozenset, str, int, float, bytes)
 
 

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import builtins
 import collections
-import contextlib
-import datetime
-import decimal
 import enum
-import fractions
-import io
 import itertools
-import random
 import re
 import sys
 import time
 import types
 
-from grade_sandbox.values import arrays, plain_forms, remote_objects
+from grade_sandbox.values import arrays, constructed, plain_forms, remote_objects
 from grade_sandbox.values.instances import UncrossableError, attributes, error_members, library_error
-from grade_sandbox.values.value_format import BUILTIN_TYPES, FACTORIES, FOLD, MAX_NODES, NESTED, module_of, type_name
+from grade_sandbox.values.value_format import BUILTIN_TYPES, MAX_NODES, module_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,16 +27,9 @@ LARGE = 2000
 _SMALL = 1 << 63
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
-_TEXTUAL: dict[type[Any], tuple[str, Callable[[Any], str]]] = {
-    decimal.Decimal: ("decimal", str),
-    fractions.Fraction: ("fraction", lambda x: f"{x.numerator}/{x.denominator}"),
-    datetime.datetime: ("datetime", lambda x: x.isoformat() + FOLD * x.fold),
-    datetime.date: ("date", lambda x: x.isoformat()),
-    datetime.time: ("time", lambda x: x.isoformat() + FOLD * x.fold),
-}
 _OF_ITERATORS = {"builtins", "itertools", "collections", "_collections"}
 """Modules whose iterators are sent as their items. Those of other modules, such as files, are not."""
-_VIEWS: dict[type[Any], str] = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
+_SIZED = {one.kind for one in constructed.TYPES.values() if isinstance(one.kind, type) and hasattr(one.kind, "__len__")}
 
 
 class Encoder:
@@ -87,7 +74,7 @@ class Encoder:
         while self._pending:
             position, item = self._pending.popleft()
             if self._announce is not None:
-                self._size += len(item) + 1 if type(item) in _NODES and hasattr(item, "__len__") else 1
+                self._size += len(item) + 1 if type(item) in _SIZED else 1
                 if self._size > LARGE:
                     self._announce()
                     self._announce = None
@@ -126,27 +113,16 @@ class Encoder:
     def node(self, value: Any) -> list[Any]:
         """Return the node for one object, its children as atoms."""
         kind = type(value)
-        make = _NODES.get(kind)
-        if make is not None:
-            return make(self, value)
+        name = constructed.name_of(kind)
+        if name is not None:
+            return self.constructed(name, value)
         tested = self._tested(kind)
         if tested is not None:
             return ["object", self.tested[tested], plain_forms.overrides(kind, object)]
         if kind in self.classes:
             return self._instance(value, self.classes[kind])
-        if kind in _TEXTUAL:
-            name, text = _TEXTUAL[kind]
-            if name == "datetime" and type(value.tzinfo).__name__ == "ZoneInfo" and value.tzinfo.key:
-                return ["zoned", text(value.replace(tzinfo=None)), self.atom(value.tzinfo)]
-            if name in {"datetime", "time"} and not _plain_zone(value.tzinfo):
-                raise UncrossableError(f"{type_name(value)} with a time zone")
-            return [name, text(value)]
         if _is_iterator(kind):
             return self.iterator(value)
-        if kind in _VIEWS:
-            return ["view", _VIEWS[kind], self.atoms(value)]
-        if type_name(value) == "zoneinfo.ZoneInfo" and value.key:
-            return ["zone", value.key]
         if kind is type and BUILTIN_TYPES.get(value.__name__) is value:
             return ["type", value.__name__]  # type: ignore[union-attr]
         if isinstance(value, BaseException):
@@ -163,6 +139,11 @@ class Encoder:
         if node is None:
             raise UncrossableError(type_name(value))
         return node
+
+    def constructed(self, name: str, value: Any) -> list[Any]:
+        """Return the node of a value of a type in the table, or of a class that derives from it."""
+        known = constructed.TYPES[name]
+        return [name, self.atoms(known.parts(value)), *(known.more(value) if known.more is not None else ())]
 
     def _tested(self, kind: type[Any]) -> type[Any] | None:
         """Return the class of which the candidate keeps the objects, if this class is or derives from one."""
@@ -262,49 +243,3 @@ class Encoder:
 
 def _is_iterator(kind: type[Any]) -> bool:
     return module_of(kind) in _OF_ITERATORS and hasattr(kind, "__next__") and not plain_forms.is_own(kind)
-
-
-_NODES: dict[type[Any], Callable[[Encoder, Any], list[Any]]] = {
-    list: lambda e, v: ["list", e.atoms(v)],
-    tuple: lambda e, v: ["tuple", e.atoms(v)],
-    set: lambda e, v: ["set", e.atoms(v)],
-    frozenset: lambda e, v: ["frozenset", e.atoms(v)],
-    dict: lambda e, v: ["dict", e.pairs(v)],
-    collections.deque: lambda e, v: ["deque", e.atoms(v), v.maxlen],
-    collections.Counter: lambda e, v: ["counter", e.pairs(v)],
-    collections.OrderedDict: lambda e, v: ["ordered", e.pairs(v)],
-    collections.defaultdict: lambda e, v: ["default", e.pairs(v), _factory(v)],
-    random.Random: lambda e, v: ["random", "", [[*part] if type(part) is tuple else part for part in v.getstate()]],
-    io.StringIO: lambda e, v: ["stringio", v.getvalue(), v.tell()] if not v.closed else ["stringio", "", 0],
-    bytearray: lambda e, v: ["bytearray", bytes(v).decode("latin-1")],
-    range: lambda e, v: ["range", e.atoms((v.start, v.stop, v.step))],
-    slice: lambda e, v: ["slice", e.atoms((v.start, v.stop, v.step))],
-    datetime.timedelta: lambda e, v: ["timedelta", [v.days, v.seconds, v.microseconds]],
-    type(...): lambda e, v: ["ellipsis"],
-    type(NotImplemented): lambda e, v: ["notimplemented"],
-}
-
-
-def _plain_zone(zone: datetime.tzinfo | None) -> bool:
-    """Whether the text of a time has all of its time zone: an offset without a name."""
-    if zone is None:
-        return True
-    return type(zone) is datetime.timezone and zone.tzname(None) == datetime.timezone(zone.utcoffset(None)).tzname(None)
-
-
-def _factory(value: collections.defaultdict[Any, Any]) -> str | None:
-    if value.default_factory is None:
-        return None
-    name = getattr(value.default_factory, "__name__", "")
-    if FACTORIES.get(name) is value.default_factory:
-        return name
-    # `lambda: []` is equivalent to `list`; its result shows that.
-    with contextlib.suppress(Exception):
-        made = value.default_factory()
-        for name, kind in FACTORIES.items():
-            if type(made) is kind and made == kind():
-                return name
-        if type(made) is collections.defaultdict and not made and (inner := _factory(made)) is not None:
-            return f"{NESTED}{inner}"
-    # The factory is needed only to read a missing key. The existing data is sent, the function is not.
-    return None

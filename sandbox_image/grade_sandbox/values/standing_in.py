@@ -14,7 +14,7 @@ from grade_sandbox.values.value_format import UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, NoReturn
 
     CallBack = Callable[["Proxy | remote_objects.Operator", tuple[Any, ...], dict[str, Any]], Any]
@@ -197,14 +197,6 @@ class _Items:
         return self._end is None
 
 
-def fill_namespace(target: Any, held: Mapping[Any, Any]) -> None:
-    """Fill a SimpleNamespace. Names that Python reserves are refused, because some have a meaning, e.g. for NumPy."""
-    if any(not isinstance(name, str) or name.startswith("__") for name in held):
-        raise MalformedError("an attribute that is no plain name")
-    vars(target).clear()
-    vars(target).update(held)
-
-
 def _error_class(name: Any, base: Any, library: type[Exception] | None) -> type[Exception]:
     """Return a new exception class."""
     kind = getattr(builtins, base)
@@ -218,69 +210,6 @@ def record(name: Any, fields: Any, values: Iterable[Any]) -> Any:
     if not (isinstance(fields, list) and all(isinstance(field, str) for field in fields)):
         raise MalformedError("a named tuple without names")
     return collections.namedtuple(_name(name), fields, rename=True)._make(values)  # type: ignore[attr-defined]
-
-
-def mapping(value: Any) -> Any:
-    """Return a value that must be a dictionary, because other mappings can change during a lookup."""
-    if not isinstance(value, dict):
-        raise MalformedError("a mapping of something else")
-    return value
-
-
-def wrapper(kind: Any, of: type[Any], data: Any) -> Any:
-    """Return a UserList, UserDict or UserString around its data."""
-    if not isinstance(data, of):
-        raise MalformedError("a wrapper of something else")
-    made = kind.__new__(kind)
-    made.data = data
-    return made
-
-
-class Match:
-    """The result of matching a regular expression."""
-
-    def __init__(self, found: Sequence[Any], spans: Sequence[Any], names: Mapping[Any, Any], string: Any) -> None:
-        if len(found) != len(spans) or not all(len(span) == 2 for span in spans):
-            raise MalformedError("a match without groups")
-        self._found, self._names = found, names
-        self._spans = [tuple(map(int, span)) for span in spans]
-        self.string = string
-
-    def __bool__(self) -> bool:
-        return True
-
-    def _one(self, key: Any) -> int:
-        number = self._names.get(key, key) if isinstance(key, str) else key
-        if not isinstance(number, int) or not 0 <= number < len(self._found):
-            raise IndexError("no such group")
-        return number
-
-    def group(self, *keys: Any) -> Any:
-        """Return one group, or a tuple of several."""
-        found = tuple(self._found[self._one(key)] for key in keys or (0,))
-        return found[0] if len(found) == 1 else found
-
-    def groups(self, default: Any = None) -> tuple[Any, ...]:
-        """Return all groups except the first."""
-        return tuple(default if text is None else text for text in self._found[1:])
-
-    def groupdict(self, default: Any = None) -> dict[Any, Any]:
-        """Return the named groups."""
-        return {name: default if (text := self.group(name)) is None else text for name in self._names}
-
-    def span(self, key: Any = 0) -> tuple[int, ...]:
-        """Return the start and end of a group."""
-        return self._spans[self._one(key)]
-
-    def start(self, key: Any = 0) -> int:
-        """Return the start of a group."""
-        return self.span(key)[0]
-
-    def end(self, key: Any = 0) -> int:
-        """Return the end of a group."""
-        return self.span(key)[1]
-
-    __getitem__ = group
 
 
 def part(kind: Any, value: Any, key: Any) -> Any:

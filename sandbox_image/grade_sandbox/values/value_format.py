@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         def pairs(self, mapping: Mapping[Any, Any]) -> list[Any]: ...
         def node(self, value: Any) -> list[Any]: ...
         def iterator(self, value: Any) -> list[Any]: ...
+        def constructed(self, name: str, value: Any) -> list[Any]: ...
 
 
 MAX_BYTES = 32 << 20
@@ -48,16 +49,7 @@ BUILTIN_TYPES: dict[str, type[Any]] = {
     t.__name__: t
     for t in (int, float, str, bool, list, dict, set, tuple, frozenset, bytes, complex, type(None), object, range)
 }
-FACTORIES = {name: BUILTIN_TYPES[name] for name in ("int", "float", "str", "bool", "list", "dict", "set", "tuple")}
-NESTED = "defaultdict of "
-"""Begins the name of the factory that creates a `defaultdict` with another factory."""
-MUTABLE = {
-    "list", "dict", "set", "deque", "counter", "ordered", "default", "bytearray", "array", "instance", "tree",
-    "namespace", "stringio", "random",
-}  # fmt: skip
 NUMPY_KINDS = "biufcSUMm"
-FOLD = "F"
-"""Ends the text of a time with `fold=1`, which `isoformat` leaves out."""
 
 
 class UnconfirmedError(BaseException):

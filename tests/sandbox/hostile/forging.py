@@ -81,8 +81,8 @@ _NODES = {
     "tuples-in-a-ring": '[["tuple", [{"r": 1}]], ["tuple", [{"r": 0}]]]',
     "pointers-of-numpy": '[["array", "|O", [1], "AAAAAAAAAAA="]]',
     "array-of-terabytes": '[["array", "<U0", [1000000000000], ""]]',
-    "infinite-decimal": '[["decimal", "1E+999999999999999999"]]',
-    "signalling-nan": '[["decimal", "sNaN"]]',
+    "infinite-decimal": '[["decimal", ["1E+999999999999999999"]]]',
+    "signalling-nan": '[["decimal", ["sNaN"]]]',
     "hash-flood": '[["set", [i * ((1 << 61) - 1) for i in range(50000)]]]',
     "deep-lists": '[["list", [{"r": i + 1}]] for i in range(100000)] + [["list", []]]',
     "deep-tuples-hashed": '[["set", [{"r": 1}]]] + [["tuple", [{"r": i + 2}]] for i in range(90000)] + [["tuple", []]]',
@@ -176,7 +176,7 @@ PROGRAMS = [
     ),
     _forger(
         "integer-power-in-a-decimal",
-        '{"v": {"r": 0}, "n": [["decimal", "1E+99999999"]], "m": []}',
+        '{"v": {"r": 0}, "n": [["decimal", ["1E+99999999"]]], "m": []}',
         "\n\nresult = solution(1)\nassert int(result) == 5\n",
     ),
     _plain(

@@ -129,7 +129,7 @@ class _Reader:
             parts = [self.value(atom) for atom in node[1]]
             return _MAPPINGS[kind](zip(_spread(parts[::2]), parts[1::2], strict=True))
         if kind in _TEXTUAL:
-            return _TEXTUAL[kind](node[1])
+            return _TEXTUAL[kind](*map(self.value, node[1]))
         if kind in {"scalar", "array"} and node[1] != "O":
             return _numeric(node)
         return Opaque(f"a value of type {node[1] if kind in {'instance', 'tree', 'object'} else kind}")
@@ -166,6 +166,6 @@ _MAPPINGS: dict[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 _TEXTUAL: dict[str, Callable[[Any], Any]] = {
     # `Fraction("1e999999999")` would compute this power.
-    "decimal": Decimal, "fraction": lambda text: Fraction(*map(int, text.split("/"))),
-    "bytearray": lambda text: bytearray(text.encode("latin-1")),
+    "decimal": Decimal, "fraction": lambda *parts: Fraction(*map(int, parts)),
+    "bytearray": lambda data: bytearray(data.encode("latin-1") if isinstance(data, str) else data),
 }  # fmt: skip
