@@ -63,6 +63,10 @@ def as_mapping(parts: list[Any]) -> dict[Any, Any]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
+def _replace(target: list[Any], parts: list[Any]) -> None:
+    target[:] = parts
+
+
 def _refill(target: Any, parts: list[Any]) -> None:
     target.clear()
     (target.update if isinstance(target, set) else target.extend)(parts)
@@ -70,7 +74,7 @@ def _refill(target: Any, parts: list[Any]) -> None:
 
 def _refill_mapping(target: Any, parts: list[Any]) -> None:
     target.clear()
-    for key, item in as_mapping(parts).items():
+    for key, item in zip(parts[::2], parts[1::2], strict=True):
         target[key] = item
 
 
@@ -285,7 +289,7 @@ def _wrapper(kind: Any, of: type[Any]) -> Callable[[list[Any]], Any]:
 
 
 TYPES: dict[str, Type] = {
-    "list": Type(list, list.copy, list, SEQUENCE, fill=_refill),
+    "list": Type(list, list.copy, list, SEQUENCE, fill=_replace),
     "tuple": Type(tuple, tuple.__iter__, tuple, SEQUENCE),
     "set": Type(set, set.__iter__, set, SET, fill=_refill),
     "frozenset": Type(frozenset, frozenset.__iter__, frozenset, SET),
@@ -361,9 +365,10 @@ TYPES: dict[str, Type] = {
 """Name -> how values of the type are sent."""
 MUTABLE = {name for name, one in TYPES.items() if one.fill is not None} | {"array", "instance", "tree"}
 """The nodes of values that can change."""
-_NAMES = {one.kind: name for name, one in TYPES.items()}
+NAMES: dict[Any, str] = {one.kind: name for name, one in TYPES.items()}
+"""Type, or its name -> name in the table."""
 
 
 def name_of(kind: type[Any]) -> str | None:
     """Return the name of exactly this type in the table, or None."""
-    return _NAMES.get(kind) or _NAMES.get(f"{module_of(kind).partition('.')[0]}.{kind.__name__}")
+    return NAMES.get(kind) or NAMES.get(f"{module_of(kind).partition('.')[0]}.{kind.__name__}")

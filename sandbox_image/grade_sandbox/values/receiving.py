@@ -168,26 +168,27 @@ class Decoder:
     def shell(self, node: list[Any]) -> Any:
         """Return an empty object of a mutable kind."""
         kind = node[0]
+        known = TYPES.get(kind)
+        if known is not None:
+            return known.build() if known.more is None else known.build(*node[2:])
         if kind == "array":
             return arrays.made(node)
         if kind == "instance":
             return object.__new__(_plain_class(self.classes[node[1]]))
-        if kind == "tree":
-            return self.makers.tree(node[1], node[2])
-        known = TYPES[kind]
-        return known.build(*(node[2:] if known.more is not None else ()))
+        return self.makers.tree(node[1], node[2])
 
     def fill(self, target: Any, node: list[Any]) -> None:
         """Replace the contents of a mutable object by those of `node`."""
         kind = node[0]
-        if kind == "array":
+        known = TYPES.get(kind)
+        if known is not None and known.fill is not None:
+            known.fill(target, self.values(node[1]))
+        elif kind == "array":
             arrays.fill(target, node, self.value)
         elif kind == "instance":
             set_attributes(target, self.pairs(node[2]))
         elif kind == "tree":
             standing_in.fill_tree(target, self.pairs(node[3]), self.pairs(node[4]), self.makers.note)
-        elif (fill := TYPES[kind].fill) is not None:
-            fill(target, self.values(node[1]))
 
     def immutable(self, node: list[Any]) -> Any:
         """Return the value of an immutable node whose parts are built."""

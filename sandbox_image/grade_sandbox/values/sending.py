@@ -113,7 +113,7 @@ class Encoder:
     def node(self, value: Any) -> list[Any]:
         """Return the node for one object, its children as atoms."""
         kind = type(value)
-        name = constructed.name_of(kind)
+        name = constructed.NAMES.get(kind) or constructed.name_of(kind)
         if name is not None:
             return self.constructed(name, value)
         tested = self._tested(kind)
@@ -143,7 +143,8 @@ class Encoder:
     def constructed(self, name: str, value: Any) -> list[Any]:
         """Return the node of a value of a type in the table, or of a class that derives from it."""
         known = constructed.TYPES[name]
-        return [name, self.atoms(known.parts(value)), *(known.more(value) if known.more is not None else ())]
+        node = [name, self.atoms(known.parts(value))]
+        return node if known.more is None else [*node, *known.more(value)]
 
     def _tested(self, kind: type[Any]) -> type[Any] | None:
         """Return the class of which the candidate keeps the objects, if this class is or derives from one."""
