@@ -167,7 +167,7 @@ def selftest_command(
     asked = _asked(benchmarks, given)
     output_files.check_places([] if output is None else [output], [given["data"]])
     with watcher(quiet=quiet) as observer:
-        outcome = selftest(asked, observer, repeats=repeat, under_load=under_load)
+        outcome = selftest(asked, observer, repeats=repeat, under_load=under_load, strict=bool(benchmarks))
     if not quiet:
         show_table(functools.partial(render, outcome), least=60)
     say(headline(outcome))

@@ -84,6 +84,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     repeats: int
     under_load: bool
     tested: list[Tested]
+    left_out: list[str] = []
+    """Benchmarks whose built-in sample has no answers or reference solutions."""
 
 
 SHOWN_PROBLEMS = 20
@@ -141,6 +143,9 @@ def render(outcome: Outcome, *, width: int = 100, colour: bool = False) -> str:
     for each in outcome.tested:
         for line in (*_strength_lines(each), *_speed_lines(each), *each.notes, *_problem_lines(each.problems)):
             console.print(clean(line), soft_wrap=True)
+    if outcome.left_out:
+        names = ", ".join(outcome.left_out)
+        console.print(f"Not tested, because the built-in sample has no answers: {names}.", soft_wrap=True)
     return text.getvalue()
 
 

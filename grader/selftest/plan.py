@@ -23,6 +23,10 @@ BESIDE_DATA = ("predictions", "judge_replies", "expected", "images")
 """Stems of files in a benchmark's `sample` folder that are not its data."""
 
 
+class NothingToTestError(UsageError):
+    """The data have no prediction that is known to be right."""
+
+
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """One benchmark's data and probes."""
 
@@ -40,13 +44,13 @@ def choose(options: Options) -> Options:
 
 
 def make(options: Options, declared: Benchmark, tasks: Mapping[str, Task]) -> Plan:
-    """Return the probes of a benchmark's tasks. Raises UsageError if none of them is known to be right."""
+    """Return the probes of a benchmark's tasks. Raises NothingToTestError if none of them is known to be right."""
     scorer = registry.scorer(declared.scoring)
     probes: dict[str, list[Probe]] = {}
     for probe in scorer.probes(declared, tasks, declared.check_protocol(options.protocol)):
         probes.setdefault(probe.qid, []).append(probe)
     if not any(probe.careful for own in probes.values() for probe in own):
-        raise UsageError(
+        raise NothingToTestError(
             f"{declared.id}: there is nothing to test: the data has no gold answers or reference solutions, or the "
             f"scorer {declared.scoring!r} has no probes. Name data with answers: --data PATH."
         )

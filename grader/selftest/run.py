@@ -20,7 +20,7 @@ from grader.receipts import Receipt, load_average, this_machine
 from grader.results import SelftestProvenance
 from grader.selftest import verdict
 from grader.selftest.outcome import Outcome
-from grader.selftest.plan import choose, make
+from grader.selftest.plan import NothingToTestError, choose, make
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,10 +51,15 @@ def busy(*, wanted: bool) -> Iterator[list[int]]:
             process.wait()
 
 
-def selftest(asked: Sequence[Options], observer: Observer, *, repeats: int = 1, under_load: bool = False) -> Outcome:
-    """Test the data of each of the options, and write receipts. Raises GradeError if nothing can run."""
+def selftest(
+    asked: Sequence[Options], observer: Observer, *, repeats: int = 1, under_load: bool = False, strict: bool = True
+) -> Outcome:
+    """Test the data of each of the options, and write receipts. Raises GradeError if nothing can run.
+
+    Data without answers are an error, or are left out if not `strict`.
+    """
     began, load = time.monotonic(), load_average()
-    plans = [_plan(choose(options)) for options in asked]
+    plans = _plans(asked, strict=strict)
     with busy(wanted=under_load):
         graded = [(plan, [grade(plan, observer) for _ in range(repeats)]) for plan in plans]
     at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -84,12 +89,19 @@ def selftest(asked: Sequence[Options], observer: Observer, *, repeats: int = 1, 
         repeats=repeats,
         under_load=under_load,
         tested=tested,
+        left_out=[each.benchmark for each in asked if each.benchmark not in {plan.options.benchmark for plan in plans}],
     )
 
 
-def _plan(options: Options) -> Plan:
-    declared, tasks = grading.load_tasks(options)
-    return make(options, declared, tasks)
+def _plans(asked: Sequence[Options], *, strict: bool) -> list[Plan]:
+    made = []
+    for options in map(choose, asked):
+        try:
+            made.append(make(options, *grading.load_tasks(options)))
+        except NothingToTestError:
+            if strict:
+                raise
+    return made
 
 
 def grade(plan: Plan, observer: Observer) -> Graded:

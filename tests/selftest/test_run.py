@@ -172,6 +172,19 @@ def test_a_machine_that_misgrades_ends_with_1_and_later_runs_say_so(
     assert run([*given, "--require-selftest", "--fail-under", "accuracy=10"]) == 3
 
 
+def test_all_built_in_benchmarks_are_tested_but_those_without_answers(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(declarations, "names", lambda: ["gsm8k", "livecodebench", "pope"])
+    assert run(["selftest"]) == 0
+    said = capfd.readouterr().err
+    assert "Not tested, because the built-in sample has no answers: livecodebench.\n" in said
+    counts = "gsm8k 27 of 27 correct answers are read, pope 36 of 36 correct answers are read"
+    assert f"This machine grades correctly: {counts};" in said
+    assert run(["selftest", "-b", "livecodebench"]) == 2
+    assert "livecodebench: there is nothing to test" in capfd.readouterr().err
+
+
 def test_results_beside_the_sample_are_not_taken_for_its_data(tmp_path: Path) -> None:
     (tmp_path / "sample").mkdir()
     for name in ("tasks.jsonl", "predictions.json", "predictions_results.json", "predictions_executed.json"):

@@ -15,6 +15,7 @@ from grader.errors import InputError, UsageError
 from grader.files.json_text import as_list, quoted, shown
 from grader.results import Outcome, Reading, SampleResult, write_facts
 from grader.scorers.answer import metrics as answer_metrics
+from grader.scorers.answer import probes as selftest_probes
 from grader.scorers.answer.accepted import is_accepted, is_number
 from grader.scorers.answer.careful import read_answer
 from grader.scorers.answer.declaration import KINDS, AnswerBenchmark, AnswerProtocol, AnswerTask, Kind, Together
@@ -24,6 +25,7 @@ from grader.scorers.answer.official import RULES, as_text
 from grader.scorers.choice.careful.read import read_choice
 from grader.scorers.choice.declaration import letters_problem
 from grader.scorers.choice.items import cell, lettered, official_reader, unknown_reader, verdict
+from grader.scorers.choice.probes import recount
 from grader.scorers.interface import (
     Earlier,
     Observe,
@@ -38,9 +40,11 @@ from grader.scorers.interface import (
 from grader.scorers.oddities import marked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from grader.data.tables import Row, Rows
+    from grader.results import ReadingName, Report
+    from grader.scorers.probe import Probe
 
 _UNREAD = "The rule found no answer."
 _UNKNOWN = {
@@ -153,6 +157,14 @@ class Answer(Scorer[AnswerBenchmark, AnswerTask]):
             raise UsageError("--score-only: the earlier run has no samples.")
         samples = earlier.report.samples
         return Scored(samples=samples, metrics=answer_metrics.metrics(samples))
+
+    def probes(self, declared: AnswerBenchmark, tasks: Mapping[str, AnswerTask], protocol: str) -> Iterable[Probe]:
+        """Return replies with known answers: correct, wrong, and refusals."""
+        return selftest_probes.probes(tasks, declared.protocols[protocol].rule)
+
+    def recount(self, report: Report) -> dict[tuple[str, ReadingName], float]:
+        """Count the accuracy sample by sample."""
+        return recount(report)
 
     def observe(self, name: str) -> Observe | None:
         """Accuracy and the majority's accuracy are means over questions; F1 is not."""

@@ -19,7 +19,11 @@ _YES = Pattern(
     r"\W*(?:yes|yep|yeah|yup|indeed|certainly|definitely|absolutely|affirmative|of course|sure)\b"
     r"|\s*[\U0001F44D\u2705\u2714]"
 )
-_NO = Pattern(r"\W*(?:no|nope|nah|negative|not at all|never)\b|\s*[\U0001F44E\u274C\u2718]")
+_NO = Pattern(
+    r"\W*(?:no(?! (?:lo )?(?:puedo|podemos|sé|se puede)\b)|nope|nah|negative|not at all|never)\b"
+    r"|\s*[\U0001F44E\u274C\u2718]"
+)
+"""A Spanish "no puedo" is "I cannot"."""
 _CONCLUDED = Pattern(r"\b(?:so|thus|hence|therefore)\b,? (?=(?:yes|no)\b[,.:!])")
 """Reasons come before the answer: "It is closed, so no, ..."."""
 _NEGATED = Pattern(r"\b(?:not|no|never|neither|none|without|cannot|nobody|nothing)\b|n't\b")
