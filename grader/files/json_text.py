@@ -100,6 +100,6 @@ def as_list(cell: object) -> object:
     for read in (msgspec.json.decode, ast.literal_eval):
         try:
             return read(cell)
-        except (msgspec.DecodeError, ValueError, SyntaxError, MemoryError, RecursionError):
+        except (msgspec.DecodeError, ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             continue
     return cell

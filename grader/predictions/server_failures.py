@@ -5,18 +5,18 @@ A prediction file has whatever its writer received. If a request failed, lmms-ev
 response. Such a text says nothing about the model, so the careful reading leaves the sample unscored.
 
 An honest answer can also mention rate limits, timeouts and errors. So a text is a failure only if all of it is one: a
-marker of a known tool, the text of a known exception, an error body or error page of a server, or a sentence that
-only a server writes. Patterns are never searched inside a text, and long texts are not checked.
+marker of a known tool, the names of exceptions before a status or a sentence that only clients and servers write, an
+error object, or an error page. What it says is searched for its kind only after that. Long texts are not checked.
 """
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+
+from grader.files.json_text import as_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -24,161 +24,6 @@ if TYPE_CHECKING:
 FailureKind = Literal[
     "rate limit", "budget exceeded", "timeout", "no connection", "server error", "refused request", "request failed"
 ]
-_Table = tuple[tuple[re.Pattern[str], FailureKind], ...]
-
-
-def _table(rows: tuple[tuple[str, FailureKind], ...], flags: re.RegexFlag) -> _Table:
-    return tuple((re.compile(pattern, flags), kind) for pattern, kind in rows)
-
-
-# --- markers of evaluation tools --------------------------------------------------------------------------------
-
-MARKERS: dict[str, FailureKind] = {
-    "[LMMS_EVAL_BUDGET_EXCEEDED]": "budget exceeded",
-    "$ERROR$": "request failed",  # FastChat, and tools derived from it
-    "API_ERROR": "request failed",
-    "**NETWORK ERROR DUE TO HIGH TRAFFIC. PLEASE REGENERATE OR REFRESH THIS PAGE.**": "rate limit",  # FastChat
-}
-LMMS_EVAL = re.compile(r"\[LMMS_EVAL_(?:REQUEST_FAILED(?: after \d{1,6} retries)?|ERROR)\](?P<rest>[^\n]{0,400})")
-VLMEVALKIT = re.compile(
-    r"Fail(?:ed)? to obtain answer(?:\.| via(?: [A-Za-z]{1,20})? API\.?| [A-Za-z]{1,20} API\.?|(?=:)|$)(?P<rest>.*)",
-    re.DOTALL,
-)
-ERROR_CODE = re.compile(r"\d{3,6}|[A-Z][A-Za-z_]{2,30}(?:\.[A-Za-z_]{2,40})?\d{0,6}\.?")
-LONG_INPUT = re.compile(r"Input string longer than context window\.?")
-PRINTED_CLASS = re.compile(r"<class '[\w.]{1,80}'> ?")
-
-# --- exceptions of clients --------------------------------------------------------------------------------------
-
-CLASS = re.compile(
-    r"[A-Za-z_][\w.]{0,80}(?:Error|Exception|Timeout|Exhausted|Unavailable|TooManyRequests|DeadlineExceeded)"
-    r"(?::| -)\s{1,3}"
-)
-"""The class name before an exception's text; litellm writes two and a provider."""
-PLAIN_ERROR = re.compile(r"(?:API [Ee]rror|Error|ERROR|Exception):\s{1,3}")
-STATUS = re.compile(
-    r"(?:Error code|Status code|HTTP|HTTP [Ee]rror|Error):? (?P<code>[45]\d\d)(?: - (?P<rest>.*))?", re.DOTALL
-)
-GOOGLE = re.compile(r"(?P<code>[45]\d\d) [A-Z][A-Z_]{3,40}(?:\. ?(?P<rest>[{\[].*)|\.)?", re.DOTALL)
-REQUESTS = re.compile(r"(?P<code>[45]\d\d) (?:Client|Server) Error: [^\n]{0,200} for url: \S{1,2000}")
-HTTPX = re.compile(
-    r"(?:Client|Server) error '(?P<code>[45]\d\d)[^'\n]{0,60}' for url '[^'\n]{1,2000}'"
-    r"(?:\nFor more information check: \S{1,200})?"
-)
-TRANSPORT = _table(
-    (
-        (r"Request timed out\.?(?: \(timeout=[^\n]{1,60}\))?", "timeout"),
-        (
-            r"HTTPS?ConnectionPool\(host='[^'\n]{1,200}', port=\d{1,5}\): Read timed out\."
-            r"(?: \(read timeout=[^\n)]{1,20}\))?",
-            "timeout",
-        ),
-        (r"(?:The read operation|Timeout on reading data from socket|Read|The request) timed out\.?", "timeout"),
-        (r"(?:upstream request|stream) timeout", "timeout"),
-        (r"504 Deadline Exceeded", "timeout"),
-        (r"Connection error\.?", "no connection"),
-        (
-            r"HTTPS?ConnectionPool\(host='[^'\n]{1,200}', port=\d{1,5}\): Max retries exceeded with url: .{1,1500}\)",
-            "no connection",
-        ),
-        (r"\('Connection (?:aborted|broken)[.:][^\n]{0,400}\)", "no connection"),
-        (r"Cannot connect to host [^\n]{1,300}", "no connection"),
-        (r"\[Errno -?\d{1,5}\] [^\n]{1,120}", "no connection"),
-        (
-            r"(?:Connection reset by peer|Remote end closed connection without response"
-            r"|Server disconnected(?: without sending a response)?"
-            r"|peer closed connection without sending complete message body[^\n]{0,60})\.?",
-            "no connection",
-        ),
-        (r"upstream connect error or disconnect/reset before headers\.[^\n]{0,300}", "no connection"),
-        (r"no healthy upstream", "server error"),
-        (r"error code: (?:5\d\d|10\d\d)", "server error"),
-    ),
-    re.DOTALL,
-)
-FILTERED = re.compile(r"content_filter|content management policy|SAFETY|safety|content_policy|moderation")
-"""A provider that refuses to answer a question has not failed: this is an answer, although a poor one."""
-
-# --- bodies and pages of servers --------------------------------------------------------------------------------
-
-ENVELOPE = {"error", "type", "object", "message", "param", "code", "status", "request_id", "detail", "id", "created"}
-INNER = {
-    *("message", "type", "param", "code", "status", "details", "innererror", "metadata", "errors", "request_id"),
-    *("provider_name", "object", "failed_generation"),
-}
-"""Keys of an error object, and of the object inside it."""
-TITLE = re.compile(r"<title>\s{0,20}(?P<title>[^<]{0,200})</title>", re.IGNORECASE)
-ERROR_TITLE = re.compile(
-    r"[45]\d\d\b.{0,100}|.{0,60}\|\s{0,2}[45]\d\d\b.{0,60}|Error|Attention Required! \| Cloudflare"
-    r"|Just a moment\.\.\.|Too Many Requests|Bad Gateway|Service (?:Temporarily )?Unavailable|Gateway Time-?out"
-    r"|Internal Server Error",
-    re.DOTALL,
-)
-
-# --- sentences --------------------------------------------------------------------------------------------------
-
-OF_A_QUESTION = re.compile(
-    r"\b(?:answers?|options?|choices?|correct|incorrect|solution|step|therefore)\b|\([A-Z]\)|\bdef\b", re.IGNORECASE
-)
-"""Words about a question; a server's message has none."""
-PHRASES = _table(
-    (
-        (r"\b(?:429|529)\b", "rate limit"),
-        (
-            r"too many requests|rate.?limit|quota|resource.?(?:has been )?exhausted|throttl|tokens per min"
-            r"|requests per min|overloaded|insufficient.balance|credits? (?:is|are) (?:depleted|too low)",
-            "rate limit",
-        ),
-        (r"budget", "budget exceeded"),
-        (r"time.?out|timed out|deadline.?exceeded", "timeout"),
-        (r"connection|connect error|disconnected|getaddrinfo|name resolution", "no connection"),
-        (
-            r"internal.?server.?error|bad gateway|service.?(?:temporarily.)?unavailable|server_?error"
-            r"|server had an error|\bUNAVAILABLE\b|\b50[0234]\b",
-            "server error",
-        ),
-        (
-            r"context.?length|context window|invalid.?request|bad.?request|unauthori[sz]ed|api.?key|permission.?denied"
-            r"|authentication|not found|\b40[0-4]\b",
-            "refused request",
-        ),
-    ),
-    re.IGNORECASE,
-)
-"""Patterns that give the kind of a known failure. They are searched in its text, and the first match decides."""
-MESSAGES = re.compile(
-    r"(?:Rate limit|Quota) (?:reached for|exceeded(?: for)?:?) [^\n]{1,500}"
-    r"|You exceeded your current quota[^\n]{0,500}"
-    r"|You(?:'ve| have) (?:hit|reached|exceeded) (?:the|your) (?:rate limit|quota|usage limit)[^\n]{0,300}"
-    r"|Requests to the [^\n]{1,200} have exceeded (?:the )?(?:call|token) rate limit[^\n]{0,400}"
-    r"|Resource (?:has been )?exhausted(?: \(e\.g\. check quota\)\.?|\. Please try again later[^\n]{0,300})"
-    r"|(?:The )?(?:server|engine|model|service) (?:is|had|has been) (?:currently |temporarily )?"
-    r"(?:overloaded|unavailable|an error while processing your request)[^\n]{0,400}"
-    r"|This model's maximum context length is \d{1,9} tokens[^\n]{0,500}"
-    r"|Incorrect API key provided[^\n]{0,300}",
-    re.IGNORECASE,
-)
-NUMBERED = re.compile(
-    r"(?:(?:HTTP|API|OpenAI|server|request)[ -]?)?"
-    r"(?:(?:API )?(?:error|exception)|request failed|call failed|failed|status)"
-    r"(?: with)?(?: (?:code|status|status code|HTTP))?[:\s(\[]{1,3}(?P<code>408|429|5\d\d)"
-    r"(?P<rest>[)\].:,;\s-][^\n]{0,500})?"
-    r"|HTTP(?:/\d(?:\.\d)?)? (?P<code2>408|429|5\d\d)(?P<rest2>[.:,;\s-][^\n]{0,500})?",
-    re.IGNORECASE,
-)
-REASON = re.compile(
-    r"(?:(?P<code>408|429|5\d\d)[\s:,-]{1,3})?(?:HTTP )?"
-    r"(?:Too Many Requests|Rate limit (?:exceeded|reached)|RateLimitError|Internal Server Error|Bad Gateway"
-    r"|Service (?:Temporarily )?Unavailable|Gateway Time-?out|Request Time-?out)"
-    r"(?P<rest>[.,:;!]?(?:[\s(][^\n]{0,300})?)",
-    re.IGNORECASE,
-)
-ADVICE = re.compile(
-    r"[\s.,:;!(]{0,5}(?:(?:please |try again|retry|wait|slow down|\{|\[|<|limit|for |on ).*)?",
-    re.IGNORECASE | re.DOTALL,
-)
-"""Text that can follow the reason: advice or a body, but not a sentence about it."""
-
 
 _LONGEST = 20_000
 """Maximum length in characters; error pages of proxies have up to about 10,000."""
@@ -186,7 +31,129 @@ _ONE_LINE = 600
 """Maximum length, in characters, of a message that is recognised by its wording only."""
 _SHOWN = 160
 """Number of characters of the text that a report shows."""
-_MOST_CLASSES = 5
+
+# --- what a known failure says ----------------------------------------------------------------------------------
+
+_CODE = re.compile(r"(?<![\w.=])[45]\d\d\b")
+_WORDS: dict[FailureKind, str] = {
+    "rate limit": (
+        r"too many requests|rate.?limit|quota|resource.?(?:has been )?exhausted|throttl|tokens per min"
+        r"|requests per min|overloaded|insufficient.balance|credits? (?:is|are) (?:depleted|too low)|high traffic"
+    ),
+    "budget exceeded": r"budget",
+    "timeout": r"(?<!connection )time.?out|timed out|deadline.?exceeded",
+    "no connection": r"connection|connect error|disconnected|getaddrinfo|name resolution|cannot connect|\[errno",
+    "server error": (
+        r"internal.?server.?error|bad gateway|service.?(?:temporarily.)?unavailable|server_?error|healthy upstream"
+        r"|server had an error|\bUNAVAILABLE\b|error code: 10\d\d"
+    ),
+    "refused request": (
+        r"context.?length|context window|invalid.?request|bad.?request|unauthori[sz]ed|api.?key|permission.?denied"
+        r"|authentication|not found"
+    ),
+}
+_KINDS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _WORDS.items()}
+"""Patterns that give the kind of a known failure. They are searched in its text, and the first match decides."""
+
+
+def _kind_in(text: str) -> FailureKind | None:
+    """Return the kind of failure that the text of a known failure mentions, by words or by the status it begins with.
+
+    A provider may send any of the codes for a request that it refuses because of credit.
+    """
+    code = _CODE.search(text[:80])
+    worded = next((kind for kind, pattern in _KINDS.items() if pattern.search(text)), None)
+    if code is None or (code[0] in ("402", "403") and worded == "rate limit"):
+        return worded
+    by_code: dict[str, FailureKind] = {"429": "rate limit", "529": "rate limit"}
+    by_code |= dict.fromkeys(("408", "504", "524"), "timeout")
+    return by_code.get(code[0], "server error" if code[0][0] == "5" else "refused request")
+
+
+# --- markers of evaluation tools --------------------------------------------------------------------------------
+
+MARKERS = frozenset(
+    (
+        "[LMMS_EVAL_BUDGET_EXCEEDED]",
+        "$ERROR$",  # FastChat, and tools derived from it
+        "API_ERROR",
+        "**NETWORK ERROR DUE TO HIGH TRAFFIC. PLEASE REGENERATE OR REFRESH THIS PAGE.**",  # FastChat
+    )
+)
+LMMS_EVAL = re.compile(r"\[LMMS_EVAL_(?:REQUEST_FAILED(?: after \d{1,6} retries)?|ERROR)\][^\n]{0,400}")
+VLMEVALKIT = re.compile(
+    r"Fail(?:ed)? to obtain answer(?:\.| via(?: [A-Za-z]{1,20})? API\.?| [A-Za-z]{1,20} API\.?|(?=:)|$)[ :\n]*"
+    r"(?P<printed><class '[\w.]{1,80}'> ?)?(?P<rest>.*)",
+    re.DOTALL,
+)
+"""It appends the caught exception: its class, its text, or both. An answer could begin with the same words."""
+ERROR_CODE = re.compile(r"\d{3,6}|[A-Z][A-Za-z_]{2,30}(?:\.[A-Za-z_]{2,40})?\d{0,6}\.?")
+
+# --- exceptions of clients, sentences of servers ----------------------------------------------------------------
+
+NAMES = re.compile(
+    r"(?:(?P<named>[A-Za-z_][\w.]{0,80}(?:Error|Exception|Timeout|Exhausted|Unavailable|TooManyRequests"
+    r"|DeadlineExceeded)(?::| -)\s{1,3})|(?:API [Ee]rror|Error|ERROR|Exception):\s{1,3}){0,5}"
+)
+"""The class names before an exception's text; litellm writes two and a provider."""
+STATUS = re.compile(
+    r"(?:(?=[^:\d]{0,60}(?:error|exception|failed|status|http))"
+    r"(?:(?:HTTP(?:/\d(?:\.\d)?)?|API|OpenAI|server|client|request|call|error|exception|failed|status|code|with)"
+    r"[ -]?){1,6}[:\s(\[']{0,3}[45]\d\d\b"
+    r"|[45]\d\d (?:Client|Server) Error:|(?-i:[45]\d\d [A-Z][A-Z_]{3,40}\b))[ ).:,;\]'-]*(?P<rest>.*)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""The status of a response, as openai, requests, httpx, google-genai and scripts write it."""
+_ADVICE = r"[\s.,:;!(]{0,5}(?:(?:please |try again|retry|wait|slow down|\{|\[|<|limit|for |on ).{0,300})?"
+"""Text that can follow a status's own words: advice or a body, but not a sentence about it."""
+_POOL = r"HTTPS?ConnectionPool\(host='[^'\n]{1,200}', port=\d{1,5}\): "
+SENTENCE = re.compile(
+    r"(?i:(?:(?:408|429|5\d\d)[\s:,-]{1,3})?(?:HTTP )?"
+    r"(?:Too Many Requests|Rate limit (?:exceeded|reached)|RateLimitError|Internal Server Error|Bad Gateway"
+    rf"|Service (?:Temporarily )?Unavailable|Gateway Time-?out|Request Time-?out){_ADVICE})"
+    r"|(?i:(?:Rate limit|Quota) (?:reached for|exceeded(?: for)?:?) [^\n]{1,500}"
+    r"|You exceeded your current quota[^\n]{0,500}"
+    r"|You(?:'ve| have) (?:hit|reached|exceeded) (?:the|your) (?:rate limit|quota|usage limit)[^\n]{0,300}"
+    r"|Requests to the [^\n]{1,200} have exceeded (?:the )?(?:call|token) rate limit[^\n]{0,400}"
+    r"|Resource (?:has been )?exhausted(?: \(e\.g\. check quota\)\.?|\. Please try again later[^\n]{0,300})"
+    r"|(?:The )?(?:server|engine|model|service) (?:is|had|has been) (?:currently |temporarily )?"
+    r"(?:overloaded|unavailable|an error while processing your request)[^\n]{0,400}"
+    r"|This model's maximum context length is \d{1,9} tokens[^\n]{0,500}"
+    r"|Input string longer than context window\.?|Incorrect API key provided[^\n]{0,300})"
+    r"|Request timed out\.?(?: \(timeout=[^\n]{1,60}\))?"
+    rf"|{_POOL}(?:Read timed out\.(?: \(read timeout=[^\n)]{{1,20}}\))?|Max retries exceeded with url: .{{1,1500}}\))"
+    r"|(?:The read operation|Timeout on reading data from socket|Read|The request) timed out\.?"
+    r"|(?:upstream request|stream) timeout|504 Deadline Exceeded|Connection error\.?"
+    r"|\('Connection (?:aborted|broken)[.:][^\n]{0,400}\)|Cannot connect to host [^\n]{1,300}"
+    r"|\[Errno -?\d{1,5}\] [^\n]{1,120}"
+    r"|(?:Connection reset by peer|Remote end closed connection without response"
+    r"|Server disconnected(?: without sending a response)?"
+    r"|peer closed connection without sending complete message body[^\n]{0,60})\.?"
+    r"|upstream connect error or disconnect/reset before headers\.[^\n]{0,300}|no healthy upstream"
+    r"|error code: (?:5\d\d|10\d\d)",
+    re.DOTALL,
+)
+FILTERED = re.compile(r"content_filter|content management policy|SAFETY|safety|content_policy|moderation")
+"""A provider that refuses to answer a question has not failed: this is an answer, although a poor one."""
+OF_A_QUESTION = re.compile(
+    r"\b(?:answers?|options?|choices?|correct|incorrect|solution|step|therefore)\b|\([A-Z]\)|\bdef\b", re.IGNORECASE
+)
+"""Words about a question; a server's message has none."""
+
+# --- bodies and pages of servers --------------------------------------------------------------------------------
+
+KEYS = {
+    *("error", "type", "object", "message", "param", "code", "status", "request_id", "detail", "id", "created"),
+    *("details", "innererror", "metadata", "errors", "provider_name", "failed_generation"),
+}
+"""Keys of an error object, and of the object inside it."""
+ERROR_PAGE = re.compile(
+    r"(?:<html|<!doctype html).{0,4000}?<title>\s{0,20}"
+    r"(?:[45]\d\d\b[^<]{0,100}|[^<]{0,60}\|\s{0,2}[45]\d\d\b[^<]{0,60}|Error|Attention Required! \| Cloudflare"
+    r"|Just a moment\.\.\.|Too Many Requests|Bad Gateway|Service (?:Temporarily )?Unavailable|Gateway Time-?out"
+    r"|Internal Server Error)\s{0,20}</title>.*</html>",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 class ServerFailure(msgspec.Struct, frozen=True, kw_only=True):
@@ -210,181 +177,69 @@ def read_failure(text: str, options: Collection[str] = ()) -> ServerFailure | No
     said = text.strip() if len(text) <= 2 * _LONGEST else ""
     if not said or len(said) > _LONGEST or any(said.casefold() == option.strip().casefold() for option in options):
         return None
-    kind = _marker(said) or _exception(said) or _body(said) or _page(said) or _message(said)
-    return ServerFailure(kind=kind, text=_shortened(said)) if kind else None
+    found = _of_a_tool(said) or _of_a_client(said) or _is_body(said) or ERROR_PAGE.fullmatch(said)
+    return failure_of_error(said) if found else None
 
 
 def failure_of_error(error: str) -> ServerFailure:
-    """Return the failure that a record's error describes, beside an empty prediction."""
+    """Return the failure that an error's text describes; a record can have one beside an empty prediction."""
     said = error[:_LONGEST].strip()
-    kind = _marker(said) or _exception(said) or _body(said) or _kind_in(said)
-    return ServerFailure(kind=kind or "request failed", text=_shortened(said))
+    line = " ".join(said[: 4 * _SHOWN].split())
+    shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
+    return ServerFailure(kind=_kind_in(said) or "request failed", text=shown)
 
 
-def _shortened(text: str) -> str:
-    line = " ".join(text[: 4 * _SHOWN].split())
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
-
-
-def _marker(said: str) -> FailureKind | None:
-    """Recognise the text that evaluation tools write in place of an answer."""
-    if said in MARKERS:
-        return MARKERS[said]
-    if found := LMMS_EVAL.fullmatch(said):
-        return _kind_in(found["rest"]) or "request failed"
+def _of_a_tool(said: str) -> bool:
+    """Whether an evaluation tool wrote it in place of an answer."""
+    if said in MARKERS or LMMS_EVAL.fullmatch(said):
+        return True
     found = VLMEVALKIT.fullmatch(said)
-    return _of_vlmevalkit(found["rest"].strip(" :\n")) if found else None
+    if found is None:
+        return False
+    rest = found["rest"]
+    if found["printed"]:
+        return not OF_A_QUESTION.search(rest)
+    return not rest or bool(ERROR_CODE.fullmatch(rest)) or _of_a_client(rest) or _is_body(rest)
 
 
-def _of_vlmevalkit(rest: str) -> FailureKind | None:
-    """Recognise the text that VLMEvalKit writes after its marker; an answer could begin with the same words."""
-    if not rest or ERROR_CODE.fullmatch(rest):
-        return "request failed"
-    if LONG_INPUT.fullmatch(rest):
-        return "refused request"
-    # It appends the caught exception: its class, its text, or both.
-    if printed := PRINTED_CLASS.match(rest):
-        said = rest[printed.end() :]
-        return _exception(said) or (None if OF_A_QUESTION.search(said) else _kind_in(rest) or "request failed")
-    return _exception(rest) or _body(rest) or _message(rest)
-
-
-# --- exceptions -------------------------------------------------------------------------------------------------
-
-
-def _exception(said: str) -> FailureKind | None:
-    """Recognise the text of a client's exception: openai, anthropic, google-genai, requests, httpx, litellm."""
-    core, named, classes = said, False, 0
-    while classes < _MOST_CLASSES:
-        found = CLASS.match(core)
-        named = named or found is not None
-        found = found or PLAIN_ERROR.match(core)
-        if found is None:
-            break
-        core, classes = core[found.end() :], classes + 1
-    kind = _status(core) or _transport(core)
-    if kind is None and classes:
-        kind = _body(core) or _message(core) or (_phrase(core) if named else None)
-    return kind
-
-
-def _transport(core: str) -> FailureKind | None:
-    """Recognise an exception that reports a missing response."""
-    if OF_A_QUESTION.search(core):
-        return None
-    return next((kind for pattern, kind in TRANSPORT if pattern.fullmatch(core)), None)
-
-
-def _status(core: str) -> FailureKind | None:
-    """Recognise an exception that reports the status of the response."""
+def _of_a_client(said: str) -> bool:
+    """Whether it is the text of an exception, a status, or a sentence that only clients and servers write."""
+    names = NAMES.match(said)
+    core = said[names.end() :] if names else said
     if FILTERED.search(core):
-        return None
-    for pattern in (GOOGLE, REQUESTS, HTTPX):
-        if (found := pattern.fullmatch(core)) and _is_tail(found.groupdict().get("rest")):
-            return _of_status(int(found["code"]), core)
-    found = STATUS.fullmatch(core)
-    return _of_status(int(found["code"]), core) if found and _is_tail(found["rest"]) else None
+        return False
+    status = STATUS.fullmatch(core)
+    if (status and _is_tail(status["rest"])) or (core != said and _is_body(core)):
+        return True
+    if OF_A_QUESTION.search(core):
+        return False
+    return bool(SENTENCE.fullmatch(core)) or bool(names and names["named"] and _is_about_requests(core))
 
 
-def _is_tail(rest: str | None) -> bool:
+def _is_tail(rest: str) -> bool:
     """Whether the text after a status is its body: an object, a page, or a short line with the same meaning."""
-    if rest is None or rest[:1] + rest[-1:] in ("{}", "[]", "<>"):
+    if rest[:1] + rest[-1:] in ("", "{}", "[]", "<>"):
         return True
     return len(rest) <= _ONE_LINE and not OF_A_QUESTION.search(rest) and _kind_in(rest) is not None
 
 
-def _of_status(code: int, text: str) -> FailureKind:
-    if code in (429, 529):
-        return "rate limit"
-    if code in (408, 504, 524):
-        return "timeout"
-    if code >= 500:
-        return "server error"
-    return "rate limit" if code in (402, 403) and _kind_in(text) == "rate limit" else "refused request"
+def _is_about_requests(said: str) -> bool:
+    """Whether a short line, behind the name of an exception, is about a request."""
+    return len(said) <= _ONE_LINE and "\n" not in said and _kind_in(said) not in (None, "refused request")
 
 
-# --- bodies and pages of responses ------------------------------------------------------------------------------
-
-
-def _body(said: str) -> FailureKind | None:
-    """Recognise an error object, as JSON or as Python prints it."""
-    if said[:1] not in ("{", "[") or "rror" not in said[:400] or FILTERED.search(said):
-        return None
-    value = _parsed(said)
+def _is_body(said: str) -> bool:
+    """Whether it is an error object, as JSON or as Python prints it."""
+    if "rror" not in said[:400] or FILTERED.search(said):
+        return False
+    value = as_list(said)
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
-    if not isinstance(value, dict) or not value.keys() <= ENVELOPE:
-        return None
+    if not isinstance(value, dict) or not value.keys() <= KEYS:
+        return False
     inner = value.get("error", value if value.get("object") == "error" else None)
     if isinstance(inner, str):
-        return _message(inner) or _exception(inner) or _phrase(inner)
-    if not isinstance(inner, dict) or not isinstance(inner.get("message"), str):
-        return None
-    if inner is not value and not inner.keys() <= INNER:
-        return None
-    return _of_error_object(inner, said)
-
-
-def _of_error_object(inner: dict[str, object], said: str) -> FailureKind | None:
-    code = str(inner.get("code"))
-    if len(code) == 3 and code.isdecimal() and code[0] in "45":
-        return _of_status(int(code), said)
-    kind = _kind_in(said)
-    return kind or ("request failed" if {"type", "code", "status"} & inner.keys() else None)
-
-
-def _parsed(said: str) -> object:
-    try:
-        return json.loads(said)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return ast.literal_eval(said)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return None
-
-
-def _page(said: str) -> FailureKind | None:
-    """Recognise the error page of a proxy: only HTML, with an error as its title."""
-    if not said[:20].lower().startswith(("<html", "<!doctype html")) or not said[-20:].lower().endswith("</html>"):
-        return None
-    found = TITLE.search(said[:4000])
-    title = found["title"].strip() if found else ""
-    if not ERROR_TITLE.fullmatch(title):
-        return None
-    code = re.search(r"\b[45]\d\d\b", title)
-    return _of_status(int(code[0]), title) if code else _kind_in(title) or "server error"
-
-
-# --- sentences --------------------------------------------------------------------------------------------------
-
-
-def _message(said: str) -> FailureKind | None:
-    """Recognise a sentence that only a server writes, or a script that reports a status."""
-    if not _is_short(said):
-        return None
-    if MESSAGES.fullmatch(said):
-        return _kind_in(said) or "request failed"
-    if found := NUMBERED.fullmatch(said):
-        rest = found["rest"] or found["rest2"] or ""
-        if not rest.strip(" ).:,;]-") or _kind_in(rest):
-            return _of_status(int(found["code"] or found["code2"]), said)
-    if (found := REASON.fullmatch(said)) and ADVICE.fullmatch(found["rest"]):
-        return _kind_in(said) or "request failed"
-    return None
-
-
-def _phrase(said: str) -> FailureKind | None:
-    """Recognise the text after the name of an exception: a short line about the request."""
-    kind = _kind_in(said) if _is_short(said) and "\n" not in said else None
-    return kind if kind in ("rate limit", "timeout", "no connection", "server error") else None
-
-
-def _is_short(said: str) -> bool:
-    """Whether a text has at most the length of a message, and mentions neither a question nor a filter."""
-    return len(said) <= _ONE_LINE and not OF_A_QUESTION.search(said) and not FILTERED.search(said)
-
-
-def _kind_in(text: str) -> FailureKind | None:
-    """Return the kind of failure that the text of a known failure mentions."""
-    return next((kind for pattern, kind in PHRASES if pattern.search(text)), None)
+        return _of_a_client(inner) or (not OF_A_QUESTION.search(inner) and _is_about_requests(inner))
+    if not isinstance(inner, dict) or not isinstance(inner.get("message"), str) or not inner.keys() <= KEYS:
+        return False
+    return bool({"type", "code", "status"} & inner.keys()) or _kind_in(said) is not None

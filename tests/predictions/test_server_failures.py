@@ -28,7 +28,7 @@ FAILURES = {
     "Failed to obtain answer BlueLM API. ": "request failed",
     "Failed to obtain answer via API. Input string longer than context window. ": "refused request",
     "Failed to obtain answer via API. Error code: 500 - {'error': {'message': 'boom', 'type': 'server_error'}}": "server error",
-    "Failed to obtain answer via API. Throttling.RateQuota": "request failed",
+    "Failed to obtain answer via API. Throttling.RateQuota": "rate limit",
     "Failed to obtain answer: <class 'openai.APITimeoutError'> Request timed out.": "timeout",
     # openai, anthropic
     "Error code: 429 - {'error': {'message': 'Rate limit reached for gpt-4o in organization org-x on tokens per min "
