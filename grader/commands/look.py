@@ -13,14 +13,19 @@ import click
 
 from grader.commands import options
 from grader.commands.output_files import put
-from grader.data.images import UnreadableImageError, opened
 from grader.errors import GradeError, UsageError
 from grader.grading import load_tasks
+from grader.results import READINGS
 from grader.scorers import declarations
+from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from grader.models.messages import Image
     from grader.options import Options
+    from grader.reports.material import Material
+    from grader.results import Report, SampleResult
 
 
 @click.command("list")
@@ -48,8 +53,8 @@ WHOLE_LINES = 10_000
 
 def _list(width: int) -> str:
     """Return the table of the bundled benchmarks, the defaults first."""
-    from grader.reports.runs import terminal
-    from grader.reports.runs.document import Column, Table, cells
+    from grader.reports import terminal
+    from grader.reports.document import Column, Table, cells
 
     rows = []
     for one in declarations.bundled():
@@ -87,13 +92,12 @@ def show_command(
 ) -> None:
     """Show the data of a task; without a QID, show the benchmark's settings and the ids of its tasks.
 
-    With --as-asked, show the task as a model sees it: the prompt, and the image on terminals that can show images.
+    With --as-asked, show the task as a model sees it: the prompt, and the type and size of its image.
 
     With --results, show a sample: both verdicts and why, what its calls returned, its output and its program.
 
     Without an ID, the benchmark is read from the config file. Its split, data and protocol are read from there too.
     """
-    from grader.commands import sample_text
     from grader.options import Options
     from grader.reports.text import clean
 
@@ -117,7 +121,7 @@ def show_command(
     if as_asked or image is not None:
         _show_asked(asked, qid, mode, image)
         return
-    for name, text in show(asked, qid) if results is None else sample_text.describe(asked, qid, sample or 0, results):
+    for name, text in show(asked, qid) if results is None else _sample_in_words(asked, qid, sample or 0, results):
         shown = "\n".join(clean(line) for line in text.splitlines()) if "\n" in text else clean(text)
         click.echo(f"{clean(name)}:\n{shown}\n" if "\n" in text else f"{clean(name)}: {shown}")
 
@@ -150,7 +154,6 @@ def _show_asked(asked: Options, qid: str, mode: str, file: Path | None) -> None:
         click.echo("\nNo image is sent.")
         return
     click.echo(f"\nimage: {described(shown[0])}")
-    draw(shown[0].data)
     for written in () if file is None else put(str(file), shown[0].data):
         click.echo(f"Wrote {written}")
 
@@ -219,20 +222,55 @@ def described(image: Image) -> str:
     return f"{known.media_type}, {known.width} x {known.height} pixels, {known.bytes:,} bytes, SHA-256 {known.sha256}"
 
 
-def draw(data: bytes) -> None:
-    """Draw an image on standard output, if it is a terminal that can show images."""
-    if not sys.stdout.isatty() or 0 in shutil.get_terminal_size((0, 0)):
-        return
-    import rich.console
+# --- a graded sample ------------------------------------------------------------------------------------------------
 
-    # The import asks the terminal what it supports, and waits a moment for the answer.
-    from textual_image import renderable
 
-    if renderable.Image not in (renderable.SixelImage, renderable.TGPImage):
-        return
-    try:
-        with opened(data) as image:
-            drawn = image.convert("RGB")
-    except UnreadableImageError:
-        return
-    rich.console.Console().print(renderable.Image(drawn))
+def _sample_in_words(asked: Options, qid: str, number: int, results: Path) -> Iterator[tuple[str, str]]:
+    """Yield (name, text) of one sample of a results file. Raises UsageError if it has no such sample."""
+    from grader.reports import material
+    from grader.scorers.earlier import read_report
+
+    report = read_report(results)
+    declared = declarations.load(asked.benchmark)
+    if report.benchmark != declared.id:
+        raise UsageError(f"{results} has results of {report.benchmark}, not of {declared.id}.")
+    sample = _sample(report, qid, number, results)
+    shown = material.load_beside(results, report, asked.data, benchmark=asked.benchmark)
+    yield from _verdicts(report, sample)
+    yield from scorer_of(report).marks(sample).facts
+    yield from _texts(shown, qid, number)
+    yield from (("note", gap.in_words()) for gap in shown.gaps)
+
+
+def _verdicts(report: Report, sample: SampleResult) -> Iterator[tuple[str, str]]:
+    """Yield each reading's outcome and why."""
+    from grader.reports.why import outcome, reason
+
+    glossary = scorer_of(report).glossary
+    for name in READINGS:
+        reading = sample.reading(name)
+        name_of_outcome = outcome(report, reading)
+        answer = f"{reading.answer} ({name_of_outcome})" if reading.answer else name_of_outcome
+        why = reason(reading, glossary)
+        yield name, f"{answer}: {why}" if why else answer
+
+
+def _texts(shown: Material, qid: str, number: int) -> Iterator[tuple[str, str]]:
+    texts, programs = shown.predictions.get(qid, []), shown.programs.get(qid, [])
+    if number < len(texts):
+        yield "output", f"{texts[number]}\n"
+    if number < len(programs):
+        yield "program", f"{programs[number].program}\n"
+
+
+def _sample(report: Report, qid: str, number: int, results: Path) -> SampleResult:
+    samples = [sample for sample in report.samples if sample.qid == qid]
+    if not samples:
+        near = difflib.get_close_matches(qid, {sample.qid for sample in report.samples}, n=3)
+        hint = f" Did you mean {', '.join(near)}?" if near else ""
+        raise UsageError(f"{results} has no sample of {qid!r}.{hint}")
+    found = next((sample for sample in samples if sample.sample == number), None)
+    if found is None:
+        numbers = ", ".join(str(sample.sample) for sample in samples)
+        raise UsageError(f"{results} has no sample {number} of {qid}; it has {numbers}.")
+    return found

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from grader.commands import options, output_files
-from grader.commands.console import say, show_table
+from grader.commands.console import say
 from grader.commands.options import NAMED_FILE, NamedFile, read
 from grader.errors import UsageError
 
@@ -46,10 +45,10 @@ def history_command(
     """
     from grader.decisions.comparison import named
     from grader.decisions.history import history, in_order
-    from grader.reports.runs import format_of, terminal
+    from grader.reports import format_of_runs
     from grader.reports.runs import history as view
 
-    formats = [format_of(name, "a history is") for name in outputs]
+    formats = {name: format_of_runs(name, "a history is") for name in outputs}
     reports = _reports(folder, benchmark)
     output_files.check_places(outputs, list(reports))
     if line is not None and metric not in ("", line.name):
@@ -62,9 +61,7 @@ def history_command(
         line=line.value if line else None,
     )
     document = view.document(made, output_files.folder_of_page(outputs))
-    if not quiet:
-        show_table(functools.partial(terminal.render, document), least=80)
-    output_files.put_all(((name, make(document)) for name, make in zip(outputs, formats, strict=True)), quiet=quiet)
+    output_files.show_and_put(document, formats.items(), quiet=quiet)
 
 
 def _reports(folder: Path, benchmark: str | None) -> dict[Path, Report]:
@@ -100,15 +97,13 @@ def leaderboard_command(
     RESULTS is a `<stem>_results.json`. NAME is the name of its model in the table.
     """
     from grader.decisions.leaderboard import leaderboard
-    from grader.reports.runs import format_of, terminal
+    from grader.reports import format_of_runs
     from grader.reports.runs import leaderboard as view
 
-    formats = [format_of(name, "a leaderboard is") for name in outputs]
+    formats = {name: format_of_runs(name, "a leaderboard is") for name in outputs}
     output_files.check_places(outputs, [run.path for run in runs])
     document = view.document(leaderboard(read(runs), reading=reading), output_files.folder_of_page(outputs))
-    if not quiet:
-        show_table(functools.partial(terminal.render, document), least=80)
-    output_files.put_all(((name, make(document)) for name, make in zip(outputs, formats, strict=True)), quiet=quiet)
+    output_files.show_and_put(document, formats.items(), quiet=quiet)
 
 
 @click.command("plan", short_help="Say how many tasks and samples would show a change.")

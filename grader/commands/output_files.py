@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.commands.console import AGAIN, emit, say
+from grader.commands.console import AGAIN, emit, say, show_table
 from grader.errors import InfrastructureError, UsageError
 from grader.files.given import real
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from grader.decisions.gate import GateResult
+    from grader.reports.document import Document
     from grader.results import ReadingName, Report
 
 
@@ -66,6 +68,17 @@ def write(
 def folder_of_page(outputs: Sequence[str]) -> Path | None:
     """Return the folder of the first HTML output, or None."""
     return next((Path(name).parent for name in outputs if name.lower().endswith(".html")), None)
+
+
+def show_and_put(
+    document: Document, outputs: Iterable[tuple[str, Callable[[Document], bytes]]], *, quiet: bool
+) -> None:
+    """Print a document, unless `quiet`, and write it to files, given with their formats."""
+    from grader.reports import terminal
+
+    if not quiet:
+        show_table(functools.partial(terminal.render, document), least=80)
+    put_all(((name, make(document)) for name, make in outputs), quiet=quiet)
 
 
 def put_all(outputs: Iterable[tuple[str, bytes]], *, quiet: bool) -> None:

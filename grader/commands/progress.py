@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Any, Self
 from grader.commands.console import say
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from grader.inference.events import Progress as Requests
 
 LINE_SECONDS = 10.0
 """Minimum time between two progress lines in a log."""
+ESTIMATED_FROM = 0.05
+"""Share of the steps that must be done before the time left is estimated."""
 
 
-class PlainLines:
-    """Messages for a log, one line each."""
+class Lines:
+    """Messages for a log, and its progress: a line every few seconds, and one at the end of a phase."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._last = ""
+        self.phase("", None)
 
     def __enter__(self) -> Self:
         return self
@@ -35,22 +36,62 @@ class PlainLines:
         if not self._quiet:
             say(text)
 
-    def progress_line(self, text: str) -> None:
-        """Write a line about the progress, unless it says the same as the last one."""
-        if text != self._last:
-            self._last = text
-            self.message(text)
-
     def warning(self, text: str) -> None:
         """Write one line, also with `--quiet`."""
         say(text)
 
+    def phase(self, name: str, total: int | None) -> None:
+        """Begin a phase."""
+        self._name, self._total = name, total
+        self._done = self._passed = 0
+        self._started = self._written = time.monotonic()
 
-class LiveBar:
-    """Messages above a progress bar, which is removed at the end."""
+    def advance(self, steps: int = 1, *, passed: int = 0) -> None:
+        """Count the steps; write a line at the end of the phase, or if the last one is old enough."""
+        if not steps:
+            return
+        self._done += steps
+        self._passed += passed
+        if self._is_due() or self._done == self._total:
+            of = "" if self._total is None else f"/{self._total}"
+            ending = self._ending(time.monotonic() - self._started)
+            self._write(f"{self._name}: {self._done}{of}{_rate(self._passed, self._done, ', ')}{ending}")
 
-    def __init__(self, bar: Progress) -> None:
-        self._progress = bar
+    def progress(self, progress: Requests) -> None:
+        """Write a line about requests, if the last one is old enough."""
+        if self._is_due():
+            self._write(described(progress))
+
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._written >= LINE_SECONDS
+
+    def _write(self, text: str) -> None:
+        """Write a line about the progress, unless it says the same as the last one."""
+        self._written = time.monotonic()
+        if text != self._last:
+            self._last = text
+            self.message(text)
+
+    def _ending(self, seconds: float) -> str:
+        """Return the time that the phase took, or an estimate of the time left."""
+        if self._done == self._total:
+            return f" in {seconds:.1f} s"
+        # Results come in groups: the time of the first one says nothing about the others.
+        if self._total is None or self._done < ESTIMATED_FROM * self._total:
+            return ""
+        return f", {seconds / self._done * (self._total - self._done):.0f} s left"
+
+
+class Bar:
+    """Messages above a progress bar on a terminal, which is removed at the end."""
+
+    def __init__(self, *columns: Any, expand: bool = False) -> None:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        self._progress = Progress(*columns, console=Console(stderr=True), transient=True, expand=expand)
+        self._task: Any = None
+        self._passed = self._done = 0
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -67,132 +108,56 @@ class LiveBar:
         """Write one line above the bar."""
         self.message(text)
 
-
-def has_bar(*, quiet: bool) -> bool:
-    """Return whether standard error is a terminal that a bar can be drawn on."""
-    return sys.stderr.isatty() and not quiet
-
-
-ESTIMATED_FROM = 0.05
-"""Share of the steps that must be done before the time left is estimated."""
-
-
-class Lines(PlainLines):
-    """Progress lines for a log: one every few seconds, and one at the end of a phase."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        super().__init__(quiet=quiet)
-        self._name = ""
-        self._total: int | None = None
-        self._done = self._passed = 0
-        self._started = self._written = time.monotonic()
-
-    def phase(self, name: str, total: int | None) -> None:
-        """Begin a phase."""
-        self._name, self._total = name, total
-        self._done = self._passed = 0
-        self._started = self._written = time.monotonic()
-
-    def advance(self, steps: int = 1, *, passed: int = 0) -> None:
-        """Count the steps; write a line at the end of the phase, or if the last one is old enough."""
-        if not steps:
-            return
-        self._done += steps
-        self._passed += passed
-        now = time.monotonic()
-        if now - self._written >= LINE_SECONDS or self._done == self._total:
-            self._written = now
-            of = "" if self._total is None else f"/{self._total}"
-            rate = f", {100 * self._passed / self._done:.0f} % pass" if self._passed else ""
-            self.progress_line(f"{self._name}: {self._done}{of}{rate}{self._ending(now - self._started)}")
-
-    def _ending(self, seconds: float) -> str:
-        """Return the time that the phase took, or an estimate of the time left."""
-        if self._done == self._total:
-            return f" in {seconds:.1f} s"
-        # Results come in groups: the time of the first one says nothing about the others.
-        if self._total is None or self._done < ESTIMATED_FROM * self._total:
-            return ""
-        return f", {seconds / self._done * (self._total - self._done):.0f} s left"
-
-
-class Bar(LiveBar):
-    """A progress bar for a terminal."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
-        columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
-        columns += [TextColumn("{task.fields[rate]}"), TimeElapsedColumn(), TimeRemainingColumn()]
-        super().__init__(Progress(*columns, console=Console(stderr=True), transient=True))
-        self._task: Any = None
-        self._passed = self._done = 0
-
     def phase(self, name: str, total: int | None) -> None:
         """Begin a phase."""
         if self._task is not None:
             self._progress.remove_task(self._task)
         self._passed = self._done = 0
-        self._task = self._progress.add_task(name, total=total, rate="")
+        self._task = self._progress.add_task(name, total=total, detail="")
 
     def advance(self, steps: int = 1, *, passed: int = 0) -> None:
         """Move the bar."""
         self._done += steps
         self._passed += passed
-        rate = f"{100 * self._passed / self._done:.0f} % pass" if self._passed else ""
-        self._progress.update(self._task, advance=steps, rate=rate)
-
-
-def watcher(*, quiet: bool) -> Bar | Lines:
-    """Return a bar if standard error is a terminal, else lines."""
-    return Bar() if has_bar(quiet=quiet) else Lines(quiet=quiet)
-
-
-class RequestLines(PlainLines):
-    """Progress lines for a log."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        super().__init__(quiet=quiet)
-        self._written = time.monotonic()
+        self._progress.update(self._task, advance=steps, detail=_rate(self._passed, self._done))
 
     def progress(self, progress: Requests) -> None:
-        """Write a line, if the last one is old enough."""
-        if time.monotonic() - self._written >= LINE_SECONDS:
-            self._written = time.monotonic()
-            self.progress_line(described(progress))
-
-
-class RequestBar(LiveBar):
-    """A progress bar for a terminal."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-        from rich.table import Column
-
-        # A line that is too long is cut at its end, so that the counts stay visible.
-        text = TextColumn("{task.fields[detail]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1))
-        columns: list[Any] = [BarColumn(bar_width=12, table_column=Column(min_width=12)), text]
-        super().__init__(Progress(*columns, console=Console(stderr=True), transient=True, expand=True))
-        self._task = self._progress.add_task("requests", total=None, detail="")
-
-    def progress(self, progress: Requests) -> None:
-        """Move the bar."""
+        """Move the bar to the number of requests that are done."""
+        if self._task is None:
+            self.phase("requests", progress.total)
         done = progress.before + progress.done
         self._progress.update(self._task, total=progress.total, completed=done, detail=described(progress))
 
 
-def request_watcher(*, quiet: bool) -> RequestBar | RequestLines:
-    """Return a bar if standard error is a terminal, else lines."""
-    return RequestBar() if has_bar(quiet=quiet) else RequestLines(quiet=quiet)
+def _rate(passed: int, done: int, before: str = "") -> str:
+    return f"{before}{100 * passed / done:.0f} % pass" if passed else ""
+
+
+def _has_bar(*, quiet: bool) -> bool:
+    """Return whether standard error is a terminal that a bar can be drawn on."""
+    return sys.stderr.isatty() and not quiet
+
+
+def watcher(*, quiet: bool) -> Bar | Lines:
+    """Return a bar for the phases of a run if standard error is a terminal, else lines."""
+    if not _has_bar(quiet=quiet):
+        return Lines(quiet=quiet)
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    names = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[detail]}")
+    return Bar(*names, TimeElapsedColumn(), TimeRemainingColumn())
+
+
+def request_watcher(*, quiet: bool) -> Bar | Lines:
+    """Return a bar for requests if standard error is a terminal, else lines."""
+    if not _has_bar(quiet=quiet):
+        return Lines(quiet=quiet)
+    from rich.progress import BarColumn, TextColumn
+    from rich.table import Column
+
+    # A line that is too long is cut at its end, so that the counts stay visible.
+    text = TextColumn("{task.fields[detail]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1))
+    return Bar(BarColumn(bar_width=12, table_column=Column(min_width=12)), text, expand=True)
 
 
 def described(progress: Requests) -> str:

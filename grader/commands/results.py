@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import click
 
 from grader.commands import options, output_files
-from grader.commands.console import say, show_table
+from grader.commands.console import say
 from grader.commands.options import NAMED_FILE, NamedFile
 from grader.errors import UsageError
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from grader.decisions.comparison import RunName
+    from grader.reports.document import Document
     from grader.reports.material import Material
     from grader.reports.questions import Gap
     from grader.results import ReadingName, Report
@@ -68,19 +68,20 @@ def compare_command(
         _compare_readings(before.path, benchmark, data, outputs, quiet=quiet)
         return
     from grader.decisions.comparison import compare
+    from grader.reports import format_of_runs
     from grader.reports.runs import comparison as view
-    from grader.reports.runs import format_of, terminal
 
-    formats = [None if _is_page(name) else format_of(name, "a comparison is") for name in outputs]
+    formats = {name: None if _is_page(name) else format_of_runs(name, "a comparison is") for name in outputs}
     output_files.check_places(outputs, [before.path, after.path, data])
     runs = options.read([before, after], twice=True)
     (a, first), (b, second) = runs
     compared = compare(first, second, reading=reading, files=(a.results, b.results), names=(a.name, b.name))
-    document = view.document(compared)
-    if not quiet:
-        show_table(functools.partial(terminal.render, document), least=80)
-    contents = (_page(runs, benchmark, data, quiet=quiet) if make is None else make(document) for make in formats)
-    output_files.put_all(zip(outputs, contents, strict=True), quiet=quiet)
+
+    def page(_: Document) -> bytes:
+        return _page(runs, benchmark, data, quiet=quiet)
+
+    made = ((name, make or page) for name, make in formats.items())
+    output_files.show_and_put(view.document(compared), made, quiet=quiet)
 
 
 @click.command("report", short_help="Write reports of earlier runs, without grading again.")
@@ -166,40 +167,30 @@ def _side_by_side(
     output_files.put_all(((name, page) for name in outputs), quiet=quiet)
 
 
-def _page_of_readings(predictions: Path, benchmark: str, data: Path | None, reports: Mapping[str, Report]) -> bytes:
-    """Return the page of one prediction file under several readings, side by side; it has room for eight.
-
-    `reports` has the name of each reading, or the names of readings that are the same for this file.
-    """
-    from grader.decisions.comparison import RunName
-    from grader.reports import side_by_side
-    from grader.reports.material import load_beside
-    from grader.reports.web.sides import Side
-
-    if left_out := [*reports][side_by_side.MOST_RUNS :]:
-        say(f"The page has room for {side_by_side.MOST_RUNS} readings; it is without {', '.join(left_out)}.")
-    return side_by_side.render(
-        [
-            Side(
-                name=RunName(name=name, predictions=predictions.name),
-                report=report,
-                material=load_beside(predictions, report, data, benchmark=benchmark, predictions=predictions),
-            )
-            for name, report in list(reports.items())[: side_by_side.MOST_RUNS]
-        ]
-    )
-
-
-def _page(runs: Sequence[tuple[RunName, Report]], benchmark: str | None, data: Path | None, *, quiet: bool) -> bytes:
-    from grader.reports import side_by_side
+def _page(
+    runs: Sequence[tuple[RunName, Report]],
+    benchmark: str | None,
+    data: Path | None,
+    *,
+    predictions: Path | None = None,
+    quiet: bool,
+) -> bytes:
+    """Return the page of several runs side by side; `predictions`: their common prediction file, if they have one."""
+    from grader.reports import html
     from grader.reports.material import load_beside
     from grader.reports.web.sides import Side
 
     sides = [
-        Side(name=name, report=report, material=load_beside(Path(name.results), report, data, benchmark=benchmark))
+        Side(
+            name=name,
+            report=report,
+            material=load_beside(
+                predictions or Path(name.results), report, data, benchmark=benchmark, predictions=predictions
+            ),
+        )
         for name, report in runs
     ]
-    page = side_by_side.render(sides)
+    page = html.side_by_side(sides)
     for gap in dict.fromkeys(gap.in_words() for side in sides for gap in side.material.gaps):
         if not quiet:
             say(gap)
@@ -210,11 +201,13 @@ def _compare_readings(
     predictions: Path, benchmark: str | None, data: Path | None, outputs: Sequence[str], *, quiet: bool
 ) -> None:
     """Show the readings of a prediction file, and write them to `outputs` (.json, .html, or `-`)."""
+    from grader.decisions.comparison import RunName
     from grader.decisions.readings import readings_of
     from grader.grading import every_reading
     from grader.observer import Silent
     from grader.options import Options
-    from grader.reports.runs import json, readings, terminal
+    from grader.reports import html, json
+    from grader.reports.runs import readings
 
     for name in outputs:
         if name != "-" and PurePath(name).suffix.lower() not in (".json", ".html"):
@@ -224,14 +217,16 @@ def _compare_readings(
     output_files.check_places(outputs, [predictions, data])
     reports = every_reading(predictions, Options(benchmark=benchmark, data=data), Silent())
     alike = _alike(reports)
-    document = readings.document(readings_of(reports), alike)
-    if not quiet:
-        show_table(functools.partial(terminal.render, document), least=80)
-    pages = list(filter(_is_page, outputs))
     named = {" = ".join(names): reports[first] for first, names in alike.items()}
-    html = _page_of_readings(predictions, benchmark, data, named) if pages else b""
-    record = json.make(document)
-    output_files.put_all(((name, html if name in pages else record) for name in outputs), quiet=quiet)
+    runs = [(RunName(name=name, predictions=predictions.name), report) for name, report in named.items()]
+
+    def page(_: Document) -> bytes:
+        if left_out := [*named][html.MOST_SIDES :]:
+            say(f"The page has room for {html.MOST_SIDES} readings; it is without {', '.join(left_out)}.")
+        return _page(runs[: html.MOST_SIDES], benchmark, data, predictions=predictions, quiet=True)
+
+    made = ((name, page if _is_page(name) else json.of_runs) for name in outputs)
+    output_files.show_and_put(readings.document(readings_of(reports), alike), made, quiet=quiet)
 
 
 def _alike(reports: Mapping[str, Report]) -> dict[str, list[str]]:

@@ -15,8 +15,8 @@ from grader.commands.console import say, show_table
 from grader.commands.run_steps import Wanted, check_files, decide, judge_gates, write_files
 from grader.errors import InfrastructureError, InputError, InterruptedRunError, UsageError
 from grader.files.given import real
-from grader.reports.runs import format_of
-from grader.reports.runs.document import GradedFile
+from grader.reports import format_of_runs
+from grader.reports.document import GradedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from grader.decisions.gate import GateResult
     from grader.grading import Graded
     from grader.observer import Observer
+    from grader.reports.document import Document
     from grader.reports.questions import Gap
-    from grader.reports.runs.document import Document
     from grader.results import Report
     from grader.results.destination import Destination
 
@@ -153,8 +153,8 @@ def _run_several(files: Sequence[str], wanted: Wanted) -> int:
     """Grade the files, show and write what they have in common; return the most severe exit code."""
     from grader.commands.progress import watcher
     from grader.executors.choice import executors_kept
+    from grader.reports import terminal
     from grader.reports.runs import files as together
-    from grader.reports.runs import terminal
 
     graded: list[GradedFile] = []
     with watcher(quiet=wanted.quiet) as observer, executors_kept():
@@ -221,7 +221,7 @@ def _format(name: str) -> Callable[[Document], bytes]:
             f"-o {name}: several files have no page of their own. `grade report A_results.json B_results.json "
             f"-o {name}` shows their runs side by side, `grade leaderboard` ranks them."
         )
-    return format_of(name, "the report of several files is", without=(".html",))
+    return format_of_runs(name, "the report of several files is", without=(".html",))
 
 
 def grade_file(predictions: str, wanted: Wanted, destination: Destination, observer: Observer) -> Graded:

@@ -1,6 +1,7 @@
 """Report formats, one module per format. The extension of the file's name selects the format.
 
-To add a format, write a module here with a function `make` (see `interface.py`), and add it to `FORMATS`.
+A module has a function `make` if it can show one run (see `interface.py`), and a function `of_runs` if it can show what
+is said about several runs (a `Document`, see `document.py`). To add a format, write a module and add it to `FORMATS`.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
+    from grader.reports.document import Document
     from grader.reports.interface import Format
 
 FORMATS = {
     ".json": "grader.reports.json",
     ".csv": "grader.reports.csv",
     ".md": "grader.reports.markdown",
+    ".tex": "grader.reports.latex",
     ".xml": "grader.reports.junit",
     ".html": "grader.reports.html",
     "decision.html": "grader.reports.decision",
@@ -28,20 +31,27 @@ FORMATS = {
 
 
 def format_of(name: str) -> Format:
-    """Return the format for a file's name. Raises UsageError for an unknown extension."""
-    return load(name, FORMATS, "reports are")
-
-
-def load(name: str, formats: Mapping[str, str], what: str) -> Callable[..., Any]:
-    """Return the function `make` of the module that writes a file of this name; the name `-` means JSON.
-
-    `formats`: extension -> module, imported only when it is used. Raises UsageError that begins with `what`.
-    """
-    ends = [end for end in formats if end[0] != "." and name.lower().endswith(end)]
-    extension = ends[0] if ends else ".json" if name == "-" else PurePath(name).suffix.lower()
-    if extension not in formats:
-        raise UsageError(
-            f"-o {name}: {what} written as {', '.join(formats)}; name the file with one of these extensions."
-        )
-    make: Callable[..., Any] = import_module(formats[extension]).make
+    """Return the format of one run for a file's name. Raises UsageError for an unknown extension."""
+    make: Format = _module(name, "reports are", without=(".tex",)).make
     return make
+
+
+def format_of_runs(name: str, what: str, *, without: tuple[str, ...] = (".xml",)) -> Callable[[Document], bytes]:
+    """Return the function that writes a document to a file of this name. Raises UsageError.
+
+    `what` begins the message, as in "a history is"; `without` are the extensions that this document does not have.
+    """
+    of_runs: Callable[[Document], bytes] = _module(name, what, without=(*without, "decision.html")).of_runs
+    return of_runs
+
+
+def _module(name: str, what: str, without: tuple[str, ...]) -> Any:
+    """Return the module that writes a file of this name; the name `-` means JSON."""
+    known = [end for end in FORMATS if end not in without]
+    ends = [end for end in known if end[0] != "." and name.lower().endswith(end)]
+    extension = ends[0] if ends else ".json" if name == "-" else PurePath(name).suffix.lower()
+    if extension not in known:
+        raise UsageError(
+            f"-o {name}: {what} written as {', '.join(known)}; name the file with one of these extensions."
+        )
+    return import_module(FORMATS[extension])

@@ -1,4 +1,4 @@
-"""A CSV table of samples for spreadsheets and data frames: one row per sample, with both readings.
+"""CSV for spreadsheets and data frames: a row per sample with both readings, or the rows of a document.
 
 The file follows RFC 4180: commas, CRLF, quotes if needed; UTF-8 without a byte order mark; always a header. Lone
 surrogates and NUL become U+FFFD, because many CSV readers refuse them.
@@ -19,6 +19,7 @@ from grader.results import READINGS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from grader.reports.document import Document
     from grader.results import Reading, Report, SampleResult
 
 PARTS = ("outcome", "credit", "answer", "rule", "detail")
@@ -36,7 +37,12 @@ _GUARDED = re.compile(rf"^'(?='*[\t\r\n])|(^|[;\t\r\n])'(?={_SIGN})")
 
 def make(report: Report, *_: object, **__: object) -> bytes:
     """Return the file; see `grader.reports.interface.Format`. It needs only the report."""
-    return table(records(report))
+    return _table(records(report))
+
+
+def of_runs(document: Document) -> bytes:
+    """Return a document's records."""
+    return _table(document.records())
 
 
 def records(report: Report) -> Iterator[dict[str, object]]:
@@ -53,7 +59,7 @@ def records(report: Report) -> Iterator[dict[str, object]]:
         yield {**named, **labels, **readings, "seconds": _number(sample.seconds)}
 
 
-def table(rows: Iterable[Mapping[str, object]]) -> bytes:
+def _table(rows: Iterable[Mapping[str, object]]) -> bytes:
     """Return rows as CSV, with the columns of all of them. Texts are guarded, numbers unrounded."""
     kept = list(rows)
     columns = list(dict.fromkeys(name for row in kept for name in row)) or COLUMNS

@@ -15,8 +15,7 @@ import msgspec
 from grader.predictions.record import all_of, counted
 from grader.predictions.select import PARTIAL
 from grader.reports import provenance
-from grader.reports.runs.document import interval
-from grader.reports.table import is_marked
+from grader.reports.document import interval
 from grader.reports.text import cut
 from grader.reports.why import outcome as outcome_name
 from grader.reports.why import readings_differ, reason, why_unscored
@@ -142,7 +141,7 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
             "own value only to compare with published results."
         )
     yield from (note for note in report.notes if note.startswith(_OF_VALUES))
-    if is_marked(report):
+    if provenance.is_marked(report):
         yield "The programs ran on another Python than the official one: the benchmark's own value may differ a little."
 
 

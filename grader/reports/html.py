@@ -1,17 +1,24 @@
-"""The HTML report: a self-contained file that makes no network requests and never executes a model output.
+"""HTML pages: self-contained files that make no network requests and never execute a model output.
 
-Its data are base64, and enter the document as text nodes only.
+The data of a run are base64, and enter the document as text nodes only. The page of a document (a leaderboard, say) is
+complete without a script. Names in pages are always escaped.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.errors import UsageError
+from grader.results import READINGS
 from grader.scorers import declarations
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.reports.document import Document
     from grader.reports.interface import Gather
     from grader.reports.material import Material
+    from grader.reports.web.sides import Side
     from grader.results import Report
 
 _SCRIPTS = (
@@ -19,15 +26,40 @@ _SCRIPTS = (
     *("differences", "about", "report", "main"),
 )
 """The parts of the page's script, in order: later parts use definitions of earlier ones."""
+_SCRIPTS_OF_SIDES = (
+    *("core", "text", "sides_views", "state", "theme", "widgets", "listing", "item", "sides_plot"),
+    *("sides_summary", "sides_list", "sides_item", "sides_report", "main"),
+)
+MOST_SIDES = 8
+"""Maximum number of runs side by side."""
+MOST_ROWS = 200
+"""Rows of a list of items; the JSON has all."""
+
+
+def of_runs(document: Document) -> bytes:
+    """Return the page of a document."""
+    from grader.reports.web import drawing, page
+
+    return page.render(
+        "runs.html.j2",
+        styles=("style", "many"),
+        scripts=("core", "theme", "static"),
+        title=document.title,
+        facts=document.facts,
+        lead=document.lead,
+        sections=[drawing.section(section) for section in document.sections],
+        readings=READINGS,
+        most=MOST_ROWS,
+    )
 
 
 def make(report: Report, material: Gather, *_: object, **__: object) -> bytes:
-    """Return the file; see `grader.reports.interface.Format`."""
+    """Return the page of one run; see `grader.reports.interface.Format`."""
     return render(report, material())
 
 
 def render(report: Report, material: Material) -> bytes:
-    """Return the report as a self-contained HTML file."""
+    """Return the page of one run with its material."""
     from grader.reports.web import page, payload
 
     name = declarations.name_of(report)
@@ -62,3 +94,45 @@ def _facts(report: Report, material: Material) -> list[str]:
         *([f"{samples:,} samples"] if samples != items else []),
         *([f"{report.unscored:,} unscored"] if report.unscored else []),
     ]
+
+
+def side_by_side(runs: Sequence[Side]) -> bytes:
+    """Return the page of several runs of one benchmark, paired by item.
+
+    Raises UsageError if the runs cannot be compared, or are too many.
+    """
+    from markupsafe import Markup
+
+    from grader.reports.web import page, sides
+
+    if not 2 <= len(runs) <= MOST_SIDES:
+        raise UsageError(f"{len(runs)} runs: from 2 to {MOST_SIDES} fit side by side; `grade leaderboard` ranks more.")
+    packed = sides.build(runs)
+    first = runs[0].report
+    names, name = [run.name.short for run in runs], declarations.name_of(first)
+    return page.render(
+        "page.html.j2",
+        styles=("style", "many", "sides"),
+        scripts=_SCRIPTS_OF_SIDES,
+        title=" · ".join([*names, name]),
+        heading=f"{name}: {len(names)} runs side by side",
+        facts=[
+            *(
+                Markup('<b class="run run-{0}">{0}</b> {1}').format(*run)
+                for run in zip("ABCDEFGH", names, strict=False)
+            ),
+            f"split {first.split}",
+            f"protocol {first.protocol}",
+        ],
+        first="Run",
+        notes=(),
+        rows=[
+            (run_name, metric)
+            for run_name, run in zip(names, runs, strict=True)
+            for metric in run.report.metrics
+            if metric.group is None
+        ],
+        index=packed.index,
+        chunks=packed.chunks,
+        images=packed.images,
+    )

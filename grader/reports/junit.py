@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import junitparser
 
     from grader.decisions.gate import GateResult
+    from grader.reports.document import Document, GradedFile
     from grader.results import ReadingName, Report
     from grader.scorers.registry import AnyScorer
 
@@ -63,19 +64,46 @@ def _verdict(rounds: list[Verdict]) -> Verdict:
 
 
 def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, *, reading: ReadingName = "careful") -> bytes:
-    """Return the file; see `grader.reports.interface.Format`."""
-    return render(report, gates, reading)
+    """Return the file, UTF-8, with the verdicts of one reading; see `grader.reports.interface.Format`."""
+    return _written(_attribute(f"grade {report.benchmark}"), _of_report(report, gates, reading))
 
 
-def render(report: Report, gates: Sequence[GateResult] = (), reading: ReadingName = "careful") -> bytes:
-    """Return the report as JUnit XML, UTF-8, with the verdicts of one reading."""
+def of_runs(document: Document) -> bytes:
+    """Return the suites of all files, named with the file's name first, in the document's reading."""
+    suites: list[junitparser.TestSuite] = []
+    for one in document.files:
+        for suite in _of_file(one, document.reading):
+            suite.name = f"{clean(one.file)}: {suite.name}"
+            suites.append(suite)
+    return _written("grade", suites)
+
+
+def _of_file(one: GradedFile, reading: ReadingName) -> Iterable[junitparser.TestSuite]:
     import junitparser
 
-    document = junitparser.JUnitXml(_attribute(f"grade {report.benchmark}"))
+    if one.report is not None:
+        return _of_report(one.report, one.gates, reading)
+    # A file that could not be graded is an error, so that no CI system shows success.
+    case = junitparser.TestCase("graded")
+    case.result = [junitparser.Error(clean(one.problem))]
+    suite = junitparser.TestSuite("grading")
+    suite.add_testcase(case)
+    return [suite]
+
+
+def _of_report(report: Report, gates: Sequence[GateResult], reading: ReadingName) -> Iterable[junitparser.TestSuite]:
     if gates:
-        document.append(_gate_suite(report, gates))
+        yield _gate_suite(report, gates)
     for label, cases in _suites(report, reading).items():
-        document.append(_suite(report, label, cases, reading))
+        yield _suite(report, label, cases, reading)
+
+
+def _written(name: str, suites: Iterable[junitparser.TestSuite]) -> bytes:
+    import junitparser
+
+    document = junitparser.JUnitXml(name)
+    for suite in suites:
+        document.append(suite)
     document.update_statistics()
     file = io.BytesIO()
     document.write(file, pretty=True)

@@ -1,4 +1,4 @@
-"""The report for a pull request, in GitHub's Markdown: gates, metrics, then the samples whose readings differ.
+"""GitHub's Markdown: one run for a pull request (gates, metrics, differences), or a document of several runs.
 
 A comment on GitHub can have 65,536 characters. All sections together have at most 60,000 bytes, so that the report fits
 however characters are counted. Each section has its share; a longer one is cut between rows, with a count of the rest.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -17,22 +16,29 @@ from markupsafe import Markup
 from grader.decisions import readings
 from grader.predictions.record import all_of, counted
 from grader.reports import provenance
+from grader.reports.document import Chart, Table
 from grader.reports.markdown_text import code, prose
-from grader.reports.table import OTHER_PYTHON, interval, is_marked
+from grader.reports.table import interval
+from grader.reports.terminal import bars
 from grader.reports.text import cut
 from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import excluded_from, in_percent, is_same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from grader.decisions.gate import GateResult, State
+    from grader.reports.document import Cell, Column, Document, GradedFile, Section
     from grader.results import Metric, Pair, Reading, Report, SampleResult
 
 Item = TypeVar("Item")
 """What a section has a row for."""
 SHOWN_DIFFERENCES = 20
 MOST_KINDS = 6
+MOST_ROWS = 50
+"""Rows of a list of items in a document; the JSON has all."""
+MOST_BYTES = 60_000
+"""Reports of files that do not fit into a document are left out, and counted."""
 
 _STATES: dict[State, str] = {
     "failed": "❌ not met",
@@ -41,15 +47,9 @@ _STATES: dict[State, str] = {
     "met": "✅ met",
 }
 """State of a gate -> its text, the worst state first."""
-
-
-class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """One section, with the rows that fit."""
-
-    rows: list[Markup]
-    all: int
-    cut: Markup
-    """A line with the number of omitted rows; empty if all are shown."""
+_READINGS = Markup(
+    "**official** is the verdict of the benchmark's own scorer, **careful** that of an attentive person."
+)
 
 
 def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, **__: object) -> bytes:
@@ -59,82 +59,30 @@ def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, **__: o
 
 def render(report: Report, gates: Sequence[GateResult] = ()) -> bytes:
     """Return the report as GitHub's Markdown, UTF-8, at most 60,000 bytes."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        finalize=_finalize,
-        undefined=jinja2.StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+    parts = (
+        [_line("## grade: {} · {} · {}", code(report.benchmark), code(report.split), code(report.protocol))],
+        _gates(gates),
+        _metrics(report),
+        _groups(report),
+        _differences(report),
+        _unscored(report),
+        _notes(report),
+        _facts(report),
     )
-    text = environment.get_template("markdown.md.j2").render(_view(report, gates))
-    return _without_gaps(text).encode()
+    return "\n\n".join("\n".join(part) for part in parts if part).encode() + b"\n"
 
 
-def _finalize(value: object) -> object:
-    """Accept only escaped text and numbers, so that a forgotten escape is an error, not a security hole."""
-    if isinstance(value, Markup | int):
-        return value
-    raise TypeError(f"the template was given {type(value).__name__}, not Markup")
+def _line(words: str, *values: Markup | int) -> Markup:
+    """Put escaped texts and numbers into a line. Plain text is an error: a forgotten escape is a security hole."""
+    if any(not isinstance(value, Markup | int) for value in values):
+        raise TypeError(f"a line was given plain text, not Markup: {words}")
+    return Markup(words).format(*values)  # noqa: S704 - the words are the grader's own
 
 
-def _without_gaps(text: str) -> str:
-    """Replace several empty lines by one."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        if line or (lines and lines[-1]):
-            lines.append(line)
-    return "\n".join(lines).strip("\n") + "\n"
-
-
-def _view(report: Report, gates: Sequence[GateResult]) -> dict[str, object]:
-    pairs = _pairs(report)
-    short = report.abbreviations
-    different = report.differences()
-    overall = [(name, None, pair) for (name, group), pair in pairs.items() if group is None]
-    grouped = [(name, _group(group, short), pair) for (name, group), pair in pairs.items() if group is not None]
-    facts = [(key, value) for key, value in provenance.made_with(report).items() if not _is_table(value)]
-    return {
-        "benchmark": code(report.benchmark),
-        "split": code(report.split),
-        "protocol": code(report.protocol),
-        "verdict": _verdict(gates),
-        "gates": _section(_gate, sorted(gates, key=_severity), 6_000, "gates are in the command's output"),
-        "metrics": _section(lambda row: _metric_row(*row), overall, 7_000, "metrics are in the results file"),
-        "groups": _section(lambda row: _metric_row(*row), grouped, 16_000, "metrics are in the results file"),
-        "samples": len(report.samples),
-        "differences": _section(
-            lambda sample: _difference(report, sample),
-            different,
-            15_000,
-            "samples are in the results file",
-            SHOWN_DIFFERENCES,
-        ),
-        "kinds": _kinds(report, different),
-        "mark": Markup(f" {OTHER_PYTHON}" if is_marked(report) else ""),  # noqa: S704 - a constant
-        "unscored": report.unscored,
-        "why_unscored": prose(why_unscored(report)),
-        "excluded_from": prose(excluded_from(report)),
-        "all_samples": prose(all_of(len(report.samples), "sample")),
-        "samples_counted": prose(counted(len(report.samples), "sample")),
-        "bounds": _section(_bound, _bounded(report), 4_000, "metrics are in the results file"),
-        "notes": _section(
-            lambda note: Markup("- ") + prose(note),
-            [note for note in (*readings.in_words(report), *provenance.notes(report)) if note.strip()],
-            4_000,
-            "notes are in the results file",
-        ),
-        "facts": _section(lambda fact: _fact(*fact), facts, 4_000, "facts are in the results file"),
-    }
-
-
-def _section(
+def _rows(
     row: Callable[[Item], Markup], items: Sequence[Item], share: int, what: str, most: int | None = None
-) -> Section:
-    """Keep the rows of the first items that fit into `share` bytes, at most `most`; `what` describes the others.
+) -> list[Markup]:
+    """Return the rows of the first items that fit into `share` bytes, at most `most`; `what` describes the others.
 
     No row is made that is not kept, except for the first that does not fit: a run can have thousands of differences.
     """
@@ -146,15 +94,20 @@ def _section(
             break
         kept.append(made)
     left = len(items) - len(kept)
-    cut = Markup("*… {} more {}.*").format(left, what)
-    return Section(rows=kept, all=len(items), cut=cut if left else Markup())
+    return [*kept, Markup(), Markup("*… {} more {}.*").format(left, what)] if left else kept
+
+
+def _folded(title: Markup, lines: Iterable[Markup]) -> list[Markup]:
+    return [_line("<details><summary>{}</summary>", title), Markup(), *lines, Markup(), Markup("</details>")]
 
 
 # --- gates ------------------------------------------------------------------------------------------------------
 
 
-def _severity(gate: GateResult) -> int:
-    return list(_STATES).index(gate.state)
+def _gates(gates: Sequence[GateResult]) -> list[Markup]:
+    worst_first = sorted(gates, key=lambda gate: list(_STATES).index(gate.state))
+    rows = _rows(_gate, worst_first, 6_000, "gates are in the command's output")
+    return [_line("### {}", _verdict(gates)), Markup(), *rows] if gates else []
 
 
 def _verdict(gates: Sequence[GateResult]) -> Markup:
@@ -162,52 +115,58 @@ def _verdict(gates: Sequence[GateResult]) -> Markup:
     if set(counts) <= {"met"}:
         return Markup("✅ Every gate is met")
     sign = "❌" if counts["failed"] else "⚠️"
-    return Markup("{} Gates: {}").format(
-        sign, Markup(", ").join(Markup("{} {}").format(counts[s], _words(s)) for s in _STATES if counts[s])
-    )
-
-
-def _words(state: State) -> Markup:
-    return Markup(_STATES[state].partition(" ")[2])  # noqa: S704 - a constant
+    words = (f"{counts[state]} {name.partition(' ')[2]}" for state, name in _STATES.items() if counts[state])
+    return Markup("{} Gates: {}").format(sign, ", ".join(words))
 
 
 def _gate(gate: GateResult) -> Markup:
-    state = Markup(_STATES[gate.state])  # noqa: S704 - a constant
-    return Markup("- **{}**: {}: {}").format(state, code(gate.gate), prose(gate.reason))
+    return _line("- **{}**: {}: {}", Markup(_STATES[gate.state]), code(gate.gate), prose(gate.reason))  # noqa: S704
 
 
 # --- metrics ----------------------------------------------------------------------------------------------------
 
 
-def _pairs(report: Report) -> dict[tuple[str, str | None], Pair]:
-    """Return the metrics by (name, group), sorted by name."""
+def _pairs(report: Report, *, grouped: bool) -> list[tuple[str, str | None, Pair]]:
+    """Return the overall metrics, or those of groups, as (name, group, both readings), sorted by name."""
     pairs = report.pairs()
     names = list(dict.fromkeys(name for name, _ in pairs))
-    return dict(sorted(pairs.items(), key=lambda item: names.index(item[0][0])))
+    found = [(name, group, pair) for (name, group), pair in pairs.items() if (group is not None) == grouped]
+    return sorted(found, key=lambda row: names.index(row[0]))
 
 
-def _group(group: str, abbreviations: dict[str, str]) -> Markup:
-    label = group.partition("=")[2]
-    short = abbreviations.get(label)
-    return code(f"{group} ({short})" if short else group)
+def _metrics(report: Report) -> list[Markup]:
+    overall = _pairs(report, grouped=False)
+    return [*_metric_table(report, overall, 7_000), Markup(), _READINGS] if overall else []
 
 
-def _metric_row(name: str, group: Markup | None, pair: Pair) -> Markup:
+def _groups(report: Report) -> list[Markup]:
+    grouped = _pairs(report, grouped=True)
+    table = _metric_table(report, grouped, 16_000, " group |", ":--|")
+    return _folded(_line("By group ({})", len(grouped)), table) if grouped else []
+
+
+def _metric_table(
+    report: Report, pairs: Sequence[tuple[str, str | None, Pair]], share: int, head: str = "", kind: str = ""
+) -> list[Markup]:
+    mark = f" {provenance.OTHER_PYTHON}" if provenance.is_marked(report) else ""
+    heads = f"| metric |{head} official{mark} | careful | 95 % interval (careful) | n |"
+    rows = _rows(lambda row: _metric_row(report, *row), pairs, share, "metrics are in the results file")
+    return [Markup(heads), Markup(f"|:--|{kind}--:|--:|--:|--:|"), *rows]  # noqa: S704 - constants
+
+
+def _metric_row(report: Report, name: str, group: str | None, pair: Pair) -> Markup:
     official, careful = pair
     one = careful or official
     assert one is not None
     is_plain = None in (official, careful) or is_same(official, careful)
     figure = in_percent(careful) if is_plain else Markup("**{}**").format(in_percent(careful))
-    names = [code(name)] if group is None else [code(name), group]
+    names = [code(name)] if group is None else [code(name), _group(group, report.abbreviations)]
     return _row([*names, in_percent(official), figure, interval(one), str(one.n)])
 
 
-def _bounded(report: Report) -> list[Metric]:
-    return [metric for metric in report.metrics if metric.group is None and metric.bounds is not msgspec.UNSET]
-
-
-def _bound(metric: Metric) -> Markup:
-    return Markup("- {} ({}): {}").format(code(metric.name), metric.reading, bounds_in_words(metric))
+def _group(group: str, abbreviations: Mapping[str, str]) -> Markup:
+    short = abbreviations.get(group.partition("=")[2])
+    return code(f"{group} ({short})" if short else group)
 
 
 def _row(cells: Iterable[str]) -> Markup:
@@ -217,12 +176,23 @@ def _row(cells: Iterable[str]) -> Markup:
 # --- samples and facts ------------------------------------------------------------------------------------------
 
 
-def _kinds(report: Report, different: Sequence[SampleResult]) -> Markup:
+def _differences(report: Report) -> list[Markup]:
+    different, total = report.differences(), len(report.samples)
+    if not different:
+        agreed = _line("Official and careful agree on {}.", prose(all_of(total, "sample")))
+        return [agreed] if total else []
     counts = Counter((outcome(report, s.official), outcome(report, s.careful)) for s in different)
-    return Markup(", ").join(
-        Markup("{} {} to {}").format(n, code(official), code(careful))
-        for (official, careful), n in counts.most_common(MOST_KINDS)
-    )
+    kinds = (_line("{} {} to {}", n, code(a), code(b)) for (a, b), n in counts.most_common(MOST_KINDS))
+    rest = "samples are in the results file"
+    return [
+        _line("### Official and careful differ on {} of {} samples", len(different), total),
+        Markup(),
+        Markup(", ").join(kinds),
+        Markup(),
+        Markup("| sample | official | careful | evidence |"),
+        Markup("|:--|:--|:--|:--|"),
+        *_rows(lambda sample: _difference(report, sample), different, 15_000, rest, SHOWN_DIFFERENCES),
+    ]
 
 
 def _difference(report: Report, sample: SampleResult) -> Markup:
@@ -252,6 +222,39 @@ def _sentence(text: str, most: int = 200) -> Markup:
     return shown if str(shown) == cut(text, most) else code(text, most)
 
 
+def _unscored(report: Report) -> list[Markup]:
+    if not report.unscored:
+        return []
+    bounded = [metric for metric in report.metrics if metric.group is None and metric.bounds is not msgspec.UNSET]
+    return [
+        _line("### {} of {} unscored", report.unscored, prose(counted(len(report.samples), "sample"))),
+        Markup(),
+        _line(
+            "Why: {}. Excluded from {}. Worst case (all wrong) to best case (all correct):",
+            prose(why_unscored(report)),
+            prose(excluded_from(report)),
+        ),
+        Markup(),
+        *_rows(_bound, bounded, 4_000, "metrics are in the results file"),
+    ]
+
+
+def _bound(metric: Metric) -> Markup:
+    return Markup("- {} ({}): {}").format(code(metric.name), metric.reading, bounds_in_words(metric))
+
+
+def _notes(report: Report) -> list[Markup]:
+    notes = [note for note in (*readings.in_words(report), *provenance.notes(report)) if note.strip()]
+    rows = _rows(lambda note: _line("- {}", prose(note)), notes, 4_000, "notes are in the results file")
+    return [Markup("### Notes"), Markup(), *rows] if notes else []
+
+
+def _facts(report: Report) -> list[Markup]:
+    facts = [(key, value) for key, value in provenance.made_with(report).items() if not _is_table(value)]
+    rows = _rows(lambda fact: _fact(*fact), facts, 4_000, "facts are in the results file")
+    return _folded(Markup("How it was made"), rows) if facts else []
+
+
 def _is_table(value: object) -> bool:
     """Return whether a value is a large table, which only the results file shows."""
     return isinstance(value, dict) and (len(value) > 6 or any(isinstance(part, dict | list) for part in value.values()))
@@ -260,3 +263,75 @@ def _is_table(value: object) -> bool:
 def _fact(key: str, value: object) -> Markup:
     shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return Markup("- {}: {}").format(code(key), code(shown, 200))
+
+
+# --- a document -------------------------------------------------------------------------------------------------
+
+
+def of_runs(document: Document) -> bytes:
+    """Return a document, with the reports of its files as far as they fit."""
+    lines = [f"## grade: {code(document.title)}", ""] if document.title else []
+    for section in document.sections:
+        lines += ["", f"### {code(section.title)}", ""] if section.title else []
+        lines += _section(section)
+    return _with_reports(("\n".join(lines).strip() + "\n").encode(), document.files)
+
+
+def _section(section: Section) -> Iterator[str]:
+    is_first = True
+    for part in section.texts():
+        if isinstance(part, str):
+            yield f"- {prose(part)}"
+        else:
+            yield from _chart(part) if isinstance(part, Chart) else _table(part, has_title=not is_first)
+            is_first = False
+
+
+def _chart(chart: Chart) -> list[str]:
+    return [f"{chart.reading}: `{bars(chart)}`", ""]
+
+
+def _table(table: Table, *, has_title: bool) -> Iterator[str]:
+    yield ""
+    if has_title:
+        yield f"**{prose(table.title)}**"
+        yield ""
+    yield f"| {' | '.join(map(_head, table.columns))} |"
+    yield f"| {' | '.join('--:' if column.kind == 'number' else ':--' for column in table.columns)} |"
+    rows = table.rows[:MOST_ROWS] if table.is_list else table.rows
+    for row in rows:
+        yield f"| {' | '.join(_cell(cell, column) for cell, column in zip(row, table.columns, strict=True))} |"
+    yield ""
+    if left := len(table.rows) - len(rows):
+        yield f"*… {left} more are in the .json.*"
+        yield ""
+    if table.note:
+        yield str(prose(table.note))
+        yield ""
+
+
+def _head(column: Column) -> str:
+    return str(prose(column.name))
+
+
+def _cell(cell: Cell, column: Column) -> str:
+    if column.kind == "name":
+        return str(code(cell.text))
+    # Two stars would mark emphasis.
+    text = cell.text.replace("*", "\\*").replace("<", "&lt;")
+    shown = f"**{text}**" if cell.tone == "strong" and text else text
+    return f"{shown} <sup>{cell.letters}</sup>" if cell.letters else shown
+
+
+def _with_reports(text: bytes, files: Sequence[GradedFile]) -> bytes:
+    left_out = 0
+    for one in files:
+        part = f"\n# {code(one.file)}\n\n".encode()
+        part += render(one.report, one.gates) if one.report is not None else f"{code(one.problem)}\n".encode()
+        if len(text) + len(part) > MOST_BYTES:
+            left_out += 1
+        else:
+            text += part
+    if left_out:
+        text += f"\nThe reports of {left_out} more files are left out here; their results files have them.\n".encode()
+    return text

@@ -13,6 +13,8 @@ from grader.scorers.registry import scorer_of
 if TYPE_CHECKING:
     from grader.results import CanaryProvenance, Report, SelftestProvenance
 
+OTHER_PYTHON = "†"
+"""Marks official values that were measured with another Python than the official one."""
 _COUNTED = {"reference": "references pass", "wording": "correct answers are read"}
 """Kind of probe that a note mentions -> text after its count."""
 _UNITS = (("day", 86400), ("h", 3600), ("min", 60))
@@ -35,6 +37,11 @@ def made_with(report: Report) -> dict[str, Any]:
     if report.baselines:
         found["baselines"] = report.baselines
     return {name: value for name, value in found.items() if value not in (None, "", {}, [])}
+
+
+def is_marked(report: Report) -> bool:
+    """Return whether the official values were measured with another Python than the official one."""
+    return report.provenance.sandbox is not None and report.provenance.sandbox.has_another_python
 
 
 def notes(report: Report, now: datetime | None = None) -> list[str]:

@@ -10,8 +10,8 @@ import msgspec
 
 from grader.predictions.record import all_of, counted
 from grader.reports import provenance
-from grader.reports.runs.document import Cell, Column, Table
-from grader.reports.runs.terminal import drawn
+from grader.reports.document import Cell, Column, Table
+from grader.reports.terminal import console_on, drawn
 from grader.reports.text import clean, cut
 from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import excluded_from, in_percent, is_same
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 SHOWN_DIFFERENCES = 10
 LONGEST_REASON = 200
-OTHER_PYTHON = "†"
-"""Marks official values that were measured with another Python than the official one."""
 MOST_GROUPS = 8
 """More groups than this are only shown on request."""
 
@@ -38,10 +36,8 @@ def render(
 
     `now`: the current time, if the run has just ended. `groups`: show all groups, however many there are.
     """
-    from rich.console import Console
-
     text = io.StringIO()
-    console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
+    console = console_on(text, width, colour=colour)
     title = clean(f"{report.benchmark} · {report.split} · {report.protocol}")
     console.print(*_table(report, title, "metric", report.overall(), width))
     for part in _groups(report, width, everything=groups):
@@ -73,7 +69,7 @@ def _groups(report: Report, width: int, *, everything: bool) -> list[object]:
 
 def _table(report: Report, title: str, names: str, pairs: Mapping[str, Pair], width: int) -> Iterator[object]:
     """Yield the table of metrics."""
-    mark = f" {OTHER_PYTHON}" if is_marked(report) else ""
+    mark = f" {provenance.OTHER_PYTHON}" if provenance.is_marked(report) else ""
     heads = (f"official{mark}", "careful", "95 % interval (careful)", "n")
     columns = [Column(name=names, kind="name"), *(Column(name=head) for head in heads)]
     rows = []
@@ -84,11 +80,6 @@ def _table(report: Report, title: str, names: str, pairs: Mapping[str, Pair], wi
         texts = (name, _figure(official), _figure(careful), interval(shown), str(shown.n))
         rows.append([Cell(text=text, tone="strong" if is_bold else "") for text in texts])
     return drawn(Table(title=title, columns=columns, rows=rows), title, width)
-
-
-def is_marked(report: Report) -> bool:
-    """Return whether the official values were measured with another Python than the official one."""
-    return report.provenance.sandbox is not None and report.provenance.sandbox.has_another_python
 
 
 def _figure(metric: Metric | None) -> str:

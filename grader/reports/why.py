@@ -1,4 +1,4 @@
-"""Why the readings of a sample differ, and why samples are unscored, in sentences: the same ones in every format."""
+"""What the readings are, why they differ, and why samples are unscored, in sentences: the same ones in every format."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from grader import resources
 from grader.reports.text import clean
 from grader.results import READINGS, Outcome
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from grader.results import Metric, Reading, Report, SampleResult
 
@@ -91,3 +92,26 @@ def _cause(sample: SampleResult) -> str:
             by_detail = "not judged" if reading.detail.startswith("the judge's word") else INFRASTRUCTURE
             return _CAUSES.get(reading.rule_name, by_detail)
     return ""
+
+
+_PUBLISHED = "of the published scorer, bug for bug"
+_OWN = "of the rules that the benchmark's protocol names"
+
+
+def about_readings(benchmarks: Iterable[str]) -> str:
+    """Return the sentences above a table of metrics of these benchmarks, given by id."""
+    official = _PUBLISHED if set(benchmarks) <= set(resources.bundled_benchmarks()) else _OWN
+    return (
+        f"In percent, with 95 % intervals. Official is the verdict {official}; careful is the verdict of an attentive "
+        "person."
+    )
+
+
+def about_official(benchmark: str) -> str:
+    """Return the explanation of the official reading of a benchmark, given by id."""
+    if benchmark in resources.bundled_benchmarks():
+        return (
+            "The verdict of the benchmark's published scorer, bug for bug, under the protocol named above. Compare "
+            "this number with a leaderboard."
+        )
+    return "The verdict of the rules that the protocol named above stands for. This benchmark has no published scorer."

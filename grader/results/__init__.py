@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -22,9 +22,6 @@ from grader.results.provenance import (
 )
 from grader.results.provenance import FirstDifference as FirstDifference
 from grader.results.provenance import Part as Part
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = [
     "READINGS",
@@ -265,12 +262,14 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Notes for the reader (missing passes, baselines, ...)."""
 
     def __str__(self) -> str:
-        """Return the overall metrics as a short table."""
+        """Return the overall metrics, one on a line."""
         title = [name for name in (self.benchmark, self.split, self.protocol, self.model) if name]
         counts = f"{len(self.samples)} samples; official and careful differ on {len(self.differences())}"
         if self.unscored:
             counts += f"; {self.unscored} unscored"
-        return _table(title, [_cells(name, *pair) for name, pair in self.overall().items()], counts)
+        metrics = [_in_a_line(name, *pair) for name, pair in self.overall().items()]
+        more = [f"... and {len(metrics) - _MOST_METRICS} more metrics"] if len(metrics) > _MOST_METRICS else []
+        return "\n".join([" · ".join(map(_cut, title)), *metrics[:_MOST_METRICS], *more, counts])
 
     def __repr__(self) -> str:
         """Return one line: all samples of a run would be megabytes of text."""
@@ -336,30 +335,13 @@ def by_observation(samples: Iterable[SampleResult]) -> dict[str, list[SampleResu
 
 _MOST_METRICS = 20
 _MOST_CHARACTERS = 60
-_HEAD = ("metric", "official", "careful", "95 % interval (careful)", "n")
 
 
-def _table(title: Sequence[str], metrics: Sequence[Sequence[str]], counts: str) -> str:
-    """Return a title, the metrics as a table, and a last line."""
-    lines = [" · ".join(map(_cut, title)), *_aligned([_HEAD, *metrics[:_MOST_METRICS]])]
-    if len(metrics) > _MOST_METRICS:
-        lines.append(f"... and {len(metrics) - _MOST_METRICS} more metrics")
-    return "\n".join([*lines, counts])
-
-
-def _cells(name: str, official: Metric | None, careful: Metric | None) -> tuple[str, ...]:
+def _in_a_line(name: str, official: Metric | None, careful: Metric | None) -> str:
     shown = careful or official
     assert shown is not None
-    interval = "" if shown.ci95 is None else f"{shown.ci95[0]:.1f} to {shown.ci95[1]:.1f}"
-    return _cut(name), in_percent(official), in_percent(careful), interval, str(shown.n)
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.rjust(width) if at else cell.ljust(width) for at, (cell, width) in enumerate(pairs)).rstrip()
-        for pairs in (list(zip(row, widths, strict=True)) for row in rows)
-    ]
+    interval = "" if shown.ci95 is None else f", 95 % interval {shown.ci95[0]:.1f} to {shown.ci95[1]:.1f}"
+    return f"{_cut(name)}: official {in_percent(official)}, careful {in_percent(careful)}{interval}, n {shown.n}"
 
 
 def _cut(text: str) -> str:

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
-import struct
-import subprocess
-import sys
-import termios
 from pathlib import Path
 
 from tests.acceptance.command import grade
@@ -53,38 +46,3 @@ def test_a_benchmark_in_capitals_gets_the_right_spelling() -> None:
 def test_a_task_that_is_not_there_is_told() -> None:
     said = grade("show", "vstar", "99", "--data", VSTAR / "questions.jsonl", "--as-asked")
     assert (said.returncode, "the benchmark has no such question" in said.stderr) == (2, True)
-
-
-def on_a_terminal(answer: bytes) -> bytes:
-    """Return what the command writes to a terminal that answers its questions so."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 800, 1000))
-    words = ["show", "vstar", "0", "--data", str(VSTAR / "questions.jsonl"), "--as-asked"]
-    environment = {**os.environ, "TERM": "xterm-256color"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "grader", *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
-    ) as process:
-        os.close(theirs)
-        seen = b""
-        answered = False
-        while True:
-            try:
-                got = os.read(ours, 65536)
-            except OSError:
-                break
-            if not got:
-                break
-            seen += got
-            if b"\x1b[c" in seen and not answered:
-                os.write(ours, answer)
-                answered = True
-        process.wait()
-    os.close(ours)
-    return seen
-
-
-def test_a_terminal_with_sixel_gets_the_picture_and_another_one_does_not() -> None:
-    assert b"\x1bP" in on_a_terminal(b"\x1b[?62;4c")
-    without = on_a_terminal(b"\x1b[?62;22c")
-    assert b"\x1bP" not in without
-    assert b"image: image/png, 420 x 280 pixels" in without

@@ -6,7 +6,7 @@ import pytest
 
 from grader.commands import progress
 from grader.commands import progress as progress_lines
-from grader.commands.progress import RequestLines, described, duration
+from grader.commands.progress import Lines, described, duration
 from grader.inference.events import Progress
 from grader.models.replies import Usage
 
@@ -83,7 +83,7 @@ def test_a_line_that_says_the_same_as_the_last_one_is_not_written(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress_lines, "LINE_SECONDS", 0)
-    lines = RequestLines(quiet=False)
+    lines = Lines(quiet=False)
     for done in (0, 0, 0, 1, 1, 2):
         lines.progress(Progress(total=5, before=0, done=done, in_flight=1))
     assert [line.split(",")[0] for line in capfd.readouterr().err.splitlines()] == [
@@ -97,7 +97,7 @@ def test_a_time_is_told_in_the_unit_that_suits_it(seconds: float, said: str) -> 
 
 
 def test_quiet_keeps_warnings_only(capfd: pytest.CaptureFixture[str]) -> None:
-    with RequestLines(quiet=True) as lines:
+    with Lines(quiet=True) as lines:
         lines.message("chatter")
         lines.warning("trouble")
     assert capfd.readouterr().err == "trouble\n"

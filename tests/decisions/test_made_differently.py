@@ -11,7 +11,8 @@ from grader.decisions.gate import judge
 from grader.decisions.made_differently import differences, in_words
 from grader.decisions.thresholds import MaxDrop
 from grader.errors import UsageError
-from grader.reports.runs import comparison, terminal
+from grader.reports import terminal
+from grader.reports.runs import comparison
 from grader.results import (
     READINGS,
     JudgeProvenance,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from grader.errors import InputError
-from grader.reports.junit import render
+from grader.reports.junit import make
 from grader.results import Calls, FirstDifference, Metric, Outcome, Reading, write_facts
 from grader.scorers.choice.facts import SampleFacts, UnitOutcome
 from tests.reports import made_reports as made
@@ -70,7 +70,7 @@ def test_a_suite_a_category_and_a_case_a_task() -> None:
         made.gate("drop <= 1", "inconclusive", "3 items decide nothing"),
     ]
     assert (
-        render(report, gates).decode()
+        make(report, None, gates).decode()
         == """\
 <?xml version="1.0" encoding="utf-8"?>
 <testsuites name="grade vstar" tests="6" failures="2" errors="1" skipped="1" time="0.75">
@@ -120,14 +120,14 @@ q3 #0: unscored: no sandbox</skipped>
 
 
 def test_without_categories_the_benchmark_is_the_suite() -> None:
-    root = parsed(render(made.report([made.sample("q", made.read("correct"))])))
+    root = parsed(make(made.report([made.sample("q", made.read("correct"))]), None))
     assert [(suite.get("name"), case.get("classname")) for suite in root for case in suite.iter("testcase")] == [
         ("vstar", "vstar")
     ]
 
 
 def test_a_report_without_samples_has_no_suites() -> None:
-    assert list(parsed(render(made.report()))) == []
+    assert list(parsed(make(made.report(), None))) == []
 
 
 @pytest.mark.parametrize(
@@ -152,27 +152,27 @@ def test_a_task_fails_where_none_of_its_samples_passes_and_is_skipped_where_a_lo
     outcomes: list[str], expected: str
 ) -> None:
     samples = [made.sample("q", made.read(outcome), number=number) for number, outcome in enumerate(outcomes)]
-    assert verdict(render(made.report(samples, scorer="circular"))) == expected
+    assert verdict(make(made.report(samples, scorer="circular"), None)) == expected
 
 
 def test_part_of_the_credit_is_not_a_pass() -> None:
     half = Reading(outcome=Outcome.CORRECT, credit=0.5)
-    assert verdict(render(made.report([made.sample("q", half)]))) == "failure: correct"
+    assert verdict(make(made.report([made.sample("q", half)]), None)) == "failure: correct"
 
 
 def test_a_question_of_several_rows_passes_where_a_round_of_them_is_all_right() -> None:
     right, wrong = made.read("correct"), made.read("wrong", "A")
     one = [made.sample("u/a", right, unit="u"), made.sample("u/b", wrong, unit="u")]
-    assert verdict(render(made.report(one))) == "failure: 1 of 2 right: 1 wrong"
+    assert verdict(make(made.report(one), None)) == "failure: 1 of 2 right: 1 wrong"
     mixed = [*one, made.sample("u/a", wrong, unit="u", number=1), made.sample("u/b", right, unit="u", number=1)]
-    assert verdict(render(made.report(mixed))) == (
+    assert verdict(make(made.report(mixed), None)) == (
         "failure: 0 of 2 rounds pass: 2 wrong | system-out: 0 of 2 rounds pass"
     )
     third = [*mixed, made.sample("u/a", right, unit="u", number=2), made.sample("u/b", right, unit="u", number=2)]
-    assert verdict(render(made.report(third))) == "system-out: 1 of 3 rounds pass"
+    assert verdict(make(made.report(third), None)) == "system-out: 1 of 3 rounds pass"
     # The second round has one of the two rows: right as it is, it is no whole round.
     partial = [*one, made.sample("u/a", right, unit="u", number=1)]
-    assert verdict(render(made.report(partial))).startswith("failure: 0 of 2 rounds pass")
+    assert verdict(make(made.report(partial), None)).startswith("failure: 0 of 2 rounds pass")
 
 
 @pytest.mark.parametrize(("said", "expected"), [("correct", "passed"), ("wrong", "failure: 1 of 2 right: 1 no_answer")])
@@ -181,7 +181,7 @@ def test_of_a_circular_question_the_scorer_has_the_word(said: str, expected: str
     passes = [made.read("correct", "A"), made.read("no_answer", rule="missing")]
     facts = write_facts(SampleFacts(gold="A", question=UnitOutcome(official=Outcome(said), careful=Outcome(said))))
     samples = [made.sample(str(1 + n * 1_000_000), reading, unit="1", facts=facts) for n, reading in enumerate(passes)]
-    assert verdict(render(made.report(samples, scorer="circular"))) == expected
+    assert verdict(make(made.report(samples, scorer="circular"), None)) == expected
 
 
 @pytest.mark.parametrize(
@@ -195,27 +195,27 @@ def test_the_reading_that_was_asked_for_decides_and_the_other_is_named_where_it_
     reading: str, expected: str
 ) -> None:
     report = made.report([made.sample("q", made.read("passed"), made.read("suspect"))])
-    assert verdict(render(report, (), reading)) == expected  # type: ignore[arg-type]
+    assert verdict(make(report, None, (), reading=reading)) == expected  # type: ignore[arg-type]
 
 
 def test_records_that_contradict_themselves_still_make_a_report() -> None:
     right = made.read("correct")
     apart = [made.sample("u/a", right, unit="u"), made.sample("u/b", right, unit="u", number=1)]
-    assert verdict(render(made.report(apart))).startswith("failure: 0 of 2 rounds pass: ")
+    assert verdict(make(made.report(apart), None)).startswith("failure: 0 of 2 rounds pass: ")
     lost = UnitOutcome(official=Outcome.UNSCORED, careful=Outcome.UNSCORED)
     said = [made.sample("q", right, facts=write_facts(SampleFacts(question=lost)))]
-    assert verdict(render(made.report(said, scorer="circular"))).startswith("skipped: unscored")
+    assert verdict(make(made.report(said, scorer="circular"), None)).startswith("skipped: unscored")
 
 
 def test_facts_that_no_scorer_writes_are_an_input_error_that_names_the_sample() -> None:
     damaged = [made.sample("q", made.read("correct"), facts=msgspec.Raw(b'{"question": "?"}'))]
     with pytest.raises(InputError, match=r"^sample q #0: .*; grade the predictions again$"):
-        render(made.report(damaged, scorer="circular"))
+        make(made.report(damaged, scorer="circular"), None)
 
 
 def test_details_are_bounded() -> None:
     samples = [made.sample("q", made.read("failed", detail="x" * 10_000), number=n) for n in range(200)]
-    [failure] = parsed(render(made.report(samples))).iter("failure")
+    [failure] = parsed(make(made.report(samples), None)).iter("failure")
     assert failure.text is not None
     assert len(failure.text) < 45_000
     assert failure.text.endswith("\n... 180 more; all are in the results file.")
@@ -233,13 +233,13 @@ def test_details_are_bounded() -> None:
     ],
 )
 def test_untrusted_text_comes_back_as_text(text: str, shown: str) -> None:
-    [case] = parsed(render(made.report([made.sample("q", made.read("failed", detail=text))]))).iter("testcase")
+    [case] = parsed(make(made.report([made.sample("q", made.read("failed", detail=text))]), None)).iter("testcase")
     assert case.findtext("failure") == f"q #0: failed: {shown}"
 
 
 @given(made.any_text)
 def test_any_text_anywhere_leaves_a_document_that_parses_with_the_same_structure(text: str) -> None:
-    root = parsed(render(made.hostile_report(text), made.hostile_gates(text)))
+    root = parsed(make(made.hostile_report(text), None, made.hostile_gates(text)))
     assert len(root[0].findall("testcase")) == 4
     assert len(list(root.iter("testcase"))) == 6
 
@@ -247,7 +247,7 @@ def test_any_text_anywhere_leaves_a_document_that_parses_with_the_same_structure
 @pytest.mark.parametrize("benchmark", made.SAMPLES)
 def test_real_reports_have_a_case_a_unit_and_as_many_passes_as_the_metric_counts(benchmark: str) -> None:
     report = made.of_sample(benchmark)
-    root = parsed(render(report))
+    root = parsed(make(report, None))
     cases = list(root.iter("testcase"))
     assert sorted(case.get("name", "") for case in cases) == sorted({sample.cluster for sample in report.samples})
     passed = sum(case.find("failure") is None and case.find("skipped") is None for case in cases)
@@ -265,7 +265,7 @@ def test_real_reports_have_a_case_a_unit_and_as_many_passes_as_the_metric_counts
 
 def test_samples_of_a_results_file_without_optional_fields_are_enough() -> None:
     bare = msgspec.structs.replace(made.sample("q", made.read("wrong", "B", "", "")), seconds=0.0)
-    [case] = parsed(render(made.report([bare]))).iter("testcase")
+    [case] = parsed(make(made.report([bare]), None)).iter("testcase")
     assert case.findtext("failure") == "q #0: wrong (answer B)"
 
 
@@ -275,7 +275,7 @@ def test_a_failure_has_the_first_call_that_is_answered_in_another_way() -> None:
     wrong = made.sample("q1", made.read("failed", detail="a test fails"), calls=calls)
     named = made.sample("q2", made.read("suspect", detail="passes, but solution(3) returned 5"), calls=calls)
     right = made.sample("q3", made.read("passed"), calls=calls)
-    root = parsed(render(made.report([wrong, named, right])))
+    root = parsed(make(made.report([wrong, named, right]), None))
     assert [failure.text for failure in root.iter("failure")] == [
         "q1 #0: failed: a test fails\n  solution(3) returned 5, expected 6",
         "q2 #0: suspect: passes, but solution(3) returned 5",

@@ -200,15 +200,6 @@ def test_the_heading_says_what_became_of_the_gates(states: list[str], heading: s
 
 
 @pytest.mark.parametrize("parser", PARSERS)
-@pytest.mark.parametrize("text", made.HOSTILE)
-def test_hostile_text_is_shown_as_it_is_and_does_nothing(text: str, parser: str) -> None:
-    page = Page(PARSERS[parser](render(made.hostile_report(text), made.hostile_gates(text)).decode()))
-    check_inert(page)
-    assert page.texts["h2"] == ["grade: {0} · {0} · {0}".format(shown(text)[:120]).strip()]
-    assert page.elements.count("th") + page.elements.count("td") == 2 * 5 + 2 * 6 + 3 * 4
-
-
-@pytest.mark.parametrize("parser", PARSERS)
 @settings(deadline=None)
 @given(text=made.any_text)
 def test_any_text_is_shown_as_it_is_and_does_nothing(parser: str, text: str) -> None:
@@ -309,7 +300,7 @@ def test_twenty_differences_are_shown_and_the_rest_counted() -> None:
 
 def test_a_value_that_nobody_escaped_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(markdown, "code", lambda text, limit=0: str(text))
-    with pytest.raises(TypeError, match="the template was given str, not Markup"):
+    with pytest.raises(TypeError, match="a line was given plain text, not Markup"):
         render(made.report())
 
 

@@ -48,32 +48,6 @@ def test_a_choice_run_has_questions_options_gold_images_and_outputs(graded) -> N
     assert found.tasks.keys() == {s.qid for s in report.samples}
 
 
-def test_a_circular_run_has_a_question_for_every_pass_and_the_passes_share_an_image(graded) -> None:
-    folder, data = graded("mmbench")
-    _, found = _load(folder / "predictions_results.json", data)
-    assert (found.whole_units, found.runs_programs) == (True, False)
-    assert found.gaps == []
-    passes = [found.tasks[qid] for qid in ("11", "1000011", "2000011", "3000011")]
-    assert [question.gold for question in passes] == ["B", "C", "D", "A"]
-    assert {question.options[question.gold] for question in passes} == {"pixel art"}
-    assert len({found.image_of[question.id] for question in passes}) == 1
-    assert found.images[found.image_of["11"]].startswith(b"\x89PNG")
-
-
-def test_a_mr_ben_row_shows_the_solution_under_review_and_what_is_wrong_with_it(graded) -> None:
-    folder, data = graded("mr-ben")
-    _, found = _load(folder / "predictions_results.json", data)
-    question = found.tasks["math-1/writer-a"]
-    assert question.gold == "incorrect; first error in step 2"
-    assert [(block.kind, block.title) for block in question.blocks] == [
-        ("text", "Options"),
-        ("text", "Solution under review"),
-        ("text", "Error, as annotated"),
-        ("text", "First wrong step, rectified"),
-    ]
-    assert found.tasks["math-1/writer-b"].gold == "correct"
-
-
 def test_predictions_that_changed_since_are_not_shown_and_the_report_says_so(graded, tmp_path: Path) -> None:
     folder, data = graded("vstar")
     for name in ("predictions.json", "predictions_results.json"):

@@ -26,12 +26,11 @@ def report(samples: int = 3, metrics: int = 1, name: str = "vstar") -> Report:
     )
 
 
-def test_it_prints_as_a_table_of_the_overall_metrics() -> None:
+def test_it_prints_the_overall_metrics() -> None:
     assert str(report(metrics=2)).splitlines() == [
         "vstar · test · p · tiny-1",
-        "metric  official  careful  95 % interval (careful)  n",
-        "m0          30.0     70.0             10.0 to 80.2  3",
-        "m1          30.0        –             10.0 to 80.2  3",
+        "m0: official 30.0, careful 70.0, 95 % interval 10.0 to 80.2, n 3",
+        "m1: official 30.0, careful –, 95 % interval 10.0 to 80.2, n 3",
         "3 samples; official and careful differ on 2; 1 unscored",
     ]
 

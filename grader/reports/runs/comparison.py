@@ -1,11 +1,11 @@
-"""The document of a comparison of two runs. The HTML page of a comparison is `grader.reports.side_by_side`."""
+"""The document of a comparison of two runs. The HTML page of a comparison is `grader.reports.html.side_by_side`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from grader.reports.runs.document import Cell, Column, Document, Section, Table, p_value, page_of
+from grader.reports.document import Cell, Column, Document, Section, Table, p_value, page_of
 from grader.statistics.paired import detectable_in_words
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.reports.csv import records
-from grader.reports.runs.document import Column, Document, GradedFile, Section, Table, cells, interval, value
+from grader.reports.document import Column, Document, GradedFile, Section, Table, cells, interval, value
 from grader.results.file import encode_report
 
 if TYPE_CHECKING:

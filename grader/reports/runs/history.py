@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from grader.predictions.record import counted
-from grader.reports.runs.comparison import changed
-from grader.reports.runs.document import (
+from grader.reports.document import (
     Cell,
     Chart,
     Column,
@@ -19,6 +18,7 @@ from grader.reports.runs.document import (
     page_of,
     value,
 )
+from grader.reports.runs.comparison import changed
 from grader.results import READINGS
 from grader.statistics.paired import LEVEL
 

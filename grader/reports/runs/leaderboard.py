@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader.predictions.record import counted
-from grader.reports.runs.document import (
+from grader.reports.document import (
     NOTHING,
     Cell,
     Column,
@@ -20,7 +20,7 @@ from grader.reports.runs.document import (
     signed,
     value,
 )
-from grader.reports.web import figures
+from grader.reports.why import about_readings
 from grader.results import READINGS
 from grader.statistics.corrections import letters
 
@@ -48,7 +48,7 @@ def document(made: Leaderboard, folder: Path | None = None) -> Document:
             ", ".join(dict.fromkeys(board.title for board in made.boards)),
             f"ordered by the {made.reading} reading",
         ],
-        lead=figures.lead(board.benchmark for board in made.boards),
+        lead=about_readings(board.benchmark for board in made.boards),
         sections=[*overview, *(_board(board, made, folder) for board in made.boards)],
         records=lambda: (
             row for board in made.boards for ranking in board.rankings for row in _records(board, ranking)

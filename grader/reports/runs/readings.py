@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.predictions.record import counted
-from grader.reports.runs.document import NOTHING, Column, Document, Section, Table, cells
+from grader.reports.document import NOTHING, Column, Document, Section, Table, cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -1,15 +1,22 @@
-"""The data of one item for the page: its question, and the output, readings and program of each sample."""
+"""The data of pages with one run or several: an item's question, outputs, readings and programs; and the metrics."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from grader.reports.web.highlight import lines
+from grader.reports.web.packing import finite
+from grader.reports.why import about_readings
 from grader.results import Outcome, Reading, SampleResult
+from grader.scorers import declarations
 
 if TYPE_CHECKING:
     from grader.reports.material import Material
     from grader.reports.web.texts import Texts
+    from grader.results import Metric, Report
     from grader.scorers.interface import Program
     from grader.scorers.registry import AnyScorer
     from grader.task import Task
@@ -23,6 +30,23 @@ class Page:
 
     def __init__(self, material: Material, places: dict[str, int], texts: Texts, scorer: AnyScorer) -> None:
         self.material, self.places, self.texts, self.scorer = material, places, texts, scorer
+
+
+def head(report: Report, material: Material, scorer: AnyScorer) -> dict[str, object]:
+    """Return what the index of every page begins with."""
+    return {
+        "benchmark": report.benchmark,
+        "name": declarations.name_of(report),
+        "lead": about_readings([report.benchmark]),
+        "glossary": dict(scorer.glossary),
+        "words": dict(scorer.outcome_names),
+        "split": report.split,
+        "protocol": report.protocol,
+        "runsPrograms": material.runs_programs,
+        "unit": material.unit,
+        "baselines": finite(report.baselines),
+        "abbreviations": report.abbreviations,
+    }
 
 
 class Lines:
@@ -122,4 +146,26 @@ def _reading(sample: SampleResult, reading: Reading, texts: Texts) -> dict[str, 
         span = texts.span(sample.qid, sample.sample, reading.span)
         if span is not None:
             made["span"] = span
+    return made
+
+
+# --- metrics ----------------------------------------------------------------------------------------------------
+
+
+def breakdown(report: Report) -> list[dict[str, object]]:
+    """Return one row per metric and group, in the report's order, overall metrics first."""
+    rows: list[dict[str, object]] = [
+        {"name": name, "group": group} | {metric.reading: _figure(metric) for metric in pair if metric is not None}
+        for (name, group), pair in report.pairs().items()
+    ]
+    return sorted(rows, key=lambda row: row["group"] is not None)
+
+
+def _figure(metric: Metric) -> dict[str, object]:
+    value = metric.value if metric.value is not None and math.isfinite(metric.value) else None
+    made: dict[str, object] = {"value": value, "n": metric.n}
+    if metric.ci95 is not None:
+        made["ci"] = metric.ci95
+    if metric.bounds is not msgspec.UNSET:
+        made["bounds"] = metric.bounds
     return made

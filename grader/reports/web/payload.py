@@ -8,14 +8,12 @@ import msgspec
 
 from grader.decisions.readings import in_words as readings_in_words
 from grader.reports import provenance
-from grader.reports.table import OTHER_PYTHON, is_marked
-from grader.reports.web import figures, images
-from grader.reports.web.items import BLURB, Lines, Page, blurb, question, sample_of
+from grader.reports.web import images
+from grader.reports.web.items import BLURB, Lines, Page, blurb, breakdown, head, question, sample_of
 from grader.reports.web.packing import AIM, Numbers, Payload, chunked, finite, pack, thumbnails_of
 from grader.reports.web.texts import Texts
-from grader.reports.why import why_unscored
+from grader.reports.why import about_official, why_unscored
 from grader.results import READINGS, SampleResult, excluded_from
-from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -61,39 +59,29 @@ def build(report: Report, material: Material) -> Payload:
     if broken:
         gaps.append({"what": "images", "why": f"{broken} of {len(found)} images cannot be read."})
     index = {
-        **_head(report, material),
+        **_head(report, material, scorer),
         "gaps": gaps,
         "sizes": [image[1:] if image else None for image in found],
-        "breakdown": figures.breakdown(report),
+        "breakdown": breakdown(report),
         **_columns(report, items, material, where, scorer),
     }
     return Payload(index=pack(index), chunks=chunks, images=[image[0] if image else "" for image in found])
 
 
-def _head(report: Report, material: Material) -> dict[str, object]:
-    summary = scorer_of(report).summary(report)
+def _head(report: Report, material: Material, scorer: AnyScorer) -> dict[str, object]:
+    summary = scorer.summary(report)
     return {
-        "benchmark": report.benchmark,
-        "name": declarations.name_of(report),
-        "lead": figures.lead([report.benchmark]),
-        "aboutOfficial": figures.official(report.benchmark),
+        **head(report, material, scorer),
+        "aboutOfficial": about_official(report.benchmark),
         "model": report.model or "",
         "file": report.provenance.predictions,
-        "glossary": dict(scorer_of(report).glossary),
-        "words": dict(scorer_of(report).outcome_names),
-        "split": report.split,
-        "protocol": report.protocol,
         "wholeUnits": material.whole_units,
-        "runsPrograms": material.runs_programs,
-        "unit": material.unit,
         "unscored": report.unscored,
         "why_unscored": why_unscored(report),
         "excluded_from": excluded_from(report),
-        "mark": f" {OTHER_PYTHON}" if is_marked(report) else "",
+        "mark": f" {provenance.OTHER_PYTHON}" if provenance.is_marked(report) else "",
         "notes": [*readings_in_words(report), *provenance.notes(report)],
         "made": finite(provenance.made_with(report)),
-        "baselines": finite(report.baselines),
-        "abbreviations": report.abbreviations,
         "tables": [msgspec.to_builtins(block) for block in summary.tables],
         "curve": finite(msgspec.to_builtins(summary.curve)),
     }

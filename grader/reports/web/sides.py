@@ -10,12 +10,10 @@ import msgspec
 
 from grader.decisions.comparison import Comparison, RunName, compare, item_values
 from grader.reports.provenance import made_with
-from grader.reports.web import figures
-from grader.reports.web.items import Lines, Page, blurb, question, sample_of
+from grader.reports.web.items import Lines, Page, blurb, breakdown, head, question, sample_of
 from grader.reports.web.packing import AIM, Numbers, Payload, chunked, finite, pack, thumbnails_of
 from grader.reports.web.texts import Texts
 from grader.results import READINGS, ReadingName, Report, SampleResult, by_observation
-from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
@@ -113,21 +111,10 @@ def _first_reading(sides: Sequence[Side]) -> ReadingName:
 
 
 def _head(runs: _Runs) -> dict[str, object]:
-    report = runs.sides[0].report
     return {
-        "benchmark": report.benchmark,
-        "name": declarations.name_of(report),
-        "lead": figures.lead([report.benchmark]),
-        "split": report.split,
-        "protocol": report.protocol,
-        "unit": runs.shared.unit,
+        **head(runs.sides[0].report, runs.shared, runs.scorer),
         "metric": runs.metric,
         "reading": _first_reading(runs.sides),
-        "glossary": dict(runs.scorer.glossary),
-        "words": dict(runs.scorer.outcome_names),
-        "runsPrograms": runs.shared.runs_programs,
-        "baselines": finite(report.baselines),
-        "abbreviations": report.abbreviations,
         "mark": "",
     }
 
@@ -136,7 +123,7 @@ def _run(side: Side) -> dict[str, object]:
     return {
         "name": side.name.short,
         "file": side.name.results,
-        "breakdown": figures.breakdown(side.report),
+        "breakdown": breakdown(side.report),
         "made": finite(made_with(side.report)),
         "notes": side.report.notes,
         "gaps": [msgspec.structs.asdict(gap) for gap in side.material.gaps],

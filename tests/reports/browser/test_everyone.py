@@ -80,19 +80,6 @@ def test_the_theme_follows_the_system_and_then_the_button(watch: Callable[..., W
     assert (button.inner_text(), paper()) == ("Theme: auto", light)
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_screen_of_380_pixels_is_enough(watch: Callable[..., Watched], made: Path, view: str) -> None:
-    page = watch(made, viewport={"width": 380, "height": 800}).open(view)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 380
-    hidden = page.evaluate(
-        """[...document.querySelectorAll('#panel *')].filter((node) => {
-            const box = node.getBoundingClientRect();
-            return box.right > 381 && !node.closest('.scroll, pre, .unseen');
-        }).map((node) => node.outerHTML.slice(0, 120))"""
-    )
-    assert hidden == []
-
-
 def test_on_paper_there_are_no_controls_and_nothing_is_cut(watch: Callable[..., Watched], made: Path) -> None:
     page = watch(made).open("tab=items&item=q1&sample=1")
     page.emulate_media(media="print")

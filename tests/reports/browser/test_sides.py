@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.decisions.comparison import RunName, compare
+from grader.decisions.comparison import RunName
 from grader.errors import UsageError
-from grader.reports import side_by_side
+from grader.reports import html
 from grader.reports.material import Material
-from grader.reports.runs import html as runs_page
 from grader.reports.runs import leaderboard as of_leaderboard
 from grader.reports.web.sides import Side
 from grader.results import Provenance, Report
@@ -54,7 +53,7 @@ def side(name: str, made: Report, text: str = "output of {name} for {qid}") -> S
 def page(watch: Callable[..., Watched], tmp_path: Path) -> Callable[..., Page]:
     def opened(*sides: Side, view: str = "", **settings: Any) -> Page:
         path = tmp_path / "sides.html"
-        path.write_bytes(side_by_side.render(sides))
+        path.write_bytes(html.side_by_side(sides))
         return watch(path, **settings).open(view)
 
     return opened
@@ -78,14 +77,6 @@ def test_items_are_filtered_by_what_moved_from_a_to_b(page: Callable[..., Page])
     opened.get_by_role("link", name="A correct, B wrong").click()
     settled(opened, "document.querySelectorAll('a.open').length === 2")
     assert names(opened) == ["q1", "q4"]
-
-
-def test_the_flips_of_the_page_are_those_of_the_comparison(page: Callable[..., Page]) -> None:
-    before, after = run(A), run(B)
-    made = compare(before, after)
-    for moved, flips in (("down", made.fallen), ("up", made.risen)):
-        opened = page(side("old", before), side("new", after), view=f"tab=items&moved={moved}")
-        assert names(opened) == [flip.item for flip in flips]
 
 
 def test_an_item_shows_the_question_once_and_both_outputs_beside_each_other(page: Callable[..., Page]) -> None:
@@ -154,7 +145,7 @@ def test_nothing_that_runs_hold_can_act(watch: Callable[..., Watched], tmp_path:
     texts = list(HOSTILE.values())
     for some in (texts[at : at + 6] for at in range(0, len(texts), 6)):
         plain = [text.replace("{", "{{").replace("}", "}}") for text in some]
-        path.write_bytes(side_by_side.render([side(text, run((A, B)[n % 2]), plain[n]) for n, text in enumerate(some)]))
+        path.write_bytes(html.side_by_side([side(text, run((A, B)[n % 2]), plain[n]) for n, text in enumerate(some)]))
         watched = watch(path)
         for view in ("tab=summary", "tab=items", "tab=items&item=q1", "tab=about"):
             opened = watched.open(view)
@@ -167,9 +158,9 @@ def test_nothing_that_runs_hold_can_act(watch: Callable[..., Watched], tmp_path:
 def test_nothing_overflows_and_axe_finds_nothing(watch: Callable[..., Watched], tmp_path: Path, width: int) -> None:
     sides, ranked = tmp_path / "sides.html", tmp_path / "board.html"
     names = ("a-rather-long-name-of-a-checkpoint_0001", "new")
-    sides.write_bytes(side_by_side.render([side(name, run(made)) for name, made in zip(names, (A, B), strict=True)]))
+    sides.write_bytes(html.side_by_side([side(name, run(made)) for name, made in zip(names, (A, B), strict=True)]))
     made = board(best=questions(150), middle=questions(142), last=questions(90))
-    ranked.write_bytes(runs_page.make(of_leaderboard.document(made)))
+    ranked.write_bytes(html.of_runs(of_leaderboard.document(made)))
     found = []
     for theme in ("light", "dark"):
         settings = {"viewport": {"width": width, "height": 800}, "color_scheme": theme}
@@ -186,6 +177,6 @@ def test_nothing_overflows_and_axe_finds_nothing(watch: Callable[..., Watched], 
 
 def test_too_many_runs_or_runs_of_different_things_are_refused() -> None:
     with pytest.raises(UsageError, match="9 runs: from 2 to 8 fit side by side; `grade leaderboard` ranks more"):
-        side_by_side.render([side(str(n), run(A)) for n in range(9)])
+        html.side_by_side([side(str(n), run(A)) for n in range(9)])
     with pytest.raises(UsageError, match="These runs cannot be compared: protocol 'p' and 'other'"):
-        side_by_side.render([side("a", run(A)), side("b", run(B, protocol="other"))])
+        html.side_by_side([side("a", run(A)), side("b", run(B, protocol="other"))])

@@ -9,7 +9,7 @@ import pytest
 
 from grader.reports import html
 from grader.reports.material import Material
-from grader.results import READINGS, Provenance, write_facts
+from grader.results import Provenance, write_facts
 from grader.scorers.execution.facts import SampleFacts
 from grader.scorers.registry import scorer_of
 from tests.reports.browser import big
@@ -88,16 +88,6 @@ def test_another_metric_can_be_broken_down(watch: Callable[..., Watched], made: 
     settled(page, "location.hash.includes('metric=pass')")
     body = page.locator("section[aria-labelledby=h-categories] tbody tr").first
     assert body.locator("b").all_inner_texts() == ["53.0", "48.0"]
-
-
-@pytest.mark.parametrize("metric", ["pass@1", "pass@3"])
-def test_every_category_row_says_which_figure_it_is_of(watch: Callable[..., Watched], made: Path, metric: str) -> None:
-    page = watch(made).open()
-    page.select_option("#metric", metric)
-    page.get_by_role("heading", name=f"By category: {metric}").wait_for()
-    rows = page.locator("section[aria-labelledby=h-categories] tbody tr th").all_inner_texts()
-    assert rows
-    assert all(row.startswith(f"{metric} ·") for row in rows)
 
 
 def test_what_is_unscored_is_said_and_listed(watch: Callable[..., Watched], made: Path) -> None:
@@ -269,54 +259,6 @@ def test_the_differences_are_those_of_the_report_with_marks_on_what_was_read(wat
     settled(page, "document.querySelector('figure img').naturalWidth > 0")
 
 
-def test_a_circular_question_shows_every_pass_with_its_own_verdicts(watch, graded_page) -> None:
-    path, report = graded_page("mmbench")
-    page = watch(path).open("tab=items&item=13")
-    passes = page.locator("article.pass")
-    assert passes.count() == 4
-    assert passes.locator("h3").all_inner_texts() == [f"Pass {n}" for n in (13, 1000013, 2000013, 3000013)]
-    shown = [
-        [badge.split("\n")[1] for badge in one.locator(".reading .badge").all_inner_texts()] for one in passes.all()
-    ]
-    by_qid = {sample.qid: sample for sample in report.samples}
-    assert shown == [
-        [by_qid[qid].reading(name).outcome.replace("_", " ") for name in READINGS]
-        for qid in ("13", "1000013", "2000013", "3000013")
-    ]
-    assert page.locator(".verdicts .badge").all_inner_texts() == ["✕\nwrong", "✕\nwrong"]
-    assert page.locator("figure img").count() == 1
-    facts = msgspec.json.decode(by_qid["1000013"].facts)
-    assert passes.nth(1).locator(".options li.gold").inner_text().split()[0] == facts["gold"]
-
-
-def test_a_mr_ben_row_shows_what_was_judged_and_its_sisters(watch, graded_page) -> None:
-    path, _ = graded_page("mr-ben")
-    page = watch(path).open("tab=items&item=math-2%2Fwriter-a")
-    text = page.locator("#panel").inner_text()
-    assert "Solution under review" in text
-    assert "judge's reply" in text
-    assert "Final Decision: **Correct**" in text
-    page.get_by_role("link", name="math-2/writer-b").click()
-    settled(page, "document.querySelector('#item').textContent === 'math-2/writer-b'")
-
-
-def test_how_it_was_made_is_a_list_and_tables_of_facts(watch, graded_page) -> None:
-    path, report = graded_page("mr-ben")
-    page = watch(path).open("tab=about")
-    facts = dict(
-        zip(
-            page.locator("dl.facts > div > dt").all_inner_texts(),
-            page.locator("dl.facts > div > dd").all_inner_texts(),
-            strict=True,
-        )
-    )
-    assert facts["predictions digest"] == report.provenance.predictions_digest
-    assert facts["step"] == "0.3"
-    counts = msgspec.json.decode(report.facts)["counts"]["careful"]["physics"]
-    row = page.locator("tr", has=page.locator("th", has_text="physics")).nth(1)
-    assert row.locator("td").all_inner_texts() == [str(number) for number in counts.values()]
-
-
 def test_a_run_without_samples_opens_and_says_what_it_is(watch: Callable[..., Watched], tmp_path: Path) -> None:
     from grader.reports import html, material
     from grader.results import Report
@@ -444,12 +386,3 @@ def test_metrics_rules_and_outcomes_are_explained_on_hover(watch: Callable[..., 
     assert page.locator(".reading.careful .fact").all_inner_texts() == ["answer correct", "step n/a", "reason n/a"]
     assert page.locator(".reading.careful code").get_attribute("title") == "The verdict is under a heading."
     assert page.locator(".reading.careful .badge").get_attribute("title")
-
-
-@pytest.mark.parametrize("benchmark", ["vstar", "mmbench", "mr-ben"])
-@pytest.mark.parametrize("view", ["tab=summary", "tab=differences", "tab=items", "tab=about"])
-def test_no_sample_report_overflows_on_a_phone(
-    watch: Callable[..., Watched], graded_page, benchmark: str, view: str
-) -> None:
-    page = watch(graded_page(benchmark)[0], viewport={"width": 390, "height": 800}).open(view)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390

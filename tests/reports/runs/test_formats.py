@@ -19,12 +19,12 @@ from grader.decisions.comparison import Compared, Comparison, Flip, RunName
 from grader.decisions.history import History
 from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
+from grader.reports import FORMATS, format_of_runs, html, latex, terminal
 from grader.reports.csv import guarded
-from grader.reports.runs import FORMATS, format_of, html, latex, terminal
+from grader.reports.document import Cell, Column, Table
 from grader.reports.runs import comparison as of_comparison
 from grader.reports.runs import history as of_history
 from grader.reports.runs import leaderboard as of_leaderboard
-from grader.reports.runs.document import Cell, Column, Table
 from grader.results import READINGS, Report
 from grader.statistics.paired import Difference, difference
 from tests.conftest import cases
@@ -36,7 +36,7 @@ from tests.reports.made_reports import any_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.reports.runs.document import Document
+    from grader.reports.document import Document
 
 MOVED = difference([1.0] * 8 + [0.0] * 2, [1.0] * 6 + [0.0] * 4)
 RANKED = board(
@@ -64,7 +64,7 @@ DOCUMENTS = {
 
 
 def written(document: Document, ending: str) -> bytes:
-    return format_of(f"x{ending}", "it is")(document)
+    return format_of_runs(f"x{ending}", "it is")(document)
 
 
 def rows_of(document: Document) -> list[dict[str, str]]:
@@ -130,7 +130,7 @@ def test_json_is_the_whole_record_and_csv_has_unrounded_values() -> None:
         "leaderboard": (Leaderboard, RANKED),
     }
     for name, (kind, record) in kinds.items():
-        assert msgspec.json.decode(format_of("-", "it is")(DOCUMENTS[name]), type=kind) == record
+        assert msgspec.json.decode(format_of_runs("-", "it is")(DOCUMENTS[name]), type=kind) == record
     (row,) = rows_of(DOCUMENTS["comparison"])
     assert (row["a_run"], row["b_run"]) == ("a_results.json (tiny-1)", "b.json")
     assert (float(row["a"]), float(row["change"]), float(row["ci95_low"])) == (80, MOVED.value, MOVED.ci95[0])
@@ -150,7 +150,7 @@ def test_names_can_do_nothing_in_any_format(name: str) -> None:
     compared = comparison(fallen=[flip], a=RunName(results=name), protocol=name)
     steps = msgspec.structs.replace(STEPS, title=name, protocol=name)
     for document in (of_leaderboard.document(ranked), of_comparison.document(compared), of_history.document(steps)):
-        page = read(html.make(document))
+        page = read(html.of_runs(document))
         assert (page.tags.count("script"), page.links) == (1, ["#content"])
         tags = set(re.findall(r"<(\w+)", rendered(written(document, ".md"))))
         assert tags <= {
@@ -181,10 +181,10 @@ def test_another_ending_is_refused_with_those_there_are() -> None:
     with pytest.raises(
         UsageError, match=r"-o x\.pdf: a history is written as \.json, \.csv, \.md, \.tex, \.html; name"
     ):
-        format_of("x.pdf", "a history is")
+        format_of_runs("x.pdf", "a history is")
     with pytest.raises(UsageError, match=r"-o x\.html: a comparison is"):
-        format_of("x.html", "a comparison is", without=(".xml", ".html"))
-    assert all(format_of(f"x{ending}", "", without=()) for ending in FORMATS)
+        format_of_runs("x.html", "a comparison is", without=(".xml", ".html"))
+    assert all(format_of_runs(f"x{ending}", "", without=()) for ending in FORMATS if ending[0] == ".")
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_a_history_has_bars_the_gate_and_names_ties() -> None:
 
 
 def test_pages_are_complete_without_a_script() -> None:
-    page = read(html.make(DOCUMENTS["leaderboard"]))
+    page = read(html.of_runs(DOCUMENTS["leaderboard"]))
     for words in (
         "Models by benchmarks",
         "corrected for 3 comparisons (Holm, level 5 %)",
@@ -300,24 +300,11 @@ def test_pages_are_complete_without_a_script() -> None:
     ):
         assert words in page.text
     assert page.tags.count("script") == page.tags.count("style") == 1
-    page = read(html.make(DOCUMENTS["history"]))
+    page = read(html.of_runs(DOCUMENTS["history"]))
     assert page.tags.count("polygon") == page.tags.count("polyline") == 2
     assert page.tags.count("circle") == 8
     assert page.tags.count("details") == 2
     assert "The gate's threshold is 60; below it: step 1000." in page.text
-
-
-def test_a_benchmark_of_ones_own_has_its_name_and_no_published_scorer() -> None:
-    of_vstar = read(html.make(of_leaderboard.document(board(a=questions(150), b=questions(100))))).text
-    assert "Official is the verdict of the published scorer, bug for bug;" in of_vstar
-    own = {
-        name: msgspec.structs.replace(questions(count), benchmark="floorplans", benchmark_name="Floor plans")
-        for name, count in (("a", 150), ("b", 100))
-    }
-    page = read(html.make(of_leaderboard.document(board(**own)))).text
-    assert "Floor plans · test · p: accuracy" in page
-    assert "floorplans" not in page
-    assert "Official is the verdict of the rules that the benchmark's protocol names;" in page
 
 
 def test_runs_and_items_link_to_the_pages_that_there_are(tmp_path: Path) -> None:
@@ -325,10 +312,10 @@ def test_runs_and_items_link_to_the_pages_that_there_are(tmp_path: Path) -> None
     (tmp_path / "runs" / "b 2.html").write_text("")
     named = [RunName(results=str(tmp_path / "runs" / f"{name}_results.json")) for name in ("a", "b 2")]
     ranked = leaderboard(list(zip(named, map(questions, (100, 102)), strict=True)))
-    assert read(html.make(of_leaderboard.document(ranked, tmp_path))).links == ["#content", "runs/b%202.html"]
+    assert read(html.of_runs(of_leaderboard.document(ranked, tmp_path))).links == ["#content", "runs/b%202.html"]
     points = [msgspec.structs.replace(point, run=run) for point, run in zip(STEPS.checkpoints[1:3], named, strict=True)]
     steps = msgspec.structs.replace(STEPS, checkpoints=points, best=1)
-    links = read(html.make(of_history.document(steps, tmp_path))).links
+    links = read(html.of_runs(of_history.document(steps, tmp_path))).links
     items = [f"runs/b%202.html#tab=items&item={flip.item}" for flip in points[1].change.risen]  # type: ignore[union-attr]
     assert links == ["#content", "runs/b%202.html", *items]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from grader.reports.runs.document import Chart, Table
+from grader.reports.document import Chart, Table
 from grader.reports.text import broken, clean, longest_part
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Drawn
 
-    from grader.reports.runs.document import Cell, Column, Document
+    from grader.reports.document import Cell, Column, Document
 
 MOST_ROWS = 10
 """Rows of a list of items; files have all."""
@@ -30,10 +30,8 @@ INDENT = "  "
 
 def render(document: Document, *, width: int = 100, colour: bool = False) -> str:
     """Return the document as text. On a narrow terminal names and headings are broken, but values never."""
-    from rich.console import Console
-
     text = io.StringIO()
-    console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
+    console = console_on(text, width, colour=colour)
     for place, section in enumerate(document.sections):
         title = section.title or document.title
         console.print(*([""] if place else []), end="\n" if place else "")
@@ -45,12 +43,16 @@ def render(document: Document, *, width: int = 100, colour: bool = False) -> str
 
 def text(table: Table, width: int) -> str:
     """Return one table as text."""
+    written = io.StringIO()
+    console_on(written, width).print(*drawn(table, table.title, width))
+    return written.getvalue()
+
+
+def console_on(file: io.StringIO, width: int, *, colour: bool = False) -> Console:
+    """Return a console that writes texts as they are, at this width."""
     from rich.console import Console
 
-    written = io.StringIO()
-    console = Console(file=written, width=width, highlight=False, emoji=False, markup=False)
-    console.print(*drawn(table, table.title, width))
-    return written.getvalue()
+    return Console(file=file, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
 
 
 def _show(console: Console, part: Table | Chart | str, title: str, width: int) -> None:

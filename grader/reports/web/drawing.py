@@ -1,4 +1,4 @@
-"""A document as a self-contained page, which is complete without a script. Names in it are always escaped."""
+"""What the page of several runs draws: its tables with their scales, and charts over steps."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from grader.reports.runs.document import Chart, Table, interval, value
-from grader.reports.web import page
+from grader.reports.document import Chart, Table, interval, value
 from grader.results import READINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from grader.reports.runs.document import Document, Section
+    from grader.reports.document import Section
     from grader.results import Metric, ReadingName
 
-MOST_ROWS = 200
-"""Rows of a list of items; the JSON has all."""
 WIDTH, HEIGHT = 760, 300
 LEFT, RIGHT, TOP, BOTTOM = 44, 20, 14, 40
 MOST_LABELS = 10
@@ -62,30 +59,16 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
         return f"{value:.0f}" if self.step >= 1 else f"{value:.1f}"
 
 
-def make(document: Document) -> bytes:
-    """Return the page."""
-    return page.render(
-        "runs.html.j2",
-        styles=("style", "many"),
-        scripts=("core", "theme", "static"),
-        title=document.title,
-        facts=document.facts,
-        lead=document.lead,
-        sections=[_section(section) for section in document.sections],
-        readings=READINGS,
-        most=MOST_ROWS,
-    )
-
-
-def _section(section: Section) -> dict[str, object]:
-    tables = [part.on_pages() for part in section.parts if isinstance(part, Table) and part.where != "texts"]
-    charts = [part for part in section.parts if isinstance(part, Chart)]
+def section(shown: Section) -> dict[str, object]:
+    """Return a section as the template takes it."""
+    tables = [part.on_pages() for part in shown.parts if isinstance(part, Table) and part.where != "texts"]
+    charts = [part for part in shown.parts if isinstance(part, Chart)]
     return {
-        "title": section.title,
+        "title": shown.title,
         "charts": [_chart(chart) for chart in charts],
         "tables": [_drawn(table) for table in tables if not table.is_card],
         "cards": [_drawn(table) for table in tables if table.is_card],
-        "sentences": [part for part in section.parts if isinstance(part, str)],
+        "sentences": [part for part in shown.parts if isinstance(part, str)],
         "has_legend": bool(charts) or any(column.kind == "drawn" for table in tables for column in table.columns),
     }
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from grader.reports.runs.document import Table
+from grader.reports.document import Table
 from grader.reports.text import clean
 
 if TYPE_CHECKING:
-    from grader.reports.runs.document import Cell, Column, Document
+    from grader.reports.document import Cell, Column, Document
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -39,7 +39,7 @@ _MINUS = re.compile(r"(?<![\w-])[-\u2212](?=\d)")
 _ANY = re.compile("|".join(map(re.escape, _SPECIAL)))
 
 
-def make(document: Document) -> bytes:
+def of_runs(document: Document) -> bytes:
     """Return the file. The sentences of a section are in the caption of its first table."""
     lines = [r"% Made by grade. Needs \usepackage{booktabs}.", ""]
     for section in document.sections:

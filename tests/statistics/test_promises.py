@@ -1,0 +1,17 @@
+"""What intervals, tests, gates and leaderboards promise: a few runs of all that `make bench-statistics` simulates."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.statistics import cells, shown, simulate
+from tests.conftest import cases
+
+RUNS = cases(160)
+SECTIONS = sorted({cell.section for cell in cells()})
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_it_is_kept_in_every_cell(section: str) -> None:
+    wanted = [cell for cell in cells() if cell.section == section]
+    assert [cell.name for cell in wanted if not shown(cell, simulate(cell, RUNS, seed=0), RUNS)[1]] == []
