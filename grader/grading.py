@@ -263,7 +263,6 @@ def _absent_columns(declared: Benchmark, rows: Rows) -> list[str]:
 
 
 def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
-    unscored, by_reading = count_unscored(scored.samples)
     provenance = Provenance(
         grade=version(),
         python=platform.python_version(),
@@ -279,24 +278,36 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         inference=opened.file.inference,
         selftest=receipts.find(this_machine(scored.sandbox), opened.subject),
     )
-    return Report(
+    report = Report(
         benchmark=opened.benchmark.id,
-        benchmark_name=opened.benchmark.name,
-        scorer=opened.benchmark.scoring,
         split=opened.split,
         protocol=opened.protocol,
         part=opened.part,
+        metrics=[],
+        samples=[],
+        provenance=provenance,
+        judge=scored.program_judge,
+        model=opened.file.model,
+        baselines=scored.baselines,
+        abbreviations=opened.benchmark.abbreviations,
+    )
+    notes = [*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or [])]
+    return _with(report, scored, opened.benchmark, notes)
+
+
+def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str]) -> Report:
+    """Return a report with what a scorer made."""
+    unscored, by_reading = count_unscored(scored.samples)
+    return msgspec.structs.replace(
+        report,
+        benchmark_name=declared.name,
+        scorer=declared.scoring,
         metrics=scored.metrics,
         samples=scored.samples,
         unscored=unscored,
         unscored_by_reading=by_reading,
-        provenance=provenance,
-        judge=scored.program_judge,
-        model=opened.file.model,
-        facts=scored.facts,
-        baselines=scored.baselines,
-        abbreviations=opened.benchmark.abbreviations,
-        notes=[*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or [])],
+        facts=report.facts if scored.facts is msgspec.UNSET else scored.facts,
+        notes=notes,
     )
 
 
@@ -339,7 +350,10 @@ def _rescore(
             settings=settings_of(options, declared, scorer),
         )
     )
-    return Graded(report=_scored_again(report, scored, declared, split, protocol), stem=target)
+    if report is None:
+        report = Report(benchmark=declared.id, split=split, protocol=protocol, metrics=[], samples=[])
+    notes = report.notes if scored.notes is None else scored.notes
+    return Graded(report=_with(report, scored, declared, notes), stem=target)
 
 
 def _earlier_stem(path: Path, options: Options, part: Part | None) -> Path:
@@ -348,25 +362,6 @@ def _earlier_stem(path: Path, options: Options, part: Part | None) -> Path:
     assert elsewhere is not None
     assert beside is not None
     return elsewhere if results_path(elsewhere).is_file() else beside
-
-
-def _scored_again(report: Report | None, scored: Scored, declared: Benchmark, split: str, protocol: str) -> Report:
-    """Return the earlier report with new metrics, or a new report of an executed file."""
-    unscored, by_reading = count_unscored(scored.samples)
-    if report is None:
-        report = Report(benchmark=declared.id, split=split, protocol=protocol, metrics=[], samples=[])
-    made: dict[str, Any] = {"facts": scored.facts} if scored.facts is not msgspec.UNSET else {}
-    return msgspec.structs.replace(
-        report,
-        benchmark_name=declared.name,
-        scorer=declared.scoring,
-        metrics=scored.metrics,
-        samples=scored.samples,
-        unscored=unscored,
-        unscored_by_reading=by_reading,
-        notes=report.notes if scored.notes is None else scored.notes,
-        **made,
-    )
 
 
 def _earlier_report(stem: Path, declared: Benchmark, split: str, protocol: str) -> Report | None:

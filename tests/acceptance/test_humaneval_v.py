@@ -130,16 +130,6 @@ class TestRun:
         assert process.returncode == 2
         assert 'pass@10 needs at least 10 samples of every task, and "q1" has only 1' in process.stderr
 
-    def test_score_only_refuses_predictions_that_changed(self, tmp_path):
-        tasks = self._task(tmp_path)
-        words = ["--data", tasks, *BUBBLEWRAP, "--no-cache"]
-        path = self._predictions(tmp_path, q1="```python\ndef solution(x):\n    return 4\n```", q2="nothing")
-        assert grade(path, *words).returncode == 0
-        self._predictions(tmp_path, q1="other", q2="nothing")
-        process = grade(path, *words, "--score-only")
-        assert process.returncode == 2
-        assert "has changed since it was graded" in process.stderr
-
     @pytest.mark.usefixtures("own_cache")
     def test_an_interrupted_run_resumes_from_the_cache(self, tmp_path):
         tasks = self._task(tmp_path)
