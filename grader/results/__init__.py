@@ -10,46 +10,16 @@ import msgspec
 
 from grader.errors import InputError
 from grader.results.provenance import Calls as Calls
-from grader.results.provenance import (
-    CanaryProvenance,
-    IntervalMethod,
-    JudgeProvenance,
-    NodeProvenance,
-    OfficialProvenance,
-    Provenance,
-    SandboxProvenance,
-    SelftestProvenance,
-)
+from grader.results.provenance import CanaryProvenance as CanaryProvenance
 from grader.results.provenance import FirstDifference as FirstDifference
+from grader.results.provenance import IntervalMethod as IntervalMethod
+from grader.results.provenance import JudgeProvenance as JudgeProvenance
+from grader.results.provenance import NodeProvenance as NodeProvenance
+from grader.results.provenance import OfficialProvenance as OfficialProvenance
 from grader.results.provenance import Part as Part
-
-__all__ = [
-    "READINGS",
-    "SCHEMA",
-    "CanaryProvenance",
-    "IntervalMethod",
-    "JudgeProvenance",
-    "Metric",
-    "NodeProvenance",
-    "OfficialProvenance",
-    "Outcome",
-    "Part",
-    "Provenance",
-    "Reading",
-    "ReadingName",
-    "Report",
-    "SampleResult",
-    "SandboxProvenance",
-    "SelftestProvenance",
-    "UnscoredCounts",
-    "by_group",
-    "by_observation",
-    "count_unscored",
-    "is_same",
-    "other_than",
-    "read_facts",
-    "write_facts",
-]
+from grader.results.provenance import Provenance as Provenance
+from grader.results.provenance import SandboxProvenance as SandboxProvenance
+from grader.results.provenance import SelftestProvenance as SelftestProvenance
 
 SCHEMA = 2
 F = TypeVar("F", bound=msgspec.Struct)

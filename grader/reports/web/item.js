@@ -90,3 +90,31 @@ function steps(item) {
   return el('nav', { class: 'steps', 'aria-label': 'Items' }, el('a', { class: 'button', id: 'back', href: address({ item: '', sample: '0' }), text: '↑ All items' }),
     at < 0 ? el('span', { class: 'faint', text: 'not in the filtered list' }) : [link(at - 1, '← Previous', 'previous'), el('span', { class: 'faint', text: `${count(at + 1)} of ${count(found.length)}` }), link(at + 1, 'Next →', 'next')]);
 }
+
+// The item of the address with its parts, the numbers of its samples, and the chosen one; null if it does not exist.
+async function openedItem() {
+  const item = items.find((other) => other.name === state.item);
+  if (!item) return null;
+  const { parts, lines, unit } = (await chunk(item.chunk))[item.place];
+  const rounds = [...new Set(parts.flatMap((part) => (part.samples ?? part.runs.flat()).map((sample) => sample.n)))].sort((a, b) => a - b);
+  return { item, parts, lines, unit, rounds, now: rounds.includes(Number(state.sample)) ? Number(state.sample) : rounds[0] };
+}
+
+const noItem = () => [steps(null), el('p', { class: 'notice warn' }, 'This report has no item ', safe(state.item), '.')];
+
+// `first`: a chip before those of the item's groups, which lead to the addresses that `to` gives.
+const itemHead = (item, first, to) => [steps(item), el('h2', { id: 'item', tabindex: '-1', class: 'item-name' }, safe(item.name)),
+  el('p', { class: 'chips' }, first, groupNames(item).map((group) => el('a', { class: 'chip', href: to(group) }, safe(group.replace('=', ': ')))))];
+
+// A row of buttons for the samples of an item, or the rounds of a unit, each with a dot for each of `outcomesOf` it;
+// arrow keys move between them.
+function strip(rounds, now, names, outcomesOf) {
+  if (rounds.length < 2) return null;
+  const tone = (list) => (list.length ? (list.every((outcome) => toneOf(outcome) === 'good') ? 'good' : toneOf(list.find((outcome) => toneOf(outcome) !== 'good'))) : 'none');
+  return el('nav', { class: 'strip', 'aria-label': 'Samples' }, rounds.map((number) => {
+    const outcomes = outcomesOf(number);
+    const words = names.map((name, at) => `${name} ${[...new Set(outcomes[at])].map(outcomeName).join(', ') || 'none'}`).join('; ');
+    return el('a', { href: address({ sample: String(number) }), class: 'sample', 'aria-current': number === now ? 'true' : null, title: words, 'aria-label': `Sample ${number}: ${words}` },
+      el('span', { text: String(number) }), el('span', { class: 'dots', 'aria-hidden': 'true' }, outcomes.map((list) => el('i', { class: tone(list) }))));
+  }));
+}

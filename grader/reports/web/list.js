@@ -1,4 +1,4 @@
-// The list of items, with search, filters, sorting and pages.
+// The list of items of one run: both verdicts of each, and what its filters mean.
 
 const outputs = new Map();
 let searching = 0;
@@ -22,8 +22,7 @@ function matches(item, wanted = state) {
   if (wanted.official || wanted.careful || wanted.differs) {
     if (!samplesOf(item).some((at) => fits(at, wanted))) return false;
   }
-  const words = wanted.q.toLowerCase().split(/\s+/).filter(Boolean);
-  return words.every((word) => haystack(item).includes(word) || (wanted.deep && (outputs.get(item.chunk)?.[item.place] ?? '').includes(word)));
+  return matchesWords((word) => haystack(item).includes(word) || (wanted.deep && (outputs.get(item.chunk)?.[item.place] ?? '').includes(word)), wanted);
 }
 
 const share = (item, reading) => samplesOf(item).reduce((sum, at) => sum + (toneOf(outcomeOf(at, reading)) === 'good'), 0) / item.size;
@@ -35,13 +34,6 @@ const SORTS = lookup({
   differs: (a, b) => a.differing - b.differing,
   seconds: (a, b) => a.seconds - b.seconds,
 });
-
-function chosen(wanted = state) {
-  const found = items.filter((item) => matches(item, wanted));
-  const by = SORTS.get(wanted.sort.replace('-', ''));
-  if (by) found.sort((a, b) => (wanted.sort.startsWith('-') ? by(b, a) : by(a, b)) || a.number - b.number);
-  return found;
-}
 
 // Outputs can be searched after they are unpacked; until then the list says that it is not complete.
 async function unpackOutputs() {
@@ -55,22 +47,18 @@ async function unpackOutputs() {
   if (state.tab === 'items' && !state.item) refreshList();
 }
 
+// What the number of found items says while outputs are still unpacked; it sees to it that they are.
+function pending() {
+  if (!state.deep || !state.q || outputs.size === index.chunkCount) return '';
+  unpackOutputs();
+  return '; still unpacking the outputs';
+}
+
 function filters() {
   const outcomes = (name) => [...tally(all.map((at) => outcomeOf(at, name)))].sort((a, b) => b[1] - a[1]).map(([value, number]) => [value, outcomeName(value), number]);
-  const labels = [...tally(items.flatMap(groupNames))].sort((a, b) => collator.compare(a[0], b[0])).map(([value, number]) => [value, named(value.replace('=', ': ')), number]);
-  let waiting = 0;
-  const typed = (event) => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => go(filtered({ q: event.target.value.trim() }), { replace: true }), 120);
-  };
-  return el('form', { class: 'filters', role: 'search', 'aria-label': 'Items', onsubmit: (event) => event.preventDefault() },
-    el('label', { class: 'grow' }, el('span', { text: 'Search' }), el('input', { id: 'search', type: 'search', value: state.q, autocomplete: 'off', spellcheck: 'false',
-      placeholder: 'id, question, category, evidence', oninput: typed })),
-    select('official', 'Official', outcomes('official')), select('careful', 'Careful', outcomes('careful')),
-    labels.length ? select('group', 'Category', labels) : null,
-    el('label', { class: 'check' }, el('input', { id: 'filter-differs', type: 'checkbox', checked: state.differs === '1', onchange: (event) => go(filtered({ differs: event.target.checked ? '1' : '' })) }), 'readings differ'),
-    el('label', { class: 'check' }, el('input', { id: 'filter-deep', type: 'checkbox', checked: state.deep === '1', onchange: (event) => go(filtered({ deep: event.target.checked ? '1' : '' })) }), 'search outputs too'),
-    el('a', { class: 'button', id: 'clear', href: fresh({ tab: 'items' }), text: 'Clear' }));
+  const check = (name, text) => el('label', { class: 'check' }, el('input', { id: `filter-${name}`, type: 'checkbox', checked: state[name] === '1', onchange: (event) => go(filtered({ [name]: event.target.checked ? '1' : '' })) }), text);
+  return filterForm('id, question, category, evidence', [select('official', 'Official', outcomes('official')), select('careful', 'Careful', outcomes('careful'))],
+    [check('differs', 'readings differ'), check('deep', 'search outputs too')], fresh({ tab: 'items' }));
 }
 
 function verdict(item, reading) {
@@ -101,21 +89,5 @@ function row(item) {
     timed ? el('td', { class: 'num', text: item.seconds.toFixed(2) }) : null);
 }
 
-function results() {
-  const found = chosen();
-  const page = Math.min(Math.max(1, Number(state.page) || 1), Math.max(1, Math.ceil(found.length / PAGE)));
-  const shown = found.slice((page - 1) * PAGE, page * PAGE);
-  const words = found.length === items.length ? plural(items.length, index.unit) : `${count(found.length)} of ${plural(items.length, index.unit)}`;
-  const still = state.deep && state.q && outputs.size < index.chunkCount;
-  if (still) unpackOutputs();
-  const said = `${words}${still ? '; still unpacking the outputs' : ''}`;
-  say(said);
-  return [el('p', { class: 'count', id: 'count', text: said }),
-    shown.length ? table('Items', [sortable('id', 'Id'), sortable('question', 'Question'), sortable('official', 'Official'), sortable('careful', 'Careful'), sortable('differs', 'Differ', 'num'),
-      timed ? sortable('seconds', 'CPU s', 'num') : null], shown.map(row), 'items') : el('p', { class: 'notice', text: items.length ? 'Nothing matches these filters.' : 'There are no samples.' }),
-    pager(found.length, PAGE, page, (to) => address({ page: String(to) }))];
-}
-
-function list() {
-  return [el('h2', { class: 'unseen', text: 'Items' }), filters(), el('div', { id: 'results' }, results())];
-}
+const LIST_CLASS = 'items';
+const heads = () => [sortable('official', 'Official'), sortable('careful', 'Careful'), sortable('differs', 'Differ', 'num'), timed ? sortable('seconds', 'CPU s', 'num') : null];

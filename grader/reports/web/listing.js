@@ -1,4 +1,4 @@
-// Functions of all lists of items: filters, sorting, pages.
+// The list of items of one run or of several: search, filters, sorting, pages. A page has its own columns, rows and filters.
 
 const PAGE = 100;
 const groupNames = (item) => item.groups.map((number) => index.groups[number]);
@@ -31,3 +31,39 @@ function refreshList() {
   byId('results')?.replaceChildren(...results().filter(Boolean));
 }
 
+const matchesWords = (text, wanted) => wanted.q.toLowerCase().split(/\s+/).filter(Boolean).every(text);
+
+function chosen(wanted = state) {
+  const found = items.filter((item) => matches(item, wanted));
+  const by = SORTS.get(wanted.sort.replace('-', ''));
+  if (by) found.sort((a, b) => (wanted.sort.startsWith('-') ? by(b, a) : by(a, b)) || a.number - b.number);
+  return found;
+}
+
+// `before` and `after` are a page's own filters, around the one by category.
+function filterForm(hint, before, after, clear) {
+  const labels = [...tally(items.flatMap(groupNames))].sort((a, b) => collator.compare(a[0], b[0])).map(([value, number]) => [value, named(value.replace('=', ': ')), number]);
+  let waiting = 0;
+  const typed = (event) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => go(filtered({ q: event.target.value.trim() }), { replace: true }), 120);
+  };
+  return el('form', { class: 'filters', role: 'search', 'aria-label': 'Items', onsubmit: (event) => event.preventDefault() },
+    el('label', { class: 'grow' }, el('span', { text: 'Search' }), el('input', { id: 'search', type: 'search', value: state.q, autocomplete: 'off', spellcheck: 'false', placeholder: hint, oninput: typed })),
+    before, labels.length ? select('group', 'Category', labels) : null, after, el('a', { class: 'button', id: 'clear', href: clear, text: 'Clear' }));
+}
+
+function results() {
+  const found = chosen();
+  const page = Math.min(Math.max(1, Number(state.page) || 1), Math.max(1, Math.ceil(found.length / PAGE)));
+  const said = `${found.length === items.length ? '' : `${count(found.length)} of `}${plural(items.length, index.unit)}${pending()}`;
+  say(said);
+  return [el('p', { class: 'count', id: 'count', text: said }),
+    found.length ? table('Items', [sortable('id', 'Id'), sortable('question', 'Question'), heads()], found.slice((page - 1) * PAGE, page * PAGE).map(row), LIST_CLASS)
+      : el('p', { class: 'notice', text: items.length ? 'Nothing matches these filters.' : 'There are no samples.' }),
+    pager(found.length, PAGE, page, (to) => address({ page: String(to) }))];
+}
+
+function list() {
+  return [el('h2', { class: 'unseen', text: 'Items' }), filters(), el('div', { id: 'results' }, results())];
+}

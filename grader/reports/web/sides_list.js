@@ -32,7 +32,7 @@ function matches(item, wanted = state) {
   const [a, b] = chosenPair();
   if (wanted.group && !groupNames(item).includes(wanted.group)) return false;
   if (wanted.moved && movement(item, a, b) !== wanted.moved) return false;
-  return wanted.q.toLowerCase().split(/\s+/).filter(Boolean).every((word) => haystack(item).includes(word));
+  return matchesWords((word) => haystack(item).includes(word), wanted);
 }
 
 const SORTS = lookup({
@@ -41,27 +41,12 @@ const SORTS = lookup({
   ...Object.fromEntries([...'ABCDEFGH'].map((letter, run) => [letter, (x, y) => (valueOf(x, run) ?? -1) - (valueOf(y, run) ?? -1)])),
 });
 
-function chosen(wanted = state) {
-  const found = items.filter((item) => matches(item, wanted));
-  const by = SORTS.get(wanted.sort.replace('-', ''));
-  if (by) found.sort((x, y) => (wanted.sort.startsWith('-') ? by(y, x) : by(x, y)) || x.number - y.number);
-  return found;
-}
-
 function filters() {
   const [a, b] = chosenPair();
   const numbers = tally(items.map((item) => movement(item, a, b)));
-  const labels = [...tally(items.flatMap(groupNames))].sort((x, y) => collator.compare(x[0], y[0])).map(([value, number]) => [value, named(value.replace('=', ': ')), number]);
-  let waiting = 0;
-  const typed = (event) => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => go(filtered({ q: event.target.value.trim() }), { replace: true }), 120);
-  };
-  return [el('form', { class: 'filters', role: 'search', 'aria-label': 'Items', onsubmit: (event) => event.preventDefault() },
-    el('label', { class: 'grow' }, el('span', { text: 'Search' }), el('input', { id: 'search', type: 'search', value: state.q, autocomplete: 'off', spellcheck: 'false', placeholder: 'id, question, category, answer', oninput: typed })), choices(),
-    labels.length ? select('group', 'Category', labels) : null, el('a', { class: 'button', id: 'clear', href: fresh({ tab: 'items', a: state.a, b: state.b, reading: state.reading }), text: 'Clear' })),
-  el('p', { class: 'chips', role: 'group', 'aria-label': 'Changes' }, [['', 'all'], ...movements(a, b)].filter(([value]) => !value || numbers.get(value)).map(([value, text]) =>
-    el('a', { class: `chip moved-${value || 'all'}`, href: filtered({ moved: value }), 'aria-current': state.moved === value ? 'true' : null, text: value ? `${text} (${count(numbers.get(value) ?? 0)})` : `${text} (${count(items.length)})` })))];
+  return [filterForm('id, question, category, answer', choices(), null, fresh({ tab: 'items', a: state.a, b: state.b, reading: state.reading })),
+    el('p', { class: 'chips', role: 'group', 'aria-label': 'Changes' }, [['', 'all'], ...movements(a, b)].filter(([value]) => !value || numbers.get(value)).map(([value, text]) =>
+      el('a', { class: `chip moved-${value || 'all'}`, href: filtered({ moved: value }), 'aria-current': state.moved === value ? 'true' : null, text: value ? `${text} (${count(numbers.get(value) ?? 0)})` : `${text} (${count(items.length)})` })))];
 }
 
 function verdictOf(item, run) {
@@ -82,17 +67,6 @@ function row(item) {
     index.runs.map((_, run) => el('td', { class: `verdict${run === a || run === b ? '' : ' aside'}` }, el('span', { class: 'narrow' }, runTag(run)), verdictOf(item, run))));
 }
 
-function results() {
-  const found = chosen();
-  const page = Math.min(Math.max(1, Number(state.page) || 1), Math.max(1, Math.ceil(found.length / PAGE)));
-  const words = found.length === items.length ? plural(items.length, index.unit) : `${count(found.length)} of ${plural(items.length, index.unit)}`;
-  say(words);
-  const heads = index.runs.map((_, run) => sortable(LETTERS[run], [runTag(run), safe(index.runs[run].name)], 'verdict run-head'));
-  return [el('p', { class: 'count', id: 'count', text: words }),
-    found.length ? table('Items', [sortable('id', 'Id'), sortable('question', 'Question'), heads], found.slice((page - 1) * PAGE, page * PAGE).map(row), 'items sides') : el('p', { class: 'notice', text: 'Nothing matches these filters.' }),
-    pager(found.length, PAGE, page, (to) => address({ page: String(to) }))];
-}
-
-function list() {
-  return [el('h2', { class: 'unseen', text: 'Items' }), filters(), el('div', { id: 'results' }, results())];
-}
+const pending = () => '';
+const LIST_CLASS = 'items sides';
+const heads = () => index.runs.map((run, at) => sortable(LETTERS[at], [runTag(at), safe(run.name)], 'verdict run-head'));
