@@ -47,23 +47,6 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     memory_bytes: int = 0
 
 
-NAMES = {
-    "grade": "the version of grade",
-    "kernel": "the kernel",
-    "cpu": "the processor",
-    "cores": "the number of cores",
-    "backend": "the kind of sandbox",
-    "sandbox": "the sandbox image",
-    "runtime": "the container runtime",
-    "python": "the sandbox's Python",
-    "cpu_seconds": "the time limit",
-    "memory_bytes": "the memory limit",
-}
-"""Field -> its description for users."""
-OF_THE_MACHINE = ("grade", "kernel", "cpu", "cores")
-"""Fields that do not depend on a sandbox."""
-
-
 def this_machine(sandbox: SandboxProvenance | None) -> Machine:
     """Return this machine, with the sandbox that a run used."""
     own = Machine(grade=resources.version(), kernel=platform.release(), cpu=_cpu(), cores=resources.usable_cores())
@@ -79,12 +62,6 @@ def this_machine(sandbox: SandboxProvenance | None) -> Machine:
         cpu_seconds=sandbox.cpu_seconds,
         memory_bytes=sandbox.memory_bytes,
     )
-
-
-def differences(first: Machine, second: Machine, *, of_sandbox: bool = True) -> list[str]:
-    """Return the fields that differ, as text; without `of_sandbox`, compare only the fields of the grader."""
-    fields = NAMES if of_sandbox else OF_THE_MACHINE
-    return [NAMES[field] for field in fields if getattr(first, field) != getattr(second, field)]
 
 
 def load_average() -> float:
@@ -160,7 +137,7 @@ def find(machine: Machine, subject: Subject) -> SelftestProvenance | None:
 
     A test of other data, with its own references, says nothing about data that was tested itself.
     """
-    valid = [receipt for receipt in _of(subject) if not differences(receipt.machine, machine)]
+    valid = [receipt for receipt in _of(subject) if receipt.machine == machine]
     if not valid:
         return None
     same = [receipt for receipt in valid if receipt.subject == subject]
@@ -168,18 +145,18 @@ def find(machine: Machine, subject: Subject) -> SelftestProvenance | None:
     return msgspec.structs.replace(newest.tested, same_data=bool(same))
 
 
-def why_void(machine: Machine, benchmark: str, protocol: str, *, of_sandbox: bool = True) -> str:
-    """Return why there is no valid receipt: nothing was tested, or something has changed since.
-
-    Without `of_sandbox`, the sandbox and its limits are not compared, because they are not known yet.
-    """
-    same = [each for each in _all() if (each.subject.benchmark, each.subject.protocol) == (benchmark, protocol)]
-    if not same:
+def _why_void(benchmark: str, protocol: str) -> str:
+    """Return why there is no valid receipt: nothing was tested, or something has changed since."""
+    tested = [
+        each.tested for each in _all() if (each.subject.benchmark, each.subject.protocol) == (benchmark, protocol)
+    ]
+    if not tested:
         return "no self-test of this benchmark and protocol was run on this machine"
-    nearest = min(same, key=lambda receipt: len(differences(receipt.machine, machine, of_sandbox=of_sandbox)))
-    changed = differences(nearest.machine, machine, of_sandbox=of_sandbox)
-    what = " and ".join(changed) or "the benchmark's declaration"
-    return f"since the self-test of {_minute(nearest.tested)} UTC, {what} changed"
+    newest = max(tested, key=lambda each: each.at)
+    return (
+        f"since the self-test of {_minute(newest)} UTC, the version of grade, the machine, its sandbox, a limit or the "
+        "benchmark's declaration changed"
+    )
 
 
 def _of(subject: Subject) -> Iterator[Receipt]:
@@ -198,18 +175,17 @@ def _all() -> Iterator[Receipt]:
 def check_before(declared: Benchmark, protocol: str) -> None:
     """Raise InfrastructureError before anything runs, if no receipt can be valid with any sandbox."""
     here = this_machine(None)
-    known = _of(subject_of(declared, protocol))
-    if all(differences(receipt.machine, here, of_sandbox=False) for receipt in known):
-        why = why_void(here, declared.id, protocol, of_sandbox=False)
-        raise InfrastructureError(_message(declared.id, why))
+    fields = ("grade", "kernel", "cpu", "cores")
+    known = (receipt.machine for receipt in _of(subject_of(declared, protocol)))
+    if not any(all(getattr(machine, name) == getattr(here, name) for name in fields) for machine in known):
+        raise InfrastructureError(_message(declared.id, _why_void(declared.id, protocol)))
 
 
 def problem(report: Report) -> str:
     """Return why no self-test supports a report's verdicts; empty if a valid self-test has passed."""
     tested = report.provenance.selftest
     if tested is None:
-        machine = this_machine(report.provenance.sandbox)
-        return _message(report.benchmark, why_void(machine, report.benchmark, report.protocol))
+        return _message(report.benchmark, _why_void(report.benchmark, report.protocol))
     if not tested.passed:
         return _message(report.benchmark, f"the self-test of {_minute(tested)} UTC failed")
     return ""

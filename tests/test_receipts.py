@@ -69,12 +69,6 @@ def test_a_receipt_is_found_again_with_all_that_it_says() -> None:
 def test_a_receipt_is_void_once_anything_that_can_change_a_verdict_has_changed(field: str, value: Any) -> None:
     receipts.keep(receipt())
     assert find(**{field: value}) is None
-    changed = msgspec.structs.replace(HERE, **{field: value})
-    assert receipts.why_void(changed, "humaneval-v", "v2").endswith(f"{receipts.NAMES[field]} changed")
-
-
-def test_every_field_of_a_machine_is_compared() -> None:
-    assert set(receipts.NAMES) == set(receipts.Machine.__struct_fields__)
 
 
 def test_data_with_broken_references_does_not_damn_data_that_passed() -> None:
@@ -110,7 +104,7 @@ def test_a_subject_is_everything_that_a_self_test_tests() -> None:
 
 def test_a_self_test_of_another_declaration_is_named_as_the_reason() -> None:
     receipts.keep(receipt(subject=msgspec.structs.replace(SUBJECT, declaration="another")))
-    with pytest.raises(InfrastructureError, match="the benchmark's declaration changed"):
+    with pytest.raises(InfrastructureError, match="or the benchmark's declaration changed"):
         receipts.check_before(declarations.load("humaneval-v"), "v2")
 
 
@@ -147,7 +141,9 @@ def test_a_run_with_a_passed_self_test_meets_the_requirement() -> None:
 def test_a_run_without_one_is_told_what_changed_and_what_to_do() -> None:
     receipts.keep(receipt(where=msgspec.structs.replace(HERE, sandbox="an older image")))
     said = receipts.problem(report(None))
-    assert "since the self-test of 2026-11-22 00:10 UTC, the sandbox image changed" in said
+    assert (
+        "since the self-test of 2026-11-22 00:10 UTC, the version of grade, the machine, its sandbox, a limit" in said
+    )
     assert "grade selftest -b humaneval-v" in said
 
 
@@ -164,7 +160,7 @@ def test_a_machine_that_was_never_tested_is_refused_before_anything_runs() -> No
         receipts.check_before(declared, "v2")
     subject = subject_of(declared, "v2")
     receipts.keep(receipt(subject=subject, where=msgspec.structs.replace(HERE, kernel="5.0")))
-    with pytest.raises(InfrastructureError, match="the kernel changed"):
+    with pytest.raises(InfrastructureError, match="the machine, its sandbox, a limit or"):
         receipts.check_before(declared, "v2")
     receipts.keep(receipt(subject=subject, where=msgspec.structs.replace(HERE, sandbox="not known before the run")))
     receipts.check_before(declared, "v2")

@@ -154,12 +154,10 @@ def judge_gates(graded: Graded, wanted: Wanted) -> tuple[str, list[GateResult]]:
 
 def show(report: Report, wanted: Wanted) -> None:
     """Show the table; with `verbose` also one line per sample."""
-    from datetime import UTC, datetime
-
     from grader.reports import table
     from grader.reports.text import clean
 
-    show_table(functools.partial(table.render, report, now=datetime.now(UTC), groups=wanted.groups), least=60)
+    show_table(functools.partial(table.render, report, groups=wanted.groups), least=60)
     if wanted.verbose:
         for sample in report.samples:
             outcomes = f"{sample.official.outcome} {sample.careful.outcome}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,7 +16,6 @@ OTHER_PYTHON = "†"
 """Marks official values that were measured with another Python than the official one."""
 _COUNTED = {"reference": "references pass", "wording": "correct answers are read"}
 """Kind of probe that a note mentions -> text after its count."""
-_UNITS = (("day", 86400), ("h", 3600), ("min", 60))
 
 
 def made_with(report: Report) -> dict[str, Any]:
@@ -44,12 +42,12 @@ def is_marked(report: Report) -> bool:
     return report.provenance.sandbox is not None and report.provenance.sandbox.has_another_python
 
 
-def notes(report: Report, now: datetime | None = None) -> list[str]:
+def notes(report: Report) -> list[str]:
     """Return the notes of a report; those about the machine come last."""
     tested, sandbox = report.provenance.selftest, report.provenance.sandbox
     canaries = sandbox.canaries if sandbox is not None else None
     found = [canaries_in_words(canaries)] if canaries is not None and canaries.misjudged else []
-    return [*report.notes, *found, *([] if tested is None else [in_words(tested, now)])]
+    return [*report.notes, *found, *([] if tested is None else [in_words(tested)])]
 
 
 def canaries_in_words(canaries: CanaryProvenance) -> str:
@@ -65,26 +63,16 @@ def canaries_in_words(canaries: CanaryProvenance) -> str:
     )
 
 
-def in_words(tested: SelftestProvenance, now: datetime | None = None) -> str:
-    """Return a sentence about a self-test; with `now`, for a run that has just ended, it says how long ago it was."""
-    when = f"on {tested.at[:16].replace('T', ' ')} UTC" if now is None else f"{_ago(tested.at, now)} ago"
-    where = "on the machine that graded" if now is None else "on this machine"
+def in_words(tested: SelftestProvenance) -> str:
+    """Return a sentence about a self-test."""
+    when = f"on {tested.at[:16].replace('T', ' ')} UTC on the machine that graded"
     of = "" if tested.same_data else f", tested with {tested.data}, not with the data of this run"
     counts = ", ".join(f"{n} of {all_} {_COUNTED[kind]}" for kind, (n, all_) in tested.counts.items()
                        if kind in _COUNTED)  # fmt: skip
     if tested.passed:
-        return f"Self-tested {when} {where}: {counts}{of}."
+        return f"Self-tested {when}: {counts}{of}."
     problems = counted(tested.problems, "problem")
     return (
-        f"The self-test {when} {where} FAILED with {problems} ({counts}{of}): do not trust these values before "
+        f"The self-test {when} FAILED with {problems} ({counts}{of}): do not trust these values before "
         "`grade selftest` passes."
     )
-
-
-def _ago(at: str, now: datetime) -> str:
-    seconds = max(0, int((now - datetime.fromisoformat(at)).total_seconds()))
-    for unit, length in _UNITS:
-        if seconds >= length:
-            count = seconds // length
-            return f"{count} {unit}{'s' if unit == 'day' and count > 1 else ''}"
-    return f"{seconds} s"

@@ -19,7 +19,6 @@ from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from datetime import datetime
 
     from grader.results import Metric, Pair, Report, SampleResult
 
@@ -29,12 +28,10 @@ MOST_GROUPS = 8
 """More groups than this are only shown on request."""
 
 
-def render(
-    report: Report, *, width: int = 100, colour: bool = False, now: datetime | None = None, groups: bool = False
-) -> str:
+def render(report: Report, *, width: int = 100, colour: bool = False, groups: bool = False) -> str:
     """Return the report as text: a table of both readings, then the groups, the differences, and notes.
 
-    `now`: the current time, if the run has just ended. `groups`: show all groups, however many there are.
+    `groups`: show all groups, however many there are.
     """
     text = io.StringIO()
     console = console_on(text, width, colour=colour)
@@ -45,7 +42,7 @@ def render(
     for line in (
         *_differences(report),
         *_unscored(report),
-        *map(clean, (*scorer_of(report).summary(report).lines, *provenance.notes(report, now))),
+        *map(clean, (*scorer_of(report).summary(report).lines, *provenance.notes(report))),
     ):
         console.print(line, soft_wrap=True)
     return text.getvalue()
