@@ -19,8 +19,7 @@ from grader.reports.questions import Gap
 from grader.reports.web import highlight, images
 from grader.results import Metric, Outcome, Provenance, Reading, Report, SampleResult, write_facts
 from grader.scorers.choice.facts import LetterCounts, PositionBias, RunFacts, SampleFacts, UnitOutcome
-from grader.scorers.execution.curve import curve
-from grader.scorers.execution.pass_at_k import pass_at_k
+from grader.scorers.execution.metrics import curve, pass_at_k
 from grader.scorers.interface import Program
 from grader.task import Block, Task
 from tests.conftest import cases

@@ -11,7 +11,7 @@ from grader.results import Outcome
 from grader.scorers.choice import items
 from grader.scorers.choice.careful import read as careful
 from grader.scorers.execution import metrics as pass_metrics
-from grader.scorers.execution.pass_at_k import pass_at_k
+from grader.scorers.execution.metrics import pass_at_k
 from grader.scorers.mr_ben import judge_decision, samples
 from grader.selftest import verdict
 from tests.selftest.made import SANDBOX, changed, faultless, of_real, plan, reading

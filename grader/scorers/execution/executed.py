@@ -1,4 +1,7 @@
-"""Write and read `<stem>_executed.json` in the official layout, which the official score-only mode can read."""
+"""Write and read `<stem>_executed.json` in the official layout, which the official score-only mode can read.
+
+It has the verdicts of a run, for scoring again, and its programs, for reports.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,14 @@ import msgspec
 
 from grader.files.replacing import replacing
 from grader.results import Outcome, Reading, SampleResult
+from grader.scorers.interface import OwnFile, Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from grader.predictions.file import PredictionRecord
+    from grader.results import Report
     from grader.scorers.execution.jobs import Texts
 
 Record = dict[str, Any]
@@ -84,3 +89,39 @@ def _reading(passed: bool, text: str, words: Texts) -> Reading:
     if text == words.timed_out:
         return Reading(outcome=Outcome.TIMEOUT, credit=0, detail="from the executed file")
     return Reading(outcome=Outcome.ERROR, credit=0, detail=text.removeprefix(words.failed_prefix))
+
+
+def programs_of(report: Report, path: Path) -> OwnFile:
+    """Return the programs of a report's run; none if the file belongs to another run."""
+    try:
+        records = json.loads(path.read_bytes())
+        programs = {str(item["qid"]): _programs(item) for item in records}
+        carried = {str(item["qid"]): [str(text) for text in item.get("predictions", [])] for item in records}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        return OwnFile(problem=f"{path.name} cannot be read ({type(error).__name__}).")
+    if not _is_same_run(report, programs):
+        return OwnFile(problem=f"{path.name} does not belong to this run: its verdicts differ.")
+    return OwnFile(programs=programs, predictions=carried)
+
+
+def _programs(item: dict[str, Any]) -> list[Program]:
+    completions, programs = item.get("processed_predictions", []), item.get("concatenated_predictions", [])
+    return [
+        Program(
+            completion=str(completions[at]) if at < len(completions) else "",
+            program=str(programs[at]) if at < len(programs) else "",
+            result=str(row["result"]),
+        )
+        for at, row in enumerate(item["results"])
+    ]
+
+
+def _is_same_run(report: Report, programs: dict[str, list[Program]]) -> bool:
+    """Whether the file's verdicts equal the report's official ones wherever both have one."""
+    for sample in report.samples:
+        of_task = programs.get(sample.qid, [])
+        if sample.sample < len(of_task) and sample.official.outcome is not Outcome.UNSCORED:
+            passed = of_task[sample.sample].result == "passed"
+            if passed != (sample.official.outcome is Outcome.PASSED):
+                return False
+    return True

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from math import comb
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from grader.results import READINGS, Calls, Metric, Outcome, ReadingName, SampleResult, by_group, by_observation
 from grader.scorers.execution.facts import facts_of
-from grader.scorers.execution.pass_at_k import pass_at_k
+from grader.scorers.interface import CurveBlock
 from grader.scorers.means import Observation, metric
 from grader.statistics import intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from grader.results import ReadingName, Report, SampleResult
     from grader.scorers.interface import Observe
 
 PARSE_RATE, CALLS_RIGHT, BASE = "parse_success_rate", "calls_right", "base_"
@@ -167,3 +169,68 @@ def _of_base(observe: Observe) -> Observe:
 def _parsed(members: Sequence[SampleResult], reading: ReadingName) -> float | None:
     outcomes = [r for s in members if (r := s.reading(reading).outcome) is not Outcome.UNSCORED]
     return sum(o is not Outcome.LINT_FAILED for o in outcomes) / len(outcomes) if outcomes else None
+
+
+# --- pass@k, and its curve over k -------------------------------------------------------------------------------
+
+
+def pass_at_k(samples: int, passed: int, k: int) -> float:
+    """Return the chance, in [0, 1], that at least one of `k` samples drawn from `samples` passes.
+
+    1 - C(n - c, k) / C(n, k) in exact integers (Chen et al., 2021, arXiv 2107.03374, equation 1). Raises ValueError if
+    k exceeds the number of samples: there is no unbiased estimate with fewer than k.
+    """
+    if not 0 <= passed <= samples:
+        raise ValueError(f"{passed} of {samples} samples passed")
+    if not 1 <= k <= samples:
+        raise ValueError(f"pass@{k} needs at least {k} samples, there are {samples}")
+    return 1 - comb(samples - passed, k) / comb(samples, k)
+
+
+MOST_K = 200
+"""Maximum number of points on a curve: more would not be visible."""
+
+
+def curve(report: Report) -> CurveBlock | None:
+    """Return pass@k in both readings for every k up to the number of samples of a task; None if that is below 2.
+
+    The values are those of the metric.
+    """
+    tasks = list(by_observation(report.samples).values())
+    most = min(MOST_K, max((_scored(members, reading) for members in tasks for reading in READINGS), default=0))
+    if most < 2:
+        return None
+    ks = list(range(1, most + 1))
+    official, careful = ([_point(tasks, k, reading) for k in ks] for reading in READINGS)
+    return CurveBlock(
+        title="pass@k against k", axis="k, samples drawn", prefix="pass@", k=ks, official=official, careful=careful
+    )
+
+
+def _scored(members: list[SampleResult], reading: ReadingName) -> int:
+    return sum(member.reading(reading).outcome is not Outcome.UNSCORED for member in members)
+
+
+def _point(tasks: list[list[SampleResult]], k: int, reading: ReadingName) -> tuple[float | None, int]:
+    """Return (pass@k in percent, number of tasks)."""
+    found = metric(f"pass@{k}", reading, None, pass_observations(tasks, k, reading))
+    return (None, 0) if found is None else (found.value, found.n)
+
+
+# --- explanations for reports -----------------------------------------------------------------------------------
+
+GLOSSARY: Mapping[str, str] = {
+    "pass@*": "The estimated chance that at least one of k samples passes all tests, as a mean over tasks.",
+    "base_pass@*": "The same for the base inputs alone; pass@k needs the further inputs too.",
+    "parse_success_rate": "The share of samples whose program passed the linter.",
+    "calls_right": "The share of calls that a program answers as the reference solution does, as a mean over tasks.",
+    "split": "The program answered the calls of the tests, and the tests judged its answers in another process.",
+    "outputs": "What the program printed or returned for the inputs is compared with the expected outputs.",
+    "likeness": "The answers are compared with those of the reference solution.",
+    "execution": "The result of executing the program with the tests.",
+    "recovered": "The program passes once it keeps code that the official assembly drops.",
+    "pylint": "The linter rejected the program before it was executed.",
+    "infrastructure": "The sandbox failed; this says nothing about the sample.",
+    "missing": "The prediction file has no answer to this task.",
+    "server_failure": "The model's server failed; this says nothing about the model.",
+}

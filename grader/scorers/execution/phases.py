@@ -17,7 +17,6 @@ from grader.sandbox.interface import FEW_LINTS, Limits
 from grader.scorers.execution import deriving, jobs
 from grader.scorers.execution.accepted import Accepted
 from grader.scorers.execution.candidate import Apart, Confirmed
-from grader.scorers.execution.computed import Computed
 from grader.scorers.execution.confirming import Confirmation
 from grader.scorers.execution.facts import SampleFacts
 from grader.scorers.execution.inputs.phase import Inputs
@@ -82,7 +81,7 @@ def executing(
         confirmation = Confirmation(tasks, settler, spool, limits)
         inputs = Inputs(tasks, settler, spool, limits, words)
         run = Phases(confirmation, words, limits, settler, inputs, derives=options.official == "derive")
-        samples = run.all(jobs.attempts(tasks, predictions, words, Computed(settler).program))
+        samples = run.all(jobs.attempts(tasks, predictions, words, settler.program))
         executor.finish()
         made = _collect(samples, words)
         made.notes = [*run.different, *_notes(run.unrecordable), *run.reference_notes, *run.checker_notes]

@@ -10,15 +10,14 @@ import msgspec
 from grader.errors import InputError, UsageError
 from grader.predictions.record import counted
 from grader.results import Calls, Outcome, SampleResult
-from grader.scorers.execution import assembly, executed, jobs, own_file, phases, prompts
+from grader.scorers.execution import assembly, executed, jobs, phases, prompts
 from grader.scorers.execution import metrics as pass_metrics
 from grader.scorers.execution import probes as selftest_probes
-from grader.scorers.execution.curve import curve
 from grader.scorers.execution.declaration import ExecutionBenchmark
 from grader.scorers.execution.facts import facts_of
-from grader.scorers.execution.glossary import GLOSSARY
 from grader.scorers.execution.inputs.judging import RULE
-from grader.scorers.execution.recount import recount
+from grader.scorers.execution.metrics import GLOSSARY, curve
+from grader.scorers.execution.probes import recount
 from grader.scorers.execution.tasks import CodeTask, columns_problem, tasks_from, with_limits
 from grader.scorers.interface import Marks, OwnFile, Scored, Scorer, Summary, in_group, missing_reading, named
 from grader.scorers.oddities import marked, with_families
@@ -216,7 +215,7 @@ class Execution(Scorer[ExecutionBenchmark, CodeTask]):
 
     def read_own_file(self, report: Report, path: Path) -> OwnFile:
         """Read the programs of an `_executed.json`."""
-        return own_file.read(report, path)
+        return executed.programs_of(report, path)
 
 
 def _calls(sample: SampleResult) -> Iterator[tuple[str, str]]:

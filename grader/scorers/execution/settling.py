@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import msgspec
 
+from grader import resources
 from grader.sandbox.answer import Executed, understand
+from grader.scorers.execution import assembly, extraction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,6 +29,10 @@ KEYS_AT_A_TIME = 64
 """Maximum number of cached results in memory."""
 MAX_CACHED_CHARACTERS = 256 << 10
 """Larger results are not cached: answers of megabytes are rare, and faster to compute again than to read."""
+_ASSEMBLY = resources.digest_of(assembly.__name__, extraction.__name__)
+"""Read at once: the files may change while this process runs."""
+MAX_CHARACTERS = 32 << 10
+"""Programs of longer texts are not cached."""
 
 
 class Arriving(Protocol):
@@ -78,6 +84,15 @@ class Settler:
         made = compute()
         self._executor.keep(key, {"computed": msgspec.to_builtins(made)})
         return made
+
+    def program(
+        self, text: str, signature: str, rules: extraction.Rules, tested: tuple[str, ...] = ()
+    ) -> assembly.Program:
+        """Return what `assemble` returns, from the cache if it is there: looking it up takes less time."""
+        if len(text) > MAX_CHARACTERS:
+            return assembly.assemble(text, signature, rules, tested)
+        given: Job = {"assemble": text, "signature": signature, "rules": rules, "tested": tested, "code": _ASSEMBLY}
+        return self.computed(given, assembly.Program, lambda: assembly.assemble(text, signature, rules, tested))
 
     def settle(
         self,

@@ -10,8 +10,7 @@ from grader.executors.local import Local
 from grader.observer import Silent
 from grader.sandbox.interface import Limits
 from grader.sandbox.verdict_cache import VerdictCache
-from grader.scorers.execution import assembly, computed
-from grader.scorers.execution.computed import Computed
+from grader.scorers.execution import assembly, settling
 from grader.scorers.execution.settling import Settler
 
 if TYPE_CHECKING:
@@ -41,8 +40,8 @@ def cache(tmp_path: Path) -> Iterator[VerdictCache]:
     found.close()
 
 
-def opened(cache: VerdictCache) -> Computed:
-    return Computed(Settler(Local(Named(), None, cache, Limits()), Silent()))  # type: ignore[arg-type]
+def opened(cache: VerdictCache) -> Settler:
+    return Settler(Local(Named(), None, cache, Limits()), Silent())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rules", ["humaneval-v-v1", "humaneval-v-v2", "plain"])
@@ -70,7 +69,7 @@ def test_other_rules_signatures_and_texts_are_other_programs(cache: VerdictCache
 def test_changed_code_computes_again(cache: VerdictCache, monkeypatch: pytest.MonkeyPatch) -> None:
     known = opened(cache)
     known.program("", SIGNATURE, "plain")
-    monkeypatch.setattr(computed, "_ASSEMBLY", "changed")
+    monkeypatch.setattr(settling, "_ASSEMBLY", "changed")
     known.program("", SIGNATURE, "plain")
     cache.flush()
     assert cache.size() == 2
@@ -85,7 +84,7 @@ def test_a_stored_result_of_another_kind_is_computed_again(cache: VerdictCache) 
 
 def test_long_texts_are_not_stored(cache: VerdictCache) -> None:
     known = opened(cache)
-    text = f"```python\n# {'x' * computed.MAX_CHARACTERS}\ndef solution(a):\n    return 1\n```"
+    text = f"```python\n# {'x' * settling.MAX_CHARACTERS}\ndef solution(a):\n    return 1\n```"
     assert known.program(text, SIGNATURE, "humaneval-v-v1") == assembly.assemble(text, SIGNATURE, "humaneval-v-v1")
     cache.flush()
     assert cache.size() == 0

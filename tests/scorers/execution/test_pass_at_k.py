@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.scorers.execution.pass_at_k import pass_at_k
+from grader.scorers.execution.metrics import pass_at_k
 
 
 def by_enumeration(samples: int, passed: int, k: int) -> Fraction:
