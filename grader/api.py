@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import io
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,11 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.decisions.comparison import Comparison
-    from grader.grading import Graded
     from grader.observer import Observer
-    from grader.options import Options
+    from grader.predictions.file import PredictionFile
     from grader.results import ReadingName, Report
-    from grader.results.destination import Destination
 
 # Each function imports what takes long to import when it is called.
 
@@ -49,15 +46,20 @@ def grade(
     asked = from_arguments(options)
     with Destination(force=asked.force) as destination:
         taken = destination if write else None
-        if isinstance(predictions, str | Path):
-            graded = grading.grade(predictions, asked, observer or Silent(), destination=taken)
-        else:
-            graded = _grade_texts(predictions, asked, observer or Silent(), taken)
+        source = predictions if isinstance(predictions, str | Path) else _file_of(predictions)
+        try:
+            graded = grading.grade(source, asked, observer or Silent(), destination=taken)
+        except InputError as error:
+            if source is predictions:
+                raise
+            raise InputError([_PATH.sub("", problem, count=1) for problem in error.problems]) from error
         if write:
             graded.write()
     return graded.report
 
 
+_PATH = re.compile(r" \$(?:\.qid)?:")
+"""A place in a JSON file, which the argument is not."""
 _ELSEWHERE = {
     "id": "it is `ids` here, a list",
     "weight": "it is `weights` here: {part: value}",
@@ -83,50 +85,30 @@ def _check_names(options: Mapping[str, object]) -> None:
         raise UsageError(f"grade() has no option {name!r}; {_ELSEWHERE.get(name, meant)}")
 
 
-def _grade_texts(
-    predictions: Mapping[str, Sequence[str]], asked: Options, observer: Observer, destination: Destination | None
-) -> Graded:
-    """Grade strings as if they were a prediction file; error messages name the argument, not a file."""
-    from grader import grading
-
-    try:
-        return grading.grade("-", asked, observer, stdin=io.BytesIO(_records(predictions)), destination=destination)
-    except InputError as error:
-        qids = list(map(str, predictions))
-        raise InputError([_of_argument(problem, qids) for problem in error.problems]) from error
-
-
-def _of_argument(problem: str, qids: list[str]) -> str:
-    """Return a problem of the file as a problem of the argument: the caller passed no file."""
-    place = r"<stdin>(?::\d+)?: \$(?:\[(?P<at>\d+)\])?(?:\.(?:qid|predictions))?(?P<sample>(?:\[\d+\])?): "
-    found = re.match(place, problem)
-    if found is None:
-        return problem
-    item = f"[{qids[int(found['at'])]!r}]" if found["at"] else ""
-    return f"predictions{item}{found['sample']}: {problem[found.end() :]}"
-
-
-def _records(predictions: Mapping[str, Sequence[str]]) -> bytes:
-    """Return these strings as the content of a prediction file. Raises TypeError, InputError."""
-    import msgspec
-
+def _file_of(predictions: Mapping[str, Sequence[str]]) -> PredictionFile:
+    """Return these strings as a prediction file, which errors call by the argument's name. TypeError, InputError."""
     from grader.files.json_text import shown
+    from grader.predictions.file import PredictionFile
 
     if not isinstance(predictions, Mapping):
         raise TypeError(f"grade() takes a file's path or {{qid: [raw output, ...]}}, not {type(predictions).__name__}")
-    records: list[dict[str, object]] = []
+    texts_of: dict[str, list[str]] = {}
     problems: list[str] = []
     for qid, texts in predictions.items():
+        where = f"predictions[{qid!r}]"
         # A string is also a sequence of strings; without this check each character would be graded.
         given = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, str | bytes | Mapping) else None
         if not isinstance(qid, str | int) or given is None or not all(isinstance(text, str) for text in given):
-            problems.append(f"{qid!r}: expected a list of strings, not {texts!r:.60}")
+            problems.append(f"{where}: expected a list of strings, not {texts!r:.60}")
+        elif not given or not str(qid):
+            problems.append(f"{where}: {'the qid' if given else 'the list'} is empty; leave it out")
         elif any(_is_broken(text) for text in (str(qid), *given)):
-            problems.append(f"{qid!r}: holds a lone surrogate, which is not a valid character; replace it")
-        records.append({"qid": str(qid), "predictions": given})
-    if problems or not records:
+            problems.append(f"{where}: holds a lone surrogate, which is not a valid character; replace it")
+        else:
+            texts_of.setdefault(str(qid), []).extend(given)
+    if problems or not texts_of:
         raise InputError(shown(problems) or ["there are no predictions; expected {qid: [raw output, ...]}"])
-    return msgspec.json.encode(records)
+    return PredictionFile.of(texts_of, "predictions")
 
 
 def _is_broken(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -100,7 +100,6 @@ def grade(
     options: Options,
     observer: Observer,
     *,
-    stdin: BinaryIO | None = None,
     destination: Destination | None = None,
     before: Callable[[AnyScorer, AnyRun], None] | None = None,
 ) -> Graded:
@@ -111,11 +110,10 @@ def grade(
     """
     declared, scorer = declared_by(options)
     check_options(options, declared, scorer)
-    if options.score_only and not isinstance(source, PredictionFile):
+    if options.score_only:
         return _rescore(source, options, declared, scorer, destination)
-    if not isinstance(source, PredictionFile):
-        source = read_predictions(source, stdin=stdin, observer=observer)
-    opened = _open(source, options, declared, scorer)
+    file = source if isinstance(source, PredictionFile) else read_predictions(source, observer=observer)
+    opened = _open(file, options, declared, scorer)
     stem = stem_in(options.output_dir, opened.file.path, opened.part)
     if destination is not None:
         replies = options.judge_model or options.judge_replies or opened.file.judge_replies
@@ -137,10 +135,10 @@ def every_reading(source: str | Path, options: Options, observer: Observer) -> d
     return {name: _report(opened, scored, []) for name, scored in found.items()}
 
 
-def check(source: str | Path, options: Options, *, stdin: BinaryIO | None = None) -> list[str]:
+def check(source: str | Path, options: Options) -> list[str]:
     """Return a summary of a prediction file and its warnings; raises InputError with every problem."""
     declared, scorer = declared_by(options)
-    opened = _open(read_predictions(source, stdin=stdin), options, declared, scorer)
+    opened = _open(read_predictions(source), options, declared, scorer)
     file = opened.file
     counts = sorted({len(texts) for texts in opened.predictions.values()})
     samples = counted(counts[0], "sample") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} samples"
@@ -315,7 +313,11 @@ def _with(report: Report, scored: Scored, declared: Benchmark, notes: list[str])
 
 
 def _rescore(
-    source: str | Path, options: Options, declared: Benchmark, scorer: AnyScorer, destination: Destination | None
+    source: str | Path | PredictionFile,
+    options: Options,
+    declared: Benchmark,
+    scorer: AnyScorer,
+    destination: Destination | None,
 ) -> Graded:
     """Score again from the files of an earlier run, without a sandbox and without a judge.
 
@@ -323,11 +325,11 @@ def _rescore(
     """
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
+    if isinstance(source, PredictionFile) or str(source) == "-":
+        raise UsageError("--score-only reads the files of an earlier run; name the prediction file.")
     path = Path(source)
     if path.is_dir():
         raise UsageError(f"{source}: is a folder; name the prediction file in it.")
-    if str(source) == "-":
-        raise UsageError("--score-only reads the files of an earlier run; name the prediction file.")
     part = None
     if options.is_partial:
         everything = msgspec.structs.replace(options, missing="wrong")

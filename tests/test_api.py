@@ -97,8 +97,8 @@ def test_a_figure_that_a_report_does_not_have_is_none(sample):
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
-        ({"zz": ["A"]}, "predictions: no qid of the file is a question of the benchmark"),
-        ({"0": ["A"], "zz": ["A"]}, "predictions: "),
+        ({"zz": ["A"]}, "predictions['zz']: no qid of the file is a question of the benchmark"),
+        ({"0": ["A"], "zz": ["A"]}, "predictions['zz']: the benchmark has no question"),
         ({"0": ["A"], "1": []}, "predictions['1']: the list is empty"),
         ({"0": ["A"]}, "predictions: 9 of 10 questions without a prediction"),
     ],
@@ -126,7 +126,7 @@ def test_bad_values_and_bad_files_are_the_errors_of_the_command(sample, tmp_path
 )
 def test_what_is_no_list_of_texts_is_refused_and_never_graded_by_the_character(sample, texts):
     _, folder = sample("vstar")
-    with pytest.raises(InputError, match=r"^'0': "):
+    with pytest.raises(InputError, match=r"^predictions\['0'\]: "):
         grader.grade({"0": texts}, benchmark="vstar", data=folder / "questions.jsonl", missing="wrong")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from grader.predictions.record import Row
 
 _FINISH = ("finish_reasons", "finish_reason", "stop_reasons", "stop_reason")
@@ -99,6 +101,15 @@ class PredictionFile(msgspec.Struct, frozen=True, kw_only=True):
     """Recorded judge replies by qid, from foreign files that contain them."""
     rows: object | None = None
     """The questions, from foreign files that contain them."""
+
+    @classmethod
+    def of(cls, texts: Mapping[str, list[str]], name: str) -> Self:
+        """Return predictions that are in no file; errors call them by this name."""
+        records = [
+            PredictionRecord(qid=qid, predictions=given, fields={}, where=f"{name}[{qid!r}]")
+            for qid, given in texts.items()
+        ]
+        return cls(name=name, path=None, format="grade", records=records)
 
     @property
     def model(self) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from grader import grading, receipts, resources
+from grader.predictions.file import PredictionFile
 from grader.receipts import Receipt, load_average, this_machine
 from grader.results import SelftestProvenance
 from grader.selftest import verdict
@@ -106,10 +106,10 @@ def _plans(asked: Sequence[Options], *, strict: bool) -> list[Plan]:
 
 def grade(plan: Plan, observer: Observer) -> Graded:
     """Grade a plan's probes once, like a prediction file. Raises GradeError."""
-    records = [{"qid": qid, "predictions": [p.prediction for p in probes]} for qid, probes in plan.probes.items()]
+    texts = {qid: [probe.prediction for probe in probes] for qid, probes in plan.probes.items()}
     with tempfile.TemporaryDirectory(prefix="grade-selftest-") as folder:
         options = _with_replies(plan, Path(folder))
-        return grading.grade("-", options, observer, stdin=io.BytesIO(msgspec.json.encode(records)))
+        return grading.grade(PredictionFile.of(texts, "probes"), options, observer)
 
 
 def _with_replies(plan: Plan, folder: Path) -> Options:
