@@ -192,7 +192,8 @@ def test_memory_by_task_and_a_limit_of_wall_time(tmp_path: Path) -> None:
     memories = {"usual": None, "less": "128m", "more": 700 << 20}
     rows: list[dict[str, Any]] = [one | {"id": name, "memory": memory} for name, memory in memories.items()]
     rows.append(one | {"id": "late", "day": "2024-08-02"})
-    holds = "held = bytearray(b'x') * (%d << 20)\nprint('done')"
+    # Memory is looked at several times a second: a shorter life than that is not seen.
+    holds = "import time\nheld = bytearray(b'x') * (%d << 20)\ntime.sleep(0.3)\nprint('done')"
     programs = {name: [holds % 200, holds % 500] for name in memories} | {"late": ["print('done')", "print()"]}
     done, samples = graded(
         tmp_path, rows, programs, "--memory", "300m", "--until", "2024-08-01", declaration=declaration
