@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from grader.options import Options
     from grader.reports.material import Material
     from grader.results import Report, SampleResult
+    from grader.scorers.registry import AnyScorer
 
 
 @click.command("list")
@@ -236,22 +237,22 @@ def _sample_in_words(asked: Options, qid: str, number: int, results: Path) -> It
         raise UsageError(f"{results} has results of {report.benchmark}, not of {declared.id}.")
     sample = _sample(report, qid, number, results)
     shown = material.load_beside(results, report, asked.data, benchmark=asked.benchmark)
-    yield from _verdicts(report, sample)
-    yield from scorer_of(report).marks(sample).facts
+    scorer = scorer_of(report)
+    yield from _verdicts(scorer, sample)
+    yield from scorer.marks(sample).facts
     yield from _texts(shown, qid, number)
     yield from (("note", gap.in_words()) for gap in shown.gaps)
 
 
-def _verdicts(report: Report, sample: SampleResult) -> Iterator[tuple[str, str]]:
+def _verdicts(scorer: AnyScorer, sample: SampleResult) -> Iterator[tuple[str, str]]:
     """Yield each reading's outcome and why."""
     from grader.reports.why import outcome, reason
 
-    glossary = scorer_of(report).glossary
     for name in READINGS:
         reading = sample.reading(name)
-        name_of_outcome = outcome(report, reading)
+        name_of_outcome = outcome(scorer, reading)
         answer = f"{reading.answer} ({name_of_outcome})" if reading.answer else name_of_outcome
-        why = reason(reading, glossary)
+        why = reason(reading, scorer.glossary)
         yield name, f"{answer}: {why}" if why else answer
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from grader.decisions.gate import GateResult
     from grader.results import Report, SampleResult
+    from grader.scorers.registry import AnyScorer
 
 MOST_SAMPLES = 6
 MOST_METRICS = 4
@@ -60,7 +61,7 @@ def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, **__: o
     from grader.reports.web import page
 
     name = declarations.name_of(report)
-    different = report.differences()
+    scorer, different, looked_at = scorer_of(report), report.differences(), _to_look_at(report)
     return page.render(
         "decision.html.j2",
         styles=("style", "decision"),
@@ -69,23 +70,23 @@ def make(report: Report, _: object, gates: Sequence[GateResult] = (), /, **__: o
         heading=f"{name}: what this result says",
         facts=[report.model] if report.model else [],
         gates=[(gate, _STATES[gate.state]) for gate in gates],
-        metrics=list(_metrics(report)),
+        metrics=list(_metrics(report, scorer.glossary)),
         measured=list(_measured(report, name)),
         sure=list(_sure(report, different)),
         open=list(_open(report)),
-        samples=[_sample(report, sample) for sample in _to_look_at(report)[:MOST_SAMPLES]],
-        left=max(0, len(_to_look_at(report)) - MOST_SAMPLES),
+        samples=[_sample(report, scorer, sample) for sample in looked_at[:MOST_SAMPLES]],
+        left=max(0, len(looked_at) - MOST_SAMPLES),
         checks=list(_checks(report)),
         folder="" if report.benchmark in declarations.names() else report.benchmark,
     )
 
 
-def _metrics(report: Report) -> Iterator[dict[str, object]]:
+def _metrics(report: Report, glossary: Mapping[str, str]) -> Iterator[dict[str, object]]:
     """Yield the overall metrics with their meaning, the first one first."""
     for name, (official, careful) in list(report.overall().items())[:MOST_METRICS]:
         yield {
             "name": name.replace("_", " "),
-            "meaning": _meaning(name, scorer_of(report).glossary),
+            "meaning": _meaning(name, glossary),
             "careful": in_percent(careful or official),
             "interval": interval(careful or official),
             "official": in_percent(official),
@@ -186,13 +187,12 @@ def _to_look_at(report: Report) -> list[SampleResult]:
     return [*different, *more]
 
 
-def _sample(report: Report, sample: SampleResult) -> dict[str, str]:
-    scorer = scorer_of(report)
-    why = readings_differ(report, sample, "own scorer") or reason(sample.careful, scorer.glossary)
+def _sample(report: Report, scorer: AnyScorer, sample: SampleResult) -> dict[str, str]:
+    why = readings_differ(scorer, sample, "own scorer") or reason(sample.careful, scorer.glossary)
     readings = {
         name: f"{reading.answer}, {outcome}" if reading.answer else outcome
         for name, reading in (("official", sample.official), ("careful", sample.careful))
-        for outcome in [_PLAIN.get(reading.outcome, outcome_name(report, reading).replace("_", " "))]
+        for outcome in [_PLAIN.get(reading.outcome, outcome_name(scorer, reading).replace("_", " "))]
     }
     name = cut(sample.qid, LONGEST_NAME)
     return {

@@ -23,6 +23,7 @@ from grader.reports.terminal import bars
 from grader.reports.text import cut
 from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import excluded_from, in_percent, is_same
+from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from grader.decisions.gate import GateResult, State
     from grader.reports.document import Cell, Column, Document, GradedFile, Section
     from grader.results import Metric, Pair, Reading, Report, SampleResult
+    from grader.scorers.registry import AnyScorer
 
 Item = TypeVar("Item")
 """What a section has a row for."""
@@ -181,7 +183,8 @@ def _differences(report: Report) -> list[Markup]:
     if not different:
         agreed = _line("Official and careful agree on {}.", prose(all_of(total, "sample")))
         return [agreed] if total else []
-    counts = Counter((outcome(report, s.official), outcome(report, s.careful)) for s in different)
+    scorer = scorer_of(report)
+    counts = Counter((outcome(scorer, s.official), outcome(scorer, s.careful)) for s in different)
     kinds = (_line("{} {} to {}", n, code(a), code(b)) for (a, b), n in counts.most_common(MOST_KINDS))
     rest = "samples are in the results file"
     return [
@@ -191,24 +194,24 @@ def _differences(report: Report) -> list[Markup]:
         Markup(),
         Markup("| sample | official | careful | evidence |"),
         Markup("|:--|:--|:--|:--|"),
-        *_rows(lambda sample: _difference(report, sample), different, 15_000, rest, SHOWN_DIFFERENCES),
+        *_rows(lambda sample: _difference(scorer, sample), different, 15_000, rest, SHOWN_DIFFERENCES),
     ]
 
 
-def _difference(report: Report, sample: SampleResult) -> Markup:
-    readings = (_reading(report, reading) for reading in (sample.official, sample.careful))
+def _difference(scorer: AnyScorer, sample: SampleResult) -> Markup:
+    readings = (_reading(scorer, reading) for reading in (sample.official, sample.careful))
     name = sample.qid if not sample.sample else f"{sample.qid} #{sample.sample}"
-    return _row([code(name, 80), *readings, _evidence(report, sample)])
+    return _row([code(name, 80), *readings, _evidence(scorer, sample)])
 
 
-def _reading(report: Report, reading: Reading) -> Markup:
-    name = code(outcome(report, reading))
+def _reading(scorer: AnyScorer, reading: Reading) -> Markup:
+    name = code(outcome(scorer, reading))
     return Markup("{}: {}").format(name, code(reading.answer, 60)) if reading.answer else name
 
 
-def _evidence(report: Report, sample: SampleResult) -> Markup:
+def _evidence(scorer: AnyScorer, sample: SampleResult) -> Markup:
     """Return why the readings differ, and the first other call."""
-    why = " ".join(readings_differ(report, sample).split())
+    why = " ".join(readings_differ(scorer, sample).split())
     found = [_sentence(why)] if why else []
     if (first := sample.other_call(sample.careful)) is not None:
         parts = code(first.call, 60), code(first.returned or "nothing", 60), code(first.expected, 60)

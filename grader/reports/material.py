@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from grader.benchmark import Benchmark
     from grader.results import Report
+    from grader.scorers.registry import AnyScorer
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +101,7 @@ def load(
     declared = _declared(report, benchmark, gaps)
     file = _file(report, predictions, gaps) if report.samples else None
     texts = {record.qid: record.predictions for record in file.records} if file else {}
-    found = _own_file(report, own, texts, gaps) if scorer.runs_programs else OwnFile()
+    found = _own_file(report, scorer, own, texts, gaps) if scorer.runs_programs else OwnFile()
     if file is None and found.predictions and own is not None and _verified(report, found.predictions):
         texts = found.predictions
         gaps = _without_predictions(gaps, own.name, given=predictions is not None)
@@ -194,12 +195,14 @@ def _verified(report: Report, texts: dict[str, list[str]]) -> bool:
 # --- programs ---------------------------------------------------------------------------------------------------
 
 
-def _own_file(report: Report, path: Path | None, texts: dict[str, list[str]], gaps: list[Gap]) -> OwnFile:
+def _own_file(
+    report: Report, scorer: AnyScorer, path: Path | None, texts: dict[str, list[str]], gaps: list[Gap]
+) -> OwnFile:
     """Return the content of the scorer's own file; empty if the file belongs to another run."""
     if path is None or not path.is_file():
         gaps.append(Gap(what="programs", why="The executed file is not beside the results."))
         return OwnFile()
-    found = scorer_of(report).read_own_file(report, path)
+    found = scorer.read_own_file(report, path)
     if not found.problem and any(found.predictions.get(qid, text) != text for qid, text in texts.items()):
         found = OwnFile(problem=f"{path.name} belongs to another run: its predictions differ.")
     if found.problem:

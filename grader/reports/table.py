@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from grader.results import Metric, Pair, Report, SampleResult
+    from grader.scorers.registry import AnyScorer
 
 SHOWN_DIFFERENCES = 10
 LONGEST_REASON = 200
@@ -39,10 +40,11 @@ def render(report: Report, *, width: int = 100, colour: bool = False, groups: bo
     console.print(*_table(report, title, "metric", report.overall(), width))
     for part in _groups(report, width, everything=groups):
         console.print(part)
+    scorer = scorer_of(report)
     for line in (
-        *_differences(report),
+        *_differences(report, scorer),
         *_unscored(report),
-        *map(clean, (*scorer_of(report).summary(report).lines, *provenance.notes(report))),
+        *map(clean, (*scorer.summary(report).lines, *provenance.notes(report))),
     ):
         console.print(line, soft_wrap=True)
     return text.getvalue()
@@ -92,26 +94,26 @@ def interval(metric: Metric) -> str:
     return "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
 
 
-def _differences(report: Report) -> list[str]:
+def _differences(report: Report, scorer: AnyScorer) -> list[str]:
     different = report.differences()
     total = len(report.samples)
     if not different:
         return [] if not total else [f"Official and careful agree on {all_of(total, 'sample')}."]
     lines = [f"Official and careful differ on {len(different)} of {counted(total, 'sample')}:"]
-    lines += [_difference(report, sample) for sample in different[:SHOWN_DIFFERENCES]]
+    lines += [_difference(scorer, sample) for sample in different[:SHOWN_DIFFERENCES]]
     if len(different) > SHOWN_DIFFERENCES:
-        counts = Counter((outcome(report, s.official), outcome(report, s.careful)) for s in different)
+        counts = Counter((outcome(scorer, s.official), outcome(scorer, s.careful)) for s in different)
         kinds = ", ".join(f"{n} {a} -> {b}" for (a, b), n in counts.most_common())
         lines.append(f"  ... {len(different) - SHOWN_DIFFERENCES} more ({kinds}); all are in the results file.")
     return lines
 
 
-def _difference(report: Report, sample: SampleResult) -> str:
+def _difference(scorer: AnyScorer, sample: SampleResult) -> str:
     official, careful = (
-        f"{clean(reading.answer)} ({outcome(report, reading)})" if reading.answer else outcome(report, reading)
+        f"{clean(reading.answer)} ({outcome(scorer, reading)})" if reading.answer else outcome(scorer, reading)
         for reading in (sample.official, sample.careful)
     )
-    why = cut(readings_differ(report, sample), LONGEST_REASON)
+    why = cut(readings_differ(scorer, sample), LONGEST_REASON)
     return f"  {clean(sample.qid)} #{sample.sample}: {official} -> {careful}{f'  ({why})' if why else ''}"
 
 

@@ -10,12 +10,12 @@ import msgspec
 from grader import resources
 from grader.reports.text import clean
 from grader.results import READINGS, Outcome
-from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from grader.results import Metric, Reading, Report, SampleResult
+    from grader.scorers.registry import AnyScorer
 
 _CAUSES = {
     "not_judged": "not judged",
@@ -27,13 +27,12 @@ _CAUSES = {
 INFRASTRUCTURE = "infrastructure failed"
 
 
-def readings_differ(report: Report, sample: SampleResult, official: str = "official") -> str:
+def readings_differ(scorer: AnyScorer, sample: SampleResult, official: str = "official") -> str:
     """Return why the readings differ: the kind of difference, else what led each reading to its answer.
 
     `official`: the name of the official reading. Empty if nothing is known. One line without control characters; the
     words of a program may be in it.
     """
-    scorer = scorer_of(report)
     if kind := scorer.marks(sample).kind:
         return clean(scorer.glossary.get(kind, kind))
     if sample.careful.detail and not sample.official.detail:
@@ -45,9 +44,9 @@ def readings_differ(report: Report, sample: SampleResult, official: str = "offic
     return "; ".join(f"{name}: {_in_a_sentence(text)}" for name, text in said.items() if text)
 
 
-def outcome(report: Report, reading: Reading) -> str:
-    """Return the name of an outcome, in the words of the report's scorer."""
-    return scorer_of(report).outcome_names.get(reading.outcome.value, reading.outcome.value)
+def outcome(scorer: AnyScorer, reading: Reading) -> str:
+    """Return the name of an outcome, in the scorer's words."""
+    return scorer.outcome_names.get(reading.outcome.value, reading.outcome.value)
 
 
 def reason(reading: Reading, glossary: Mapping[str, str]) -> str:
