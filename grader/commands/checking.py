@@ -16,15 +16,19 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from grader.results import Report
+
 _GIVEN = click.Path(path_type=Path, exists=True, dir_okay=False)
 _OUTPUT = click.option("-o", "--output", type=options.FILE, metavar="FILE", help="Also write JSON here, or to `-`.")
+_PREDICTIONS = click.option("--predictions", type=_GIVEN, metavar="FILE",
+                            help="The prediction file, if it is not beside RESULTS.")  # fmt: skip
 _QUIET = click.option("-q", "--quiet", is_flag=True, help="Only errors and the last line.")
 
 
 @click.command("bundle", short_help="Pack a result into one file that others can verify.")
 @click.argument("results", type=_GIVEN, metavar="RESULTS")
 @options.BENCHMARK
-@click.option("--predictions", type=_GIVEN, metavar="FILE", help="The prediction file, if it is not beside RESULTS.")
+@_PREDICTIONS
 @click.option("--judge-replies", type=_GIVEN, metavar="FILE", help="The recorded replies of the run's judge.")
 @click.option("-o", "--output", type=options.PATH, metavar="FILE", help="Default: <stem>_bundle.zip beside RESULTS.")
 def bundle_command(
@@ -35,15 +39,11 @@ def bundle_command(
     Publish the digest that is printed with your result. `grade verify` then needs only the bundle and the data.
     """
     from grader.regrading import bundle
-    from grader.reports import material
     from grader.results.destination import beside
     from grader.scorers.earlier import read_report
 
     report = read_report(results)
-    predictions = predictions or material.beside(results, report).predictions
-    if predictions is None:
-        name = report.provenance.predictions or "the prediction file"
-        raise UsageError(f"{name} is not beside {results}; name it with --predictions FILE.")
+    predictions = _predictions_of(results, report, predictions)
     output = output or beside(results.with_name(results.stem.removesuffix("_results")), bundle.ENDING)
     output_files.check_places([str(output)], [results, predictions, judge_replies])
     made = bundle.make(results, predictions, judge_replies, bundle.declared_for(report, benchmark))
@@ -91,14 +91,66 @@ def verify_command(
 
     output_files.check_places([] if output is None else [output], [bundle_file, given["data"]])
     read = bundle.read(bundle_file, digest)
-    declared = benchmark or read.report.benchmark
     with _replies(judge_replies, read.replies) as replies, watcher(quiet=quiet) as observer:
-        asked = options_of(read.report, **given, benchmark=declared, judge_replies=replies)
+        asked = options_of(read.report, **_of(read.report, benchmark, given), judge_replies=replies)
         found = verify(read, asked, observer, seed=seed, count=count)
     for line in in_words(found)[-1 if quiet else 0 :]:
         say(line)
     _put(output, found, quiet=quiet)
     return 1 if found.wrong else 3 if found.lost else 0
+
+
+@click.command("sensitivity", short_help="Say how much a result depends on the limits.")
+@click.argument("results", type=_GIVEN, metavar="RESULTS")
+@options.BENCHMARK
+@click.option("--data", type=options.PATH, metavar="PATH", help="Local copy of the data.")
+@_PREDICTIONS
+@options.machine_options
+@_OUTPUT
+@_QUIET
+def sensitivity_command(
+    results: Path, *, benchmark: str | None, predictions: Path | None, output: str | None, quiet: bool, **given: Any
+) -> None:
+    """Grade the samples of RESULTS that are near a limit again with 0.5, 1 and 3 times the CPU time and memory.
+
+    RESULTS then says how far its metrics move, and so do its reports. No verdict in it changes.
+    """
+    from grader.commands.progress import watcher
+    from grader.files.replacing import replacing
+    from grader.predictions.read import read_predictions
+    from grader.regrading import bundle
+    from grader.regrading.again import options_of
+    from grader.regrading.sensitivity import try_limits
+    from grader.reports.provenance import sensitivity_in_words
+    from grader.results.file import encode_report
+    from grader.scorers.earlier import read_report
+
+    output_files.check_places([] if output is None else [output], [results, predictions, given["data"]])
+    report = read_report(results)
+    predictions = _predictions_of(results, report, predictions)
+    file = read_predictions(predictions)
+    bundle.check_predictions(report, file, str(predictions))
+    with watcher(quiet=quiet) as observer:
+        report = try_limits(report, file, options_of(report, **_of(report, benchmark, given)), observer)
+    with replacing(results) as written:
+        written.write(encode_report(report))
+    assert report.provenance.sensitivity is not None
+    say(sensitivity_in_words(report, report.provenance.sensitivity))
+    _put(output, report.provenance.sensitivity, quiet=quiet)
+
+
+def _of(report: Report, benchmark: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    return given | {"benchmark": benchmark or report.benchmark}
+
+
+def _predictions_of(results: Path, report: Report, given: Path | None) -> Path:
+    """Return the prediction file of a run. Raises UsageError if it is not beside the results."""
+    from grader.reports import material
+
+    if (found := given or material.beside(results, report).predictions) is not None:
+        return found
+    name = report.provenance.predictions or "The prediction file"
+    raise UsageError(f"{name} is not beside {results}; name it with --predictions FILE.")
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from grader import grading
+from grader.errors import InputError
 from grader.options import Options
 from grader.results import Outcome, Report, SampleResult
 from grader.scorers.registry import scorer_of
@@ -47,6 +48,16 @@ def options_of(report: Report, **given: Any) -> Options:
     if sandbox is not None and sandbox.cpu_seconds and sandbox.memory_bytes:
         made |= {"timeout": sandbox.cpu_seconds, "memory": sandbox.memory_bytes}
     return Options(**made | {"settings": report.provenance.settings} | given)
+
+
+def prepared(report: Report, file: PredictionFile, options: Options) -> grading.Opened:
+    """Return a report's data and predictions. Raises InputError if the data are other data."""
+    opened = grading.prepare(file, msgspec.structs.replace(options, missing="wrong"))
+    made_of = report.provenance.data_digest
+    if made_of is not None and opened.rows.digest != made_of:
+        found = f"{opened.rows.origin} has the digest {opened.rows.digest}, the data that was graded {made_of}"
+        raise InputError([f"{found}: it is other data of the benchmark. Give the graded data with --data PATH."])
+    return opened
 
 
 def grade_again(

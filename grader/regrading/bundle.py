@@ -42,7 +42,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """Version of this format."""
     grade: str
     """Version of grade that graded."""
-    data_digest: str | None
     declaration: str
     """A hash of all that the benchmark.toml declares."""
     members: dict[str, str]
@@ -70,13 +69,12 @@ def make(results: Path, predictions: Path, replies: Path | None, declared: Bench
     report = read_report(results)
     if not report.samples:
         raise UsageError(f"{results}: no samples, so there is no verdict to check.")
-    _check_predictions(report, read_predictions(predictions), str(predictions))
+    check_predictions(report, read_predictions(predictions), str(predictions))
     members = {RESULTS: results.read_bytes(), PREDICTIONS: read_given(predictions)}
     if replies is not None:
         members[REPLIES] = read_given(replies)
     manifest = Manifest(
         grade=report.provenance.grade,
-        data_digest=report.provenance.data_digest,
         declaration=subject_of(declared, report.protocol).declaration,
         members={name: hashlib.sha256(content).hexdigest() for name, content in members.items()},
     )
@@ -108,7 +106,7 @@ def read(path: Path, published: str | None = None) -> Bundle:
             report, file = read_report(results), read_predictions(predictions)
         except InputError as error:
             raise InputError([each.replace(f"{folder}/", f"{path}: ") for each in error.problems]) from error
-    _check_predictions(report, file, str(path))
+    check_predictions(report, file, str(path))
     places = [record.where.replace(f"{folder}/", f"{path}: ") for record in file.records]
     records = [msgspec.structs.replace(record, where=at) for record, at in zip(file.records, places, strict=True)]
     file = msgspec.structs.replace(file, name=report.provenance.predictions, path=None, records=records)
@@ -139,7 +137,7 @@ def _unpacked(path: Path, data: bytes) -> tuple[Manifest, dict[str, bytes]]:
     return manifest, members
 
 
-def _check_predictions(report: Report, file: PredictionFile, place: str) -> None:
+def check_predictions(report: Report, file: PredictionFile, place: str) -> None:
     """Raise InputError unless these predictions are the graded ones, and each has one sample."""
     texts = {record.qid: record.predictions for record in file.records}
     qids = dict.fromkeys(sample.qid for sample in report.samples)

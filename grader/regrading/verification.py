@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader import grading
 from grader.errors import InputError, UsageError
 from grader.predictions.record import counted
 from grader.receipts import subject_of
-from grader.regrading.again import Key, grade_again, is_scored, key_of
+from grader.regrading.again import Key, grade_again, is_scored, key_of, prepared
 from grader.results import READINGS, Outcome
 from grader.statistics.corrections import most_of
 
 if TYPE_CHECKING:
+    from grader.grading import Opened
     from grader.observer import Observer
     from grader.options import Options
     from grader.regrading.bundle import Bundle
@@ -70,8 +70,10 @@ def verify(bundle: Bundle, options: Options, observer: Observer, *, seed: str, c
     report = bundle.report
     if report.provenance.judge is not None and options.judge_replies is None and not bundle.file.judge_replies:
         raise UsageError("This run had a judge: give the replies that it recorded with --judge-replies FILE.")
-    opened = grading.prepare(bundle.file, msgspec.structs.replace(options, missing="wrong"))
-    _check_data(bundle, opened)
+    opened = prepared(report, bundle.file, options)
+    graded = {sample.qid for sample in report.samples}
+    if report.part is None and (left_out := [qid for qid in opened.tasks if qid not in graded]):
+        raise InputError([f"The results leave out {counted(len(left_out), 'task')}, such as {left_out[0]}."])
     texts = {record.qid: len(record.predictions) for record in bundle.file.records}
     known = [key_of(s) for s in report.samples if is_scored(s) and s.sample < texts.get(s.qid, 0)]
     if not known:
@@ -105,18 +107,6 @@ def draw(keys: list[Key], digest: str, seed: str, count: int) -> list[Key]:
     return sorted(keys, key=place)[:count]
 
 
-def _check_data(bundle: Bundle, opened: grading.Opened) -> None:
-    """Raise InputError if the data are not those of the bundle, or the results leave out tasks."""
-    made_of = bundle.manifest.data_digest
-    if made_of is not None and opened.rows.digest != made_of:
-        found = f"{opened.rows.origin} has the digest {opened.rows.digest}, the data of the bundle {made_of}"
-        raise InputError([f"{found}: it is other data of the benchmark. Give the graded data with --data PATH."])
-    graded = {sample.qid for sample in bundle.report.samples}
-    left_out = [qid for qid in opened.tasks if qid not in graded]
-    if bundle.report.part is None and left_out:
-        raise InputError([f"The results leave out {counted(len(left_out), 'task')}, such as {left_out[0]}."])
-
-
 def _differ(before: SampleResult, now: SampleResult) -> bool:
     return any(_verdict(before.reading(name)) != _verdict(now.reading(name)) for name in READINGS)
 
@@ -141,13 +131,13 @@ def _shown(reading: Reading) -> str:
     return f"{reading.outcome} ({reading.answer})" if reading.answer else str(reading.outcome)
 
 
-def _notes(bundle: Bundle, opened: grading.Opened, own: str) -> list[str]:
+def _notes(bundle: Bundle, opened: Opened, own: str) -> list[str]:
     notes = []
     if bundle.manifest.grade != own:
         notes.append(f"It was graded by grade {bundle.manifest.grade or 'unknown'}, and is checked by {own}.")
     if bundle.manifest.declaration != subject_of(opened.benchmark, opened.protocol).declaration:
         notes.append("The benchmark.toml here declares something else than the one with which it was graded.")
-    if bundle.manifest.data_digest is None:
+    if bundle.report.provenance.data_digest is None:
         notes.append("The bundle does not say with which data it was graded.")
     if part := bundle.report.part:
         notes.append(f"Only a part of the benchmark was graded: {part.in_words()}.")

@@ -28,6 +28,7 @@ COMMANDS = [command for path in DOCUMENTS for command in commands_of(path)]
 ELSEWHERE = {
     "grade bundle": "tests/regrading/test_bundle.py",
     "grade verify": "tests/regrading/test_bundle.py",
+    "grade sensitivity": "tests/regrading/test_sensitivity.py",
     "grade selftest": "tests/selftest/test_run.py",
     "grade serve": "tests/serving/test_serve.py",
     "grade predictions.json --executor ray": "tests/executors/test_ray.py",
