@@ -157,8 +157,8 @@ def _is_plain_exception(node: list[Any]) -> bool:
     kind, name, arguments, *more = node
     if kind != "exception" or name not in _EXCEPTIONS or any(isinstance(one, dict) for one in arguments):
         return False
-    # More is: its own name, attributes, cause, library, members and notes.
-    return all(map(_is_plain, arguments)) and (not more or (more[0] == name and not more[3] and not more[5]))
+    # More is: its own name, attributes, cause, library and notes.
+    return all(map(_is_plain, arguments)) and (not more or (more[0] == name and not more[3] and not more[4]))
 
 
 def _is_plain_node(node: list[Any]) -> bool:

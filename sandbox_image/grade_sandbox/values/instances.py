@@ -7,7 +7,6 @@ replace what a class computes.
 from __future__ import annotations
 
 import builtins
-import contextlib
 import dis
 import functools
 import sys
@@ -166,36 +165,6 @@ _TESTING = {"unittest", "doctest", "pytest", "_pytest", "hypothesis", "nose", "b
 """Modules whose exceptions end or skip a test."""
 
 
-def error_members(error: BaseException) -> dict[str, Any]:
-    """Return the plain values that the built-in classes of an exception keep outside `args`: a file name, a line."""
-    found = {}
-    for name, member in _members(type(error)).items():
-        value = member.__get__(error)
-        if type(value) in {str, bytes, int}:
-            found[name] = value
-    return found
-
-
-def _members(kind: type[BaseException]) -> dict[str, types.MemberDescriptorType]:
-    # The arguments of a UnicodeError have all of it.
-    bases = [base for base in kind.__mro__ if getattr(builtins, base.__name__, None) is base]
-    return {
-        name: member
-        for base in (() if UnicodeError in bases else bases)
-        for name, member in vars(base).items()
-        if isinstance(member, types.MemberDescriptorType) and not _reserved(name)
-    }
-
-
-def _set_members(error: BaseException, wanted: Mapping[Any, Any]) -> None:
-    members = _members(type(error))
-    for name, value in wanted.items():
-        # Some cannot be written; they are set by the arguments.
-        with contextlib.suppress(AttributeError, TypeError):
-            if value != members[name].__get__(error):
-                members[name].__set__(error, value)
-
-
 def _annotate(error: BaseException, notes: Iterable[Any]) -> None:
     found = [note for note in notes if isinstance(note, str)]
     if found:
@@ -207,13 +176,12 @@ def make_builtin_error(
     parts: Iterable[Any],
     own: type[BaseException] | None = None,
     wanted: Mapping[Any, Any] | None = None,
-    members: Mapping[Any, Any] | None = None,
     notes: Iterable[Any] = (),
 ) -> BaseException:
     """Return an instance of a built-in exception class.
 
     `own`: a class that derives from it, to be used instead. Its own constructor is not run. `wanted`: attributes of the
-    instance. `members`: those that a built-in class keeps outside `args` and `__dict__`.
+    instance.
     """
     kind = getattr(builtins, name)
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
@@ -230,6 +198,5 @@ def make_builtin_error(
     for key, item in (wanted or {}).items():
         if isinstance(key, str) and not _reserved(key) and not hasattr(type(error), key):
             vars(error)[key] = item
-    _set_members(error, members or {})
     _annotate(error, notes)
     return error

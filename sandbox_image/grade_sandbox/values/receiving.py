@@ -203,11 +203,11 @@ class Decoder:
         """Return the exception of a node of which no class of the signature is known."""
         if len(node) == 3:
             return make_builtin_error(node[1], self.values(node[2]))
-        _, base, arguments, name, own, cause, library, members, notes = node
+        _, base, arguments, name, own, cause, library, notes = node
         kind = library_error(*library) if library is not None else None
         if (kind is None and name != base) or (kind is not None and name != kind.__name__):
             kind = self.makers.error_class(name, base, kind)
-        parts = self.values(arguments), kind, self.pairs(own), self.pairs(members), self.values(notes)
+        parts = self.values(arguments), kind, self.pairs(own), self.values(notes)
         error = make_builtin_error(base, *parts)
         reason = self.value(cause)
         error.__cause__ = reason if isinstance(reason, Exception) else None

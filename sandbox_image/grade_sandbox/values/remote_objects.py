@@ -192,44 +192,8 @@ class Opaque:
             raise AttributeError(name)
         return _operated("getattr", self, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        _operated("setattr", self, name, value)
-
-    def __delattr__(self, name: str) -> None:
-        _operated("delattr", self, name)
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__link__.operate(self, args, kwargs)
-
-    def __len__(self) -> int:
-        return operator.index(_operated("len", self))
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(_operated("iter", self))
-
-    def __reversed__(self) -> Iterator[Any]:
-        return iter(_operated("reversed", self))
-
-    def __contains__(self, item: Any) -> bool:
-        return bool(_operated("contains", self, item))
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        _operated("setitem", self, key, value)
-
-    def __delitem__(self, key: Any) -> None:
-        _operated("delitem", self, key)
-
-    def __repr__(self) -> str:
-        return str(_operated("repr", self))
-
-    def __format__(self, spec: str) -> str:
-        return str(_operated("format", self, spec))
-
-    def __index__(self) -> int:
-        return operator.index(_operated("index", self))
-
-    def __enter__(self) -> Any:
-        return _operated("enter", self)
 
     def __exit__(self, kind: object, *error: object) -> Any:
         # If the tests fail in the block, what the object makes of it does not matter.
@@ -252,30 +216,29 @@ def _operated(name: str, *args: Any) -> Any:
     return args[0].__link__.operate(OPERATORS[name], args, {})
 
 
-def _conversion(kind: type[Any]) -> Callable[[Any], Any]:
-    def convert(self: Any) -> Any:
-        found = _operated(kind.__name__, self)
-        return found if type(found) is kind else kind(found)
+def _operation(name: str, kind: Callable[[Any], Any] | None = None, *, reflected: bool = False) -> Callable[..., Any]:
+    """Return the method that carries out an operation; `kind` makes of the answer what Python asks of the method."""
 
-    return convert
+    def operate(self: Any, *others: Any) -> Any:
+        found = self.__link__.operate(OPERATORS[name], (*others, self) if reflected else (self, *others), {})
+        return found if kind is None or type(found) is kind else kind(found)
 
-
-def _operation(name: str, *, reflected: bool = False) -> Callable[..., Any]:
-    if reflected:
-        return lambda self, other: self.__link__.operate(OPERATORS[name], (other, self), {})
-    return lambda self, *others: _operated(name, self, *others)
+    return operate
 
 
 def _comparison(name: str) -> Callable[[Any, Any], Any]:
     return lambda self, other: self.__link__.compare(name, self, other)
 
 
-for _kind in _CONVERSIONS:
-    setattr(Opaque, f"__{_kind.__name__}__", _conversion(_kind))
-for _name in ("getitem", "neg", "pos", "abs", "next", "round", "copy"):
-    setattr(Opaque, f"__{_name}__", _operation(_name))
-for _name in (*BINARY, *_IN_PLACE):
-    setattr(Opaque, f"__{_name.rstrip('_')}__", _operation(_name))
+_ASKED: dict[str, Callable[[Any], Any] | None] = {
+    **{kind.__name__: kind for kind in _CONVERSIONS}, "repr": str, "format": str, "contains": bool,
+    "len": operator.index, "index": operator.index, "iter": iter, "reversed": iter,
+    **dict.fromkeys(("getitem", "setitem", "delitem", "setattr", "delattr", "enter", "copy", "next", "round")),
+    **dict.fromkeys(("neg", "pos", "abs", *BINARY, *_IN_PLACE)),
+}  # fmt: skip
+"""Operator with a method of its name -> what converts the answer."""
+for _name, _kind in _ASKED.items():
+    setattr(Opaque, f"__{_name.rstrip('_')}__", _operation(_name, _kind))
 for _name in BINARY:
     setattr(Opaque, f"__r{_name.rstrip('_')}__", _operation(_name, reflected=True))
 for _name in COMPARISONS:

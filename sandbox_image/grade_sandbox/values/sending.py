@@ -12,7 +12,7 @@ import time
 import types
 
 from grade_sandbox.values import arrays, constructed, plain_forms, remote_objects
-from grade_sandbox.values.instances import UncrossableError, attributes, error_members, library_error
+from grade_sandbox.values.instances import UncrossableError, attributes, library_error
 from grade_sandbox.values.value_format import BUILTIN_TYPES, MAX_NODES, module_of, type_name
 
 TYPE_CHECKING = False
@@ -172,21 +172,22 @@ class Encoder:
                 break
             if library is None and library_error(kind.__module__, kind.__qualname__) is kind:
                 library = [kind.__module__, kind.__qualname__]
-        arguments = self._arguments(error)
+        arguments = self._arguments(error, kind)
         cause = self.atom(error.__cause__) if isinstance(error.__cause__, Exception) else None
         own = {key: item for key, item in attributes(error).items() if self._is_sendable(item)}
-        members = self.pairs(error_members(error))
-        if kind is type(error) and cause is None and not (own or members or notes):
+        if kind is type(error) and cause is None and not (own or notes):
             return ["exception", kind.__name__, arguments]
         name = type(error).__name__
-        return ["exception", kind.__name__, arguments, name, self.pairs(own), cause, library, members, notes]
+        return ["exception", kind.__name__, arguments, name, self.pairs(own), cause, library, notes]
 
-    def _arguments(self, error: BaseException) -> list[Any]:
+    def _arguments(self, error: BaseException, kind: type[Any]) -> list[Any]:
+        """Return the arguments with which a built-in class makes an equal exception; a file's error has its name."""
         group = getattr(builtins, "ExceptionGroup", ())
         if isinstance(error, group):
             # A tuple, because a list is filled only after the exception is made.
             return [self.atom(error.message), self.atom(tuple(error.exceptions))]
-        return self.atoms([a for a in error.args if self._is_sendable(a)])
+        made: Any = kind.__reduce__
+        return self.atoms([one for one in made(error)[1] if self._is_sendable(one)])
 
     def _is_sendable(self, value: Any) -> bool:
         """Whether a part of an exception can be sent. The other parts are sent in any case."""
