@@ -20,8 +20,10 @@ from grader.sandbox.worker import WINDOW, Losses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from grade_sandbox.jobs import Job
+
     from grader.sandbox.canary_check import Canaries
-    from grader.sandbox.interface import Backend, Job
+    from grader.sandbox.interface import Backend
     from grader.sandbox.tickets import Verdict
     from grader.sandbox.worker import Heard
 

@@ -21,8 +21,9 @@ from grader.sandbox.tickets import Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from grade_sandbox.jobs import Job
+
     from grader.observer import Observer
-    from grader.sandbox.interface import Job
 
 AHEAD_SECONDS = 1.0
 """A node gets about as many jobs as it does in this time."""

@@ -12,12 +12,14 @@ from grader.observer import Silent
 from grader.sandbox import verdict_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from grade_sandbox.jobs import Job
 
     from grader.observer import Observer
     from grader.results import SandboxProvenance
     from grader.sandbox.crew import Overlap
-    from grader.sandbox.interface import Answer, Job, Limits
+    from grader.sandbox.interface import Answer, Limits
     from grader.sandbox.tickets import Verdict
     from grader.sandbox.verdict_cache import Cache
     from grader.sandbox.worker import Heard
@@ -38,7 +40,7 @@ class Executor(Protocol):
         `lint`: at least so many lint jobs will come first. Call it again if there will be more than `FEW_LINTS`.
         """
 
-    def key(self, job: Job) -> str:
+    def key(self, job: Mapping[str, object]) -> str:
         """Return the key of a job's result: a hash of everything that can change it."""
 
     def has(self, key: str) -> bool:
@@ -84,7 +86,7 @@ class Cached:
         self._identity = ""
         """A hash of the sandbox. An executor sets it as soon as it knows its sandbox."""
 
-    def key(self, job: Job) -> str:
+    def key(self, job: Mapping[str, object]) -> str:
         """Return the key of a job in the cache."""
         return verdict_cache.key(job, self._identity, self._limits)
 

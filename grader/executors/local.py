@@ -18,11 +18,13 @@ from grader.sandbox.verdict_cache import MemoryCache, VerdictCache
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from grade_sandbox.jobs import Job
+
     from grader.observer import Observer
     from grader.options import Options
     from grader.results import SandboxProvenance
     from grader.sandbox.crew import Overlap
-    from grader.sandbox.interface import Backend, Job, Limits
+    from grader.sandbox.interface import Backend, Limits
     from grader.sandbox.tickets import Verdict
     from grader.sandbox.verdict_cache import Cache
     from grader.sandbox.worker import Heard

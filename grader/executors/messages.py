@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
@@ -13,7 +13,7 @@ from grader.sandbox.interface import Limits
 from grader.sandbox.tickets import Verdict
 
 if TYPE_CHECKING:
-    from grader.sandbox.interface import Job
+    from grade_sandbox.jobs import Job
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ def pack(content: Job | Verdict) -> bytes:
 
 def job_of(data: bytes) -> Job:
     """Return a packed job; raises ValueError or msgspec.ValidationError."""
-    return msgspec.convert(compact_json.decode(data), dict[str, object])
+    return cast("Job", msgspec.convert(compact_json.decode(data), dict[str, object]))
 
 
 def verdict_of(data: bytes) -> Verdict:

@@ -36,11 +36,13 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from grade_sandbox.jobs import Job
+
     from grader.executors.messages import NodeFacts
     from grader.observer import Observer
     from grader.options import Options
     from grader.results import NodeProvenance
-    from grader.sandbox.interface import Backend, Job, Limits
+    from grader.sandbox.interface import Backend, Limits
     from grader.sandbox.tickets import Verdict
 
 REACH_SECONDS = 10.0

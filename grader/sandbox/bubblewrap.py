@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
 from grader.sandbox import channel, interpreters, packages
-from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
+from grader.sandbox.interface import Answer, BackendName, Limits, SupervisorLostError
 
 if TYPE_CHECKING:
+    from grade_sandbox.jobs import Job
+
     from grader.observer import Observer
     from grader.sandbox.interpreters import Interpreter
 

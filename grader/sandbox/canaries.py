@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
+    from grade_sandbox.jobs import Job  # noqa: TC004 - no canary is read from JSON
+
     from grader.sandbox.answer import Recorded
-    from grader.sandbox.interface import Answer, Job
+    from grader.sandbox.interface import Answer
 
 Kind = Literal["lint", "record", "answer", "script", "judge", "split", "run"]
 KINDS: tuple[Kind, ...] = ("run", "split", "judge", "answer", "record", "lint")
@@ -35,7 +37,7 @@ Value = int | str
 class Canary(msgspec.Struct, frozen=True, kw_only=True):
     """A job and its expected result."""
 
-    job: dict[str, Any]
+    job: Job
     kind: Kind
     is_right: bool
     """Whether its program is right. A right one must pass; a wrong one must fail for the known reason."""
@@ -58,7 +60,7 @@ class Canary(msgspec.Struct, frozen=True, kw_only=True):
 def kind_of(job: Job) -> Kind | None:
     """Return the kind of a job; None if there are no canaries of its kind."""
     asked = job.get("answer")
-    if isinstance(asked, dict) and asked.get("script"):
+    if asked is not None and asked.get("script"):
         return "script"
     return next((kind for kind in KINDS if job.get(kind)), None)
 
@@ -71,7 +73,7 @@ def like(job: Job, draw: random.Random, *, is_right: bool) -> Canary | None:
     made = _draw(draw, is_right=is_right)
     common = {name: job[name] for name in ("id", "cpu", "wall", "memory", "alone") if name in job}
     return Canary(
-        job=common | _job(kind, made, job),
+        job=cast("Job", common | _job(kind, made, job)),
         kind=kind,
         is_right=is_right,
         name=made.name,
@@ -169,7 +171,7 @@ def _job(kind: Kind, made: _Function, job: Job) -> dict[str, Any]:
         case "judge":
             hello = _text({"functions": [made.name], "imported": [], "errors": {}, "values": {}, "n": []})
             replies = [_text({"v": value, "m": [], "n": []}) for value in made.values]
-            recorded = {"names": [], "calls": calls, "hello": hello, "replies": replies}
+            recorded = {"names": [], "calls": calls, "answers": {"hello": hello, "replies": replies}}
             return {"judge": declared | {"test": made.tests} | recorded | _same(job, kind, "official")}
         case "split":
             return {"split": declared | candidate | {"test": made.tests}}
@@ -181,7 +183,7 @@ def _job(kind: Kind, made: _Function, job: Job) -> dict[str, Any]:
 
 def _same(job: Job, kind: Kind, *names: str) -> dict[str, Any]:
     """Return these parts of the job beside the canary, as far as it has them."""
-    part = cast("dict[str, Any]", job[kind])
+    part = cast("dict[str, Any]", job)[kind]
     return {name: part[name] for name in names if name in part}
 
 

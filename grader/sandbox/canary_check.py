@@ -22,8 +22,10 @@ from grader.sandbox import canaries
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from grade_sandbox.jobs import Job
+
     from grader.sandbox.canaries import Canary, Kind
-    from grader.sandbox.interface import Answer, Job
+    from grader.sandbox.interface import Answer
 
 MOST_JOBS = 512
 """Maximum number of jobs between two pairs of canaries; the number is drawn each time."""

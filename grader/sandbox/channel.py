@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader.files import compact_json
 from grader.sandbox import readiness
-from grader.sandbox.interface import Answer, Job, SupervisorLostError
+from grader.sandbox.interface import Answer, SupervisorLostError
 
 if TYPE_CHECKING:
+    from grade_sandbox.jobs import Job
+
     from grader.sandbox.readiness import Waited
 
 MAX_FRAME = 64 << 20

@@ -14,7 +14,9 @@ from grader.sandbox.worker import Heard, Rules, Tickets, Work, Worker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from grader.sandbox.interface import Answer, Job
+    from grade_sandbox.jobs import Job
+
+    from grader.sandbox.interface import Answer
     from grader.sandbox.supervisors import Supervisors
 
 

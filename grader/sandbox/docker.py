@@ -18,9 +18,11 @@ import msgspec
 from grader.errors import InfrastructureError
 from grader.results import SandboxProvenance
 from grader.sandbox import channel, engines, image
-from grader.sandbox.interface import Answer, BackendName, Job, Limits, SupervisorLostError
+from grader.sandbox.interface import Answer, BackendName, Limits, SupervisorLostError
 
 if TYPE_CHECKING:
+    from grade_sandbox.jobs import Job
+
     from grader.observer import Observer
 
 NOT_PODMAN = (

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import msgspec
 
 if TYPE_CHECKING:
+    from grade_sandbox.jobs import Job
+
     from grader.results import SandboxProvenance
 
 BackendName = Literal["docker", "bubblewrap"]
 
-Job = dict[str, object]
-"""A request to a supervisor; sandbox_image/runner.py describes the fields."""
 Answer = dict[str, object]
 
 

@@ -15,9 +15,11 @@ from grader.sandbox.worker import WINDOW, Losses, Rules
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from grade_sandbox.jobs import Job
+
     from grader.sandbox.canary_check import Canaries
     from grader.sandbox.crew import Crew, Queue
-    from grader.sandbox.interface import Backend, Job
+    from grader.sandbox.interface import Backend
     from grader.sandbox.tickets import Verdict
     from grader.sandbox.worker import Heard, Tickets
 

@@ -16,8 +16,9 @@ from grader.sandbox.tickets import Ticket, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from grade_sandbox.jobs import Job
+
     from grader.sandbox.crew import Crew, End
-    from grader.sandbox.interface import Job
     from grader.sandbox.pool import Pool
 
 AHEAD = 8

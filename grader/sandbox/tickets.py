@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader.sandbox.interface import Answer, Job
+from grader.sandbox.interface import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from grade_sandbox.jobs import Job
 
     from grader.sandbox.canaries import Canary
 

@@ -17,10 +17,10 @@ from grader.files import compact_json
 from grader.files.key_value import KeyValueFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from grader.sandbox.interface import Answer, Job, Limits
+    from grader.sandbox.interface import Answer, Limits
 
 FLUSH_ROWS = 64
 FLUSH_SECONDS = 2.0
@@ -39,7 +39,7 @@ def default_path() -> Path:
     return resources.cache_folder() / "verdicts-2.sqlite3"
 
 
-def key(job: Job, identity: str, limits: Limits) -> str:
+def key(job: Mapping[str, object], identity: str, limits: Limits) -> str:
     """Return the key of a verdict: a hash of everything that can change it."""
     # A time slice decides when a program runs, not what comes of it; results of stopped programs are not kept.
     lasting = {name: part for name, part in job.items() if name != "slice"}

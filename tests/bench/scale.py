@@ -39,7 +39,7 @@ from grader.executors.messages import Exchanged, Parcel, pack
 from grader.observer import Silent
 from grader.options import Options
 from grader.sandbox import verdict_cache
-from grader.sandbox.interface import Job, Limits
+from grader.sandbox.interface import Limits
 from grader.sandbox.tickets import Verdict
 from grader.sandbox.verdict_cache import VerdictCache
 from tests.bench.variations import variations
@@ -47,11 +47,13 @@ from tests.bench.variations import variations
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from grade_sandbox.jobs import Job
+
 JOB_CHARACTERS, ANSWER_CHARACTERS = 4000, 1500
 """Of a typical job and a typical answer of HumanEval-V."""
 
 
-def job(number: int) -> Job:
+def job(number: int) -> Any:
     """Return a job of typical size, unlike every other."""
     return {"id": 0, "answer": {"signature": "def solution(a):", "candidate": f"{number}" + "x" * JOB_CHARACTERS}}
 

@@ -94,7 +94,7 @@ def _declared(spec: dict[str, Any]) -> dict[str, Any]:
 def judged(spec: dict[str, Any], recorded: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """Return the tests' verdict on answers; they alone decide, as about a reference solution."""
     calls = {name: recorded[name] for name in ("names", "calls")}
-    said = do("judge", spec | calls | {name: given[name] for name in ("hello", "replies")})
+    said = do("judge", spec | calls | {"answers": {name: given[name] for name in ("hello", "replies")}})
     return {name: said[name] for name in CONFIRMED}
 
 

@@ -18,8 +18,9 @@ from grader.scorers.execution import jobs, tasks
 from grader.scorers.execution.calls import Calls
 
 if TYPE_CHECKING:
+    from grade_sandbox.jobs import Job
+
     from grader.sandbox.canaries import Canary
-    from grader.sandbox.interface import Job
 
 LIMITS = Limits()
 SOURCE = "def solution(a):\n    return a\n"

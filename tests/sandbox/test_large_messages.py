@@ -51,8 +51,8 @@ def calls() -> list[str]:
 def test_large_arguments_cost_a_program_and_its_judge_no_time(calls: list[str]) -> None:
     answer, stopped = do("answer", **SOURCE, calls=calls)
     assert (stopped, len(answer["replies"])) == (None, 1)
-    given = {"names": [], "calls": calls, "hello": answer["hello"], "replies": answer["replies"]}
-    judged, stopped = do("judge", test=TEST, **given)
+    given = {"hello": answer["hello"], "replies": answer["replies"]}
+    judged, stopped = do("judge", test=TEST, names=[], calls=calls, answers=given)
     assert (stopped, judged["confirmed"]) == (None, True)
 
 

@@ -25,7 +25,9 @@ from grader.scorers.execution.tameness import tame
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from grader.sandbox.interface import Job, Limits
+    from grade_sandbox.jobs import Job
+
+    from grader.sandbox.interface import Limits
     from grader.scorers.execution.accepted import Accepted
     from grader.scorers.execution.reordering import Reordered
     from grader.scorers.execution.settling import Settler

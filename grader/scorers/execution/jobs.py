@@ -15,8 +15,11 @@ from grader.scorers.execution.tasks import CodeTask
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from grade_sandbox import jobs as sandbox
+    from grade_sandbox.jobs import Job
+
     from grader.sandbox.answer import Answers
-    from grader.sandbox.interface import Job, Limits
+    from grader.sandbox.interface import Limits
     from grader.scorers.execution.calls import Calls, Unrecordable
     from grader.scorers.execution.declaration import ExecutionProtocol
     from grader.scorers.execution.reordering import Reordered
@@ -101,17 +104,17 @@ class Again(NamedTuple):
 
 def lint_job(attempt: Attempt, words: Texts, limits: Limits) -> Job:
     """Return the job that lints a program."""
-    return _official(attempt, words, limits) | {"lint": True}
+    return {**_official(attempt, words, limits), "lint": True}
 
 
 def run_job(attempt: Attempt, words: Texts, limits: Limits, *, gated: bool) -> Job:
     """Return the job of the official run; `gated`: the linter has already accepted the program."""
-    return _official(attempt, words, limits) | {"lint": not gated, "run": True}
+    return {**_official(attempt, words, limits), "lint": not gated, "run": True}
 
 
 def record_job(task: CodeTask, limits: Limits) -> Job:
     """Return the job that records the calls of a task's tests, twice."""
-    return _times(4, task, limits) | {"record": _tests(task)}
+    return {**_times(4, task, limits), "record": _tests(task)}
 
 
 def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits, seed: int = 0) -> Job:
@@ -120,21 +123,41 @@ def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits, seed: 
     It may take a quarter more time than the limit, for the cost of the calls themselves. `seed`: see `Candidate.seed`.
     A tame program has less room than in its official run, so that no limit of memory comes between the two.
     """
-    more: Job = {"seed": seed} if seed else {}
+    asked: sandbox.Answer = {
+        "signature": task.signature.source,
+        "classes": task.signature.classes,
+        "stubs": task.signature.written,
+        "source": source,
+        "names": calls.names,
+        "reads": calls.reads,
+        "calls": calls.calls,
+    }
+    if seed:
+        asked["seed"] = seed
     if tame(head(task.signature_text, source)) is not None:
-        more["spare"] = (task.memory_bytes or limits.memory_bytes) // 2
-    return _times(1.25, task, limits) | {"answer": {**_candidate(task, source, calls), **more, "calls": calls.calls}}
+        asked["spare"] = (task.memory_bytes or limits.memory_bytes) // 2
+    return {**_times(1.25, task, limits), "answer": asked}
 
 
 def script_job(task: CodeTask, source: str, inputs: Sequence[str], limits: Limits) -> Job:
     """Return the job that runs a program once for each text of the standard input, each time with these limits."""
-    return _limits(limits.cpu_seconds, task, limits) | {"answer": {"script": True, "source": source, "calls": inputs}}
+    asked: sandbox.Script = {"script": True, "source": source, "calls": inputs}
+    return {**_limits(limits.cpu_seconds, task, limits), "answer": asked}
 
 
 def calls_job(task: CodeTask, source: str, function: str, calls: Sequence[str], limits: Limits) -> Job:
     """Return the job that calls a function, each time with these limits."""
-    program = {"signature": "", "classes": [], "stubs": [function], "source": source, "names": [], "reads": []}
-    return _limits(limits.cpu_seconds, task, limits) | {"answer": {**program, "calls": calls, "each": True}}
+    asked: sandbox.Answer = {
+        "signature": "",
+        "classes": [],
+        "stubs": [function],
+        "source": source,
+        "names": [],
+        "reads": [],
+        "calls": calls,
+        "each": True,
+    }
+    return {**_limits(limits.cpu_seconds, task, limits), "answer": asked}
 
 
 def judge_job(
@@ -153,24 +176,29 @@ def judge_job(
     decide. `again`: what the reference and the candidate answered to the calls in another order. `each`: of a
     candidate that fails, find out which assertions hold.
     """
-    likeness: Job = {} if expected is None else {"reads": calls.reads, "expected": list(map(_messages, expected))}
-    likeness |= {"opaque": True} if task.opaque else {}
-    likeness |= {"each": True} if each else {}
-    if again is not None:
-        other = {"calls": again.other.calls.calls, "order": again.other.order, "expected": _messages(again.expected)}
-        likeness |= {"again": other, "answered_again": _messages(again.answers)}
-    official: Job = {} if straight(task.tests, task.signature.written) is None else {"official": True}
-    return _times(1.25, task, limits) | {
-        "judge": {
-            **_tests(task),
-            **likeness,
-            **official,
-            "names": calls.names,
-            "calls": calls.calls,
-            "hello": answers.hello,
-            "replies": answers.replies,
-        }
+    given: sandbox.Answers = {"hello": answers.hello, "replies": answers.replies}
+    asked: sandbox.Judge = {
+        "signature": task.signature.source,
+        "classes": task.signature.classes,
+        "stubs": task.signature.written,
+        "test": task.tests,
+        "names": calls.names,
+        "calls": calls.calls,
+        "answers": given,
     }
+    if expected is not None:
+        asked["reads"], asked["expected"] = calls.reads, list(map(_messages, expected))
+    if task.opaque:
+        asked["opaque"] = True
+    if each:
+        asked["each"] = True
+    if again is not None:
+        other = again.other
+        asked["again"] = {"calls": other.calls.calls, "order": other.order, "expected": _messages(again.expected)}
+        given["again"] = _messages(again.answers)
+    if straight(task.tests, task.signature.written) is not None:
+        asked["official"] = True
+    return {**_times(1.25, task, limits), "judge": asked}
 
 
 def _messages(answers: Answers) -> list[str | None]:
@@ -179,11 +207,13 @@ def _messages(answers: Answers) -> list[str | None]:
 
 def split_job(task: CodeTask, source: str, wanted: Calls | Unrecordable, limits: Limits) -> Job:
     """Return the job that runs a candidate beside its tests, for tasks whose calls cannot be recorded."""
-    return _times(1.25 / 2, task, limits) | {"split": {**_tests(task), **_candidate(task, source, wanted)}}
+    candidate: sandbox.Split = {**_tests(task), "source": source, "names": wanted.names, "reads": wanted.reads}
+    return {**_times(1.25 / 2, task, limits), "split": candidate}
 
 
 def _official(attempt: Attempt, words: Texts, limits: Limits) -> Job:
-    return _times(1, attempt.task, limits) | {
+    return {
+        **_times(1, attempt.task, limits),
         "head": attempt.head,
         "test": attempt.task.tests,
         "timed_out": words.timed_out,
@@ -198,7 +228,9 @@ def _limits(cpu: float, task: CodeTask, limits: Limits) -> Job:
     given: Job = {"id": 0, "cpu": cpu, "wall": task.wall or wall}
     if memory < limits.sandbox_bytes:
         given["memory"] = memory
-    return given | {"slice": limits.slice_seconds} if 0 < limits.slice_seconds < cpu / 2 else given
+    if 0 < limits.slice_seconds < cpu / 2:
+        given["slice"] = limits.slice_seconds
+    return given
 
 
 def _times(factor: float, task: CodeTask, limits: Limits) -> Job:
@@ -206,17 +238,10 @@ def _times(factor: float, task: CodeTask, limits: Limits) -> Job:
     return _limits(factor * (task.seconds or limits.cpu_seconds), task, limits)
 
 
-def _tests(task: CodeTask) -> Job:
-    return {**_declared(task), "test": task.tests}
-
-
-def _candidate(task: CodeTask, source: str, wanted: Calls | Unrecordable) -> Job:
-    return {**_declared(task), "source": source, "names": wanted.names, "reads": wanted.reads}
-
-
-def _declared(task: CodeTask) -> Job:
+def _tests(task: CodeTask) -> sandbox.Task:
     return {
         "signature": task.signature.source,
         "classes": task.signature.classes,
         "stubs": task.signature.written,
+        "test": task.tests,
     }

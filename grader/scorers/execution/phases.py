@@ -29,8 +29,9 @@ from grader.scorers.execution.tasks import CodeTask, scaled
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from grade_sandbox.jobs import Job
+
     from grader.observer import Observer
-    from grader.sandbox.interface import Job
     from grader.scorers.execution.assembly import Program
     from grader.scorers.execution.declaration import ExecutionProtocol
 

@@ -15,10 +15,12 @@ from grader.scorers.execution import assembly, extraction
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from grade_sandbox.jobs import Job
+
     from grader.executors.interface import Executor
     from grader.observer import Observer
     from grader.sandbox.crew import Overlap
-    from grader.sandbox.interface import Answer, Job
+    from grader.sandbox.interface import Answer
     from grader.sandbox.tickets import Verdict
 
     Take = Callable[[str, Executed], bool]
@@ -59,7 +61,7 @@ class Settler:
         self.cached = Counter[str]()
         """Phase -> number of items settled from the cache."""
 
-    def key(self, job: Job) -> str:
+    def key(self, job: Mapping[str, object]) -> str:
         """Return the cache key of a job's result."""
         return self._executor.key(job)
 
@@ -75,7 +77,7 @@ class Settler:
         """Whether the cache has this key."""
         return self._executor.has(key)
 
-    def computed(self, given: Job, kind: type[Item], compute: Callable[[], Item]) -> Item:
+    def computed(self, given: Mapping[str, object], kind: type[Item], compute: Callable[[], Item]) -> Item:
         """Return the result of `compute`, from the cache if it is there. `given`: everything that can change it."""
         key = self.key(given)
         with contextlib.suppress(msgspec.ValidationError):

@@ -1,19 +1,6 @@
 """The supervisor: it runs jobs one after another, and leaves no traces of a job to the next one.
 
-A job is a message with an `id`, limits (`cpu` and `wall` in seconds; `memory` in bytes, if less than the sandbox has;
-`slice`: seconds of CPU time after which it is stopped without a verdict, to run again later; `alone`: no other job runs
-on this machine's other supervisors) and any of these parts, done in this order and answered under the same name:
-
-    "lint": true                          lint `head + test`; if the linter has messages, nothing more is done
-    "record": {signature, classes, stubs, test}                                record the calls of a task's tests
-    "answer": {signature, classes, stubs, source, names, reads, calls}         let a candidate answer them
-    "answer": {spare, ...}                    the same for a program that needs no more than `spare` bytes
-    "answer": {each, ...}                     the same, with the limit of CPU time for each call
-    "answer": {script, source, calls}         run a program once for each call, which is the text of a standard input
-    "judge": {signature, classes, stubs, test, names, calls, hello, replies}   let the tests judge such answers
-    "judge": {each, ...}                      the same; of one that fails, also say which assertions hold
-    "split": {signature, classes, stubs, source, test, names, reads}           candidate and tests, both alive
-    "run": true                           the official run of `head + test` (texts: `timed_out`, `failed_prefix`)
+jobs.py describes jobs. Each part of a job is answered under its name.
 """
 
 from __future__ import annotations
@@ -37,8 +24,6 @@ if TYPE_CHECKING:
 
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
 MAX_RECORD = 56 << 20
-_GIVEN = {"hello", "replies", "answered_again"}
-"""The parts of a judgement that a candidate answered; the others belong to the task."""
 SLICED = ("slice", "idle")
 """Reasons for stopping a program before any limit."""
 LIKENESS_TIMES = 10
@@ -189,8 +174,8 @@ class Supervisor:
 
     def _judge(self, job: dict[str, Any]) -> dict[str, Any]:
         """Let the tests judge recorded answers; see judging.py."""
-        given = {name: part for name, part in job["judge"].items() if name in _GIVEN}
-        task = {name: part for name, part in job["judge"].items() if name not in _GIVEN}
+        given = job["judge"]["answers"]
+        task: Any = {name: part for name, part in job["judge"].items() if name != "answers"}
         seen = self._judged(job, task, given)
         if "each" not in task or given["hello"] is None or seen.get("confirmed") or seen["evidence"]["stopped"]:
             return seen
@@ -205,7 +190,7 @@ class Supervisor:
             return seen
         passed = seen.get("confirmed", False)
         messages = [given["hello"], *given["replies"]]
-        is_as_expected = given.get("answered_again") == task.get("again", {}).get("expected")
+        is_as_expected = given.get("again") == task.get("again", {}).get("expected")
         if messages in task["expected"] and is_as_expected:
             count = len(task["calls"])
             return seen | {"likeness": {"calls": {"n": count, "same": count, "alike": 0}}}

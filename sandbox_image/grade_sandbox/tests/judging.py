@@ -77,7 +77,7 @@ def _run(
             _tell(result_fd, {"right": prepared.right(request["hello"], request["replies"])})
         elif prepared is not None and "passed" in request:
             messages = [request["hello"], *request["replies"]]
-            again = request.get("answered_again")
+            again = request.get("again")
             _tell(result_fd, belief.examined(prepared, messages, again, passed=request["passed"]))
         elif prepared is not None:
             reason, kind = prepared.verdict(request["hello"], request["replies"])

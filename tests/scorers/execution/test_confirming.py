@@ -159,7 +159,7 @@ def test_a_random_solution_answers_twice_and_what_it_answered_is_expected_of_eve
     assert [one.get("seed", 0) for one in answered] == [0, 1, 0, 0]
     reference, *samples = [job["judge"] for kind, job in pool.jobs if kind == "judge"]
     assert "expected" not in reference
-    said = ["{}", *reference["replies"]]
+    said = ["{}", *reference["answers"]["replies"]]
     assert [sample["expected"] for sample in samples] == [[said, said]] * 2
     assert confirmation.known.has_reference("plain")
 

@@ -68,8 +68,8 @@ def test_the_job_that_judges_has_the_tests_and_the_answers_and_nothing_else_of_t
     given = Answers(evidence=EVIDENCE, hello="{}", replies=["[]"])
     job = jobs.judge_job(TASK, CALLS, given, LIMITS)
     assert job["judge"] == {
-        **DECLARED, "test": TASK.tests, "names": ("N",), "calls": ('{"f": 1}',), "hello": "{}", "replies": ["[]"],
-        "official": True,
+        **DECLARED, "test": TASK.tests, "names": ("N",), "calls": ('{"f": 1}',), "official": True,
+        "answers": {"hello": "{}", "replies": ["[]"]},
     }  # fmt: skip
 
 

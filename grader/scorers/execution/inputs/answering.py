@@ -12,8 +12,10 @@ from grader.scorers.execution.candidate import Stopped
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from grade_sandbox.jobs import Job
+
     from grader.sandbox.answer import Answers, Executed
-    from grader.sandbox.interface import Job, Limits
+    from grader.sandbox.interface import Limits
     from grader.scorers.execution.candidate import Candidate
     from grader.scorers.execution.settling import Settler
     from grader.scorers.execution.spool import Spool

@@ -1,0 +1,137 @@
+"""What a supervisor is asked to do, and what it asks of the processes below it. The grader builds jobs of these types.
+
+They travel as JSON. Nothing loads this module: it exists for the type checker, on both sides of the channel.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal, NotRequired
+
+
+class Declared(TypedDict):
+    """What a signature declares."""
+
+    signature: str
+    classes: Sequence[str]
+    """The classes that it defines, and whose objects are sent as their attributes."""
+    stubs: Sequence[str]
+    """The functions and classes that a candidate must write."""
+
+
+class Task(Declared):
+    """A task's tests."""
+
+    test: str
+
+
+class Candidate(Declared):
+    """A program, and what it must tell of itself."""
+
+    source: str
+    names: Sequence[str]
+    """Names that the tests use and nobody else defines."""
+    reads: Sequence[str]
+    """Attributes that the tests read."""
+
+
+class Answer(Candidate):
+    """Let a candidate answer recorded calls."""
+
+    calls: Sequence[str]
+    seed: NotRequired[int]
+    """Of NumPy's generator."""
+    spare: NotRequired[int]
+    """A program that needs no more than so many bytes; if it may need more, it runs once more without this limit."""
+    each: NotRequired[bool]
+    """The limit of CPU time is for each call."""
+
+
+class Script(TypedDict):
+    """Run a program once for each of `calls`, the texts of its standard input."""
+
+    script: Literal[True]
+    source: str
+    calls: Sequence[str]
+
+
+class Reordered(TypedDict):
+    """The calls of a task in another order."""
+
+    calls: Sequence[str]
+    order: Sequence[int]
+    """The number of each call in the first order."""
+    expected: Sequence[str | None]
+    """The messages of the reference solution."""
+
+
+class Answers(TypedDict):
+    """What a candidate answered."""
+
+    hello: str | None
+    """Its first message; None if it ended before."""
+    replies: Sequence[str]
+    again: NotRequired[Sequence[str | None]]
+    """Its messages for the calls in another order."""
+
+
+class Judged(Task):
+    """A task whose tests judge answers."""
+
+    names: Sequence[str]
+    calls: Sequence[str]
+    reads: NotRequired[Sequence[str]]
+    expected: NotRequired[Sequence[Sequence[str | None]]]
+    """The messages of each run of the reference solution, none if there is no reference. Missing: only tests decide."""
+    again: NotRequired[Reordered]
+    opaque: NotRequired[bool]
+    """Answers that only go back into other calls may be any values."""
+    official: NotRequired[bool]
+    """Also tell what the unchanged tests do with the answers."""
+    each: NotRequired[bool]
+    """Of a candidate that fails, also say which assertions hold."""
+
+
+class Judge(Judged):
+    """Let the tests judge answers."""
+
+    answers: Answers
+
+
+class Split(Task, Candidate):
+    """Run a candidate and its tests, both alive."""
+
+
+class Job(TypedDict):
+    """One job: its limits, and one or more parts, done in the order in which they stand here."""
+
+    id: int
+    cpu: float
+    wall: float
+    """Seconds."""
+    memory: NotRequired[int]
+    """Bytes, if less than the sandbox has."""
+    slice: NotRequired[float]
+    """Seconds of CPU time after which it is stopped without a verdict, to run again later."""
+    alone: NotRequired[bool]
+    """Whether no other job runs on this machine's other supervisors."""
+    patient: NotRequired[bool]
+    """Whether the machine's shared memory may grow more than usual, because others use it."""
+    head: NotRequired[str]
+    test: NotRequired[str]
+    """A program and its tests, for the linter and for the official run."""
+    timed_out: NotRequired[str]
+    failed_prefix: NotRequired[str]
+    """The texts of the official run if it times out, and before what it says if it fails otherwise."""
+    lint: NotRequired[bool]
+    """If the linter has messages, nothing more is done."""
+    record: NotRequired[Task]
+    """Record the calls of a task's tests."""
+    answer: NotRequired[Answer | Script]
+    judge: NotRequired[Judge]
+    split: NotRequired[Split]
+    run: NotRequired[bool]
+    """Do the official run."""
