@@ -93,7 +93,7 @@ class Settler:
         """Return what `assemble` returns, from the cache if it is there: looking it up takes less time."""
         if len(text) > MAX_CHARACTERS:
             return assembly.assemble(text, signature, rules, tested)
-        given: Job = {"assemble": text, "signature": signature, "rules": rules, "tested": tested, "code": _ASSEMBLY}
+        given = {"assemble": text, "signature": signature, "rules": rules, "tested": tested, "code": _ASSEMBLY}
         return self.computed(given, assembly.Program, lambda: assembly.assemble(text, signature, rules, tested))
 
     def settle(
