@@ -45,13 +45,21 @@ def imported(source: str) -> set[str]:
 
 def from_others() -> dict[str, Path]:
     """Return every imported name that neither Python nor this package has, with a file that imports it."""
-    here = sys.stdlib_module_names | {"grader"}
+    here = sys.stdlib_module_names | {"grader", "grade_sandbox"}
     paths = (path for path in sorted(PACKAGE.rglob("*.py")) if "sandbox_image" not in path.parts)
     return {name: path for path in paths for name in imported(path.read_text()) - here}
 
 
 def test_imports_in_functions_and_of_submodules_count() -> None:
     assert imported("import a.b, c\ndef f():\n from d.e import g\n import h as i\nfrom . import j") == set("acdh")
+
+
+def test_the_sandbox_is_imported_for_its_types_only() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        if "sandbox_image" not in path.parts:
+            tree = ast.parse(path.read_text())
+            tree.body = [node for node in tree.body if ast.unparse(node).partition(":")[0] != "if TYPE_CHECKING"]
+            assert "grade_sandbox" not in imported(ast.unparse(tree)), path
 
 
 def test_every_imported_distribution_is_declared() -> None:
