@@ -22,6 +22,7 @@ from grader.scorers.registry import scorer_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from grader.benchmark import Benchmark
     from grader.models.messages import Image
     from grader.options import Options
     from grader.reports.material import Material
@@ -57,15 +58,18 @@ def _list(width: int) -> str:
     from grader.reports import terminal
     from grader.reports.document import Column, Table, cells
 
-    rows = []
-    for one in declarations.bundled():
-        splits = sorted(one.splits, key=lambda name: name != one.default_split)
-        protocols = sorted(one.protocols, key=lambda name: name != one.default_protocol)
-        rows.append([one.id, one.name, ", ".join(splits), ", ".join(protocols)])
+    rows = [[one.id, one.name, *_splits_and_protocols(one)] for one in declarations.bundled()]
     columns = [Column(name="benchmark", kind="word"), Column(name="name", kind="word")]
     columns += [Column(name=name, kind="name") for name in ("splits", "protocols")]
     table = Table(title="", columns=columns, rows=list(map(cells, rows)))
     return terminal.text(table, width)
+
+
+def _splits_and_protocols(declared: Benchmark) -> tuple[str, str]:
+    """Return the names of the splits and of the protocols, the defaults first."""
+    splits = sorted(declared.splits, key=lambda name: name != declared.default_split)
+    protocols = sorted(declared.protocols, key=lambda name: name != declared.default_protocol)
+    return ", ".join(splits), ", ".join(protocols)
 
 
 @click.command("show", short_help="Show a task, or the settings of a benchmark.")
@@ -76,7 +80,7 @@ def _list(width: int) -> str:
 @click.option("--protocol", metavar="P", help="Version of the official scorer.")
 @click.option("--as-asked", is_flag=True, help="Show the first request that `grade infer` sends, instead of the data.")
 @click.option("--mode", default="", metavar="MODE", help="With --as-asked: HumanEval-V's v2c, v2c-cot, v2t2c or t2c.")
-@click.option("--image", type=options.PATH, metavar="FILE", help="Also write the image that is sent to this file.")
+@click.option("--image", type=options.PATH, metavar="FILE", help="Also write the image that a model is sent to FILE.")
 @click.option("--results", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
               help="Show a graded sample of this results file instead of the data.")  # fmt: skip
 @click.option("--sample", type=click.IntRange(0), metavar="N", help="With --results: the sample (default: 0).")
@@ -99,6 +103,7 @@ def show_command(
 
     Without an ID, the benchmark is read from the config file. Its split, data and protocol are read from there too.
     """
+    from grader.commands.console import fitted
     from grader.options import Options
     from grader.reports.text import clean
 
@@ -117,14 +122,17 @@ def show_command(
         raise UsageError("--results needs a QID: the task whose sample is shown.")
     if qid is None:
         for line in describe(asked):
-            click.echo(clean(line))
+            click.echo(fitted(clean(line), sys.stdout))
         return
     if as_asked or image is not None:
         _show_asked(asked, qid, mode, image)
         return
     for name, text in show(asked, qid) if results is None else _sample_in_words(asked, qid, sample or 0, results):
-        shown = "\n".join(clean(line) for line in text.splitlines()) if "\n" in text else clean(text)
-        click.echo(f"{clean(name)}:\n{shown}\n" if "\n" in text else f"{clean(name)}: {shown}")
+        if "\n" in text:
+            # Programs and outputs keep their lines.
+            click.echo("\n".join([f"{clean(name)}:", *map(clean, text.splitlines()), ""]))
+        else:
+            click.echo(fitted(clean(f"{name}: {text}"), sys.stdout))
 
 
 def _show_asked(asked: Options, qid: str, mode: str, file: Path | None) -> None:
@@ -189,10 +197,11 @@ def check_command(predictions: tuple[str, ...], **given: Any) -> None:
 def describe(options: Options) -> list[str]:
     """Return lines with a benchmark's settings, and the ids of its tasks if its data is available."""
     declared = declarations.load(options.benchmark)
+    splits, protocols = _splits_and_protocols(declared)
     lines = [
-        f"{declared.id}: {declared.name} ({declared.scoring})",
-        f"splits: {', '.join(declared.splits)} (default {declared.default_split})",
-        f"protocols: {', '.join(declared.protocols)} (default {declared.default_protocol})",
+        f"{declared.id}: {declared.name} (scorer {declared.scoring})",
+        f"splits, the default first: {splits}",
+        f"protocols, the default first: {protocols}",
     ]
     try:
         _, tasks = load_tasks(options)
@@ -241,7 +250,9 @@ def _sample_in_words(asked: Options, qid: str, number: int, results: Path) -> It
     yield from _verdicts(scorer, sample)
     yield from scorer.marks(sample).facts
     yield from _texts(shown, qid, number)
-    yield from (("note", gap.in_words()) for gap in shown.gaps)
+    for gap in shown.gaps:
+        if gap.what in {"predictions", "programs"}:
+            yield "note", f"The {gap.what} cannot be shown: {gap.why}"
 
 
 def _verdicts(scorer: AnyScorer, sample: SampleResult) -> Iterator[tuple[str, str]]:
@@ -273,5 +284,5 @@ def _sample(report: Report, qid: str, number: int, results: Path) -> SampleResul
     found = next((sample for sample in samples if sample.sample == number), None)
     if found is None:
         numbers = ", ".join(str(sample.sample) for sample in samples)
-        raise UsageError(f"{results} has no sample {number} of {qid}; it has {numbers}.")
+        raise UsageError(f"{results} has no sample {number} of {qid!r}; the numbers of its samples are {numbers}.")
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import options, output_files
-from grader.commands.console import say, show_table
+from grader.commands.console import fitted, say, show_table
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def doctor_command(sandbox: str, *, verbose: bool) -> int:
 
     examination = examine(sandbox, verbose=verbose)
     for line in examination.lines:
-        click.echo(line)
+        click.echo(fitted(line, sys.stdout))
     return 0 if examination.usable else 3
 
 

@@ -7,6 +7,7 @@ measured, which samples to look at, and how to check it.
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from grader.decisions.gate import GateResult
-    from grader.results import Report, SampleResult
+    from grader.results import Metric, Report, SampleResult
     from grader.scorers.registry import AnyScorer
 
 MOST_SAMPLES = 6
@@ -51,8 +52,8 @@ _PLAIN = {
     Outcome.UNSCORED: "not scored",
 }
 """Outcome -> words for people who do not know the outcomes' names."""
-_OF_VALUES = (BASELINES, WHY_DIFFERENT)
-"""Beginnings of notes that explain the values, and name nothing that could not be measured."""
+_OF_VALUES = (BASELINES, WHY_DIFFERENT, provenance.SELF_TESTED)
+"""Beginnings of notes that explain the values or why to believe them, and name nothing that could not be measured."""
 _STATES = {"met": "met", "failed": "not met", "inconclusive": "not decided by these data", "unscored": "not decided"}
 
 
@@ -85,13 +86,27 @@ def _metrics(report: Report, glossary: Mapping[str, str]) -> Iterator[dict[str, 
     """Yield the overall metrics with their meaning, the first one first."""
     for name, (official, careful) in list(report.overall().items())[:MOST_METRICS]:
         yield {
-            "name": name.replace("_", " "),
+            "name": _plain_name(name),
             "meaning": _meaning(name, glossary),
             "careful": in_percent(careful or official),
-            "interval": interval(careful or official),
+            "range": _range(careful or official),
             "official": in_percent(official),
             "differs": official is not None and careful is not None and not is_same(official, careful),
         }
+
+
+def _plain_name(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _range(metric: Metric | None) -> str:
+    """Return the sentence on where a value is likely to be, or must be."""
+    if metric is None:
+        return ""
+    if metric.bounds is not msgspec.UNSET and metric.ci95 is None:
+        low, high = metric.bounds
+        return f"Not known, because answers could not be scored: from {low:.1f} to {high:.1f}."
+    return f"Likely between {interval(metric).replace(' to ', ' and ')}." if metric.ci95 else ""
 
 
 def _meaning(name: str, glossary: Mapping[str, str]) -> str:
@@ -119,16 +134,16 @@ def _measured(report: Report, name: str) -> Iterator[tuple[str, str]]:
 
 def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
     """Yield sentences about chance, and about the two readings."""
-    first = next((m for m in report.metrics if m.group is None and m.reading == "careful" and m.ci95), None)
+    first = next((m for m in report.metrics if m.group is None and m.reading == "careful"), None)
     if first is not None and first.ci95 is not None:
         low, high = first.ci95
         yield (
-            f"With other tasks of this kind, the {first.name.replace('_', ' ')} would differ by chance. Values from "
+            f"With other tasks of this kind, the {_plain_name(first.name)} would differ by chance. Values from "
             f"{low:.1f} to {high:.1f} fit these answers (95 % interval). Do not read more into "
             f"{first.value:.1f} than this range allows."
         )
-        if first.n < FEW:
-            yield f"{first.n} tasks are few: small differences between models cannot be shown with them."
+    if first is not None and first.n < FEW:
+        yield f"{first.n} tasks are few: small differences between models cannot be shown with them."
     if not report.samples:
         return
     if not different:
@@ -137,23 +152,39 @@ def _sure(report: Report, different: Sequence[SampleResult]) -> Iterator[str]:
     else:
         of = counted(len(report.samples), "answer")
         yield (
-            f"The benchmark's own scorer and the careful reading disagree on {len(different):,} of {of} "
-            f"({_who_is_right(different)}). Use the careful value to decide; use the benchmark's "
+            f"The benchmark's own scorer and the careful reading disagree on {len(different):,} of {of}: "
+            f"{_who_is_right(different)}. Use the careful value to decide; use the benchmark's "
             "own value only to compare with published results."
         )
-    yield from (note for note in report.notes if note.startswith(_OF_VALUES))
+    suspects = sum(sample.careful.outcome is Outcome.SUSPECT for sample in report.samples)
+    if suspects:
+        yield (
+            f"{counted(suspects, 'answer')} {'is' if suspects == 1 else 'are'} not believed: the program passes while "
+            "it runs together with its tests, and this is not confirmed when the tests get only its answers. Such "
+            "programs often manipulate their tests."
+        )
+    yield from (note for note in provenance.notes(report) if note.startswith(_OF_VALUES))
     if provenance.is_marked(report):
         yield "The programs ran on another Python than the official one: the benchmark's own value may differ a little."
 
 
 def _who_is_right(different: Sequence[SampleResult]) -> str:
     """Return how many of these answers each reading gives more credit."""
-    careful = sum(sample.careful.credit > sample.official.credit for sample in different)
-    official = sum(sample.careful.credit < sample.official.credit for sample in different)
-    same = len(different) - careful - official
-    counts = {"only by the careful reading": careful, "only by the benchmark's own scorer": official}
-    shown = {**counts, "with the same credit by both": same}
-    return "credited " + ", ".join(f"{by}: {number:,}" for by, number in shown.items() if number)
+    found = Counter(map(_more_credit, different))
+    words = {
+        "careful": "only the careful reading credits",
+        "official": "only the benchmark's own scorer credits",
+        "same": "both give the same credit to",
+        "unscored": "at least one of them could not score",
+    }
+    return ", ".join(f"{text} {found[which]:,}" for which, text in words.items() if found[which])
+
+
+def _more_credit(sample: SampleResult) -> str:
+    if Outcome.UNSCORED in {sample.careful.outcome, sample.official.outcome}:
+        return "unscored"
+    more = sample.careful.credit - sample.official.credit
+    return "same" if not more else "careful" if more > 0 else "official"
 
 
 def _open(report: Report) -> Iterator[str]:
@@ -161,12 +192,14 @@ def _open(report: Report) -> Iterator[str]:
     if report.unscored:
         yield (
             f"{report.unscored} of {counted(len(report.samples), 'answer')} could not be scored "
-            f"({why_unscored(report)}). They are excluded from {excluded_from(report)}, not counted as wrong."
+            f"({why_unscored(report)}). They are excluded from {_plain_name(excluded_from(report))}, "
+            "not counted as wrong."
         )
         for metric in report.metrics:
             if metric.group is None and metric.reading == "careful" and metric.bounds is not msgspec.UNSET:
                 low, high = metric.bounds
-                yield f"If all of them were wrong, {metric.name} would be {low:.1f}; if all were right, {high:.1f}."
+                name = _plain_name(metric.name)
+                yield f"If all of them were wrong, {name} would be {low:.1f}; if all were right, {high:.1f}."
     else:
         yield f"Every answer was scored ({len(report.samples):,})."
     if report.part is not None:

@@ -20,6 +20,8 @@ _COUNTED = {"reference": "references pass", "wording": "correct answers are read
 """Kind of probe that a note mentions -> text after its count."""
 MOST_TASKS = 5
 """Number of tasks that a sentence names."""
+SELF_TESTED = "Self-tested "
+"""Beginning of the note on a self-test that passed."""
 
 
 def made_with(report: Report) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def in_words(tested: SelftestProvenance) -> str:
     counts = ", ".join(f"{n} of {all_} {_COUNTED[kind]}" for kind, (n, all_) in tested.counts.items()
                        if kind in _COUNTED)  # fmt: skip
     if tested.passed:
-        return f"Self-tested {when}: {counts}{of}."
+        return f"{SELF_TESTED}{when}: {counts}{of}."
     problems = counted(tested.problems, "problem")
     return (
         f"The self-test {when} FAILED with {problems} ({counts}{of}): do not trust these values before "

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from grader.cli import run
 from tests.acceptance.command import grade
+
+if TYPE_CHECKING:
+    import pytest
 
 SAMPLE = Path(__file__).parents[2] / "benchmarks"
 VSTAR = SAMPLE / "vstar" / "sample"
@@ -36,6 +42,21 @@ def test_list_takes_no_name_and_names_show() -> None:
         2,
         "error: `grade list` lists all benchmarks. To see the settings and the ids of one, run `grade show vstar`.\n",
     )
+
+
+def test_a_terminal_breaks_no_word_and_the_defaults_are_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    data = ["--data", str(VSTAR / "questions.jsonl")]
+    assert run(["show", "vstar", *data]) == 0
+    assert (
+        "protocols, the default first: lmms-eval-0.7.1, lmms-eval-0.7.0, lmms-eval-0.6,\n  vlmevalkit-2026-06\n"
+    ) in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert run(["show", "vstar", "0", *data]) == 0
+    assert "(D) green\n  Answer with" in capsys.readouterr().out
 
 
 def test_a_benchmark_in_capitals_gets_the_right_spelling() -> None:

@@ -155,7 +155,7 @@ def test_every_report_shows_it(grade, tmp_path):
 
 
 def test_it_is_listed_shown_and_checked(grade):
-    assert "Sums (numeric)" in grade("show", "sums").stdout
+    assert "Sums (scorer numeric)" in grade("show", "sums").stdout
     shown = grade("show", "sums", "c").stdout
     assert "a quarter of ten" in shown
     assert "3 questions of sums" in grade("check", "after.json", "-b", "sums").stdout

@@ -136,7 +136,7 @@ class MultipleChoice(Scorer[ChoiceBenchmark, Item]):
         if chance:
             notes.append(
                 BASELINES
-                + "{chance:.1f} by random letters, {always_first_letter:.1f} by always the first letter.".format(
+                + "random letters would get {chance:.1f}, always the first letter {always_first_letter:.1f}.".format(
                     **chance["all"]
                 )
             )

@@ -9,8 +9,12 @@ import msgspec
 import pytest
 
 from grader.decisions.gate import GateResult
+from grader.grading import grade
+from grader.observer import Silent
+from grader.options import Options
 from grader.reports import format_of
-from grader.results import Part
+from grader.results import Part, SelftestProvenance
+from tests.conftest import ROOT
 from tests.reports import made_reports as made
 from tests.reports.runs.test_formats import read
 
@@ -38,10 +42,13 @@ def test_the_bundled_sample_is_explained_in_plain_sentences() -> None:
     assert official is not None
     assert careful.ci95 is not None
     assert f"{careful.value:.1f} % accuracy The share of questions that are answered correctly." in text
-    assert f"Between {careful.ci95[0]:.1f} and {careful.ci95[1]:.1f} if chance is allowed for." in text
+    assert f"Likely between {careful.ci95[0]:.1f} and {careful.ci95[1]:.1f}." in text
     assert f"The benchmark's own scorer says {official.value:.1f}" in text
     different = len(report.differences())
-    assert f"disagree on {different} of {len(report.samples)} answers (credited only by the careful reading: 5," in text
+    who = (
+        "only the careful reading credits 5, only the benchmark's own scorer credits 1, both give the same credit to 1."
+    )
+    assert f"disagree on {different} of {len(report.samples)} answers: {who}" in text
     sample = report.differences()[0]
     assert f"grade show vstar {sample.qid} --sample {sample.sample} --results predictions_results.json" in text
     assert "Every answer was scored" in text
@@ -59,6 +66,33 @@ def test_what_is_missing_and_what_was_asked_for_is_said() -> None:
     assert re.search(r"q1 ?correct ?not scored", text)
     assert "_part-abc_results.json -o report.html" in text
     assert "--score-only" not in text
+
+
+def test_a_first_metric_without_a_value_is_a_range_and_no_other_metric_takes_its_place(tmp_path: Path) -> None:
+    sample = ROOT / "benchmarks/mr-ben/sample"
+    (tmp_path / "p.json").write_bytes((sample / "predictions.json").read_bytes())
+    report = grade(tmp_path / "p.json", Options(benchmark="mr-ben", data=sample / "data"), Silent()).report
+    text = read(page(report)).text
+    assert "– mr score" in text
+    assert "Not known, because answers could not be scored: from 31.0 to 76.3." in text
+    assert "the mcc would differ by chance" not in text
+    assert "only the careful reading credits 1, at least one of them could not score 6." in text
+    assert "excluded from mr score, acc step and acc reason" in text
+
+
+def test_a_self_test_that_passed_is_a_reason_to_believe_the_values() -> None:
+    tested = SelftestProvenance(at="2026-11-24T19:55:35+00:00", passed=True, counts={"wording": (320, 320)})
+    report = made.of_sample("vstar")
+    made_with = msgspec.structs.replace(report.provenance, selftest=tested)
+    text = read(page(msgspec.structs.replace(report, provenance=made_with))).text
+    sure, _, unmeasured = text.partition("What could not be measured")
+    assert "Self-tested on 2026-11-24 19:55 UTC on the machine that graded: 320 of 320" in sure
+    assert "Self-tested" not in unmeasured
+
+
+def test_answers_that_are_not_believed_are_explained() -> None:
+    report = made.report([made.sample("q1", made.read("passed"), made.read("suspect"))])
+    assert "1 answer is not believed: the program passes while" in read(page(report)).text
 
 
 @pytest.mark.browser

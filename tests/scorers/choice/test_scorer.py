@@ -49,7 +49,7 @@ def test_the_vstar_sample_gives_the_figures_worked_out_by_hand(sample: Any) -> N
     assert report.baselines["all"] == expected["baselines"]
     assert report.notes == [
         "1 answer was cut off before the end (token limit, or reasoning that is never closed): raise the token limit.",
-        "Baselines: 37.5 by random letters, 40.0 by always the first letter.",
+        "Baselines: random letters would get 37.5, always the first letter 40.0.",
     ]
 
 
