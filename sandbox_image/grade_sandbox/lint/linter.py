@@ -51,7 +51,7 @@ class Linter:
         self.assigned: Assigned = []
         self.stained = False
         self.caches = list(_caches_of_nodes())
-        _remember(AstroidBuilder, self.assigned, self.shortcuts.repeated.give_up)
+        _remember(AstroidBuilder, self.assigned)
         self.augmented, self.paths = utils.augmented_sys_path, [os.path.realpath(folder)]
         with open(self.path, "w"), self.augmented(self.paths):
             self.items = list(self.linter._iterate_file_descrs([self.path]))
@@ -61,15 +61,12 @@ class Linter:
         """Return the texts of pylint's error and fatal messages for one program, without `function-redefined`."""
         self.shortcuts.look_at(source)
         stderr, sys.stderr = sys.stderr, io.StringIO()
-        is_checked = False
         try:
             if not (self.shortcuts.plain and NAME not in source and self._check_text(source)):
                 self._check_file(source)
-            is_checked = True
         finally:
             sys.stderr = stderr
             self._remove_traces()
-            self.shortcuts.repeated.end(is_clean=is_checked and not self.reporter.messages)
         return _bounded(
             message.msg
             for message in self.reporter.messages
@@ -161,17 +158,13 @@ def _bounded(messages: Iterable[str]) -> list[str]:
     return kept
 
 
-def _remember(builder: Any, assigned: Assigned, assigns: Callable[[], None]) -> None:
-    """Record the program's assignments to attributes. astroid adds them to the owner, even to a library's module.
-
-    `assigns()` is called before each of them, and before those of a library that is being loaded.
-    """
+def _remember(builder: Any, assigned: Assigned) -> None:
+    """Record the program's assignments to attributes. astroid adds them to the owner, even to a library's module."""
     from astroid.exceptions import AstroidError
 
     enter = builder.delayed_assattr
 
     def delayed_assattr(self: Any, node: Any) -> Any:
-        assigns()
         if node.root().name == NAME:
             owners = []
             with contextlib.suppress(AstroidError, RecursionError):

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-from grade_sandbox.lint.repeated import Repeated
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,8 +55,7 @@ class Shortcuts:
         exceptions._builtin_exceptions = lambda: known
         linter.initialize()
         linter.initialize = _nothing
-        self.repeated = Repeated()
-        _walk_alike(linter, checkers, self.repeated)
+        _walk_alike(linter, checkers)
         self._rebuilder: Any = rebuilder.TreeRebuilder
         self._position = self._rebuilder._get_position_info
 
@@ -74,8 +71,6 @@ class Shortcuts:
         self._leave_out("UnicodeChecker", ("process_module",), left_out=plain)
         without_globals = plain and "global" not in source and "nonlocal" not in source
         self._leave_out("BasicErrorChecker", GLOBALS, left_out=without_globals)
-        # pylint takes each name that is bound to `logging` anywhere in the source for that module.
-        self.repeated.begin(source, usable=silent and "__future__" not in source and "logging" not in source)
 
     def _leave_out(self, checker: str, methods: tuple[str, ...], *, left_out: bool) -> None:
         attributes = vars(self._checkers[checker])
@@ -99,29 +94,19 @@ class _Walker:
 
     nbstatements = 0
 
-    def __init__(self, events: Any, repeated: Repeated) -> None:
-        self._callbacks, self._repeated = _Callbacks(events), repeated
+    def __init__(self, events: Any) -> None:
+        self._callbacks = _Callbacks(events)
 
     def add_checker(self, checker: Any) -> None:
         """Do nothing, because the checkers are already known."""
 
-    def walk(self, module: Any) -> None:
-        """Visit a module, and the nodes in it that can have messages."""
-        visits, leaves = self._callbacks[module.__class__]
-        for visit in visits:
-            visit(module)
-        for child in self._repeated.unknown(module):
-            self._walk(child)
-        for leave in leaves:
-            leave(module)
-
-    def _walk(self, node: Any) -> None:
+    def walk(self, node: Any) -> None:
         """Visit a node and its children, then leave it."""
         visits, leaves = self._callbacks[node.__class__]
         for visit in visits:
             visit(node)
         for child in node.get_children():
-            self._walk(child)
+            self.walk(child)
         for leave in leaves:
             leave(node)
 
@@ -138,7 +123,7 @@ class _Callbacks(dict[type, "Callbacks"]):
         return self[kind]
 
 
-def _walk_alike(linter: Any, checkers: list[Any], repeated: Repeated) -> None:
+def _walk_alike(linter: Any, checkers: list[Any]) -> None:
     """Use one walker for all programs. Finding out which checker visits which node takes an eighth of the time."""
     from pylint.lint import pylinter
 
@@ -146,7 +131,7 @@ def _walk_alike(linter: Any, checkers: list[Any], repeated: Repeated) -> None:
     collected = module.ASTWalker(linter)
     for checker in checkers:
         collected.add_checker(checker)
-    walker = _Walker(collected, repeated)
+    walker = _Walker(collected)
     module.ASTWalker = lambda _: walker
 
 
