@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "::1"]
 TICK = 0.5
+HOLD_TICK = 0.1
 MOST_RETRY_SECONDS = 60
 CLIENT_HAS_GONE = 499
 CLOSE = {"Connection": "close"}
@@ -51,12 +52,13 @@ OTHER_PATH = "other"
 def make_app(pool: Pool, limits: Limits, metrics: Metrics, *, token: str, hosts: list[str] | None) -> ASGIApp:
     """Return the application. `token`: required in every request; `hosts`: allowed Host headers (None: any)."""
     server = _Server(pool, limits, metrics, token)
+    fusion = partial(server.guarded, again=sandbox_fusion.AGAIN)
     routes = [
         Route("/grade", server.guarded(server.one), methods=["POST"]),
         Route("/grade/batch", server.guarded(server.batch), methods=["POST"]),
         Route("/openrlhf", server.guarded(server.remote), methods=["POST"]),
-        Route("/run_code", server.guarded(server.run_code), methods=["POST"]),
-        Route("/submit", server.guarded(server.submit), methods=["POST"]),
+        Route("/run_code", fusion(server.run_code), methods=["POST"]),
+        Route("/submit", fusion(server.submit), methods=["POST"]),
         Route("/metrics", server.guarded(server.metrics), methods=["GET"]),
         Route("/health", server.health, methods=["GET"]),
     ]
@@ -100,19 +102,23 @@ class _Server:
 
     # --- common to all requests ---
 
-    def guarded(self, handler: Handler) -> Handler:
-        """Return a handler that checks the token and answers errors as JSON."""
+    def guarded(self, handler: Handler, again: int | None = None) -> Handler:
+        """Return a handler that checks the token and answers errors as JSON.
+
+        `again`: the only status after which the clients of this path try again, instead of those of HTTP.
+        """
 
         async def handle(request: Request) -> Response:
             try:
                 self._check_token(request)
                 return await handler(request)
             except RejectedError as error:
-                return _json(error.status, {"error": error.text}, error.headers)
+                status = again if again and "Retry-After" in error.headers else error.status
+                return _json(status, {"error": error.text}, error.headers)
             except ClientDisconnect:
                 return _json(CLIENT_HAS_GONE, {"error": "the client has disconnected"})
             except InfrastructureError as error:
-                return _json(503, {"error": str(error)}, {"Retry-After": "10"})
+                return _json(again or 503, {"error": str(error)}, {"Retry-After": "10"})
             except GradeError as error:
                 return _json(422, {"error": str(error)})
 
@@ -152,25 +158,31 @@ class _Server:
         async with self._intake.read(request, partial(decoded, sandbox_fusion.RunCode)) as asked:
             if problem := asked.problem:
                 return _json(200, sandbox_fusion.refused(problem))
-            (result,) = await self._grade(request, [asked.sample], official=False, wait=None)
-            return _fusion(result, lambda: sandbox_fusion.ran(result))
+            (result,) = await self._grade(request, [asked.sample], official=False, wait=asked.wait, holds=True)
+            return _json(200, sandbox_fusion.ran(_scored(result)))
 
     async def submit(self, request: Request) -> Response:
         """Judge a program as SandboxFusion does."""
         async with self._intake.read(request, partial(decoded, sandbox_fusion.Submit)) as asked:
             if problem := asked.problem:
                 raise RejectedError(422, problem)
-            (result,) = await self._grade(request, [asked.sample], official=False, wait=None)
-            return _fusion(result, lambda: sandbox_fusion.judged(asked, result))
+            (result,) = await self._grade(request, [asked.sample], official=False, wait=None, holds=True)
+            return _json(200, sandbox_fusion.judged(asked, _scored(result)))
 
     async def _grade(
-        self, request: Request, pairs: Sequence[Sample], official: bool, wait: float | None
+        self, request: Request, pairs: Sequence[Sample], official: bool, wait: float | None, *, holds: bool = False
     ) -> list[SampleResult]:
+        """Return the results. `holds`: samples above the limit wait for room, and are not refused at once."""
+        end = time.monotonic() + min(wait or self._limits.wait, self._limits.wait)
+        while holds and self._waiting + len(pairs) > self._limits.waiting and time.monotonic() < end:
+            await asyncio.sleep(HOLD_TICK)
+            if await request.is_disconnected():
+                raise ClientDisconnect
         self._admit(len(pairs))
         if not self._waiting:
             self._rate.note(idle=True)
         self._count(len(pairs))
-        seconds = min(wait or self._limits.wait, self._limits.wait)
+        seconds = max(HOLD_TICK, end - time.monotonic())
         grading = asyncio.ensure_future(self._pool.grade_samples_async(pairs, official=official, wait=seconds))
         try:
             while not grading.done():
@@ -228,12 +240,14 @@ def _json(status: int, content: Any, headers: dict[str, str] | None = None) -> R
     return Response(msgspec.json.encode(content), status, headers, "application/json")
 
 
-def _fusion(result: SampleResult, content: Callable[[], Any]) -> Response:
-    """Return an answer. Without a verdict it is an error, with the status after which clients try again if they can."""
-    if result.careful.outcome is Outcome.UNSCORED:
-        status = 504 if result.careful.rule == "infrastructure" else 422
-        return _json(status, {"error": result.careful.detail}, {"Retry-After": "1"} if status == 504 else None)
-    return _json(200, content())
+def _scored(result: SampleResult) -> SampleResult:
+    """Return a result with a verdict; raises RejectedError, because SandboxFusion's answers have nothing like it."""
+    reading = result.careful
+    if reading.outcome is Outcome.UNSCORED and reading.rule == "infrastructure":
+        raise RejectedError(503, reading.detail, {"Retry-After": "1"})
+    if reading.outcome is Outcome.UNSCORED:
+        raise RejectedError(422, reading.detail)
+    return result
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

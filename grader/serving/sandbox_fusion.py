@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 OTHER = "{} is not supported; this server runs Python programs that read standard input"
 LEAST_SECONDS = 0.1
 MOST_SECONDS = 100.0
+AGAIN = 504
+"""The only status after which verl's client tries again. After any other, and when it is late, the reward is 0."""
+CLIENT_SECONDS = 10.0
+"""This client waits so much longer than both timeouts of a request."""
+MARGIN_SECONDS = 2.0
 
 
 class _Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +38,7 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     language: str
     stdin: str | None = None
+    compile_timeout: float = 10.0
     run_timeout: float = 10.0
     memory_limit: int = msgspec.field(default=-1, name="memory_limit_MB")
     files: dict[str, str | None] = {}
@@ -44,6 +50,11 @@ class RunCode(msgspec.Struct, frozen=True, kw_only=True):
         if self.language != "python":
             return OTHER.format(f"language {self.language!r:.40}")
         return OTHER.format("a request with files") if self.files or self.fetch_files else ""
+
+    @property
+    def wait(self) -> float:
+        """Seconds within which it needs an answer."""
+        return max(0.0, self.compile_timeout) + _seconds(self.run_timeout) + CLIENT_SECONDS - MARGIN_SECONDS
 
     @property
     def sample(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.serving.test_serve import Served, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 
 pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
@@ -24,11 +26,14 @@ def server() -> Iterator[Served]:
 
 
 def run(server: Served, code: str, **more: Any) -> Any:
-    """Send what verl's client sends, and return the answer."""
+    """Send what verl's client sends, try again when it does, and return the answer."""
     timeout = more.pop("timeout", 10)
     asked = {"compile_timeout": timeout, "run_timeout": timeout, "code": code, "stdin": "", "language": "python",
              "memory_limit_MB": 1024, "files": {}, "fetch_files": []}  # fmt: skip
-    answer = server.ask("POST", "/run_code", asked | more)
+    for _ in range(3):
+        answer = server.ask("POST", "/run_code", asked | more)
+        if answer.status != 504:
+            break
     assert answer.status == 200, answer.body
     return answer.body
 
@@ -95,3 +100,39 @@ def test_a_submission_is_judged_test_by_test(server: Served) -> None:
     partly = submitted(server, "```python\nprint(int(input()) * 2)\n```")
     assert (partly["accepted"], [test["passed"] for test in partly["tests"]]) == (False, [False, True, False])
     assert partly["tests"][0]["exec_info"]["run_result"]["stdout"] == "2\n"
+
+
+ENDLESS = "import time\nwhile True: time.sleep(1)  # {}"
+BUSY = {"run_timeout": 50, "language": "python", "code": ""}
+
+
+def full(*options: str) -> AbstractContextManager[Served]:
+    """A server with room for one sample."""
+    command = [sys.executable, "-m", "grader", "serve", "-b", "rows", "--sandbox", "docker"]
+    return served("--max-waiting", "1", "--max-samples", "1", *options, command=command)
+
+
+def test_what_may_be_tried_again_has_the_status_after_which_the_clients_do() -> None:
+    """After 429 or 503 the reward would be 0. A program that is late may be the machine's fault, too."""
+    test = {"input": {"stdin": ""}, "output": {"stdout": "1"}}
+    submission = {"id": 7, "config": {"run_timeout": 50, "provided_data": {"test": [test]}}}
+    requests = [("/run_code", BUSY | {"code": ENDLESS.format(number)}) for number in range(3)]
+    requests += [
+        ("/submit", submission | {"completion": f"```python\n{ENDLESS.format(number)}\n```"}) for number in (3, 4)
+    ]
+    with full("--wait", "1", "--max-body", "1k") as server, ThreadPoolExecutor(5) as threads:
+        answers = list(threads.map(lambda request: server.ask("POST", *request), requests))
+        # No second try would change this one.
+        assert server.ask("POST", "/run_code", BUSY | {"code": "x" * 2000}).status == 413
+    assert [answer.status for answer in answers] == [504] * 5
+    assert all(answer.headers["retry-after"] for answer in answers)
+    errors = {answer.body["error"] for answer in answers}
+    assert any("not scored within" in error for error in errors)
+    assert any("being graded" in error for error in errors)
+
+
+def test_a_request_above_the_limit_waits_for_room() -> None:
+    with full() as server, ThreadPoolExecutor(4) as threads:
+        asked = [BUSY | {"code": f"print({number})"} for number in range(4)]
+        answers = list(threads.map(lambda body: server.ask("POST", "/run_code", body), asked))
+    assert [answer.body["run_result"]["stdout"] for answer in answers] == [f"{number}\n" for number in range(4)]
