@@ -7,6 +7,7 @@ A rule is a function of the expected and the printed text. `lines` is LiveCodeBe
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from importlib import metadata
@@ -120,21 +121,22 @@ def _is_close(expected: str, printed: str, tolerance: float) -> bool:
 
 def same_values(expected: Any, given: Any) -> bool:
     """Compare what a function returned as LiveCodeBench does: by `==`, and a tuple is taken as a list."""
-    return bool((list(given) if isinstance(given, tuple) else given) == expected)
+    try:
+        return bool((list(given) if isinstance(given, tuple) else given) == expected)
+    except ValueError:  # NumPy's arrays
+        return False
 
 
 def near_values(expected: Any, given: Any) -> bool:
-    """Compare values part by part. Floats may differ a little; a list may be a tuple."""
+    """Compare values part by part. Floats may differ a little; a list may be a tuple, a deque, or an array."""
+    expected, given = (value.tolist() if getattr(value, "shape", ()) else value for value in (expected, given))
     if isinstance(expected, float) and isinstance(given, (int, float)) and not isinstance(given, bool):
         return math.isclose(expected, given, rel_tol=NEAR, abs_tol=NEAR) or (math.isnan(expected) and math.isnan(given))
-    if isinstance(expected, (list, tuple)) and isinstance(given, (list, tuple)):
+    if isinstance(expected, (list, tuple, deque)) and isinstance(given, (list, tuple, deque)):
         return len(expected) == len(given) and all(map(near_values, expected, given))
     if isinstance(expected, dict) and isinstance(given, dict):
         return expected.keys() == given.keys() and all(near_values(item, given[key]) for key, item in expected.items())
-    try:
-        return bool(expected == given) and isinstance(expected, bool) == isinstance(given, bool)
-    except ValueError:  # NumPy's arrays
-        return repr(expected) == repr(given)
+    return bool(expected == given) and isinstance(expected, bool) == isinstance(given, bool)
 
 
 _PLAIN: dict[str, Rule] = {

@@ -21,10 +21,15 @@ _AS_SETS = {
 _NOT_NONE = {"check_str", "text_match_three", "text_starta_endb"}
 
 
-def rights(qid: str, function: str, tolerance: float, triples: Iterable[tuple[Sequence[Any], Any, Any]]) -> list[bool]:
-    """Return for each (arguments, expected, answer) whether the answer is right; they are judged in this order."""
+def rights(
+    qid: str, function: str, tolerance: float, triples: Iterable[tuple[Sequence[Any], Any, Any]]
+) -> list[tuple[bool, bool]]:
+    """Return for each (arguments, expected, answer) whether the answer is right, and whether it was only broadcast.
+
+    They are judged in this order. NumPy takes a number for each item that it is compared with, and a row for each row.
+    """
     judge = _Judge(function, tolerance, is_mbpp=qid.startswith("Mbpp/"))
-    return [judge.is_right(*triple) for triple in triples]
+    return [(judge.is_right(*triple), judge.is_broadcast) for triple in triples]
 
 
 class _Judge:
@@ -32,7 +37,11 @@ class _Judge:
         self._function, self._tolerance = function, tolerance
         self._is_mbpp, self._is_root = is_mbpp, function == "find_zero" and not is_mbpp
 
+    is_broadcast = False
+    """Whether the last answer is right only because NumPy compares values of other shapes."""
+
     def is_right(self, arguments: Sequence[Any], expected: Any, given: Any) -> bool:
+        self.is_broadcast = False
         if isinstance(given, Raised):
             return False
         try:
@@ -44,6 +53,8 @@ class _Judge:
         if self._function in _NOT_NONE and self._is_mbpp:
             expected = expected is not None
         is_same = bool(given == expected)
+        if is_same and hasattr(given, "shape"):
+            self.is_broadcast = _shape(given) != _shape(expected)
         if self._is_mbpp:
             is_same = self._special(arguments, expected, given, is_same=is_same)
         elif self._is_root:
@@ -56,6 +67,7 @@ class _Judge:
             return False
         import numpy
 
+        self.is_broadcast = _shape(given) != _shape(expected)
         return bool(numpy.allclose(given, expected, rtol=RELATIVE, atol=self._tolerance))
 
     def _special(self, arguments: Sequence[Any], expected: Any, given: Any, *, is_same: bool) -> bool:
@@ -77,6 +89,13 @@ def _is_floats(value: Any) -> bool:
     if isinstance(value, (list, tuple)) and value:
         return all(isinstance(item, float) for item in value)
     return isinstance(value, float) or str(getattr(value, "dtype", "")) in {"float64", "float32"}
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """Return the sizes of a value as an array; raises ValueError if its parts differ in theirs."""
+    import numpy
+
+    return numpy.shape(value)
 
 
 def _polynomial(coefficients: Sequence[float], x: float) -> float:

@@ -217,18 +217,21 @@ class Inputs:
         if cases.checker:
             return [checked(self._checking, candidate, given, self._limits.cpu_seconds, self._words)] * 2
         if self._words.compare == EVALPLUS:
-            official = _as_evalplus(qid, cases, expected, given)
-            careful = [one or (g.outcome is Outcome.PASSED and near_values(e, g.value))
-                       for one, e, g in zip(official, expected, given, strict=True)]  # fmt: skip
-            return [official, careful]
+            return _as_evalplus(qid, cases, expected, given)
         rules = (same_values, near_values) if cases.function else self._rules
         pairs = list(zip(expected, given, strict=True))
         return [[one.outcome is Outcome.PASSED and is_right(e, one.value) for e, one in pairs] for is_right in rules]
 
 
-def _as_evalplus(qid: str, cases: Cases, expected: Sequence[Any], given: Sequence[Given]) -> list[bool]:
-    """Return which answers are right by EvalPlus, which judges the base inputs and the others separately."""
+def _as_evalplus(qid: str, cases: Cases, expected: Sequence[Any], given: Sequence[Given]) -> list[list[bool]]:
+    """Return for each reading which answers are right. EvalPlus judges the base inputs and the others separately."""
     triples = list(zip(cases.inputs, expected, [one.value for one in given], strict=True))
     parts = triples[: cases.base], triples[cases.base :]
     found = [one for part in parts for one in evalplus.rights(qid, cases.function, cases.tolerance, part)]
-    return [is_right and one.outcome is Outcome.PASSED for is_right, one in zip(found, given, strict=True)]
+    returned = [one.outcome is Outcome.PASSED for one in given]
+    official = [is_right and is_value for (is_right, _), is_value in zip(found, returned, strict=True)]
+    careful = [
+        (is_right and not is_broadcast) or (is_value and near_values(e, value))
+        for is_right, (_, is_broadcast), is_value, (_, e, value) in zip(official, found, returned, triples, strict=True)
+    ]
+    return [official, careful]

@@ -1,0 +1,76 @@
+"""Answers of functions by EvalPlus' rule (official), and part by part (careful)."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from typing import Any
+
+import numpy
+import pytest
+
+from grader.scorers.execution.inputs import phase
+from grader.scorers.execution.inputs.cases import Cases
+from grader.scorers.execution.inputs.comparisons import near_values, same_values
+from grader.scorers.execution.inputs.judging import Given
+from grader.scorers.execution.inputs.values import answered
+
+ARRAY = numpy.array
+
+
+def both(expected: Any, given: Any, *, qid: str = "HumanEval/1", function: str = "f") -> tuple[bool, bool]:
+    """Return whether an answer is right, in each reading."""
+    cases = Cases(inputs=([],), outputs=None, function=function)
+    official, careful = phase._as_evalplus(qid, cases, [expected], [Given(given)])
+    return official[0], careful[0]
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param([1.0, 1.0], [[1, 1], [1, 1]], id="rows for numbers"),
+        pytest.param([2.0, 2.0], [[2, 2], [2.0000001, 2]], id="rows that are near"),
+        pytest.param([1.0], ARRAY([[1.0]]), id="an array of another shape"),
+        pytest.param(1.0, ARRAY([1.0]), id="an array for a number"),
+        pytest.param(ARRAY([1.0]), ARRAY([[1.0]]), id="arrays"),
+    ],
+)
+def test_what_only_broadcasting_makes_equal_is_right_officially_and_wrong_carefully(expected: Any, given: Any) -> None:
+    assert both(expected, given) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "right"),
+    [
+        pytest.param([1.0, 1.0], [1.0000001, 1], (True, True), id="near"),
+        pytest.param([[1.0, 2.0]], [[1.0, 2.0000001]], (False, True), id="near, deeper"),
+        pytest.param(ARRAY([[1.0], [2.0]]), ARRAY([[1.0000001], [2.0]]), (False, True), id="arrays of equal shape"),
+        pytest.param([1.0, 2.0], ARRAY([1.0, 2.0]), (False, True), id="an array with the items of a list"),
+        pytest.param(ARRAY([1.0, 1.0]), ARRAY([[1.0, 1.0]] * 3), (False, False), id="arrays of other shapes"),
+        pytest.param([1.0, 2.0], [1.0, 3.0], (False, False), id="another number"),
+    ],
+)
+def test_what_is_near_is_right(expected: Any, given: Any, right: tuple[bool, bool]) -> None:
+    assert both(expected, given) == right
+
+
+def test_what_evalplus_compares_as_sets_is_right_in_both_readings() -> None:
+    assert both([1, 2], (2, 1, 1), qid="Mbpp/2", function="similar_elements") == (True, True)
+
+
+def test_long_arrays_are_compared_to_their_end() -> None:
+    one, other = (ARRAY([0] * 5000 + [last] + [0] * 5000) for last in (1, 2))
+    assert near_values(one, one.copy())
+    assert not near_values(one, other)
+
+
+def test_a_deque_may_hold_arrays() -> None:
+    assert near_values([[1, 2]], deque([ARRAY([1, 2])]))
+    assert not near_values(deque([ARRAY([1, 3])]), deque([ARRAY([1, 2])]))
+
+
+def test_an_array_is_not_the_list_that_livecodebench_expects() -> None:
+    reply = {"v": {"r": 0}, "n": [["array", "<i8", [2], "AQAAAAAAAAACAAAAAAAAAA=="]]}
+    given = answered(json.dumps(reply))
+    assert not same_values([1, 2], given)
+    assert near_values([1, 2], given)
