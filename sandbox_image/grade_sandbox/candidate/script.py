@@ -6,7 +6,6 @@ files, so it can leave nothing to the next one.
 
 import atexit
 import builtins
-import contextlib
 import gc
 import os
 import resource
@@ -23,7 +22,7 @@ from grade_sandbox.values import streams, wire
 # No `from __future__ import annotations` here: `compile` would pass it on to the program.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any, NoReturn
 
 MAX_PRINTED = 4 << 20
@@ -48,9 +47,9 @@ def script(spec: "dict[str, Any]", channel_fd: int) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_STACK)
     soft = STACK_BYTES if hard == resource.RLIM_INFINITY else min(STACK_BYTES, hard)
     resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
-    with _files(b"") as files:
-        _stand_in(files)
-        _open_streams()
+    _stand_in(_files(b""))
+    process.close_all_but((channel_fd,))
+    _open_streams()
     main = types.ModuleType("__main__")
     main.__dict__.update(__builtins__=builtins, __file__=NAME)
     sys.modules["__main__"], sys.argv = main, [NAME]
@@ -66,19 +65,14 @@ def script(spec: "dict[str, Any]", channel_fd: int) -> None:
         wire.send(channel.send, _run(lambda: _execute(code, main), given, folder))
 
 
-@contextlib.contextmanager
-def _files(given: bytes) -> "Iterator[list[int]]":
-    """Yield files without a name for the three standard streams."""
+def _files(given: bytes) -> "list[int]":
+    """Return files without a name for the three standard streams."""
     fds = [os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600) for _ in range(3)]
-    try:
-        view = memoryview(given)
-        while view:
-            view = view[os.write(fds[0], view) :]
-        os.lseek(fds[0], 0, os.SEEK_SET)
-        yield fds
-    finally:
-        for fd in fds:
-            os.close(fd)
+    view = memoryview(given)
+    while view:
+        view = view[os.write(fds[0], view) :]
+    os.lseek(fds[0], 0, os.SEEK_SET)
+    return fds
 
 
 def _stand_in(fds: "list[int]") -> None:
@@ -95,32 +89,49 @@ def _open_streams() -> None:
 
 
 def _run(execute: "Callable[[], int]", given: bytes, folder: str) -> "dict[str, Any]":
-    """Run a program once, in a folder of its own; return what it printed and how it ended."""
-    with _files(given) as fds:
-        os.mkdir(folder)
-        pid = process.fork()
-        if pid == 0:
-            _become(execute, fds, folder)
-        _, status, usage = os.wait4(pid, 0)
-        # All processes of this user but this one: what the run has started, in whatever session.
-        with contextlib.suppress(ProcessLookupError, ChildProcessError):
-            os.kill(-1, signal.SIGKILL)
-            while True:
-                os.wait()
-        isolation.empty(os.path.dirname(folder), isolation.SHM)
-        printed = os.pread(fds[1], MAX_PRINTED + 1, 0)
-        size = os.fstat(fds[2]).st_size
-        shown = os.pread(fds[2], MAX_SHOWN, max(0, size - MAX_SHOWN)).decode("utf-8", "replace")
+    """Run a program once, in a folder of its own; return what it printed and how it ended.
+
+    After a fork, the first write to a page costs a fault. So the usual way calls little that is written in Python.
+    """
+    fds = _files(given)
+    os.mkdir(folder)
+    pid = process.fork()
+    if pid == 0:
+        _become(execute, fds, folder)
+    _, status, usage = os.wait4(pid, 0)
+    # All processes of this user but this one: what the run has started, in whatever session.
+    try:
+        os.kill(-1, signal.SIGKILL)
+        while True:
+            os.wait()
+    except (ProcessLookupError, ChildProcessError):
+        pass
+    _clean(folder)
+    size = os.fstat(fds[1]).st_size
     made = {
-        "printed": printed[:MAX_PRINTED].decode("utf-8", "replace"),
+        "printed": os.pread(fds[1], min(size, MAX_PRINTED), 0).decode("utf-8", "replace"),
         "status": os.waitstatus_to_exitcode(status),
         "cpu": round(usage.ru_utime, 4),
     }
-    if len(printed) > MAX_PRINTED:
+    if size > MAX_PRINTED:
         made["cut"] = True
-    if last := next((line for line in reversed(shown.splitlines()) if line.strip()), ""):
-        made["error"] = last
+    if shown := os.fstat(fds[2]).st_size:
+        text = os.pread(fds[2], MAX_SHOWN, max(0, shown - MAX_SHOWN)).decode("utf-8", "replace")
+        if last := next((line for line in reversed(text.splitlines()) if line.strip()), ""):
+            made["error"] = last
+    for fd in fds:
+        os.close(fd)
     return made
+
+
+def _clean(folder: str) -> None:
+    """Remove a run's folder, and all that it left elsewhere."""
+    try:
+        os.rmdir(folder)
+    except OSError:
+        isolation.empty(".")
+    if os.listdir(".") or os.listdir(isolation.SHM):
+        isolation.empty(".", isolation.SHM)
 
 
 def _become(execute: "Callable[[], int]", fds: "list[int]", folder: str) -> "NoReturn":
