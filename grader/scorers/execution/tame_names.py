@@ -17,10 +17,8 @@ MODULES = frozenset((
 ))  # fmt: skip
 """Modules that may be imported. What may be used of them is below."""
 
-CONVERSIONS = frozenset(("int", "float", "str", "bool", "list", "dict", "tuple", "sorted", "sum", "max", "min", "len"))
-"""Built-in functions that may be handed over, and return data."""
 TYPES = frozenset(("int", "float", "str", "bool", "list", "dict", "tuple", "set", "frozenset", "bytes", "complex"))
-PLAIN = frozenset((
+FUNCTIONS = frozenset((
     "abs", "ascii", "bin", "bool", "chr", "divmod", "float", "format", "hex", "int", "oct", "ord", "pow", "print",
     "range", "repr", "round", "str",
     *_of("math", "acos asin atan atan2 ceil comb copysign cos degrees exp fabs factorial floor fmod gcd hypot isclose"
@@ -32,6 +30,8 @@ PLAIN = frozenset((
     *_of("re", "findall split match search fullmatch escape compile sub"),
 ))  # fmt: skip
 """Functions of data that return data."""
+HANDED_OVER = FUNCTIONS | {"list", "dict", "tuple", "sorted", "sum", "max", "min", "len"}
+"""Functions that may be handed over to others."""
 READERS = frozenset((
     "list", "tuple", "dict", "sum", "sorted", "min", "max", "any", "all", "len", "next",
     *_of("collections", "Counter deque OrderedDict"), *_of("heapq", "nlargest nsmallest"), *_of("math", "prod fsum"),
@@ -40,7 +40,7 @@ READERS = frozenset((
 ))  # fmt: skip
 """Functions that read iterators, and return data."""
 ITERATORS = frozenset((
-    "zip", "enumerate", "reversed", "map", "filter",
+    "iter", "zip", "enumerate", "reversed", "map", "filter",
     *_of("itertools", "chain product permutations combinations combinations_with_replacement accumulate count cycle"
          " islice takewhile dropwhile filterfalse zip_longest starmap pairwise compress"
          " chain.from_iterable"),
@@ -51,9 +51,8 @@ MAPPING = {
     "itertools.filterfalse": 1, "itertools.starmap": 1,
 }  # fmt: skip
 """Function -> number of functions that it takes first."""
-COUNTED = frozenset(_of("heapq", "nlargest nsmallest"))
+READ_SECOND = frozenset(_of("heapq", "nlargest nsmallest"))
 """Functions that take a number first, and then what they read."""
-SORTED = "functools.cmp_to_key"
 DECORATORS = frozenset(("functools.lru_cache", "functools.cache"))
 CONSTANTS = frozenset((
     *_of("math", "pi e inf tau"), *_of("re", "I IGNORECASE M MULTILINE S DOTALL"),
@@ -78,13 +77,16 @@ READING_METHODS = frozenset(("extend", "extendleft", "fromkeys", "join", "update
 """Methods that read iterators."""
 ITERATOR_METHODS = frozenset(("items", "keys", "values", "elements"))
 
-SET_METHODS = frozenset((
+CHANGES_OF_SETS = frozenset((
     "add", "discard", "remove", "update", "clear", "issubset", "issuperset", "isdisjoint", "intersection_update",
     "difference_update", "symmetric_difference_update",
 ))  # fmt: skip
-SET_RESULTS = frozenset(("union", "intersection", "difference", "symmetric_difference", "copy"))
+"""Methods that change a set or ask it, and return data."""
+RESULTS_OF_SETS = frozenset(("union", "intersection", "difference", "symmetric_difference", "copy"))
 """Methods of sets that return a set."""
-SET_QUESTIONS = frozenset(("len", "bool", "any", "all"))
+TABLE_METHODS = frozenset(("count", "get", "index", "items", "keys", "values"))
+"""Methods that only read."""
+QUESTIONS_TO_SETS = frozenset(("len", "bool", "any", "all"))
 ORDERED_BY_VALUE = frozenset(("sorted", "min", "max", "sum"))
 """Functions for which the order of a set does not matter, if its items have an order of their own."""
 

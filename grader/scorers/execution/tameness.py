@@ -1,17 +1,19 @@
 """Tame programs: they can only compute. Their syntax tree shows it before anything runs.
 
-A tame program is written in a small part of Python. All its values are plain data: numbers, texts, lists, dictionaries.
-It never holds a function, an iterator, a class or an object as a value, so it can reach nothing but its arguments and
-its own variables, and no address in memory influences it. It may ask a set, but not read it in order. It catches no
-exception that a limit raises. So the same calls get the same answers whatever process it is in.
+1. **They keep nothing.** No state outlives a call: what functions read of the module is constant.
+2. **They handle plain data only**: numbers, texts, lists, dictionaries. A function, an iterator or a set is never a
+   value: it is used where it is named or made. So no address in memory and no order of a set influences an answer.
+3. **They catch no limit**: no exception that a limit of time, memory or recursion can raise.
 
-This is a grammar of what is allowed. Everything else is not tame, also if it is harmless.
+So the same calls get the same answers whatever process they are made in. This is a grammar of what is allowed.
+Everything else is not tame, also if it is harmless.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import enum
 import functools
 import re
 import string
@@ -20,30 +22,28 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.scorers.execution.extraction import parse
 from grader.scorers.execution.tame_names import (
     CATCHABLE,
+    CHANGES_OF_SETS,
     CONSTANTS,
-    CONVERSIONS,
-    COUNTED,
     DECORATORS,
+    FUNCTIONS,
+    HANDED_OVER,
     ITERATOR_METHODS,
     ITERATORS,
     MAPPING,
     METHODS,
     MODULES,
     ORDERED_BY_VALUE,
-    PLAIN,
+    QUESTIONS_TO_SETS,
+    READ_SECOND,
     READERS,
     READING_METHODS,
-    SET_METHODS,
-    SET_QUESTIONS,
-    SET_RESULTS,
-    SORTED,
+    RESULTS_OF_SETS,
+    TABLE_METHODS,
     TYPES,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    Position = Callable[[ast.expr], None]
+    from collections.abc import Iterable, Iterator, Sequence
 
 MOST_CHARACTERS = 20_000
 """Longer programs are not examined."""
@@ -82,55 +82,137 @@ def _require(condition: object) -> None:
         raise _WildError
 
 
-_SETS = (ast.Set, ast.SetComp)
+class _Kind(enum.Flag):
+    """What the value of an expression can be."""
+
+    DATA = enum.auto()
+    SET = enum.auto()
+    """It may be asked, and combined with others. It may not be read in order."""
+    TABLE = enum.auto()
+    """A list, dictionary or set of constants that the module defines. It may only be read."""
+    ITERATOR = enum.auto()
+    """It is read where it is made, and then gone."""
+    FUNCTION = enum.auto()
+    """It is called, or handed over to what calls it at once."""
+
+
+_DATA, _SET, _TABLE, _FUNCTION = _Kind.DATA, _Kind.SET, _Kind.TABLE, _Kind.FUNCTION
+_READ = _DATA | _TABLE | _Kind.ITERATOR
+_ASKED = _READ | _SET
 _SET_OPERATORS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_Scope = dict[str, _Kind]
+"""Variable -> kind of its values."""
 
 
 class _Reader:
-    """Reads a program by the grammar: one method for each position in which an expression can be."""
+    """Reads a program by the grammar."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
         nodes = list(ast.walk(tree))
-        self._variables = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        self._variables = {node.id for node in nodes if isinstance(node, ast.Name) and _is_stored(node)}
         self._variables |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-        assigned = [node for node in nodes if isinstance(node, ast.Assign)]
-        lambdas = {_name(node.targets[0]) for node in assigned if isinstance(node.value, ast.Lambda)}
+        lambdas = {_name(n.targets[0]) for n in nodes if isinstance(n, ast.Assign) and isinstance(n.value, ast.Lambda)}
         self._functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef)} | lambdas
         self._variables -= lambdas
-        self._sets: set[str] = set()
-        self._find_sets(nodes)
         self._imported: dict[str, str] = {}
         """Name -> module, or module and the name in it."""
-        for node in nodes:
-            if isinstance(node, ast.Import):
-                self._imported |= {alias.asname or alias.name: alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                self._imported |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        for name, full in _imports(nodes):
+            _require(self._imported.setdefault(name, full) == full)
         self._has_floats = any(map(_may_be_float, nodes)) or not {"math", "statistics"}.isdisjoint(
             name.partition(".")[0] for name in self._imported.values()
         )
         self._catches = any(isinstance(node, ast.Try) for node in nodes)
         self._sorts_sets = False
-
-    def _find_sets(self, nodes: Iterable[ast.AST]) -> None:
-        """Find the variables that are sets wherever they are assigned."""
-        pairs = [(target, n.value) for n in nodes if isinstance(n, ast.Assign) for target in n.targets]
-        pairs += [(n.target, n.value) for n in nodes if isinstance(n, ast.AnnAssign) and n.value is not None]
-        before = -1
-        while before < len(self._sets):
-            before = len(self._sets)
-            self._sets |= {_name(target) for target, value in pairs if self._is_set(value)}
+        self._scopes: list[_Scope] = []
+        """The module's, and those of the functions and comprehensions around what is read, outermost first."""
+        self._depth = 0
+        """Number of functions around what is read."""
+        self._kept: _Scope = {}
+        """Variable of the module -> kind, for those that functions may read."""
 
     def read(self) -> Tame:
-        bound = self._variables | self._functions | self._imported.keys()
-        _require(not any(name.startswith("__") or hasattr(builtins, name) for name in bound))
-        _require(self._variables.isdisjoint(self._functions | self._imported.keys()))
-        _require(self._functions.isdisjoint(self._imported))
+        named = self._functions | self._imported.keys()
+        bound = named | self._variables
+        _require(self._variables.isdisjoint(named) and self._functions.isdisjoint(self._imported))
+        own = list(_own(self._tree.body))
+        # A variable of a function may have the name of a built-in function, which the program then does not use.
+        public = named | {node.id for node in own if isinstance(node, ast.Name) and _is_stored(node)}
+        _require(not any(hasattr(builtins, name) for name in public))
+        _require(not any(name.startswith("__") for name in bound))
+        self._kept = self._constant(own)
+        self._scopes.append(self._scope((), own) | self._kept)
         self._statements(self._tree.body)
         top = {node.name for node in self._tree.body if isinstance(node, ast.FunctionDef)}
         read = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
         return Tame(frozenset(bound | read), frozenset(top), self._sorts_sets)
+
+    # --- scopes ---
+
+    def _constant(self, own: Iterable[ast.AST]) -> _Scope:
+        """Return the variables of the module that are constant, and those that are a table."""
+        values: dict[str, list[ast.expr | None]] = {}
+        for node in own:
+            if isinstance(node, ast.Name) and _is_stored(node):
+                values.setdefault(node.id, []).append(None)
+        for name, value in _assigned(own):
+            values[name].remove(None)
+            values[name].append(value)
+        found = {name: _DATA for name, given in values.items() if all(map(self._is_constant, given))}
+        tables = {name: _TABLE for name, given in values.items() if len(given) == 1 and self._is_table(given[0])}
+        return found | tables
+
+    def _is_constant(self, node: ast.expr | None) -> bool:
+        match node:
+            case ast.Constant():
+                return True
+            case ast.UnaryOp(operand=operand):
+                return self._is_constant(operand)
+            case ast.BinOp(left=left, right=right):
+                return self._is_constant(left) and self._is_constant(right)
+            case ast.Tuple(elts=parts):
+                return all(map(self._is_constant, parts))
+            case ast.Call(func=function, args=given, keywords=[]):
+                return self._library(function) in {"int", "float", "str"} and all(map(self._is_constant, given))
+        return isinstance(node, (ast.Name, ast.Attribute)) and self._library(node) in CONSTANTS
+
+    def _is_table(self, node: ast.expr | None) -> bool:
+        match node:
+            case ast.List(elts=parts):
+                return all(map(self._is_constant, parts))
+            case ast.Dict(keys=keys, values=values):
+                return all(map(self._is_constant, (*keys, *values)))
+            case ast.Call(func=function, args=[ast.Constant(value=str())], keywords=[]):
+                return self._library(function) in {"set", "frozenset", "list"}
+            case ast.Call(func=function, args=[ast.List(elts=parts) | ast.Set(elts=parts)], keywords=[]):
+                return self._library(function) in {"set", "frozenset"} and all(map(_is_ordered, parts))
+            case ast.Set(elts=parts):
+                return all(map(_is_ordered, parts))
+        return False
+
+    def _scope(self, given: Iterable[str], own: Iterable[ast.AST]) -> _Scope:
+        """Return the variables of a function or of the module: those that are `given`, and those that it stores."""
+        elsewhere = {name for node in own if isinstance(node, ast.Nonlocal) for name in node.names}
+        stored = {node.id for node in own if isinstance(node, ast.Name) and _is_stored(node)} - elsewhere
+        found = dict.fromkeys({*given, *stored}, _DATA)
+        self._scopes.append(found)
+        count = -1
+        while count < len(sets := {name for name, value in _assigned(own) if name in found and self._is_set(value)}):
+            count = len(sets)
+            found |= dict.fromkeys(sets, _SET)
+        self._scopes.pop()
+        _require(sets.isdisjoint(given))
+        return found
+
+    def _variable(self, name: str) -> _Kind:
+        """Return the kind of a variable. What a function reads of the module has to be constant."""
+        for scope in reversed(self._scopes[1:]):
+            if name in scope:
+                return scope[name]
+        _require(name in self._scopes[0])
+        _require(not self._depth or name in self._kept)
+        return self._scopes[0][name]
 
     # --- statements ---
 
@@ -142,37 +224,33 @@ class _Reader:
         match node:
             case ast.FunctionDef():
                 self._function(node)
-            case ast.Return(value=value):
-                self._optional(value)
             case ast.Assign(targets=targets, value=value):
                 self._assignment(targets, value)
             case ast.AnnAssign(target=target, value=value, annotation=annotation):
                 self._annotation(annotation)
                 self._assignment([target], value) if value is not None else self._target(target)
             case ast.AugAssign(target=target, value=value):
-                is_set = _name(target) in self._sets
-                _require(not is_set or isinstance(node.op, _SET_OPERATORS))
-                self._set(value) if is_set else self._data(value)
-                self._target(target)
+                kind = self._target(target)
+                _require(kind is _DATA or isinstance(node.op, _SET_OPERATORS))
+                self._expect(kind, value)
             case ast.For(target=target, iter=iterable, type_comment=None):
-                self._target(target)
-                self._iterable(iterable)
+                self._expect(_READ, iterable)
+                _require(self._target(target) is _DATA)
                 self._statements([*node.body, *node.orelse])
             case ast.If(test=test) | ast.While(test=test):
                 if isinstance(node, ast.If) and ast.unparse(test) == "__name__ == '__main__'":
                     self._statements(node.orelse)  # a module's name in an official run is `builtins`
                     return
-                self._condition(test)
+                self._expect(_DATA | _SET, test)
                 self._statements([*node.body, *node.orelse])
-            case ast.Expr(value=value):
-                self._data(value)
+            case ast.Return(value=value) | ast.Expr(value=value):
+                self._expect(_DATA, value)
             case ast.Assert(test=test, msg=said):
-                self._condition(test)
-                self._optional(said)
+                self._expect(_DATA | _SET, test)
+                self._expect(_DATA, said)
             case ast.Raise(exc=error, cause=cause):
                 _require(cause is None or (isinstance(cause, ast.Constant) and cause.value is None))
-                if error is not None:
-                    self._exception(error)
+                self._exception(error)
             case ast.Try():
                 self._try(node)
             case ast.Import(names=names):
@@ -182,7 +260,7 @@ class _Reader:
             case ast.Delete(targets=targets):
                 for target in targets:
                     self._target(target)
-            case ast.Pass() | ast.Break() | ast.Continue() | ast.Global() | ast.Nonlocal():
+            case ast.Pass() | ast.Break() | ast.Continue() | ast.Nonlocal():
                 pass
             case _:
                 raise _WildError
@@ -190,21 +268,30 @@ class _Reader:
     def _function(self, node: ast.FunctionDef) -> None:
         for decorator in node.decorator_list:
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
-            _require(self._library(called) in DECORATORS)
+            # What a function of the module has cached, the next call would find.
+            _require(self._depth and self._library(called) in DECORATORS)
             if isinstance(decorator, ast.Call):
-                self._all_data([*decorator.args, *(keyword.value for keyword in decorator.keywords)])
-        self._arguments(node.args)
+                self._expect(_DATA, *decorator.args, *(keyword.value for keyword in decorator.keywords))
         if node.returns is not None:
             self._annotation(node.returns)
-        self._statements(node.body)
+        self._inside(node.args, list(_own(node.body)), node.body)
 
-    def _arguments(self, node: ast.arguments) -> None:
-        self._all_data([*node.defaults, *(one for one in node.kw_defaults if one is not None)])
-        every = [*node.posonlyargs, *node.args, *node.kwonlyargs, node.vararg, node.kwarg]
+    def _inside(self, given: ast.arguments, own: Iterable[ast.AST], body: Iterable[ast.AST]) -> None:
+        """Read the arguments and the body of a function."""
+        defaults = [*given.defaults, *filter(None, given.kw_defaults)]
+        self._expect(_DATA, *defaults)
+        # A default value is kept as long as its function.
+        _require(self._depth or all(map(self._is_constant, defaults)))
+        every = list(filter(None, [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]))
         for one in every:
-            _require(one is None or one.arg not in self._sets)
-            if one is not None and one.annotation is not None:
+            if one.annotation is not None:
                 self._annotation(one.annotation)
+        self._scopes.append(self._scope((one.arg for one in every), own))
+        self._depth += 1
+        for node in body:
+            self._expect(_DATA, node) if isinstance(node, ast.expr) else self._statement(node)
+        self._depth -= 1
+        self._scopes.pop()
 
     def _annotation(self, node: ast.expr) -> None:
         kinds = (
@@ -217,224 +304,171 @@ class _Reader:
             _require(len(targets) == 1 and isinstance(targets[0], ast.Name))
             self._lambda(value)
             return
-        if self._is_set(value):
-            _require(all(isinstance(target, ast.Name) for target in targets))
-            self._set(value)
-        elif all(isinstance(target, (ast.Tuple, ast.List)) for target in targets):
-            self._iterable(value)
-        else:
-            # A variable that is a set somewhere is never anything else.
-            _require(self._sets.isdisjoint(map(_name, targets)))
-            self._data(value)
-        for target in targets:
-            self._target(target)
+        if all(isinstance(target, (ast.Tuple, ast.List)) for target in targets):
+            self._expect(_READ, value)
+        kinds = [self._target(target, is_defined=self._is_table(value)) for target in targets]
+        if not all(isinstance(target, (ast.Tuple, ast.List)) for target in targets):
+            for kind in kinds:
+                self._expect(_ASKED if kind is _TABLE else kind, value)
 
-    def _target(self, node: ast.expr) -> None:
+    def _target(self, node: ast.expr, *, is_defined: bool = False) -> _Kind:
+        """Return the kind of what can be assigned here. `is_defined`: it is a table, and assigned as a whole."""
         match node:
             case ast.Name(id=name):
-                _require(name in self._variables)
+                kind = self._variable(name)
+                _require(name in self._variables and (kind is not _TABLE or is_defined))
+                return kind
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                for part in parts:
-                    _require(_name(part) not in self._sets)
-                    self._target(part)
+                _require(all(self._target(part) is _DATA for part in parts))
             case ast.Starred(value=value):
-                self._target(value)
-            case ast.Subscript():
-                self._subscript(node)
+                _require(self._target(value) is _DATA)
+            case ast.Subscript(value=value):
+                self._expect(_DATA, value)
+                self._index(node.slice)
             case _:
                 raise _WildError
+        return _DATA
 
-    def _exception(self, node: ast.expr) -> None:
+    def _exception(self, node: ast.expr | None) -> None:
         """An exception is only raised; it is no value."""
         if isinstance(node, ast.Call):
-            self._all_data(node.args)
+            self._expect(_DATA, *node.args)
             _require(not node.keywords)
             node = node.func
-        name = _name(node)
-        kind = getattr(builtins, name, None)
-        _require(isinstance(kind, type) and issubclass(kind, Exception) and not name.endswith("Warning"))
+        if node is not None:
+            kind = getattr(builtins, self._library(node), None)
+            _require(isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, Warning))
 
     def _try(self, node: ast.Try) -> None:
         for handler in node.handlers:
             kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-            _require(handler.name is None and all(kind is not None and _name(kind) in CATCHABLE for kind in kinds))
+            _require(
+                handler.name is None and all(kind is not None and self._library(kind) in CATCHABLE for kind in kinds)
+            )
             self._statements(handler.body)
         # A `finally` can end or replace the exception that a limit has raised.
         _require(not node.finalbody)
         self._statements([*node.body, *node.orelse])
 
-    # --- expressions whose value is plain data ---
+    # --- expressions ---
 
-    def _optional(self, node: ast.expr | None) -> None:
-        if node is not None:
-            self._data(node)
-
-    def _all_data(self, nodes: Iterable[ast.expr]) -> None:
+    def _expect(self, allowed: _Kind, *nodes: ast.expr | None) -> None:
+        """Require that the values of expressions are of the kinds that are allowed here."""
         for node in nodes:
-            self._data(node)
+            if isinstance(node, ast.Starred):
+                self._expect(_READ, node.value)
+            elif node is not None:
+                _require(self._kind(node) in allowed)
 
-    def _data(self, node: ast.expr) -> None:  # noqa: C901, PLR0912 - a table
+    def _kind(self, node: ast.expr) -> _Kind:  # noqa: C901, PLR0911, PLR0912 - a table
+        """Return what the value of an expression can be."""
         match node:
             case ast.Constant(value=value):
                 _require(value is not ... and not isinstance(value, complex))
             case ast.Name(id=name) if name in self._variables:
-                _require(name not in self._sets)
-            case ast.BoolOp(values=values):
-                self._all_data(values)
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                self._condition(operand)
+                return self._variable(name)
+            case ast.Lambda():
+                self._lambda(node)
+                return _FUNCTION
+            case ast.BoolOp(values=parts):
+                return functools.reduce(lambda one, other: one | other, map(self._kind, parts))
+            case ast.IfExp(test=test, body=body, orelse=otherwise):
+                self._expect(_DATA | _SET, test)
+                return self._kind(body) | self._kind(otherwise)
             case ast.UnaryOp(operand=operand):
-                self._data(operand)
+                self._expect(_DATA | _SET if isinstance(node.op, ast.Not) else _DATA, operand)
             case ast.BinOp(left=left, right=right):
-                self._all_data((left, right))
+                if isinstance(node.op, _SET_OPERATORS) and self._is_set(node):
+                    self._expect(_SET | _TABLE, left, right)
+                    return _SET
+                self._expect(_DATA if isinstance(node.op, _SET_OPERATORS) else _DATA | _TABLE, left, right)
             case ast.Compare():
                 self._compare(node)
-            case ast.Call():
-                self._call(node)
-            case ast.IfExp(test=test, body=body, orelse=otherwise):
-                self._condition(test)
-                self._all_data((body, otherwise))
             case ast.NamedExpr(target=target, value=value):
-                _require(target.id not in self._sets)
-                self._target(target)
-                self._data(value)
+                _require(target.id in self._scopes[-1] and self._target(target) is _DATA)
+                self._expect(_DATA, value)
+            case ast.Call():
+                return self._call(node)
             case ast.Dict(keys=keys, values=values):
-                self._all_data([*filter(None, keys), *values])
-            case ast.List(elts=parts) | ast.Tuple(elts=parts):
-                self._several(parts)
-            case ast.Subscript():
-                self._subscript(node)
-            case ast.ListComp(elt=item):
-                self._comprehension(node.generators, item)
-            case ast.DictComp(key=key, value=value):
-                self._comprehension(node.generators, key, value)
-            case ast.JoinedStr(values=values):
-                self._all_data(values)
+                self._expect(_DATA, *keys, *values)
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.JoinedStr(values=parts):
+                self._expect(_DATA, *parts)
+            case ast.Set(elts=parts):
+                self._expect(_DATA, *parts)
+                return _SET
             case ast.FormattedValue(value=value, format_spec=spec):
-                self._data(value)
-                self._optional(spec)
+                self._expect(_DATA, value, spec)
+            case ast.Subscript(value=value):
+                self._expect(_DATA | _TABLE, value)
+                self._index(node.slice)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                return self._comprehension(node)
             case ast.Attribute() | ast.Name():
-                _require(self._library(node) in CONSTANTS)
+                return self._named(node)
             case _:
                 raise _WildError
+        return _DATA
 
-    def _several(self, nodes: Iterable[ast.expr]) -> None:
-        for node in nodes:
-            self._iterable(node.value) if isinstance(node, ast.Starred) else self._data(node)
-
-    def _subscript(self, node: ast.Subscript) -> None:
-        self._data(node.value)
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        for part in parts:
+    def _index(self, node: ast.expr) -> None:
+        for part in node.elts if isinstance(node, ast.Tuple) else [node]:
             if isinstance(part, ast.Slice):
-                self._all_data(filter(None, (part.lower, part.upper, part.step)))
+                self._expect(_DATA, part.lower, part.upper, part.step)
             else:
-                self._data(part)
-
-    def _condition(self, node: ast.expr) -> None:
-        """Only the truth of it matters."""
-        if isinstance(node, ast.BoolOp):
-            for value in node.values:
-                self._condition(value)
-        else:
-            self._set_or(self._data, node)
+                self._expect(_DATA, part)
 
     def _compare(self, node: ast.Compare) -> None:
-        pairs = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
-        for left, operator, right in pairs:
+        for left, operator, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
             if isinstance(operator, (ast.In, ast.NotIn)):
-                self._data(left)
-                self._set_or(self._iterable, right)
+                self._expect(_DATA, left)
+                self._expect(_ASKED, right)
             elif isinstance(operator, (ast.Is, ast.IsNot)):
                 # Whether two equal numbers or texts are one object depends on what was compiled together.
                 _require(any(map(is_single, (left, right))))
-                self._all_data((left, right))
+                self._expect(_DATA, left, right)
             else:
-                self._set_or(self._data, left)
-                self._set_or(self._data, right)
+                self._expect(_DATA | _SET | _TABLE, left, right)
 
-    def _comprehension(self, generators: Iterable[ast.comprehension], *items: ast.expr) -> None:
-        for one in generators:
-            _require(not one.is_async)
-            self._target(one.target)
-            _require(self._sets.isdisjoint(map(_name, ast.walk(one.target))))
-            self._iterable(one.iter)
-            for condition in one.ifs:
-                self._condition(condition)
-        self._all_data(items)
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> _Kind:
+        names = {_name(part) for one in node.generators for part in ast.walk(one.target)}
+        self._expect(_READ, node.generators[0].iter)
+        self._scopes.append(dict.fromkeys(names, _DATA))
+        for number, one in enumerate(node.generators):
+            _require(not one.is_async and self._target(one.target) is _DATA)
+            self._expect(_READ, one.iter if number else None)
+            self._expect(_DATA | _SET, *one.ifs)
+        self._expect(_DATA, *((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)))
+        self._scopes.pop()
+        kinds = {ast.SetComp: _SET, ast.GeneratorExp: _Kind.ITERATOR}
+        return kinds.get(type(node), _DATA)
 
-    # --- what is read at once ---
+    def _lambda(self, node: ast.Lambda) -> None:
+        self._inside(node.args, [], [node.body])
 
-    def _iterable(self, node: ast.expr) -> None:
-        """Data, or an iterator that is read where it is made, and then gone."""
-        if isinstance(node, ast.GeneratorExp):
-            self._comprehension(node.generators, node.elt)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ITERATOR_METHODS:
-            _require(not node.args and not node.keywords)
-            self._data(node.func.value)
-        elif isinstance(node, ast.Call) and (name := self._library(node.func)) in ITERATORS:
-            given = self._after_callback(name, node.args)
-            if name == "itertools.accumulate" and len(given) > 1:
-                self._callback(given.pop())
-            for one in given:
-                self._iterable(one.value if isinstance(one, ast.Starred) else one)
-            self._keywords(node.keywords)
-        else:
-            self._data(node)
-
-    def _after_callback(self, name: str, given: Sequence[ast.expr]) -> list[ast.expr]:
-        """Return the arguments of a function that are not the function which it takes first."""
-        if name not in MAPPING:
-            return [*given]
-        _require(given)
-        self._callback(given[0])
-        return [*given[1:]]
-
-    def _keywords(self, keywords: Iterable[ast.keyword]) -> None:
-        for keyword in keywords:
-            self._callback(keyword.value) if keyword.arg in {"key", "func"} else self._data(keyword.value)
-
-    # --- sets: they may be asked, and never read in order ---
+    def _named(self, node: ast.Attribute | ast.Name) -> _Kind:
+        """Return the kind of a constant of the library, or of a function that is named and not called."""
+        name = self._library(node)
+        if name in CONSTANTS:
+            return _DATA
+        if _name(node) not in self._functions and name not in HANDED_OVER:
+            _require(isinstance(node, ast.Attribute) and node.attr in METHODS and node.attr != "format")
+            assert isinstance(node, ast.Attribute)
+            if self._library(node.value) not in TYPES:
+                self._expect(_DATA, node.value)
+        return _FUNCTION
 
     def _is_set(self, node: ast.expr) -> bool:
         match node:
             case ast.Name(id=name):
-                return name in self._sets
+                return any(scope.get(name) is _SET for scope in self._scopes)
             case ast.Call(func=ast.Name(id="set" | "frozenset")):
                 return True
             case ast.Call(func=ast.Attribute(value=value, attr=name)):
-                return name in SET_RESULTS and self._is_set(value)
+                return name in RESULTS_OF_SETS and self._is_set(value)
             case ast.BinOp(left=left, right=right):
                 return isinstance(node.op, _SET_OPERATORS) and (self._is_set(left) or self._is_set(right))
-        return isinstance(node, _SETS)
-
-    def _set_or(self, other: Position, node: ast.expr) -> None:
-        self._set(node) if self._is_set(node) else other(node)
-
-    def _set(self, node: ast.expr) -> None:
-        match node:
-            case ast.Name(id=name):
-                _require(name in self._sets)
-            case ast.Set(elts=parts):
-                self._several(parts)
-            case ast.SetComp(elt=item):
-                self._comprehension(node.generators, item)
-            case ast.Call(func=ast.Name(id="set" | "frozenset"), args=given):
-                _require(not node.keywords)
-                self._of_sets(given)
-            case ast.Call(func=ast.Attribute(value=value), args=given):
-                _require(self._is_set(node) and not node.keywords)
-                self._set(value)
-                self._of_sets(given)
-            case ast.BinOp(left=left, right=right) if isinstance(node.op, _SET_OPERATORS):
-                self._set(left)
-                self._set(right)
-            case _:
-                raise _WildError
-
-    def _of_sets(self, nodes: Iterable[ast.expr]) -> None:
-        for node in nodes:
-            self._set_or(self._iterable, node.value if isinstance(node, ast.Starred) else node)
+            case ast.IfExp(body=body, orelse=otherwise):
+                return self._is_set(body) or self._is_set(otherwise)
+        return isinstance(node, (ast.Set, ast.SetComp))
 
     # --- calls ---
 
@@ -449,99 +483,134 @@ class _Reader:
                 return f"{self._imported[module]}.{name}"
         return ""
 
-    def _call(self, node: ast.Call) -> None:
-        if isinstance(node.func, ast.Name) and node.func.id in self._functions:
-            self._several(node.args)
-            self._all_data(keyword.value for keyword in node.keywords)
-        elif name := self._library(node.func):
-            self._call_of_library(name, node)
-        else:
-            self._method(node)
+    def _call(self, node: ast.Call) -> _Kind:
+        if _name(node.func) in self._functions:
+            self._expect(_DATA, *node.args, *(keyword.value for keyword in node.keywords))
+            return _DATA
+        if name := self._library(node.func):
+            return self._call_of_library(name, node)
+        _require(isinstance(node.func, ast.Attribute))
+        assert isinstance(node.func, ast.Attribute)
+        return self._method(node.func, node)
 
-    def _call_of_library(self, name: str, node: ast.Call) -> None:
+    def _call_of_library(self, name: str, node: ast.Call) -> _Kind:
         given, only = list(node.args), node.args[0] if len(node.args) == 1 else None
-        if only is not None and self._is_set(only) and name in SET_QUESTIONS | ORDERED_BY_VALUE:
+        if name in {"set", "frozenset"}:
+            _require(not node.keywords)
+            self._expect(_ASKED, *given)
+            return _SET
+        if only is not None and self._is_set(only) and name in QUESTIONS_TO_SETS | ORDERED_BY_VALUE:
             if name in ORDERED_BY_VALUE:
                 _require(not (self._has_floats or self._catches))
                 self._sorts_sets = True
                 _require(all(keyword.arg == "reverse" for keyword in node.keywords))
-            self._set(only)
+            self._expect(_SET, only)
             self._keywords(node.keywords)
         elif name == "isinstance":
             _require(len(given) == 2 and not node.keywords)
-            self._data(given[0])
+            self._expect(_DATA, given[0])
             kinds = given[1].elts if isinstance(given[1], ast.Tuple) else [given[1]]
             _require(all(isinstance(kind, ast.Name) and self._library(kind) in TYPES for kind in kinds))
         elif name == "collections.defaultdict":
-            _require(given and _name(given[0]) in CONVERSIONS and not node.keywords)
-            self._several(given[1:])
-        elif name in READERS:
-            # Only what is read may be an iterator: `max(a, b)` and `sum((), a)` return one of their arguments.
-            rest = self._after_callback(name, given)
-            reads = name not in {"min", "max"} or len(rest) == 1
-            for place, one in enumerate(rest):
-                is_read = reads and place == (name in COUNTED)
-                self._iterable(one) if is_read and not isinstance(one, ast.Starred) else self._several([one])
-            self._keywords(node.keywords)
+            _require(given and self._library(given[0]) in TYPES - {"set", "frozenset"} and not node.keywords)
+            self._expect(_DATA, *given[1:])
+        elif name in {"functools.cmp_to_key", "operator.itemgetter"}:
+            _require(not node.keywords)
+            self._expect(_FUNCTION if name == "functools.cmp_to_key" else _DATA, *given)
+            return _FUNCTION
         else:
-            _require(name in PLAIN)
-            _require(name != "print" or all(keyword.arg in {"sep", "end"} for keyword in node.keywords))
-            self._several(given)
-            self._all_data(keyword.value for keyword in node.keywords)
+            self._arguments(name, given)
+            self._keywords(node.keywords, {"sep", "end"} if name == "print" else None)
+        return _Kind.ITERATOR if name in ITERATORS else _DATA
 
-    def _method(self, node: ast.Call) -> None:
-        _require(isinstance(node.func, ast.Attribute))
-        assert isinstance(node.func, ast.Attribute)
-        value, name, keywords = node.func.value, node.func.attr, node.keywords
-        if isinstance(value, ast.Name) and value.id in self._sets:
-            _require(name in SET_METHODS and not keywords)
-            self._all_data(node.args) if name in {"add", "discard", "remove"} else self._of_sets(node.args)
+    def _arguments(self, name: str, given: list[ast.expr]) -> None:
+        """Read what a function of the library is called with: functions, what it reads, and data."""
+        if name in MAPPING:
+            _require(given)
+            self._callback(given.pop(0))
+        if name == "itertools.accumulate" and len(given) > 1:
+            self._callback(given.pop())
+        if name in ITERATORS:
+            self._expect(_READ, *given)
             return
-        if self._library(value) not in TYPES:
-            self._data(value)
-        if name == "format":
-            _require(isinstance(value, ast.Constant) and _is_plain_format(value.value))
-        if name in READING_METHODS and node.args:
-            self._iterable(node.args[0])
-            self._several(node.args[1:])
-            self._all_data(keyword.value for keyword in keywords)
-        else:
-            _require(name in METHODS | READING_METHODS)
-            self._several(node.args)
-            self._keywords(keywords)
+        _require(name in FUNCTIONS | READERS)
+        # Only what is read may be an iterator: `max(a, b)` and `sum((), a)` return one of their arguments.
+        place = 1 if name in READ_SECOND else 0
+        reads = name in READERS and (name not in {"min", "max"} or len(given) == 1)
+        for number, one in enumerate(given):
+            self._expect(_READ if reads and number == place else _DATA, one)
 
-    # --- functions that are handed over, and called at once ---
+    def _keywords(self, keywords: Iterable[ast.keyword], allowed: set[str] | None = None) -> None:
+        for keyword in keywords:
+            _require(allowed is None or keyword.arg in allowed)
+            self._callback(keyword.value) if keyword.arg in {"key", "func"} else self._expect(_DATA, keyword.value)
 
     def _callback(self, node: ast.expr) -> None:
-        match node:
-            case ast.Lambda():
-                self._lambda(node)
-            case ast.Name(id=name) if name in self._functions:
-                pass
-            case ast.Constant(value=None):
-                pass
-            case ast.Call(func=called, args=[one], keywords=[]) if self._library(called) == SORTED:
-                self._callback(one)
-            case ast.Call(func=called, args=given, keywords=[]) if self._library(called) == "operator.itemgetter":
-                self._all_data(given)
-            case ast.Attribute(value=value, attr=name) if name in METHODS and name != "format":
-                if self._library(node) not in PLAIN and self._library(value) not in TYPES:
-                    self._data(value)
-            case _:
-                _require(self._library(node) in PLAIN | CONVERSIONS)
+        if not (isinstance(node, ast.Constant) and node.value is None):
+            _require(self._kind(node) is _FUNCTION)
 
-    def _lambda(self, node: ast.Lambda) -> None:
-        self._arguments(node.args)
-        self._data(node.body)
+    def _method(self, function: ast.Attribute, node: ast.Call) -> _Kind:
+        value, name, given = function.value, function.attr, node.args
+        kind = _DATA if self._library(value) in TYPES else self._kind(value)
+        if kind is _SET:
+            _require(name in CHANGES_OF_SETS | RESULTS_OF_SETS and not node.keywords)
+            # A set without a name is new; one with a name is a variable.
+            self._expect(_DATA if name in {"add", "discard", "remove"} else _ASKED, *given)
+            return _SET if name in RESULTS_OF_SETS else _DATA
+        _require(kind is _DATA or (kind is _TABLE and name in TABLE_METHODS))
+        if name in ITERATOR_METHODS:
+            _require(not given and not node.keywords)
+            return _Kind.ITERATOR
+        if name == "format":
+            _require(isinstance(value, ast.Constant) and _is_plain_format(value.value))
+        _require(name in METHODS | READING_METHODS)
+        for number, one in enumerate(given):
+            self._expect(_READ if name in READING_METHODS and not number else _DATA, one)
+        self._keywords(node.keywords)
+        return _DATA
+
+
+def _own(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the nodes of a scope: not those inside its functions and comprehensions."""
+    for node in body:
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda, *_COMPREHENSIONS)):
+            yield from _own(ast.iter_child_nodes(node))
+
+
+def _assigned(own: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
+    """Yield each variable that is assigned as a whole, and the value."""
+    for node in own:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name) and not isinstance(node.value, ast.Lambda):
+                    yield target.id, node.value
+
+
+def _imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names)
 
 
 def _name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def _is_stored(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Load)
+
+
 def is_single(node: ast.expr) -> bool:
     """Whether an expression is None, True or False: there is only one of each."""
     return isinstance(node, ast.Constant) and (node.value is None or type(node.value) is bool)
+
+
+def _is_ordered(node: ast.expr) -> bool:
+    """Whether an item has a hash that is the same in each process: `None` and NaN have not."""
+    return isinstance(node, ast.Constant) and type(node.value) in {int, str}
 
 
 def _is_plain_format(text: object) -> bool:

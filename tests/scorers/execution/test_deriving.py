@@ -58,8 +58,8 @@ DERIVED: dict[str, tuple[str, str, str]] = {
     "does not define it": ("def g(x):\n    return x + 1\n", TESTS, RIGHT),
     "asserts": ("def f(x):\n    assert x < 4, x\n    return x + 1\n", TESTS, RIGHT),
     "prints": ("def f(x):\n    print('x' * 5000000)\n    return x + 1\n", TESTS, RIGHT),
-    "counts its calls": ("calls = [0]\n\ndef f(x):\n    calls[0] += 1\n    return x + calls[0]\n", TESTS, RIGHT),
-    "default argument": ("def f(x, seen=[]):\n    seen.append(x)\n    return x + len(seen)\n", TESTS, RIGHT),
+    "reads a table": ("NEXT = {3: 4, 5: 6}\n\ndef f(x):\n    return NEXT[x]\n", TESTS, RIGHT),
+    "caches inside a call": ("from functools import lru_cache\n\ndef f(x):\n    @lru_cache\n    def g(n):\n        return n + 1\n    return g(x)\n", TESTS, RIGHT),
     "changes its argument": ("def f(x):\n    x.sort()\n    return len(x)\n", LISTS, LENGTH),
     "returns its argument": ("def f(x):\n    return x\n", LISTS, LENGTH),
     "never ends": ("def f(x):\n    while True:\n        x += 1\n", TESTS, RIGHT),
@@ -88,6 +88,8 @@ DERIVED: dict[str, tuple[str, str, str]] = {
     ),
 }
 EXECUTED: dict[str, tuple[str, str, str]] = {
+    "counts its calls": ("calls = [0]\n\ndef f(x):\n    calls[0] += 1\n    return x + calls[0]\n", TESTS, RIGHT),
+    "default argument": ("def f(x, seen=[]):\n    seen.append(x)\n    return x + len(seen)\n", TESTS, RIGHT),
     "recurses to the limit": ("def f(x):\n    return 1 + f(x)\n", TESTS, RIGHT),
     "recurses almost to the limit": ("def g(n):\n    return 0 if n == 0 else 1 + g(n - 1)\n\ndef f(x):\n    return g(970) - 970 + x + 1\n", TESTS, RIGHT),
     "nests almost to the limit": ("def f(x):\n    y = []\n    for i in range(960):\n        y = [y]\n    return len(str(y)) * 0 + x + 1\n", TESTS, RIGHT),

@@ -1,0 +1,191 @@
+"""Compares derived official outcomes with executed ones, on every program at hand: `python -m tests.bench.derived`.
+
+Every outcome that could be derived is executed as well, and the two are compared: outcome, credit, text, failed test.
+Give words to choose corpora by their names, or `--data FOLDER` with tasks.jsonl and predictions.json.
+Exit status 1 if an outcome differs. `--times` also measures each corpus with `--official execute` and `derive`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests/bench"), str(ROOT / "tests/sandbox")]
+
+import variations
+from catalogue import PROGRAMS as HONEST
+from hostile import bending, exhausting, forging, leaking, outside, sources, stubborn, tampering
+
+from grader import cli
+from grader.scorers.execution import deriving
+from grader.scorers.execution.tameness import tame
+from tests.golden.corpora import CORPORA, SHARED, Corpus, sample
+
+HOSTILE = (bending, exhausting, forging, leaking, outside, sources, stubborn, tampering)
+
+
+def _written(folder: Path, tasks: list[dict[str, Any]], texts: list[list[str]], *options: str) -> list[str]:
+    """Write tasks and their predictions; return the options that grade them."""
+    names = [f"t{number}" for number in range(len(tasks))]
+    lines = [json.dumps({"qid": name} | task) + "\n" for name, task in zip(names, tasks, strict=True)]
+    (folder / "tasks.jsonl").write_text("".join(lines))
+    records = [{"qid": name, "predictions": answers} for name, answers in zip(names, texts, strict=True)]
+    (folder / "predictions.json").write_text(json.dumps(records))
+    return ["--data", str(folder / "tasks.jsonl"), "--protocol", "v1", "-k", "1", *options]
+
+
+def _task(signature: str, tests: str, solution: str = "") -> dict[str, str]:
+    task = {"function_signature": signature, "test_script": tests}
+    return task | ({"ground_truth_solution": solution} if solution else {})
+
+
+def _fenced(source: str) -> str:
+    return f"```python\n{source}\n```"
+
+
+def _conformance(with_reference: bool, folder: Path) -> list[str]:
+    tasks = {one["id"]: one for one in _lines(ROOT / "conformance/tasks.jsonl") if one["form"] == "function"}
+    programs = [one for one in _lines(ROOT / "conformance/programs.jsonl") if one["task"] in tasks]
+    rows = [
+        _task(
+            task["prompt"],
+            f"{task['check']}\ncheck({task['entry_point']})\n",
+            task["solution"] if with_reference else "",
+        )
+        for task in (tasks[one["task"]] for one in programs)
+    ]
+    return _written(folder, rows, [[_fenced(one["source"])] for one in programs])
+
+
+def _honest(with_reference: bool, folder: Path) -> list[str]:
+    rows = [_task(one.signature, one.tests, one.source if with_reference else "") for one in HONEST]
+    return _written(folder, rows, [[_fenced(one.source)] for one in HONEST])
+
+
+def _hostile(folder: Path) -> list[str]:
+    every = [one for module in HOSTILE for one in module.PROGRAMS]
+    rows = [_task(one.signature, one.tests, one.reference) for one in every]
+    texts = [[one.answer(), *map(_fenced, one.more)] for one in every]
+    return _written(folder, rows, texts, "--timeout", "0.6", "--memory", "512m")
+
+
+def _distinct(source: Path, folder: Path) -> list[str]:
+    variations.write(source, 20, folder)
+    return ["--data", str(folder / "tasks.jsonl"), "--protocol", "v1", "-k", "1"]
+
+
+def _lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+_OF_CODE = ("humaneval", "mbpp", "attacks", "honest")
+EVERY = [
+    *(corpus for corpus in CORPORA if any(word in corpus.name for word in _OF_CODE)),
+    sample("mbpp", "tasks.jsonl"),
+    Corpus(name="humaneval-3280-distinct", write=partial(_distinct, SHARED / "humaneval")),
+    *(
+        Corpus(name=f"{name}{'' if solved else '-without-a-reference'}", write=partial(write, solved), shared=False)
+        for name, write in (("conformance", _conformance), ("catalogue", _honest))
+        for solved in (True, False)
+    ),
+    Corpus(name="hostile", write=_hostile, shared=False),
+]
+
+
+class Counted:
+    """What was found of the programs of one run."""
+
+    def __init__(self) -> None:
+        self.tame: dict[str, bool] = {}
+        """Program -> whether it is tame."""
+        self._derived = deriving.derived
+
+    def derived(self, found: Any, words: Any) -> Any:
+        """Count a program; return its derived outcome."""
+        task, head = found.attempt.task, found.attempt.head
+        self.tame[head + task.tests] = tame(head) is not None
+        return self._derived(found, words)
+
+
+def _graded(corpus: Corpus, *options: str) -> tuple[dict[str, Any], float, float]:
+    """Grade a corpus; return the results file, and the wall and CPU seconds of this process and its sandboxes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        words = corpus.write(folder)
+        before, start = _cpu(), time.perf_counter()
+        code = cli.run([str(folder / "predictions.json"), *words, "-q", *options])
+        seconds = time.perf_counter() - start
+        assert code == 0, code
+        (found,) = folder.glob("*_results.json")
+        return json.loads(found.read_text(encoding="utf-8")), seconds, _cpu() - before
+
+
+def _cpu() -> float:
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def compare(corpus: Corpus, sandbox: str, *, times: bool) -> tuple[int, str]:
+    """Return how many outcomes differ, and a line of the table."""
+    counted, deriving_ = Counted(), deriving.derived
+    deriving.derived, deriving.AUDITED_PERCENT = counted.derived, 100
+    try:
+        results, _, _ = _graded(corpus, "--sandbox", sandbox, "--official", "derive")
+    finally:
+        deriving.derived, deriving.AUDITED_PERCENT = deriving_, 2
+    official = results["provenance"]["sandbox"]["official"]
+    for note in results["notes"]:
+        if note.startswith("Error: the official outcome"):
+            print(note)
+    programs = len(counted.tame)
+    cells = [
+        corpus.name,
+        f"{len(results['samples']):,}",
+        f"{programs:,}",
+        f"{100 * sum(counted.tame.values()) / max(1, programs):.1f} %",
+        f"{official.get('audited', 0):,}",
+        f"{official.get('different', 0)}",
+    ]
+    for way in ("execute", "derive") if times else ():
+        _, seconds, cpu = _graded(corpus, "--sandbox", sandbox, "--official", way, "--no-cache")
+        cells += [f"{seconds:.1f} s ({cpu:.1f} s)"]
+    return official.get("different", 0), f"| {' | '.join(cells)} |"
+
+
+def main() -> int:
+    """Compare and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("only", nargs="*", help="words in the names of corpora")
+    parser.add_argument("--data", type=Path, help="a folder with tasks.jsonl and predictions.json")
+    parser.add_argument("--sandbox", default="bubblewrap")
+    parser.add_argument("--times", action="store_true", help="also measure both ways, without the cache")
+    asked = parser.parse_args()
+    every = [one for one in EVERY if SHARED.exists() or not one.shared]
+    if asked.data is not None:
+        every = [Corpus(name=asked.data.name, write=partial(_folder, asked.data))]
+    chosen = [one for one in every if not asked.only or any(word in one.name for word in asked.only)]
+    heads = ["corpus", "samples", "distinct programs", "tame", "derived and executed", "different"]
+    heads += ["execute: wall (CPU)", "derive: wall (CPU)"] * asked.times
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+    different = 0
+    for corpus in chosen:
+        count, line = compare(corpus, asked.sandbox, times=asked.times)
+        different += count
+        print(line, flush=True)
+    return 1 if different else 0
+
+
+def _folder(data: Path, folder: Path) -> list[str]:
+    (folder / "predictions.json").write_bytes((data / "predictions.json").read_bytes())
+    return ["--data", str(data / "tasks.jsonl"), "--protocol", "v1", "-k", "1"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
