@@ -59,7 +59,11 @@ DERIVED: dict[str, tuple[str, str, str]] = {
     "asserts": ("def f(x):\n    assert x < 4, x\n    return x + 1\n", TESTS, RIGHT),
     "prints": ("def f(x):\n    print('x' * 5000000)\n    return x + 1\n", TESTS, RIGHT),
     "reads a table": ("NEXT = {3: 4, 5: 6}\n\ndef f(x):\n    return NEXT[x]\n", TESTS, RIGHT),
-    "caches inside a call": ("from functools import lru_cache\n\ndef f(x):\n    @lru_cache\n    def g(n):\n        return n + 1\n    return g(x)\n", TESTS, RIGHT),
+    "caches inside a call": (
+        "from functools import lru_cache\n\ndef f(x):\n    @lru_cache\n    def g(n):\n        return n + 1\n    return g(x)\n",
+        TESTS,
+        RIGHT,
+    ),
     "changes its argument": ("def f(x):\n    x.sort()\n    return len(x)\n", LISTS, LENGTH),
     "returns its argument": ("def f(x):\n    return x\n", LISTS, LENGTH),
     "never ends": ("def f(x):\n    while True:\n        x += 1\n", TESTS, RIGHT),
