@@ -274,9 +274,9 @@ class _Reader:
                 self._expect(_DATA, *decorator.args, *(keyword.value for keyword in decorator.keywords))
         if node.returns is not None:
             self._annotation(node.returns)
-        self._inside(node.args, list(_own(node.body)), node.body)
+        self._inside(node.args, node.body)
 
-    def _inside(self, given: ast.arguments, own: Iterable[ast.AST], body: Iterable[ast.AST]) -> None:
+    def _inside(self, given: ast.arguments, body: list[ast.stmt] | ast.expr) -> None:
         """Read the arguments and the body of a function."""
         defaults = [*given.defaults, *filter(None, given.kw_defaults)]
         self._expect(_DATA, *defaults)
@@ -286,10 +286,9 @@ class _Reader:
         for one in every:
             if one.annotation is not None:
                 self._annotation(one.annotation)
-        self._scopes.append(self._scope((one.arg for one in every), own))
+        self._scopes.append(self._scope([one.arg for one in every], [*_own(body if isinstance(body, list) else [])]))
         self._depth += 1
-        for node in body:
-            self._expect(_DATA, node) if isinstance(node, ast.expr) else self._statement(node)
+        self._statements(body) if isinstance(body, list) else self._expect(_DATA, body)
         self._depth -= 1
         self._scopes.pop()
 
@@ -442,7 +441,7 @@ class _Reader:
         return kinds.get(type(node), _DATA)
 
     def _lambda(self, node: ast.Lambda) -> None:
-        self._inside(node.args, [], [node.body])
+        self._inside(node.args, node.body)
 
     def _named(self, node: ast.Attribute | ast.Name) -> _Kind:
         """Return the kind of a constant of the library, or of a function that is named and not called."""
