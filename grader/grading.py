@@ -154,11 +154,17 @@ def prepare(file: PredictionFile, options: Options) -> Opened:
 
 def load_tasks(options: Options) -> tuple[Benchmark, dict[str, Task]]:
     """Return a benchmark and its tasks, with all columns except the image; raises a GradeError."""
+    declared, tasks, _ = load_subject(options)
+    return declared, tasks
+
+
+def load_subject(options: Options) -> tuple[Benchmark, dict[str, Task], receipts.Subject]:
+    """Return what `load_tasks` does, and what a self-test of these data tests; raises a GradeError."""
     declared, scorer = declared_by(options)
     split, _ = declared.split(options.split)
     protocol = declared.check_protocol(options.protocol)
     rows = rows_of(declared, split, protocol, options.data, scorer, wanted=Wanted(None, declared.columns.image))
-    return declared, scorer.tasks(declared, split, rows)
+    return declared, scorer.tasks(declared, split, rows), receipts.subject_of(declared, protocol, rows)
 
 
 def declared_by(options: Options) -> tuple[Benchmark, AnyScorer]:
@@ -193,7 +199,7 @@ def _run_of(opened: Opened, options: Options, observer: Observer) -> AnyRun:
         benchmark=opened.benchmark,
         split=opened.split,
         protocol=opened.protocol,
-        tasks={qid: opened.tasks[qid] for qid in opened.predictions},
+        tasks=_by_strength({qid: opened.tasks[qid] for qid in opened.predictions}, opened.subject),
         predictions=opened.predictions,
         file=opened.file,
         options=options,
@@ -201,6 +207,17 @@ def _run_of(opened: Opened, options: Options, observer: Observer) -> AnyRun:
         observer=observer,
         oddities=outcomes.find(opened.tasks, opened.predictions, opened.file),
     )
+
+
+def _by_strength(tasks: dict[str, Task], subject: receipts.Subject) -> dict[str, Task]:
+    """Return the tasks with the strength of their tests as a group, if a self-test of these data has measured it."""
+    strengths = receipts.strengths(subject)
+    return {
+        qid: msgspec.structs.replace(task, groups={**task.groups, receipts.STRENGTH: strengths[qid].level})
+        if qid in strengths
+        else task
+        for qid, task in tasks.items()
+    }
 
 
 def _open(file: PredictionFile, options: Options, declared: Benchmark, scorer: AnyScorer) -> Opened:
@@ -290,6 +307,7 @@ def _report(opened: Opened, scored: Scored, odd: list[str]) -> Report:
         abbreviations=opened.benchmark.abbreviations,
     )
     notes = [*opened.file.warnings, *opened.notes, *(odd if scored.samples else []), *(scored.notes or [])]
+    notes += receipts.strength_in_words(opened.subject, opened.predictions)
     return _with(report, scored, opened.benchmark, notes)
 
 

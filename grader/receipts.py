@@ -12,7 +12,7 @@ import hashlib
 import os
 import platform
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -22,7 +22,7 @@ from grader.files.replacing import replacing
 from grader.results import SelftestProvenance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from grader.benchmark import Benchmark
     from grader.data.tables import Rows
@@ -104,12 +104,50 @@ def subject_of(declared: Benchmark, protocol: str, rows: Rows | None = None) -> 
     )
 
 
+STRENGTH = "test_strength"
+"""The group of samples by the strength of their task's tests."""
+WEAK_SHARE = 0.5
+FEW_MUTANTS = 4
+SHOWN_WEAK = 5
+
+
+class Strength(msgspec.Struct, frozen=True, kw_only=True):
+    """How strict the tests of one task are (careful reading)."""
+
+    qid: str
+    mutants: int
+    passing: list[str]
+    """The mutants that pass, each as its change: `line 3: < becomes <= in "return x < 7"`."""
+    stub_passes: bool
+    """Whether a program without a body passes, so that the tests assert nothing."""
+
+    @property
+    def share(self) -> float:
+        """Share of mutants that pass."""
+        return len(self.passing) / self.mutants if self.mutants else 0.0
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether the tests accept almost any program."""
+        return self.stub_passes or (self.mutants >= FEW_MUTANTS and self.share >= WEAK_SHARE)
+
+    @property
+    def level(self) -> Literal["strong", "partial", "weak", "unmeasured"]:
+        """The strength in a word."""
+        if self.is_weak:
+            return "weak"
+        if not self.mutants:
+            return "unmeasured"
+        return "partial" if self.passing else "strong"
+
+
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one self-test with the data of one benchmark."""
 
     subject: Subject
     machine: Machine
     tested: SelftestProvenance
+    strengths: list[Strength] = []
 
     @property
     def name(self) -> str:
@@ -143,6 +181,26 @@ def find(machine: Machine, subject: Subject) -> SelftestProvenance | None:
     same = [receipt for receipt in valid if receipt.subject == subject]
     newest = max(same or valid, key=lambda receipt: receipt.tested.at)
     return msgspec.structs.replace(newest.tested, same_data=bool(same))
+
+
+def strengths(subject: Subject) -> dict[str, Strength]:
+    """Return qid -> strength of its tests, by the newest self-test of these data, on whatever machine it was."""
+    same = [receipt for receipt in _of(subject) if receipt.subject == subject]
+    newest = max(same, key=lambda receipt: receipt.tested.at, default=None)
+    return {} if newest is None else {strength.qid: strength for strength in newest.strengths}
+
+
+def strength_in_words(subject: Subject, qids: Container[str]) -> list[str]:
+    """Return a note on the tasks, of these, whose tests accept almost any program."""
+    known = strengths(subject)
+    weak = [qid for qid, strength in known.items() if qid in qids and strength.is_weak]
+    if not weak:
+        return []
+    some = ", ".join(weak[:SHOWN_WEAK]) + (", ..." if len(weak) > SHOWN_WEAK else "")
+    return [
+        f"A pass shows little on {some}: their tests accept almost any program, as a self-test has found "
+        f"({len(weak)} of {len(known)} measured tasks; `grade show {subject.benchmark} ID` says what they let pass)."
+    ]
 
 
 def _why_void(benchmark: str, protocol: str) -> str:

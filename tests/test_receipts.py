@@ -10,7 +10,7 @@ import pytest
 from grader import receipts
 from grader.data.tables import Rows
 from grader.errors import InfrastructureError
-from grader.receipts import Receipt, Subject, subject_of, this_machine
+from grader.receipts import Receipt, Strength, Subject, subject_of, this_machine
 from grader.reports.provenance import in_words
 from grader.results import Provenance, Report, SelftestProvenance
 from grader.scorers import declarations
@@ -191,3 +191,32 @@ def test_reports_say_what_was_tested_and_with_which_data(fields: dict[str, Any],
         at="2026-11-22T00:10:05+00:00", counts={"reference": (8, 8)}, data="tasks.jsonl", **fields
     )
     assert in_words(tested) == said
+
+
+@pytest.mark.parametrize(
+    ("fields", "level"),
+    [
+        ({"mutants": 4, "passing": []}, "strong"),
+        ({"mutants": 4, "passing": ["one"]}, "partial"),
+        ({"mutants": 4, "passing": ["one", "another"]}, "weak"),
+        ({"mutants": 2, "passing": ["one", "another"]}, "partial"),
+        ({"mutants": 4, "passing": [], "stub_passes": True}, "weak"),
+        ({"mutants": 0, "passing": []}, "unmeasured"),
+    ],
+)
+def test_the_strength_of_tests_has_a_word(fields: dict[str, Any], level: str) -> None:
+    assert Strength(**{"qid": "q1", "stub_passes": False} | fields).level == level
+
+
+def test_strengths_hold_for_their_data_on_every_machine_and_the_newest_test_counts() -> None:
+    strong = Strength(qid="q1", mutants=4, passing=[], stub_passes=False)
+    weak = Strength(qid="q1", mutants=4, passing=["line 1: + becomes -"] * 4, stub_passes=False)
+    elsewhere = msgspec.structs.replace(HERE, cpu="another")
+    receipts.keep(msgspec.structs.replace(receipt(), strengths=[strong]))
+    newer = receipt(where=elsewhere, at="2026-11-23T00:10:05+00:00")
+    receipts.keep(msgspec.structs.replace(newer, strengths=[weak]))
+    assert receipts.strengths(SUBJECT) == {"q1": weak}
+    assert receipts.strengths(OTHER_DATA) == {}
+    (note,) = receipts.strength_in_words(SUBJECT, {"q1", "q2"})
+    assert note.startswith("A pass shows little on q1: their tests accept almost any program")
+    assert receipts.strength_in_words(SUBJECT, {"q2"}) == []

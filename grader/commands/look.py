@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from grader import receipts
 from grader.commands import options
 from grader.commands.output_files import put
 from grader.errors import GradeError, UsageError
-from grader.grading import load_tasks
+from grader.grading import load_subject, load_tasks
 from grader.results import READINGS
 from grader.scorers import declarations
 from grader.scorers.registry import scorer_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from grader.benchmark import Benchmark
     from grader.models.messages import Image
     from grader.options import Options
+    from grader.receipts import Strength
     from grader.reports.material import Material
     from grader.results import Report, SampleResult
     from grader.scorers.registry import AnyScorer
@@ -212,16 +214,27 @@ def describe(options: Options) -> list[str]:
 
 def show(options: Options, qid: str) -> list[tuple[str, str]]:
     """Return a task's columns as (name, text), without images. Raises UsageError if the task does not exist."""
-    declared, tasks = load_tasks(options)
+    declared, tasks, subject = load_subject(options)
     if qid not in tasks:
         near = difflib.get_close_matches(qid, tasks, n=3)
         hint = f"Did you mean {', '.join(near)}?" if near else f"`grade show {options.benchmark}` lists the ids."
         raise UsageError(f"{declared.id} has no {declared.unit} {qid!r}. {hint}")
-    return [
+    columns = [
         (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
         for name, value in tasks[qid].row.items()
         if name != declared.columns.image and value not in (None, "")
     ]
+    measured = receipts.strengths(subject).get(qid)
+    return columns if measured is None else [*columns, ("what the tests let pass", _let_pass(measured))]
+
+
+def _let_pass(measured: Strength) -> str:
+    """Return what the self-test has found out about a task's tests."""
+    lines = [f"{len(measured.passing)} of {measured.mutants} changed references, each with one change:"]
+    lines += [f"  {change}" for change in measured.passing]
+    if measured.stub_passes:
+        lines.append("a program without a body")
+    return "\n".join(lines) if len(lines) > 1 else f"none of {measured.mutants} changed references"
 
 
 def described(image: Image) -> str:

@@ -10,6 +10,8 @@ import msgspec
 
 from grader.decisions.comparison import Comparison, Flip, RunName, compare
 from grader.errors import UsageError
+from grader.predictions.record import counted
+from grader.receipts import STRENGTH
 from grader.results import Metric, ReadingName, Report
 from grader.scorers import declarations
 from grader.statistics.corrections import expected_lead, holm, noise_of_steps
@@ -147,7 +149,7 @@ def history(
         checkpoints=points,
         best=max(scored, key=lambda at: (values[at], -at), default=None),
         lead=_lead(len(scored), [change for change in changes if change]),
-        notes=_notes(runs),
+        notes=[*_unscored(runs), *_only_on_weak_tests(points, runs, name, reading)],
     )
 
 
@@ -198,9 +200,28 @@ def _change(made: Comparison, name: str, group: str | None, reading: ReadingName
     )
 
 
-def _notes(runs: Sequence[tuple[int, RunName, Report]]) -> list[str]:
+def _unscored(runs: Sequence[tuple[int, RunName, Report]]) -> list[str]:
     return [
         f"Step {step}: {report.unscored} samples are unscored, and excluded from the metric."
         for step, _, report in runs
         if report.unscored
     ]
+
+
+def _only_on_weak_tests(
+    points: Sequence[Checkpoint], runs: Sequence[tuple[int, RunName, Report]], name: str, reading: ReadingName
+) -> list[str]:
+    """Return a note on each checkpoint that gains, but not on the tasks whose tests are known to be strong."""
+    notes = []
+    group = f"{STRENGTH}=strong"
+    for (_, _, before), (step, _, after), point in zip(runs, runs[1:], points[1:], strict=False):
+        old, new = before.metric(name, reading, group), after.metric(name, reading, group)
+        if point.change is None or point.change.value <= 0 or old is None or new is None:
+            continue
+        if old.value is not None and new.value is not None and new.value <= old.value:
+            notes.append(
+                f"Step {step}: the gain of {point.change.value:.1f} points is only on tasks whose tests let wrong "
+                f"programs pass. On tasks with strong tests, {name} went from {old.value:.1f} to {new.value:.1f} "
+                f"({counted(new.n, 'task')})."
+            )
+    return notes

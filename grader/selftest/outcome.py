@@ -6,12 +6,10 @@ import io
 
 import msgspec
 
+from grader.receipts import Strength
 from grader.reports.text import clean
 from grader.results import ReadingName
 from grader.scorers.probe import Kind
-
-WEAK_SHARE = 0.5
-FEW_MUTANTS = 4
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -32,26 +30,6 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind
     as_expected: int
     of: int
-
-
-class Strength(msgspec.Struct, frozen=True, kw_only=True):
-    """How strict the tests of one task are (careful reading)."""
-
-    qid: str
-    mutants: int
-    passing: int
-    stub_passes: bool
-    """Whether a program without a body passes, so that the tests assert nothing."""
-
-    @property
-    def share(self) -> float:
-        """Share of mutants that pass."""
-        return self.passing / self.mutants if self.mutants else 0.0
-
-    @property
-    def is_weak(self) -> bool:
-        """Whether the tests accept almost any program."""
-        return self.stub_passes or (self.mutants >= FEW_MUTANTS and self.share >= WEAK_SHARE)
 
 
 class Tested(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,7 +132,7 @@ def _strength_lines(tested: Tested) -> list[str]:
     mutants = sum(each.mutants for each in tested.strengths)
     if not mutants:
         return []
-    passing = sum(each.passing for each in tested.strengths)
+    passing = sum(len(each.passing) for each in tested.strengths)
     lines = [
         f"Strength of the tests of {tested.benchmark}: they let {passing} of {mutants} mutants pass "
         f"({100 * passing / mutants:.0f} %; some mutants are correct programs)."
@@ -179,7 +157,7 @@ def _speed_lines(tested: Tested) -> list[str]:
 
 def _task_line(strength: Strength) -> str:
     stub = "; a program without a body passes" if strength.stub_passes else ""
-    return f"  {strength.qid}: {strength.passing} of {strength.mutants} mutants pass{stub}"
+    return f"  {strength.qid}: {len(strength.passing)} of {strength.mutants} mutants pass{stub}"
 
 
 def _problem_lines(problems: list[Problem]) -> list[str]:

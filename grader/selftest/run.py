@@ -80,7 +80,7 @@ def selftest(
         )
         assert first.subject is not None
         machine = this_machine(first.report.provenance.sandbox)
-        receipts.keep(Receipt(subject=first.subject, machine=machine, tested=provenance))
+        receipts.keep(Receipt(subject=first.subject, machine=machine, tested=provenance, strengths=result.strengths))
         tested.append(result)
     return Outcome(
         passed=all(each.passed for each in tested),

@@ -10,9 +10,10 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from grader.receipts import Strength
 from grader.results import READINGS, Outcome
 from grader.results import Outcome as Verdict
-from grader.selftest.outcome import Problem, Strength, Tally, Tested
+from grader.selftest.outcome import Problem, Tally, Tested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -220,11 +221,12 @@ def _strengths(pairs: Pairs) -> Iterator[Strength]:
     """Yield the strength of each task's tests, the weakest first."""
     found = []
     for qid in dict.fromkeys(probe.qid for probe, _ in pairs):
-        own = [(probe, sample.careful.credit >= 1) for probe, sample in pairs if probe.qid == qid]
-        mutants = [passes for probe, passes in own if probe.kind == "mutant"]
-        stubs = [_passes_somewhere(sample) for probe, sample in pairs if probe.qid == qid and probe.kind == "stub"]
+        own = [(probe, sample) for probe, sample in pairs if probe.qid == qid]
+        mutants = [(probe.title, sample.careful.credit >= 1) for probe, sample in own if probe.kind == "mutant"]
+        stubs = [_passes_somewhere(sample) for probe, sample in own if probe.kind == "stub"]
         if mutants or stubs:
-            found.append(Strength(qid=qid, mutants=len(mutants), passing=sum(mutants), stub_passes=any(stubs)))
+            passing = [title for title, passes in mutants if passes]
+            found.append(Strength(qid=qid, mutants=len(mutants), passing=passing, stub_passes=any(stubs)))
     yield from sorted(found, key=lambda each: (not each.stub_passes, -each.share))
 
 

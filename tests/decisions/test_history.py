@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,8 +12,12 @@ from grader.decisions.comparison import RunName
 from grader.decisions.history import History, history, in_order, step_of
 from grader.errors import UsageError
 from grader.reports.runs.history import sentences as lines_of
+from grader.scorers.means import each_task, metric_rows
 from tests.decisions.test_leaderboard import questions
-from tests.made_runs import tasks
+from tests.made_runs import report, sample, tasks
+
+if TYPE_CHECKING:
+    from grader.results import Report
 
 
 def said_of(found: History) -> str:
@@ -101,3 +106,34 @@ def test_checkpoints_of_different_data_are_refused() -> None:
     runs = [(1, RunName(), questions(5)), (2, RunName(), questions(5, protocol="other"))]
     with pytest.raises(UsageError, match="These runs cannot be compared: protocol 'p' and 'other'"):
         history(runs)
+
+
+def with_strengths(passing: dict[str, bool]) -> Report:
+    """A run of 40 questions whose tests are strong and 40 whose tests are weak."""
+    samples = [
+        sample(f"{level}{number}", "passed" if number < 10 + 10 * passing[level] else "failed",
+               group=f"test_strength={level}")
+        for level in ("strong", "weak")
+        for number in range(40)
+    ]  # fmt: skip
+    return report(samples, metric_rows(samples, "accuracy", each_task), scorer="multiple_choice")
+
+
+@pytest.mark.parametrize(
+    ("gains", "notes"),
+    [
+        (
+            {"strong": False, "weak": True},
+            [
+                "Step 2: the gain of 12.5 points is only on tasks whose tests let wrong programs pass. On tasks with "
+                "strong tests, accuracy went from 25.0 to 25.0 (40 tasks)."
+            ],
+        ),
+        ({"strong": True, "weak": False}, []),
+        ({"strong": True, "weak": True}, []),
+        ({"strong": False, "weak": False}, []),
+    ],
+)
+def test_a_gain_only_on_tasks_with_weak_tests_is_named(gains: dict[str, bool], notes: list[str]) -> None:
+    first, then = with_strengths({"strong": False, "weak": False}), with_strengths(gains)
+    assert history([(1, RunName(), first), (2, RunName(), then)]).notes == notes

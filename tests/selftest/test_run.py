@@ -67,6 +67,31 @@ def test_a_real_sandbox_grades_right_and_weak_tests_are_named(tmp_path: Path) ->
 
 @pytest.mark.bubblewrap
 @pytest.mark.xdist_group("bubblewrap")
+def test_a_run_after_the_self_test_splits_its_metric_by_the_strength_of_the_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(probes, "HOSTILE", {})
+    data = tasks(tmp_path / "tasks.jsonl", {"q1": "", "q3": "def test():\n    pass\n\ntest()\n"})
+    options = Options(data=data, cache=False, **QUICK)
+    predictions = tmp_path / "p.json"
+    predictions.write_text(json.dumps([{"qid": qid, "predictions": ["no code"]} for qid in ("q1", "q3")]))
+    before = grade(predictions, options, Silent()).report
+    assert not any("test_strength" in (metric.group or "") for metric in before.metrics)
+    selftest([options], Silent())
+    report = grade(predictions, options, Silent()).report
+    levels = {metric.group: metric.n for metric in report.metrics if "test_strength" in (metric.group or "")}
+    assert levels["test_strength=weak"] == 1
+    assert len(levels) == 2
+    assert levels.keys() <= {f"test_strength={level}" for level in ("strong", "partial", "weak")}
+    assert any(note.startswith("A pass shows little on q3: ") for note in report.notes)
+    assert run(["show", "humaneval-v", "q3", "--data", str(data)]) == 0
+    shown = capsys.readouterr().out
+    assert "what the tests let pass:\n" in shown
+    assert "\na program without a body\n" in shown
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.xdist_group("bubblewrap")
 def test_tests_that_toss_a_coin_are_noticed_by_repeating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = tasks(tmp_path / "tasks.jsonl", {"q1": FLAKY})
     # A dozen programs: that none of their verdicts changes is one case in thousands.

@@ -34,13 +34,35 @@ SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Or: ast.And,
 }
 """Operator -> its replacement."""
+SYMBOLS: dict[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.And: "and",
+    ast.Or: "or",
+}
+MOST_SHOWN = 60
+"""Maximum length of a line of source in a title."""
 
 
 class Mutant(msgspec.Struct, frozen=True, kw_only=True):
     """A program with one change."""
 
     title: str
-    """The change, for example `line 3: + becomes -`."""
+    """The change, for example `line 3: + becomes - in "return a + b"`."""
     source: str
 
 
@@ -53,7 +75,15 @@ def mutants(source: str, most: int) -> list[Mutant]:
     changes.sort(key=lambda change: change[0])
     step = max(1.0, len(changes) / most)
     chosen = [changes[int(number * step)] for number in range(min(most, len(changes)))]
-    return [Mutant(title=f"line {line}: {title}", source=_changed(tree, apply)) for line, title, apply in chosen]
+    lines = source.splitlines()
+    return [
+        Mutant(title=f'line {line}: {title} in "{_cut(lines[line - 1].strip())}"', source=_changed(tree, apply))
+        for line, title, apply in chosen
+    ]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 
 _Change = tuple[int, str, "Callable[[dict[int, ast.AST]], None]"]
@@ -89,7 +119,7 @@ def _operator(
     other = SWAPPED.get(type(operator))
     if other is None:
         return
-    title = f"{type(operator).__name__} becomes {other.__name__}"
+    title = f"{SYMBOLS[type(operator)]} becomes {SYMBOLS[other]}"
 
     def apply(copies: dict[int, ast.AST]) -> None:
         target = copies[id(node)]
