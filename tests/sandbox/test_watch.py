@@ -125,6 +125,19 @@ def test_a_program_that_takes_too_much_memory_is_stopped(watched: Watched) -> No
     assert observed.reason == "memory"
 
 
+@pytest.mark.parametrize(("megabytes", "result", "reason"), [(200, None, "memory"), (20, {"result": "passed"}, None)])
+def test_memory_that_a_program_has_between_two_checks_counts_as_well(
+    megabytes: int, result: object, reason: str | None, watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "FIRST_TICK", 60)
+    observed = watched(f"x = b'm' * ({megabytes} << 20)\ndel x\nsay({{'result': 'passed'}})", memory=100 << 20)
+    assert observed.result == {"result": "passed"}
+    assert watched.process is not None
+    _, _, usage = os.wait4(watched.process.pid, 0)
+    observed.ended(usage.ru_maxrss << 10)
+    assert (observed.result, observed.reason) == (result, reason)
+
+
 def test_the_alarm_lets_a_program_say_that_its_time_is_up(watched: Watched) -> None:
     handler = "signal.signal(signal.SIGALRM, lambda *_: (say({'result': 'timed out'}), os._exit(0)))\n"
     observed = watched(handler + "time.sleep(60)", cpu=0.5, alarm=True)

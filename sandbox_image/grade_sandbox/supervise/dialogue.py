@@ -95,7 +95,8 @@ class OneResult:
         return False
 
     def withdraw(self) -> None:
-        """Withdraw the last answer, which took too much time. Here it is the verdict of trusted code."""
+        """Withdraw the result, for which the program took too much time or memory."""
+        self.result = None
 
     def send(self) -> None:
         """Do nothing: no data is ever pending."""
@@ -160,7 +161,7 @@ class _Replies:
         self._sent += 1
 
     def withdraw(self) -> None:
-        """Withdraw the last answer, which took too much time."""
+        """Withdraw the last answer, for which the program took too much time or memory."""
         del self.replies[-1:]
 
     def send(self) -> None:

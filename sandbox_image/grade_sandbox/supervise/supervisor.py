@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, BinaryIO
 
+    from grade_sandbox.supervise.zygote import End
+
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
 MAX_RECORD = 56 << 20
 SLICED = ("slice", "idle")
@@ -280,12 +282,14 @@ class Supervisor:
         if disturbed and shared - watch.machine_memory_bytes("Shmem") > self.watched_memory // 2:
             # The memory was freed with the program, so it belonged to the program.
             observed.reason = "shared"
-        status = ends[0][0]
+        if not self.counts_oom:
+            observed.ended(max(end.peak for end in ends))
+        status = ends[0].status
         if not isinstance(self.isolation, isolation.Uids) and status is not None and status >= 128:
             # The namespace's first process reports a signal as a byte; an exit code from there is below 128.
             status = 128 - status
         oom = self.counts_oom and self._oom.count() != oom_before
-        evidence = self._evidence(observed, status, sum(cpu for _, cpu in ends), oom=oom)
+        evidence = self._evidence(observed, status, sum(end.cpu for end in ends), oom=oom)
         # A process that is killed together with its children leaves no account of their time.
         evidence["cpu"] = max(evidence["cpu"], round(observed.cpu, 4))
         return (observed.result or said.so_far or {}) | {"evidence": evidence}
@@ -323,7 +327,7 @@ class Supervisor:
 
     # --- ending ---
 
-    def _end(self, slots: dict[int, int]) -> list[tuple[int | None, float]]:
+    def _end(self, slots: dict[int, int]) -> list[End]:
         """Kill and reap a program and all its processes; raises DamagedError if something remains."""
         for pid in slots:
             with contextlib.suppress(ProcessLookupError, PermissionError):

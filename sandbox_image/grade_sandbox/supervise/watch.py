@@ -28,6 +28,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 # The default size of a socket's buffer, which no program may enlarge, plus one message beyond it.
 SOCKET_BYTES = 320 << 10
 OUR_SOCKETS = 32
+MAPPED_FILES = 32 << 20
+"""Room for the libraries that a program loads: their pages are not memory of its own."""
 
 
 def processes(known: Container[int | None]) -> list[int]:
@@ -232,6 +234,16 @@ class Watch:
                     self._next_look = self.wall + TICK
         finally:
             os.close(handle)
+
+    def ended(self, peak: int) -> None:
+        """Process the kernel's peak of the program's resident memory: it may have been large between two checks.
+
+        A cgroup would have seen that by itself. The peak includes the libraries that the program has loaded.
+        """
+        too_much = self.baseline + self.limits.memory + MAPPED_FILES
+        if self.reason is None and self.limits.memory and peak > too_much:
+            self.reason = "memory"
+            self.dialogue.withdraw()
 
     def _listen(self, poll: select.poll) -> None:
         if self._open:

@@ -17,6 +17,7 @@ import signal
 import socket
 import struct
 import sys
+from typing import NamedTuple
 
 from grade_sandbox.candidate import answering, script
 from grade_sandbox.confine import process
@@ -53,8 +54,8 @@ _REAP = 255
 _REQUEST = struct.Struct("=BBid")
 """The process kind to fork (an index of `_KINDS`) or `_REAP`, slot, pid, CPU seconds. Fixed-size messages touch few
 pages; each page that a zygote writes after a fork is copied first."""
-_REPLY = struct.Struct("=?id")
-"""Whether it succeeded; a pid, an exit status or an error number; CPU seconds."""
+_REPLY = struct.Struct("=?idq")
+"""Whether it succeeded; a pid, an exit status or an error number; CPU seconds; bytes of memory."""
 
 
 def needs_numpy(spec: dict[str, Any]) -> bool:
@@ -110,11 +111,11 @@ def _fork(kind: str, slot: int, cpu: float, fds: list[int], isolation: Isolation
     try:
         pid = isolation.start(slot, lambda: _be(kind, fds, cpu))
     except OSError as error:
-        return _REPLY.pack(False, error.errno or 0, 0.0)
+        return _REPLY.pack(False, error.errno or 0, 0.0, 0)
     finally:
         for fd in fds:
             os.close(fd)
-    return _REPLY.pack(True, pid, 0.0)
+    return _REPLY.pack(True, pid, 0.0, 0)
 
 
 def _be(kind: str, fds: list[int], cpu: float) -> None:
@@ -132,8 +133,19 @@ def _reap(pid: int) -> bytes:
     try:
         _, status, usage = os.wait4(pid, 0)
     except ChildProcessError:
-        return _REPLY.pack(False, 0, 0.0)
-    return _REPLY.pack(True, os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime)
+        return _REPLY.pack(False, 0, 0.0, 0)
+    return _REPLY.pack(True, os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10)
+
+
+class End(NamedTuple):
+    """How a process ended."""
+
+    status: int | None
+    """The exit code, or the negative number of the signal; None if unknown."""
+    cpu: float
+    """Seconds."""
+    peak: int
+    """The largest resident memory, in bytes, of the process or of one that it has waited for."""
 
 
 class Zygote:
@@ -150,20 +162,20 @@ class Zygote:
         theirs.close()
         self._socket = ours
 
-    def _ask(self, request: bytes, fds: Sequence[int] = ()) -> tuple[bool, int, float]:
+    def _ask(self, request: bytes, fds: Sequence[int] = ()) -> tuple[bool, End]:
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
         self._socket.sendmsg([request], ancillary)
         reply = self._socket.recv(64)
         if not reply:
             raise wire.ClosedError("the zygote is gone")
-        done, number, cpu = _REPLY.unpack(reply)
-        return done, number, cpu
+        done, *end = _REPLY.unpack(reply)
+        return done, End(*end)
 
     def start(self, kind: str, slot: int, spec: dict[str, Any], fds: Iterable[int], cpu: float) -> int:
         """Fork a `kind` process and send it its task; `fds` are passed on (and stay open here)."""
         read_end, write_end = os.pipe()
         try:
-            done, number, _ = self._ask(_REQUEST.pack(_KINDS.index(kind), slot, 0, cpu), [read_end, *fds])
+            done, (number, *_) = self._ask(_REQUEST.pack(_KINDS.index(kind), slot, 0, cpu), [read_end, *fds])
         finally:
             os.close(read_end)
         if not done:
@@ -173,10 +185,10 @@ class Zygote:
             wire.send(file.write, spec)
         return number
 
-    def reap(self, pid: int) -> tuple[int | None, float]:
-        """Return (exit code or negative signal, CPU seconds) of a process that has ended or was killed."""
-        done, number, cpu = self._ask(_REQUEST.pack(_REAP, 0, pid, 0.0))
-        return number if done else None, cpu
+    def reap(self, pid: int) -> End:
+        """Return how a process ended, by itself or killed."""
+        done, end = self._ask(_REQUEST.pack(_REAP, 0, pid, 0.0))
+        return end if done else end._replace(status=None)
 
 
 class Zygotes:
@@ -204,6 +216,6 @@ class Zygotes:
         """Return the pid of the zygote that a process was forked from, until it is reaped."""
         return self._of[pid].pid
 
-    def reap(self, pid: int) -> tuple[int | None, float]:
+    def reap(self, pid: int) -> End:
         """Reap like `Zygote.reap`."""
         return self._of.pop(pid).reap(pid)

@@ -227,6 +227,11 @@ def solution(x):
         official=frozenset({"out_of_memory", "error"}),
     ),
     Program(
+        name="memory-for-a-moment",
+        source="def solution(x):\n    held = bytearray(1200 << 20)\n    del held\n    return {3: 7392, 5: 1187}[x]\n",
+        official=frozenset({"out_of_memory", "error"}),
+    ),
+    Program(
         name="memory-in-many-children",
         source="""
 import os, time
