@@ -59,8 +59,7 @@ class Canary(msgspec.Struct, frozen=True, kw_only=True):
 
 def kind_of(job: Job) -> Kind | None:
     """Return the kind of a job; None if there are no canaries of its kind."""
-    asked = job.get("answer")
-    if asked is not None and asked.get("script"):
+    if "script" in job.get("answer", ()):
         return "script"
     return next((kind for kind in KINDS if job.get(kind)), None)
 
@@ -157,33 +156,37 @@ def _tests(draw: random.Random, name: str, calls: tuple[tuple[int, int], ...], v
 
 def _job(kind: Kind, made: _Function, job: Job) -> dict[str, Any]:
     declared = {"signature": made.signature + "    pass\n", "classes": [], "stubs": [made.name]}
-    candidate = {"source": made.source, "names": [], "reads": []}
+    candidate = declared | {"source": made.source, "names": [], "reads": []}
     # The calls and the answers are in the formats of recording.py and answering.py.
     calls = [_text({"f": _named(made), "m": [], "v": list(call), "k": [], "n": [], "d": []}) for call in made.calls]
     match kind:
         case "record":
             return {"record": declared | {"test": made.tests + ("" if made.is_right else _depending(made))}}
         case "answer":
-            return {"answer": declared | candidate | {"calls": calls} | _same(job, kind, "each", "spare")}
+            return {
+                "answer": {"candidate": candidate | _same(job, "answer", "candidate", "each", "spare"), "calls": calls}
+            }
         case "script":
             source = f"{made.source}\n\nprint({made.name}(*map(int, input().split())))\n"
-            return {"answer": {"script": True, "source": source, "calls": [f"{a} {b}\n" for a, b in made.calls]}}
+            return {"answer": {"script": source, "calls": [f"{a} {b}\n" for a, b in made.calls]}}
         case "judge":
             hello = _text({"functions": [made.name], "imported": [], "errors": {}, "values": {}, "n": []})
             replies = [_text({"v": value, "m": [], "n": []}) for value in made.values]
-            recorded = {"names": [], "calls": calls, "answers": {"hello": hello, "replies": replies}}
-            return {"judge": declared | {"test": made.tests} | recorded | _same(job, kind, "official")}
+            task = (
+                declared | {"test": made.tests, "names": [], "calls": calls} | _same(job, "judge", "task", "official")
+            )
+            return {"judge": {"task": task, "answers": {"hello": hello, "replies": replies}}}
         case "split":
-            return {"split": declared | candidate | {"test": made.tests}}
+            return {"split": {"candidate": candidate, "tests": declared | {"test": made.tests}}}
     words = {name: job[name] for name in ("lint", "run", "timed_out", "failed_prefix") if name in job}
     # The linter executes nothing, so what is wrong for it is an undefined name.
     broken = f"    return {made.name}_\n" if kind == "lint" and not made.is_right else ""
     return {"head": made.source + broken, "test": made.tests} | words
 
 
-def _same(job: Job, kind: Kind, *names: str) -> dict[str, Any]:
-    """Return these parts of the job beside the canary, as far as it has them."""
-    part = cast("dict[str, Any]", job)[kind]
+def _same(job: Job, kind: Kind, record: str, *names: str) -> dict[str, Any]:
+    """Return these entries of a record of the job beside the canary, as far as it has them."""
+    part = cast("dict[str, Any]", job)[kind][record]
     return {name: part[name] for name in names if name in part}
 
 

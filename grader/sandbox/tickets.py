@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -24,7 +24,6 @@ STARVED = {"blocked", "wall", "shared", "disturbed"}
 """Reasons for stopping a program that other programs on the machine can cause."""
 CALM_SECONDS = 0.2
 """A program that was ready to run but waited less than this had enough processor time."""
-CANDIDATES = ("answer", "split")
 """Kinds of jobs that run a candidate whose careful verdict is still open."""
 
 
@@ -53,10 +52,12 @@ class Ticket:
     @property
     def task(self) -> int | None:
         """A hash of the task whose candidate it runs; None if it runs no candidate."""
-        for kind in CANDIDATES:
-            part = self.job.get(kind)
-            if isinstance(part, dict):
-                return hash((kind, part.get("signature"), part.get("test"), tuple(part.get("calls", ()))))
+        if "split" in self.job:
+            tests = self.job["split"]["tests"]
+            return hash((tests["signature"], tests["test"]))
+        if "answer" in self.job:
+            asked: Any = self.job["answer"]
+            return hash((asked.get("candidate", {}).get("signature"), *asked["calls"]))
         return None
 
     @property

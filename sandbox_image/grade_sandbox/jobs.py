@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal, NotRequired
 
+    Work = Literal["truthy", "falsy", "verdict", "likeness", "right"]
+    """Record calls with truthy or falsy answers; or judge: whether the tests pass, why that is believed, which hold."""
+
 
 class Declared(TypedDict):
     """What a signature declares."""
@@ -36,25 +39,25 @@ class Candidate(Declared):
     """Names that the tests use and nobody else defines."""
     reads: Sequence[str]
     """Attributes that the tests read."""
-
-
-class Answer(Candidate):
-    """Let a candidate answer recorded calls."""
-
-    calls: Sequence[str]
     seed: NotRequired[int]
     """Of NumPy's generator."""
     spare: NotRequired[int]
     """A program that needs no more than so many bytes; if it may need more, it runs once more without this limit."""
     each: NotRequired[bool]
-    """The limit of CPU time is for each call."""
+    """The limit of CPU time is for each call, and nothing of one call is there in the next."""
+
+
+class Answer(TypedDict):
+    """Let a candidate answer recorded calls."""
+
+    candidate: Candidate
+    calls: Sequence[str]
 
 
 class Script(TypedDict):
     """Run a program once for each of `calls`, the texts of its standard input."""
 
-    script: Literal[True]
-    source: str
+    script: str
     calls: Sequence[str]
 
 
@@ -91,18 +94,34 @@ class Judged(Task):
     """Answers that only go back into other calls may be any values."""
     official: NotRequired[bool]
     """Also tell what the unchanged tests do with the answers."""
+
+
+class Judge(TypedDict):
+    """Let the tests judge answers."""
+
+    task: Judged
+    answers: Answers
     each: NotRequired[bool]
     """Of a candidate that fails, also say which assertions hold."""
 
 
-class Judge(Judged):
-    """Let the tests judge answers."""
+class Request(TypedDict):
+    """What the process that records and judges does in a fork."""
 
-    answers: Answers
+    work: Work
+    cpu: float
+    task: Task | Judged | None
+    """None: the one of the last request."""
+    answers: Answers | None
+    passed: bool
+    """Whether the tests pass with these answers."""
 
 
-class Split(Task, Candidate):
+class Split(TypedDict):
     """Run a candidate and its tests, both alive."""
+
+    candidate: Candidate
+    tests: Task
 
 
 class Job(TypedDict):

@@ -58,7 +58,8 @@ class Backend:
 
 
 def jobs(*kinds: str) -> list[tuple[str, dict[str, Any]]]:
-    return [(f"{number}", {"id": number, kind: {"test": f"{number}"}}) for number, kind in enumerate(kinds)]
+    part = {"candidate": {"signature": ""}, "calls": [], "tests": {"signature": "", "test": ""}}
+    return [(f"{number}", {"id": number, kind: part}) for number, kind in enumerate(kinds)]
 
 
 EVERY = ("lint", "record", "answer", "judge", "split", "run")

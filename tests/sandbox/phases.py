@@ -83,18 +83,20 @@ def calls_of(spec: dict[str, Any]) -> dict[str, Any]:
 
 def answers(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
     """Return a candidate's answers: {"hello": text or None, "replies": [texts]}."""
-    wanted = {name: recorded[name] for name in ("names", "reads", "calls")}
-    return {"hello": None, "replies": []} | do("answer", _declared(spec) | wanted | {"source": source})
+    given = {"candidate": candidate(source, spec, recorded), "calls": recorded["calls"]}
+    return {"hello": None, "replies": []} | do("answer", given)
 
 
-def _declared(spec: dict[str, Any]) -> dict[str, Any]:
-    return {name: spec[name] for name in ("signature", "classes", "stubs")}
+def candidate(source: str, spec: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
+    """Return what a job says of a candidate."""
+    declared = {name: spec[name] for name in ("signature", "classes", "stubs")}
+    return declared | {"source": source} | {name: recorded.get(name, []) for name in ("names", "reads")}
 
 
 def judged(spec: dict[str, Any], recorded: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """Return the tests' verdict on answers; they alone decide, as about a reference solution."""
-    calls = {name: recorded[name] for name in ("names", "calls")}
-    said = do("judge", spec | calls | {"answers": {name: given[name] for name in ("hello", "replies")}})
+    judged = spec | {name: recorded[name] for name in ("names", "calls")}
+    said = do("judge", {"task": judged, "answers": {name: given[name] for name in ("hello", "replies")}})
     return {name: said[name] for name in CONFIRMED}
 
 
@@ -108,8 +110,7 @@ def replayed(source: str, test: str, signature: str = SIGNATURE) -> dict[str, An
 def interactive(source: str, test: str, signature: str = SIGNATURE) -> dict[str, Any]:
     """Run a candidate and its tests side by side; return the tests' verdict."""
     spec = task(test, signature)
-    wanted = {"names": [], "reads": []} | record(spec)["truthy"]
-    said = do("split", spec | {name: wanted[name] for name in ("names", "reads")} | {"source": source})
+    said = do("split", {"candidate": candidate(source, spec, record(spec)["truthy"]), "tests": spec})
     return {name: said[name] for name in CONFIRMED}
 
 

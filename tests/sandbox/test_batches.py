@@ -120,7 +120,7 @@ def test_all_answers_fit_into_a_message_or_are_garbage(byte: bytes, most: int) -
 )
 def test_the_answers_before_the_end_of_a_program_are_all_there(end: str, stopped: str | None, status: int) -> None:
     source = f"def solution(a):\n    if a == 50:\n        {end}\n    return [a]\n"
-    job = {**DECLARED, "source": source, "calls": [call(number) for number in range(100)]}
+    job = {"candidate": {**DECLARED, "source": source}, "calls": [call(number) for number in range(100)]}
     answer = phases.do("answer", job, cpu=0.3)
     assert [json.loads(reply)["n"] for reply in answer["replies"]] == [[["list", [number]]] for number in range(50)]
     assert (answer["evidence"]["stopped"], answer["evidence"]["status"]) == (stopped, status)
@@ -131,6 +131,7 @@ def test_the_answers_before_the_end_of_a_program_are_all_there(end: str, stopped
 def test_a_program_that_has_returned_is_not_taken_for_one_that_never_ends() -> None:
     """What it changed takes longer to send than it has time; only its first call decides whether it ends."""
     source = "def solution(a):\n    a += [7] * 3000000\n    return 1\n"
-    spec = {**DECLARED, "source": source, "calls": [call({"r": 0}, [["list", []]])], "spare": 1 << 30}
+    candidate = {**DECLARED, "source": source, "spare": 1 << 30}
+    spec = {"candidate": candidate, "calls": [call({"r": 0}, [["list", []]])]}
     said = phases.do("answer", spec, cpu=0.1)
     assert said["evidence"]["stopped"] is None or said["strained"]

@@ -33,14 +33,19 @@ def limit() -> float:
 
 
 DECLARED = {"signature": "def solution(rows):\n    pass\n", "classes": [], "stubs": ["solution"]}
-SOURCE = {"source": "def solution(rows):\n    return list(map(sum, rows))\n", "names": [], "reads": []}
+SOURCE = "def solution(rows):\n    return list(map(sum, rows))\n"
 TEST = "rows = [[i * j for i in range(100_000)] for j in range(10)]\nassert solution(rows) == list(map(sum, rows))\n"
 
 
 def do(kind: str, cpu: float = 0, **part: Any) -> Any:
     """Have a sandbox do a job; return what it observed, and why it stopped the program."""
-    seen = phases.do(kind, {**DECLARED, **part}, cpu=cpu or limit())
+    seen = phases.do(kind, part, cpu=cpu or limit())
     return seen, seen["evidence"]["stopped"]
+
+
+def answered(source: str, calls: list[str], cpu: float = 0) -> Any:
+    """Have a program answer calls."""
+    return do("answer", cpu, candidate=phases.candidate(source, DECLARED, {}), calls=calls)
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +54,10 @@ def calls() -> list[str]:
 
 
 def test_large_arguments_cost_a_program_and_its_judge_no_time(calls: list[str]) -> None:
-    answer, stopped = do("answer", **SOURCE, calls=calls)
+    answer, stopped = answered(SOURCE, calls)
     assert (stopped, len(answer["replies"])) == (None, 1)
     given = {"hello": answer["hello"], "replies": answer["replies"]}
-    judged, stopped = do("judge", test=TEST, names=[], calls=calls, answers=given)
+    judged, stopped = do("judge", task={**DECLARED, "test": TEST, "names": [], "calls": calls}, answers=given)
     assert (stopped, judged["confirmed"]) == (None, True)
 
 
@@ -62,13 +67,14 @@ def call(number: int) -> str:
 
 def test_nor_do_large_answers() -> None:
     """To make eight lists of one number is nothing beside the second or more that it takes to encode the answer."""
-    source = {**SOURCE, "source": "def solution(n):\n    return [[7] * n for _ in range(8)]\n"}
-    answer, stopped = do("answer", cpu=0.5, **source, calls=[call(600_000), call(1)])
+    source = "def solution(n):\n    return [[7] * n for _ in range(8)]\n"
+    answer, stopped = answered(source, [call(600_000), call(1)], cpu=0.5)
     assert (stopped, len(answer["replies"])) == (None, 2)
 
 
 def test_a_candidate_beside_its_tests_has_this_time_as_well() -> None:
-    beside, stopped = do("split", **SOURCE, test=TEST, cpu=1.5 * limit())
+    candidate = phases.candidate(SOURCE, DECLARED, {})
+    beside, stopped = do("split", candidate=candidate, tests={**DECLARED, "test": TEST}, cpu=1.5 * limit())
     assert (stopped, beside["confirmed"]) == (None, True)
 
 
@@ -91,6 +97,6 @@ def solution(rows):
 )
 def test_without_large_messages_the_limit_is_that_of_the_program(source: str, used: float) -> None:
     """Also of a program that announces a large answer, and sends a small one."""
-    answer, stopped = do("answer", **{**SOURCE, "source": source}, calls=[call(1)])
+    answer, stopped = answered(source, [call(1)])
     assert (stopped, answer.get("replies", [])) == ("cpu", [])
     assert used < answer["evidence"]["cpu"] < 10 * limit() + used

@@ -184,7 +184,8 @@ def test_what_has_failed_for_good_is_never_starved() -> None:
 @pytest.mark.parametrize("kind", ["answer", "split"])
 def test_a_candidate_that_runs_again_runs_where_no_candidate_of_its_task_has_run(kind: str) -> None:
     backend = Backend()
-    jobs = [(name, {"name": name, "do": "pass", kind: {"signature": name[0]}}) for name in ("a1", "a2", "b1", "c1")]
+    part = lambda task: {"candidate": {"signature": task}, "calls": [], "tests": {"signature": "", "test": task}}  # noqa: E731
+    jobs = [(name, {"name": name, "do": "pass", kind: part(name[0])}) for name in ("a1", "a2", "b1", "c1")]
     jobs[1][1]["do"], jobs[2][1]["do"], jobs[3][1]["do"] = "starve", "die once", "starve"
     with Pool(backend, 1, 10) as pool:
         list(pool.run(jobs))
@@ -206,7 +207,10 @@ def test_a_candidate_beside_its_tests_runs_where_no_candidate_of_its_task_has_ru
     backend = Backend()
     names = ("a1", "b1", "a2", "b2", "c1", "a3")
     with Pool(backend, 1, 10) as pool:
-        verdicts = list(pool.run((name, {"name": name, "do": "pass", "split": {"test": name[0]}}) for name in names))
+        tests = {name: {"signature": "", "test": name[0]} for name in names}
+        verdicts = list(
+            pool.run((name, {"name": name, "do": "pass", "split": {"tests": tests[name]}}) for name in names)
+        )
     assert sorted(verdict.key for verdict in verdicts) == sorted(names)
     assert [len({name[0] for name in ran}) for ran in backend.ran] == [len(ran) for ran in backend.ran]
     assert len(backend.ran) == 3

@@ -35,20 +35,20 @@ print(json.dumps(found))
 """
 HEAD = "import sys\n\nfound = 'num' + 'py' in sys.modules\n"
 WANTED = {
-    "numpy is named": ({"source": "import numpy as np"}, True),
-    "its alias is": ({"test": "assert np.allclose(f(1), 2)"}, True),
-    "a library that loads it is": ({"program": "import pandas"}, True),
-    "a word has its letters": ({"source": "print(input('numbers'))", "signature": "", "test": "x = 1"}, False),
-    "a call brings an array": ({"source": "", "calls": ['{"n":[["array","<f8",[0],"",""]]}']}, True),
-    "an answer brings a scalar": ({"test": "", "replies": ['{"n":[["scalar","<f8","AA=="]]}']}, True),
-    "an answer brings a list": ({"test": "", "replies": ['{"v":{"r":0},"n":[["list",[1]]]}']}, False),
+    "numpy is named": ("import numpy as np", "", True),
+    "its alias is": ("assert np.allclose(f(1), 2)", "", True),
+    "a library that loads it is": ("import pandas", "", True),
+    "a word has its letters": ("print(input('numbers'))", "", False),
+    "a call brings an array": ("", '{"n":[["array","<f8",[0],"",""]]}', True),
+    "an answer brings a scalar": ("", '{"n":[["scalar","<f8","AA=="]]}', True),
+    "an answer brings a list": ("", '{"v":{"r":0},"n":[["list",[1]]]}', False),
 }
 
 
 @pytest.mark.parametrize("case", WANTED)
 def test_numpy_is_loaded_where_a_text_or_data_needs_it(case: str) -> None:
-    spec, wanted = WANTED[case]
-    assert zygote.needs_numpy(spec) is wanted
+    code, message, wanted = WANTED[case]
+    assert zygote.needs_numpy(["x = 1", code], ["", message]) is wanted
 
 
 def test_the_names_of_arrays_are_those_of_numpy() -> None:

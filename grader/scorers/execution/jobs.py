@@ -123,40 +123,43 @@ def answer_job(task: CodeTask, source: str, calls: Calls, limits: Limits, seed: 
     It may take a quarter more time than the limit, for the cost of the calls themselves. `seed`: see `Candidate.seed`.
     A tame program has less room than in its official run, so that no limit of memory comes between the two.
     """
-    asked: sandbox.Answer = {
-        "signature": task.signature.source,
-        "classes": task.signature.classes,
-        "stubs": task.signature.written,
-        "source": source,
-        "names": calls.names,
-        "reads": calls.reads,
-        "calls": calls.calls,
-    }
+    candidate = _candidate(task, source, calls)
     if seed:
-        asked["seed"] = seed
+        candidate["seed"] = seed
     if tame(head(task.signature_text, source)) is not None:
-        asked["spare"] = (task.memory_bytes or limits.memory_bytes) // 2
-    return {**_times(1.25, task, limits), "answer": asked}
+        candidate["spare"] = (task.memory_bytes or limits.memory_bytes) // 2
+    return {**_times(1.25, task, limits), "answer": {"candidate": candidate, "calls": calls.calls}}
+
+
+def _candidate(task: CodeTask, source: str, wanted: Calls | Unrecordable) -> sandbox.Candidate:
+    signature = task.signature
+    return {
+        "signature": signature.source,
+        "classes": signature.classes,
+        "stubs": signature.written,
+        "source": source,
+        "names": wanted.names,
+        "reads": wanted.reads,
+    }
 
 
 def script_job(task: CodeTask, source: str, inputs: Sequence[str], limits: Limits) -> Job:
     """Return the job that runs a program once for each text of the standard input, each time with these limits."""
-    asked: sandbox.Script = {"script": True, "source": source, "calls": inputs}
-    return {**_limits(limits.cpu_seconds, task, limits), "answer": asked}
+    return {**_limits(limits.cpu_seconds, task, limits), "answer": {"script": source, "calls": inputs}}
 
 
 def calls_job(task: CodeTask, source: str, function: str, calls: Sequence[str], limits: Limits) -> Job:
     """Return the job that calls a function, each time with these limits."""
-    asked: sandbox.Answer = {
+    candidate: sandbox.Candidate = {
         "signature": "",
         "classes": [],
         "stubs": [function],
         "source": source,
         "names": [],
         "reads": [],
-        "calls": calls,
         "each": True,
     }
+    asked: sandbox.Answer = {"candidate": candidate, "calls": calls}
     return {**_limits(limits.cpu_seconds, task, limits), "answer": asked}
 
 
@@ -177,27 +180,27 @@ def judge_job(
     candidate that fails, find out which assertions hold.
     """
     given: sandbox.Answers = {"hello": answers.hello, "replies": answers.replies}
-    asked: sandbox.Judge = {
+    judged: sandbox.Judged = {
         "signature": task.signature.source,
         "classes": task.signature.classes,
         "stubs": task.signature.written,
         "test": task.tests,
         "names": calls.names,
         "calls": calls.calls,
-        "answers": given,
     }
     if expected is not None:
-        asked["reads"], asked["expected"] = calls.reads, list(map(_messages, expected))
+        judged["reads"], judged["expected"] = calls.reads, list(map(_messages, expected))
     if task.opaque:
-        asked["opaque"] = True
-    if each:
-        asked["each"] = True
+        judged["opaque"] = True
     if again is not None:
         other = again.other
-        asked["again"] = {"calls": other.calls.calls, "order": other.order, "expected": _messages(again.expected)}
+        judged["again"] = {"calls": other.calls.calls, "order": other.order, "expected": _messages(again.expected)}
         given["again"] = _messages(again.answers)
     if straight(task.tests, task.signature.written) is not None:
-        asked["official"] = True
+        judged["official"] = True
+    asked: sandbox.Judge = {"task": judged, "answers": given}
+    if each:
+        asked["each"] = True
     return {**_times(1.25, task, limits), "judge": asked}
 
 
@@ -207,8 +210,8 @@ def _messages(answers: Answers) -> list[str | None]:
 
 def split_job(task: CodeTask, source: str, wanted: Calls | Unrecordable, limits: Limits) -> Job:
     """Return the job that runs a candidate beside its tests, for tasks whose calls cannot be recorded."""
-    candidate: sandbox.Split = {**_tests(task), "source": source, "names": wanted.names, "reads": wanted.reads}
-    return {**_times(1.25 / 2, task, limits), "split": candidate}
+    both: sandbox.Split = {"candidate": _candidate(task, source, wanted), "tests": _tests(task)}
+    return {**_times(1.25 / 2, task, limits), "split": both}
 
 
 def _official(attempt: Attempt, words: Texts, limits: Limits) -> Job:

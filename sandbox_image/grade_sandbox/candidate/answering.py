@@ -33,13 +33,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from grade_sandbox.jobs import Candidate
+
 
 BUFFER = 1 << 16
 LEVELS = 64
 """How many calls deeper than usual a program with less room answers. Tests call a program from fewer (official.py)."""
 
 
-def candidate(spec: "dict[str, Any]", channel_fd: int) -> None:
+def candidate(spec: "Candidate", channel_fd: int) -> None:
     """Execute a candidate's code, report what it defines, and answer calls until the channel closes.
 
     `spare`: it gets only so many bytes of new address space, and less of the stack, of Python's and of C's.
@@ -60,7 +62,7 @@ def _deeper(levels: int, work: "Callable[[], None]") -> None:
         work()
 
 
-def _serve(spec: "dict[str, Any]", channel_fd: int) -> None:
+def _serve(spec: "Candidate", channel_fd: int) -> None:
     channel = _Channel(channel_fd)
     streams.swallow()
     if "seed" in spec and "numpy" in sys.modules:
@@ -125,7 +127,7 @@ class _Answerer:
 
     def __init__(
         self,
-        spec: "dict[str, Any]",
+        spec: "Candidate",
         namespace: "dict[str, Any]",
         originals: "dict[str, type[Any]]",
         asked: "list[str]",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from grade_sandbox.jobs import Request, Task
     from grade_sandbox.supervise.dialogue import Judgement
     from grade_sandbox.supervise.zygote import Zygotes
 
@@ -27,7 +28,7 @@ class JudgeProcess:
     def __init__(self, zygotes: Zygotes, slot: int, *, nested: bool) -> None:
         self._zygotes, self._slot, self._nested = zygotes, slot, nested
         self._numeric = False
-        self._task: dict[str, Any] | None = None
+        self._task: Task | None = None
         self._socket: socket.socket | None = None
         self.pid: int | None = None
         self.pids: tuple[int, ...] = ()
@@ -58,11 +59,12 @@ class JudgeProcess:
         if self._nested:
             self.pids = (pid, *(other for other in watch.processes({pid}) if watch.parent(other) == pid))
 
-    def ask(self, task: dict[str, Any], request: dict[str, Any]) -> None:
+    def ask(self, request: Request) -> None:
         """Run a task's tests once; the task is sent only if it differs from the last one."""
-        if task != self._task:
-            self._task = task
-            request = request | {"task": task}
+        if request["task"] == self._task:
+            request = {**request, "task": None}
+        else:
+            self._task = request["task"]
         assert self._socket is not None
         wire.send(self._socket.send, request)
 

@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import time
+from typing import cast
 
 from grade_sandbox.confine import isolation
 from grade_sandbox.lint.lint_process import LintProcess
@@ -19,9 +20,10 @@ from grade_sandbox.supervise.zygote import Zygotes, needs_numpy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, BinaryIO
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any, BinaryIO, Literal
 
+    from grade_sandbox.jobs import Answers, Candidate, Job, Judged, Script, Task, Work
     from grade_sandbox.supervise.zygote import End
 
 OFFICIAL_SLOT, CANDIDATE_SLOT, TESTS_SLOT = SLOTS = 0, 1, 2
@@ -60,7 +62,7 @@ class Supervisor:
         self.retired = ""
         self._oom = watch.OomKills()
         self.counts_oom: bool = self._oom.count() is not None and settings["cgroup"]
-        self._kinds = {
+        self._kinds: dict[str, Callable[[Job], dict[str, Any]]] = {
             "record": self._record,
             "answer": self._answer,
             "judge": self._judge,
@@ -74,7 +76,7 @@ class Supervisor:
         """Return the pids of the supervisor's own processes."""
         return {1, os.getpid(), *self.zygotes.pids, self.linter.pid, *self.judge.pids}
 
-    def handle(self, job: dict[str, Any]) -> dict[str, Any]:
+    def handle(self, job: Job) -> dict[str, Any]:
         """Do one job; return its answer."""
         answer: dict[str, Any] = {"id": job["id"]}
         self.watched_memory = job.get("memory", self.settings["memory"])
@@ -92,114 +94,116 @@ class Supervisor:
                 answer[name] = self._undisturbed(job, run)
         return answer
 
-    def _undisturbed(self, job: dict[str, Any], run: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    def _undisturbed(self, job: Job, run: Callable[[Job], dict[str, Any]]) -> dict[str, Any]:
         """Run a program; if others fill the machine's memory although it runs alone, once more with patience."""
         seen = run(job)
         if job.get("alone") and seen["evidence"]["stopped"] == "disturbed":
-            seen = run(job | {"patient": True})
+            seen = run({**job, "patient": True})
             if seen["evidence"]["stopped"] == "disturbed":
                 raise DamagedError("others are filling this machine's memory")
         return seen
 
     # --- kinds of jobs ---
 
-    def _run(self, job: dict[str, Any]) -> dict[str, Any]:
+    def _run(self, job: Job) -> dict[str, Any]:
         """Do the single-process run; see official_run.py."""
-        spec = {
-            "program": job["head"] + job["test"],
-            "failed_prefix": job["failed_prefix"],
-            "timed_out": job["timed_out"],
-        }
+        program = job["head"] + job["test"]
+        spec = {"program": program, "failed_prefix": job["failed_prefix"], "timed_out": job["timed_out"]}
         with _pipe() as (read_end, handed_over):
-            numeric = needs_numpy(spec)
-            pid = self.zygotes.start(
-                "official", OFFICIAL_SLOT, spec, [handed_over.fileno()], job["cpu"], numeric=numeric
-            )
+            fds, numeric = [handed_over.fileno()], needs_numpy([program])
+            pid = self.zygotes.start("official", OFFICIAL_SLOT, spec, fds, job["cpu"], numeric=numeric)
             handed_over.close()
             return self._watch(job, {pid: OFFICIAL_SLOT}, dialogue.OneResult(read_end, _OFFICIAL), alarm=True)
 
-    def _record(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Record the calls of a task's tests twice; see recording.py."""
-        seen = self._run_tests(job, job["record"], {"record": "both"}, {"recorded": dict}, MAX_RECORD)
-        if seen.get("recorded"):
-            return {"recorded": dict.fromkeys(("truthy", "falsy"), seen["recorded"]), "evidence": seen["evidence"]}
+    def _record(self, job: Job) -> dict[str, Any]:
+        """Record the calls of a task's tests twice, each time in a process of its own; see recording.py."""
         found, used = {}, 0.0
-        for name in ("truthy", "falsy"):
-            seen = self._run_tests(job, job["record"], {"record": name}, {"recorded": dict}, MAX_RECORD)
+        works: tuple[Literal["truthy", "falsy"], ...] = "truthy", "falsy"
+        for work in works:
+            seen = self._run_tests(job, work, job["record"], fields={"recorded": dict}, limit=MAX_RECORD)
             evidence = seen["evidence"]
             used += evidence["cpu"]
             if evidence["stopped"] is not None:
                 return {"evidence": evidence}
-            found[name] = seen.get("recorded", {"refused": "the recording did not end"})
+            found[work] = seen.get("recorded", {"refused": "the recording did not end"})
         return {"recorded": found, "evidence": evidence | {"cpu": round(used, 4)}}
 
-    def _answer(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Let a candidate answer recorded calls, one after the other; see answering.py.
+    def _answer(self, job: Job) -> dict[str, Any]:
+        """Let a candidate answer recorded calls, or run a program once for each input."""
+        asked = job["answer"]
+        if "script" in asked:
+            return self._run_script(job, cast("Script", asked))
+        seen, strained = self._answered(job, asked["candidate"], asked["calls"])
+        return seen if "spare" not in asked["candidate"] else seen | {"strained": strained}
+
+    def _answered(self, job: Job, candidate: Candidate, calls: Sequence[str]) -> tuple[dict[str, Any], bool]:
+        """Return what a candidate answers, and whether other limits might have changed that.
 
         If it ends while it has several calls, it answers again, one by one: its last answer is the one that it gave.
         """
-        if job["answer"].get("script"):
-            return self._run_script(job)
-        seen, said = self._answered(job, dialogue.MOST_AHEAD)
+        seen, said = self._answered_ahead(job, candidate, calls, dialogue.MOST_AHEAD)
         if said.is_unclear and seen["evidence"]["stopped"] not in SLICED:
-            seen, said = self._answered(job, 1)
-        if "spare" not in job["answer"]:
-            return seen
-        if _lacks_room(seen):
-            whole = {name: part for name, part in job["answer"].items() if name != "spare"}
-            return self._answer(job | {"answer": whole}) | {"strained": True}
+            seen, said = self._answered_ahead(job, candidate, calls, 1)
+        if "spare" in candidate and _lacks_room(seen):
+            whole = candidate.copy()
+            del whole["spare"]
+            return self._answered(job, whole, calls)[0], True
         # If its time was up while an answer was encoded, the program itself was in time.
-        return seen | {"strained": said.encoding or said.is_withdrawn}
+        return seen, said.encoding or said.is_withdrawn
 
-    def _answered(self, job: dict[str, Any], ahead: int) -> tuple[dict[str, Any], dialogue.LockStep]:
-        spec = {name: part for name, part in job["answer"].items() if name != "calls"}
-        numeric = needs_numpy(job["answer"])
-        ours, theirs = socket.socketpair()
-        with ours:
-            with theirs:
-                fds = [theirs.fileno()]
-                cpu = job["cpu"] + (dialogue.MOST_SECONDS if spec.get("each") else 0)
-                pid = self.zygotes.start("candidate", CANDIDATE_SLOT, spec, fds, cpu, numeric=numeric)
-            each = job["answer"].get("each", False)
-            said = dialogue.LockStep(ours.fileno(), job["answer"]["calls"], ahead, each=each)
+    def _answered_ahead(
+        self, job: Job, candidate: Candidate, calls: Sequence[str], ahead: int
+    ) -> tuple[dict[str, Any], dialogue.LockStep]:
+        each = candidate.get("each", False)
+        cpu = job["cpu"] + (dialogue.MOST_SECONDS if each else 0)
+        numeric = needs_numpy([candidate["signature"], candidate["source"]], calls)
+        with self._talking("candidate", candidate, cpu, numeric=numeric) as (pid, fd):
+            said = dialogue.LockStep(fd, calls, ahead, each=each)
             return self._watch(job, {pid: CANDIDATE_SLOT}, said), said
 
-    def _run_script(self, job: dict[str, Any]) -> dict[str, Any]:
+    def _run_script(self, job: Job, asked: Script) -> dict[str, Any]:
         """Run a program once for each input; see script.py. The limits are those of one run."""
-        spec = {"source": job["answer"]["source"]}
+        source = asked["script"]
+        with self._talking("script", {"source": source}, job["cpu"], numeric=needs_numpy([source])) as (pid, fd):
+            return self._watch(job, {pid: CANDIDATE_SLOT}, dialogue.ScriptRuns(fd, asked["calls"]))
+
+    @contextlib.contextmanager
+    def _talking(
+        self, kind: str, spec: Mapping[str, object], cpu: float, *, numeric: bool
+    ) -> Iterator[tuple[int, int]]:
+        """Start a process to which a program's input is sent; yield its pid, and this side of the channel."""
         ours, theirs = socket.socketpair()
         with ours:
             with theirs:
-                fds = [theirs.fileno()]
-                pid = self.zygotes.start("script", CANDIDATE_SLOT, spec, fds, job["cpu"], numeric=needs_numpy(spec))
-            return self._watch(job, {pid: CANDIDATE_SLOT}, dialogue.ScriptRuns(ours.fileno(), job["answer"]["calls"]))
+                pid = self.zygotes.start(kind, CANDIDATE_SLOT, spec, [theirs.fileno()], cpu, numeric=numeric)
+            yield pid, ours.fileno()
 
-    def _judge(self, job: dict[str, Any]) -> dict[str, Any]:
+    def _judge(self, job: Job) -> dict[str, Any]:
         """Let the tests judge recorded answers; see judging.py."""
-        given = job["judge"]["answers"]
-        task: Any = {name: part for name, part in job["judge"].items() if name != "answers"}
-        seen = self._judged(job, task, given)
-        if "each" not in task or given["hello"] is None or seen.get("confirmed") or seen["evidence"]["stopped"]:
+        task, answers = job["judge"]["task"], job["judge"]["answers"]
+        seen = self._judged(job, task, answers)
+        is_open = answers["hello"] is not None and not seen.get("confirmed") and not seen["evidence"]["stopped"]
+        if not (is_open and job["judge"].get("each")):
             return seen
-        found = self._run_tests(job, task, given | {"each": True}, {"right": list})
+        found = self._run_tests(job, "right", task, answers, fields={"right": list})
         if found["evidence"]["stopped"] in SLICED:
             return {"evidence": found["evidence"]}
         return seen | {"right": [one is True for one in found.get("right", ())]}
 
-    def _judged(self, job: dict[str, Any], task: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-        seen = self._run_tests(job, task, given, _CONFIRMED)
-        if "expected" not in task or given["hello"] is None or seen["evidence"]["stopped"] is not None:
+    def _judged(self, job: Job, task: Judged, answers: Answers) -> dict[str, Any]:
+        seen = self._run_tests(job, "verdict", task, answers, fields=_CONFIRMED)
+        if "expected" not in task or answers["hello"] is None or seen["evidence"]["stopped"] is not None:
             return seen
         passed = seen.get("confirmed", False)
-        messages = [given["hello"], *given["replies"]]
-        is_as_expected = given.get("again") == task.get("again", {}).get("expected")
-        if messages in task["expected"] and is_as_expected:
+        messages = [answers["hello"], *answers["replies"]]
+        again = task["again"]["expected"] if "again" in task else None
+        if messages in task["expected"] and answers.get("again") == again:
             count = len(task["calls"])
             return seen | {"likeness": {"calls": {"n": count, "same": count, "alike": 0}}}
         if not passed and not task["expected"]:
             return seen
-        patient = job | {"cpu": LIKENESS_TIMES * job["cpu"]}
-        likeness = self._run_tests(patient, task, given | {"passed": passed}, {"likeness": dict})
+        patient: Job = {**job, "cpu": LIKENESS_TIMES * job["cpu"]}
+        likeness = self._run_tests(patient, "likeness", task, answers, fields={"likeness": dict}, passed=passed)
         if likeness["evidence"]["stopped"] in SLICED:
             return {"evidence": likeness["evidence"]}
         found = likeness.get("likeness", {"doubt": "examining its answers did not finish"})
@@ -211,20 +215,29 @@ class Supervisor:
 
     def _run_tests(
         self,
-        job: dict[str, Any],
-        task: dict[str, Any],
-        given: dict[str, Any],
+        job: Job,
+        work: Work,
+        task: Task | Judged,
+        answers: Answers | None = None,
+        *,
         fields: dialogue.Fields,
         limit: int = dialogue.MAX_RESULT,
+        passed: bool = False,
     ) -> dict[str, Any]:
-        """Run a task's tests in a fork of the process that has them."""
-        self.judge.prepare(self._end_judge, numeric=needs_numpy(task | given))
+        """Run a task's tests in a fork of the process that has them. `answers`: to the calls of this task."""
+        messages: list[str] = []
+        expected: list[str] = []
+        if answers is not None:
+            judged = cast("Judged", task)
+            messages = [*judged["calls"], *answers["replies"]]
+            expected = [text for run in judged.get("expected", ()) for text in run if text is not None]
+        numeric = needs_numpy([task["signature"], task["test"]], [*messages, *expected])
+        self.judge.prepare(self._end_judge, numeric=numeric)
         assert self.judge.pid is not None
         assert self.judge.result_fd is not None
-        moved = sum(map(len, (*task.get("calls", ()), *given.get("replies", ()))))
-        said = dialogue.Judgement(self.judge.result_fd, fields, limit, moved)
+        said = dialogue.Judgement(self.judge.result_fd, fields, limit, sum(map(len, messages)))
         observed = self._watched(job, self.judge.pid, said)
-        self.judge.ask(task, given | {"cpu": job["cpu"]})
+        self.judge.ask({"work": work, "cpu": job["cpu"], "task": task, "answers": answers, "passed": passed})
         observed.wait()
         self._kill_strangers()
         ended = self.judge.wait_for_end(said)
@@ -233,29 +246,27 @@ class Supervisor:
         evidence = self._evidence(observed, ended["ended"], ended["cpu"], oom=False)
         return (observed.result or {}) | {"evidence": evidence}
 
-    def _split(self, job: dict[str, Any]) -> dict[str, Any]:
+    def _split(self, job: Job) -> dict[str, Any]:
         """Run a candidate and its tests, both alive; see answering.py and interactive.py."""
-        split, cpu = job["split"], 2 * job["cpu"]
+        candidate, tests = job["split"]["candidate"], job["split"]["tests"]
+        # Two processes take turns, so each may use the whole limit of the job.
+        cpu = 2 * job["cpu"]
         # One decision for both, before either starts, because a zygote must load NumPy while nothing else runs.
-        numeric = needs_numpy(split)
+        numeric = needs_numpy([tests["signature"], tests["test"], candidate["source"]])
         theirs, candidates = socket.socketpair()
         with _pipe() as (read_end, handed_over):
             with theirs, candidates:
-                spec = {name: split[name] for name in ("signature", "classes", "stubs", "source", "names", "reads")}
                 fds = [candidates.fileno()]
-                first = self.zygotes.start("candidate", CANDIDATE_SLOT, spec, fds, cpu, numeric=numeric)
-                spec = {name: split[name] for name in ("signature", "classes", "stubs", "test")}
+                first = self.zygotes.start("candidate", CANDIDATE_SLOT, candidate, fds, cpu, numeric=numeric)
                 fds = [theirs.fileno(), handed_over.fileno()]
-                second = self.zygotes.start("tests", TESTS_SLOT, spec, fds, cpu, numeric=numeric)
+                second = self.zygotes.start("tests", TESTS_SLOT, tests, fds, cpu, numeric=numeric)
             handed_over.close()
-            # Two processes take turns, so each may use the whole limit of the job.
             said = dialogue.OneResult(read_end, _CONFIRMED | {"transcript": dict}, MAX_RECORD)
-            slots = {second: TESTS_SLOT, first: CANDIDATE_SLOT}
-            return self._watch(job | {"cpu": cpu}, slots, said)
+            return self._watch({**job, "cpu": cpu}, {second: TESTS_SLOT, first: CANDIDATE_SLOT}, said)
 
     # --- watching ---
 
-    def _watched(self, job: dict[str, Any], pid: int, said: watch.Dialogue, *, alarm: bool = False) -> watch.Watch:
+    def _watched(self, job: Job, pid: int, said: watch.Dialogue, *, alarm: bool = False) -> watch.Watch:
         return watch.Watch(
             pid,
             said,
@@ -269,9 +280,7 @@ class Supervisor:
             shared_room=self._shared_room(patient=job.get("patient", False)),
         )
 
-    def _watch(
-        self, job: dict[str, Any], slots: dict[int, int], said: watch.Dialogue, *, alarm: bool = False
-    ) -> dict[str, Any]:
+    def _watch(self, job: Job, slots: dict[int, int], said: watch.Dialogue, *, alarm: bool = False) -> dict[str, Any]:
         """Wait for a program, end it, and return the observations. `slots`: pid -> slot, the program's first."""
         oom_before = self._oom.count() if self.counts_oom else None
         observed = self._watched(job, next(iter(slots)), said, alarm=alarm)

@@ -27,8 +27,7 @@ from grade_sandbox.values import wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from grade_sandbox.confine.isolation import Namespaces, Uids
 
@@ -58,16 +57,13 @@ _REPLY = struct.Struct("=?idq")
 """Whether it succeeded; a pid, an exit status or an error number; CPU seconds; bytes of memory."""
 
 
-def needs_numpy(spec: dict[str, Any]) -> bool:
-    """Whether NumPy is probably needed: a text names it or a library that loads it, or data contains its arrays.
+def needs_numpy(texts: Iterable[str], messages: Iterable[str] = ()) -> bool:
+    """Whether NumPy is probably needed: code names it or a library that loads it, or messages contain its arrays.
 
     It decides which modules a process has preloaded, never which ones it can load.
     """
-    texts = (spec.get(name, "") for name in ("signature", "source", "test", "program"))
-    expected = (text for messages in spec.get("expected", ()) for text in messages)
-    data = (*spec.get("calls", ()), *spec.get("replies", ()), *expected)
     return any(word in text for text in texts for word in _NAMES_NUMPY) or any(
-        word in text for text in data for word in _HOLDS_ARRAY
+        word in text for text in messages for word in _HOLDS_ARRAY
     )
 
 
@@ -162,20 +158,20 @@ class Zygote:
         theirs.close()
         self._socket = ours
 
-    def _ask(self, request: bytes, fds: Sequence[int] = ()) -> tuple[bool, End]:
+    def _ask(self, request: bytes, fds: Sequence[int] = ()) -> tuple[bool, int, float, int]:
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
         self._socket.sendmsg([request], ancillary)
         reply = self._socket.recv(64)
         if not reply:
             raise wire.ClosedError("the zygote is gone")
-        done, *end = _REPLY.unpack(reply)
-        return done, End(*end)
+        done, number, cpu, peak = _REPLY.unpack(reply)
+        return done, number, cpu, peak
 
-    def start(self, kind: str, slot: int, spec: dict[str, Any], fds: Iterable[int], cpu: float) -> int:
+    def start(self, kind: str, slot: int, spec: Mapping[str, object], fds: Iterable[int], cpu: float) -> int:
         """Fork a `kind` process and send it its task; `fds` are passed on (and stay open here)."""
         read_end, write_end = os.pipe()
         try:
-            done, (number, *_) = self._ask(_REQUEST.pack(_KINDS.index(kind), slot, 0, cpu), [read_end, *fds])
+            done, number, _, _ = self._ask(_REQUEST.pack(_KINDS.index(kind), slot, 0, cpu), [read_end, *fds])
         finally:
             os.close(read_end)
         if not done:
@@ -187,8 +183,8 @@ class Zygote:
 
     def reap(self, pid: int) -> End:
         """Return how a process ended, by itself or killed."""
-        done, end = self._ask(_REQUEST.pack(_REAP, 0, pid, 0.0))
-        return end if done else end._replace(status=None)
+        done, number, cpu, peak = self._ask(_REQUEST.pack(_REAP, 0, pid, 0.0))
+        return End(number if done else None, cpu, peak)
 
 
 class Zygotes:
@@ -204,7 +200,7 @@ class Zygotes:
         return tuple(zygote.pid for zygote in self._all.values())
 
     def start(
-        self, kind: str, slot: int, spec: dict[str, Any], fds: Iterable[int], cpu: float, *, numeric: bool
+        self, kind: str, slot: int, spec: Mapping[str, object], fds: Iterable[int], cpu: float, *, numeric: bool
     ) -> int:
         """Fork like `Zygote.start`."""
         zygote = self._all[numeric]

@@ -17,9 +17,10 @@ from grade_sandbox.values.instances import MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
+    from grade_sandbox.jobs import Reordered
     from grade_sandbox.tests.replay import Tests
 
 
@@ -31,7 +32,7 @@ _NOT_COMPARABLE = (
 TOO_WEAK = "the tests also pass with answers such as None, 0 or an empty list, so they do not decide the answers"
 
 
-def examined(tests: Tests, messages: list[str], again: list[str] | None, *, passed: bool) -> dict[str, Any]:
+def examined(tests: Tests, messages: list[str], again: Sequence[str | None] | None, *, passed: bool) -> dict[str, Any]:
     """Return {"likeness": {"calls": counts, "doubt": why a pass is not believed, ...}}. Call it in a fork."""
     try:
         beside = partial(_beside_reference, tests, messages, again, passed=passed)
@@ -42,7 +43,9 @@ def examined(tests: Tests, messages: list[str], again: list[str] | None, *, pass
     return {"likeness": found}
 
 
-def _beside_reference(tests: Tests, messages: list[str], again: list[str] | None, *, passed: bool) -> dict[str, Any]:
+def _beside_reference(
+    tests: Tests, messages: list[str], again: Sequence[str | None] | None, *, passed: bool
+) -> dict[str, Any]:
     compared = Likeness(tests.calls, tests.reads, tests.expected, messages, tests.opaque)
     compared.compare()
     counts: dict[str, Any] = {"n": len(tests.calls), "same": compared.same, "alike": compared.alike}
@@ -63,7 +66,7 @@ def _beside_reference(tests: Tests, messages: list[str], again: list[str] | None
     return found | {"doubt": doubt} if doubt else found
 
 
-def _is_steady(tests: Tests, other: dict[str, Any], messages: list[str], again: list[str]) -> bool:
+def _is_steady(tests: Tests, other: Reordered, messages: Sequence[str], again: Sequence[str | None]) -> bool:
     """Whether the answers stay the same in another order of calls, where those of the reference do."""
     calls = [json.loads(call) for call in other["calls"]]
     expected, returned = _contents(tests.expected[0], tests.calls), _contents(messages, tests.calls)
@@ -76,7 +79,7 @@ def _is_steady(tests: Tests, other: dict[str, Any], messages: list[str], again: 
     return True
 
 
-def _contents(texts: list[str], calls: list[dict[str, Any]]) -> list[str]:
+def _contents(texts: Sequence[Any], calls: list[dict[str, Any]]) -> list[str]:
     """Return the contents of each answer, as they were when it was given."""
     messages = Messages(texts[0], texts[1:], calls)
     messages.next()

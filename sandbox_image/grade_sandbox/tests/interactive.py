@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from grade_sandbox.jobs import Task
     from grade_sandbox.tests.test_run import Replies
 
 MAX_TRANSCRIPT = 8 << 20
@@ -27,7 +28,7 @@ NOTABLE_BYTES = 16 << 10
 _NO_COMPARISONS = {"getattr", "setattr", "delattr", "format", "round"}
 
 
-def tests(spec: dict[str, Any], channel_fd: int, result_fd: int) -> None:
+def tests(spec: Task, channel_fd: int, result_fd: int) -> None:
     """Run the task's tests against the candidate's functions; report whether they confirm it."""
     streams.swallow()
 
@@ -52,7 +53,7 @@ class _Tests(TestRun):
     """One run of a task's tests beside a running candidate."""
 
     def __init__(
-        self, spec: dict[str, Any], channel: socket.socket, tell: Callable[..., None], moved: Callable[[int], None]
+        self, spec: Task, channel: socket.socket, tell: Callable[..., None], moved: Callable[[int], None]
     ) -> None:
         # The future import of this file must not affect the signature: it would turn annotations into texts.
         signature = compile(spec["signature"], "<signature>", "exec", dont_inherit=True)

@@ -20,6 +20,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
+    from grade_sandbox.jobs import Answers, Request
+
+_RECORDINGS = {"truthy", "falsy"}
+
 
 def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
     """Serve requests until the channel closes: record a task's calls, or judge answers to them.
@@ -31,11 +35,12 @@ def judge(spec: dict[str, Any], request_fd: int, result_fd: int) -> None:
     _tell(result_fd, {"ready": True})
     while True:
         try:
-            request = wire.receive(channel.recv)
+            request: Request = wire.receive(channel.recv)
         except (wire.ClosedError, OSError):
             return
-        if "task" in request:
-            prepared = (recording.Recording if "record" in request else Tests)(request["task"])
+        if request["task"] is not None:
+            task: Any = request["task"]
+            prepared = (recording.Recording if request["work"] in _RECORDINGS else Tests)(task)
         pid = process.fork()
         if pid == 0:
             _run(prepared, request, result_fd, channel)
@@ -57,11 +62,9 @@ def _folder(pid: int) -> str:
 
 
 def _run(
-    prepared: Tests | recording.Recording | None,
-    request: dict[str, Any],
-    result_fd: int,
-    channel: socket.socket,
+    prepared: Tests | recording.Recording | None, request: Request, result_fd: int, channel: socket.socket
 ) -> NoReturn:
+    """Do the work of a request; called in a fork."""
     try:
         channel.close()
         process.prctl(process.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -70,19 +73,26 @@ def _run(
         os.mkdir(folder)
         os.chdir(folder)
         if isinstance(prepared, recording.Recording):
-            kind = request["record"]
-            found = prepared.agreed() if kind == "both" else prepared.recorded(truthy=kind == "truthy")
-            _tell(result_fd, {"recorded": found})
-        elif prepared is not None and "each" in request:
-            _tell(result_fd, {"right": prepared.right(request["hello"], request["replies"])})
-        elif prepared is not None and "passed" in request:
-            messages = [request["hello"], *request["replies"]]
-            again = request.get("again")
-            _tell(result_fd, belief.examined(prepared, messages, again, passed=request["passed"]))
-        elif prepared is not None:
-            reason, kind = prepared.verdict(request["hello"], request["replies"])
-            verdict = {"confirmed": not reason, "reason": streams.clip(reason), "kind": kind}
-            official = official_outcome.found(prepared, request["hello"], request["replies"])
-            _tell(result_fd, verdict | ({"official": official} if official is not None else {}))
+            _tell(result_fd, {"recorded": prepared.recorded(truthy=request["work"] == "truthy")})
+        elif prepared is not None and request["answers"] is not None:
+            _tell(result_fd, _judged(prepared, request, request["answers"]))
     finally:
         os._exit(0)
+
+
+def _judged(tests: Tests, request: Request, answers: Answers) -> dict[str, Any]:
+    hello, replies = answers["hello"], list(answers["replies"])
+    if hello is None:
+        return {
+            "confirmed": False,
+            "reason": "the candidate's process ended while its code was loading",
+            "kind": "ended",
+        }
+    if request["work"] == "right":
+        return {"right": tests.right(hello, replies)}
+    if request["work"] == "likeness":
+        return belief.examined(tests, [hello, *replies], answers.get("again"), passed=request["passed"])
+    reason, kind = tests.verdict(hello, replies)
+    verdict = {"confirmed": not reason, "reason": streams.clip(reason), "kind": kind}
+    official = official_outcome.found(tests, hello, replies)
+    return verdict | ({} if official is None else {"official": official})

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
+    from grade_sandbox.jobs import Declared
     from grade_sandbox.values.receiving import Decoder
     from grade_sandbox.values.remote_objects import Link
     from grade_sandbox.values.standing_in import CallBack, Makers
@@ -91,7 +92,7 @@ def read_attributes(code: CodeType) -> list[str]:
     return sorted(found)
 
 
-def classes_and_stubs(spec: dict[str, Any], namespace: dict[str, Any]) -> tuple[dict[str, type[Any]], dict[str, Any]]:
+def classes_and_stubs(spec: Declared, namespace: dict[str, Any]) -> tuple[dict[str, type[Any]], dict[str, Any]]:
     """Remove the stubs from a signature's namespace; return the signature's classes, and the stubs by name."""
     classes = instances.declared(spec["classes"], namespace)
     return classes, {name: namespace.pop(name) for name in spec["stubs"] if name in namespace}

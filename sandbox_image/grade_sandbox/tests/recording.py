@@ -1,8 +1,7 @@
 """Record the calls of a task's tests: the tests run against placeholders, without any candidate.
 
 They run twice, with truthy and with falsy answers. If both runs make the same calls, every candidate gets these calls.
-Otherwise the grader may know which are right (from a reference solution); if not, no calls are recorded. Both runs are
-made in one process, which saves a fork. If they differ, each is made again in a process of its own.
+Otherwise the grader may know which are right (from a reference solution); if not, no calls are recorded.
 """
 
 from __future__ import annotations
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
+    from grade_sandbox.jobs import Task
+
 MAX_CALLS = 20_000
 MAX_BYTES = 8 << 20
 MAX_PLACEHOLDERS = 200_000
@@ -44,9 +45,9 @@ _READS_MESSAGES = re.compile(r"\b(except|with)\b.*\bas\b|\bmatch=|Regex|exc_info
 
 
 class Recording:
-    """A task's tests, compiled once, to be recorded in one fork or in two."""
+    """A task's tests, compiled once, to be recorded in two forks."""
 
-    def __init__(self, spec: dict[str, Any], recorder: Callable[..., Recorder] | None = None) -> None:
+    def __init__(self, spec: Task, recorder: Callable[..., Recorder] | None = None) -> None:
         """`recorder` creates what records the calls."""
         self._spec, self._recorder = spec, recorder or Recorder
         self._broken: BaseException | None = None
@@ -60,11 +61,6 @@ class Recording:
                 self._reads.append("args")
         except Exception as error:
             self._broken = error
-
-    def agreed(self) -> dict[str, Any]:
-        """Return the recording if both are the same, else {}. Then the two may have disturbed each other."""
-        found = self.recorded(truthy=True)
-        return found if "refused" not in found and found == self.recorded(truthy=False) else {}
 
     def recorded(self, *, truthy: bool) -> dict[str, Any]:
         """Return {"calls": [texts], "names": [...], "reads": [...]}, or {"refused": why}. Call it in a fork.

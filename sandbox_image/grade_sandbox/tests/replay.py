@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
+    from grade_sandbox.jobs import Judged, Reordered
+
 
 _AS_IN_JSON = {bool, int, float, str, type(None)}
 """The types of values that are their own atoms, except for some that JSON would change."""
@@ -37,7 +39,7 @@ class Replay(TestRun):
 
     def __init__(
         self,
-        spec: dict[str, Any],
+        spec: Judged,
         signature: CodeType,
         tests: CodeType,
         calls: list[dict[str, Any]],
@@ -47,6 +49,7 @@ class Replay(TestRun):
     ) -> None:
         """`calls`: the recorded ones; `replies`: as many texts, or fewer if the candidate's process ended."""
         super().__init__(spec, signature, tests, recent)
+        self._open = spec["names"]
         self._calls, self._texts = calls, replies
         self.trusted = trusted  # type: ignore[method-assign]
         self.before: Callable[[dict[str, Any]], object] = lambda namespace: None
@@ -59,7 +62,7 @@ class Replay(TestRun):
     def wanted(self, namespace: dict[str, Any]) -> list[str]:
         """Return the names that were open when the calls were recorded."""
         self.before(namespace)
-        return list(self.spec["names"])
+        return list(self._open)
 
     def answer(self, proxy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
         """Return the recorded answer."""
@@ -258,7 +261,7 @@ class _Match:
 class Tests:
     """A task's compiled tests."""
 
-    def __init__(self, spec: dict[str, Any]) -> None:
+    def __init__(self, spec: Judged) -> None:
         self.spec = spec
         self._signature = compile(spec["signature"], "<signature>", "exec", dont_inherit=True)
         self._tests = continue_after_failure.compile_strict(spec["test"])
@@ -266,18 +269,16 @@ class Tests:
         """The code of the tests as they are, if they can tell the official outcome (official_outcome.py)."""
         self.calls = [json.loads(call) for call in spec["calls"]]
         self.text, self.reads = spec["signature"] + spec["test"], spec.get("reads", ())
-        self.expected: list[list[str]] = spec.get("expected", [])
+        self.expected: Any = spec.get("expected", ())
         """The messages of each run of the reference solution."""
         self.opaque = expectations.passed_on(self.calls) if spec.get("opaque") else set()
         """The calls whose answers may be any value, because they only go back into other calls."""
-        self.again: dict[str, Any] | None = spec.get("again")
+        self.again: Reordered | None = spec.get("again")
         """The calls in another `order`, and the messages that are `expected`."""
 
-    def verdict(self, hello: str | None, answers: list[str]) -> tuple[str, str]:
+    def verdict(self, hello: str, answers: list[str]) -> tuple[str, str]:
         """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""
         streams.swallow()
-        if hello is None:
-            return "the candidate's process ended while its code was loading", "ended"
         # Without `expected`, the answers are those of the reference solution.
         expected = self.expected if "expected" in self.spec else [answers]
         trusted = lambda: {text for messages in expected for one in messages for text in _texts(json.loads(one))}  # noqa: E731

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any, NoReturn
 
+    from grade_sandbox.jobs import Task
     from grade_sandbox.values.standing_in import CallBack
 
     Note = Callable[[BaseException], BaseException]
@@ -31,7 +32,7 @@ class TestRun:
     counts_values = False
     """Whether a value of the candidate that the tests may read counts as used."""
 
-    def __init__(self, spec: dict[str, Any], signature: CodeType, tests: CodeType, recent: int | None = None) -> None:
+    def __init__(self, spec: Task, signature: CodeType, tests: CodeType, recent: int | None = None) -> None:
         """`spec`: what a job says of the task; `signature` and `tests`: its code; `recent`: see ObjectTable."""
         self._recent = recent
         self.spec = spec

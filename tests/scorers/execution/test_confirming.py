@@ -64,7 +64,11 @@ class Scripted:
             one = refused if "lambda" in job["record"]["test"] else calls
             return {"evidence": EVIDENCE, "recorded": {"truthy": one, "falsy": one}}
         if kind == "answer":
-            return {"evidence": EVIDENCE, "hello": "{}", "replies": [json.dumps(len(job["answer"]["source"]))]}
+            return {
+                "evidence": EVIDENCE,
+                "hello": "{}",
+                "replies": [json.dumps(len(job["answer"]["candidate"]["source"]))],
+            }
         if kind == "run":
             return {"evidence": EVIDENCE, "result": "passed"}
         return {"evidence": EVIDENCE, "confirmed": not self.kind, "reason": self.kind and "why", "kind": self.kind}
@@ -112,7 +116,7 @@ def test_no_test_meets_an_answer_before_the_last_candidate_has_answered(pool: Sc
         if kind == "answer":
             assert "assert" not in json.dumps(job)
         if kind == "judge":
-            assert "source" not in job["judge"]
+            assert "source" not in json.dumps(job["judge"])
 
 
 def confirm(
@@ -155,12 +159,12 @@ RANDOM = "import random\n\ndef solution(a):\n    return random.random()"
 def test_a_random_solution_answers_twice_and_what_it_answered_is_expected_of_every_program(pool: Scripted) -> None:
     confirmation, _ = confirm(pool, "aaa", "bbbb", solution=RANDOM)
     assert pool.kinds == ["record", "answer", "answer", "judge", "answer", "answer", "judge", "judge"]
-    answered = [job["answer"] for kind, job in pool.jobs if kind == "answer"]
+    answered = [job["answer"]["candidate"] for kind, job in pool.jobs if kind == "answer"]
     assert [one.get("seed", 0) for one in answered] == [0, 1, 0, 0]
     reference, *samples = [job["judge"] for kind, job in pool.jobs if kind == "judge"]
-    assert "expected" not in reference
+    assert "expected" not in reference["task"]
     said = ["{}", *reference["answers"]["replies"]]
-    assert [sample["expected"] for sample in samples] == [[said, said]] * 2
+    assert [sample["task"]["expected"] for sample in samples] == [[said, said]] * 2
     assert confirmation.known.has_reference("plain")
 
 
@@ -177,7 +181,7 @@ def test_a_known_solution_that_fails_is_named_and_the_task_is_judged_as_one_with
     pool.kind = "assertion"
     confirmation, _ = confirm(pool, "aaa", solution=REFERENCE)
     assert confirmation.known.broken == {"plain": "why"}
-    assert [job["judge"].get("expected") for kind, job in pool.jobs if kind == "judge"] == [None, []]
+    assert [job["judge"]["task"].get("expected") for kind, job in pool.jobs if kind == "judge"] == [None, []]
 
 
 @pytest.mark.parametrize("kind", ["answer", "judge"])

@@ -59,7 +59,8 @@ def test_the_gating_job_runs_nothing() -> None:
 
 def test_the_job_that_answers_has_the_candidate_and_the_calls_and_nothing_of_the_tests() -> None:
     job = jobs.answer_job(TASK, CODE, CALLS, LIMITS)
-    assert job["answer"] == {**DECLARED, "source": CODE, "names": ("N",), "reads": ("x",), "calls": ('{"f": 1}',)}
+    candidate = {**DECLARED, "source": CODE, "names": ("N",), "reads": ("x",)}
+    assert job["answer"] == {"candidate": candidate, "calls": ('{"f": 1}',)}
     assert TASK.tests not in json.dumps(job)
     assert (job["cpu"], job["wall"]) == (2.5, 20.0)
 
@@ -68,9 +69,9 @@ def test_the_job_that_judges_has_the_tests_and_the_answers_and_nothing_else_of_t
     given = Answers(evidence=EVIDENCE, hello="{}", replies=["[]"])
     job = jobs.judge_job(TASK, CALLS, given, LIMITS)
     assert job["judge"] == {
-        **DECLARED, "test": TASK.tests, "names": ("N",), "calls": ('{"f": 1}',), "official": True,
+        "task": {**DECLARED, "test": TASK.tests, "names": ("N",), "calls": ('{"f": 1}',), "official": True},
         "answers": {"hello": "{}", "replies": ["[]"]},
-    }  # fmt: skip
+    }
 
 
 def test_the_job_that_records_has_no_candidate() -> None:
@@ -79,7 +80,8 @@ def test_the_job_that_records_has_no_candidate() -> None:
 
 def test_a_candidate_that_is_alive_with_its_tests_may_use_half_of_the_time_in_each_process() -> None:
     job = jobs.split_job(TASK, CODE, Unrecordable(why="", names=("N",)), LIMITS)
-    assert job["split"] == {**DECLARED, "test": TASK.tests, "source": CODE, "names": ("N",), "reads": ()}
+    candidate = {**DECLARED, "source": CODE, "names": ("N",), "reads": ()}
+    assert job["split"] == {"candidate": candidate, "tests": {**DECLARED, "test": TASK.tests}}
     assert job["cpu"] == 1.25
 
 

@@ -51,7 +51,11 @@ class Scripted(test_confirming.Scripted):
         if kind == "lint":
             return {"messages": ["E0602: undefined"] if "undefined" in job["head"] else []}
         if kind == "answer":
-            return {"evidence": self.answered, "hello": "{}", "replies": [json.dumps(job["answer"]["source"])]}
+            return {
+                "evidence": self.answered,
+                "hello": "{}",
+                "replies": [json.dumps(job["answer"]["candidate"]["source"])],
+            }
         if kind in ("judge", "split"):
             return {"evidence": EVIDENCE, **self.verdict}
         return super().answer(kind, job)

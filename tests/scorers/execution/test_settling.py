@@ -65,7 +65,7 @@ class Overlapping(Scripted):
     def of(self, kind: str) -> list[str]:
         """Return the programs of the jobs of a kind, in order."""
         found = [job for name, job in self.jobs if name == kind]
-        sources = [job["answer"]["source"] if kind == "answer" else job["head"] for job in found]
+        sources = [job["answer"]["candidate"]["source"] if kind == "answer" else job["head"] for job in found]
         return [source.rpartition("return ")[2].strip() for source in sources]
 
 
