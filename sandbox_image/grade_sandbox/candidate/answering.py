@@ -11,6 +11,7 @@ import socket
 import struct
 import sys
 
+from grade_sandbox.confine import process
 from grade_sandbox.values import (
     call_context,
     callbacks,
@@ -20,7 +21,6 @@ from grade_sandbox.values import (
     remote_objects,
     sending,
     standing_in,
-    streams,
     value_format,
     wire,
 )
@@ -64,10 +64,10 @@ def _deeper(levels: int, work: "Callable[[], None]") -> None:
 
 def _serve(spec: "Candidate", channel_fd: int) -> None:
     channel = _Channel(channel_fd)
-    streams.swallow()
+    process.swallow_output()
     if "seed" in spec and "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(spec["seed"])
-    printed = sys.stdout = streams.WriteOnlyStringIO()
+    printed = sys.stdout = process.WriteOnlyStringIO()
     namespace: dict[str, Any] = {}
     try:
         exec(compile(spec["signature"], "<signature>", "exec"), namespace)
@@ -75,7 +75,7 @@ def _serve(spec: "Candidate", channel_fd: int) -> None:
         asked = [name for name in spec["stubs"] if isinstance(namespace.get(name), type)]
         exec(compile(spec["source"], "<candidate>", "exec"), namespace)
     except BaseException as error:
-        channel.send(value_format.dumps({"failed": streams.clip(f"{type(error).__name__}: {error}")}))
+        channel.send(value_format.dumps({"failed": wire.clip(f"{type(error).__name__}: {error}")}))
         channel.flush()
         return
     kind = _OneByOne if spec.get("each") else _Answerer
@@ -165,7 +165,7 @@ class _Answerer:
             if isinstance(value, type) and issubclass(value, Exception):
                 errors[name] = encoder.exception(value.__new__(value))[1]
             elif name in space and not callable(value) and type(value) is not type(sys):
-                with contextlib.suppress(instances.UncrossableError):
+                with contextlib.suppress(value_format.UncrossableError):
                     values[name] = encoder.encode(value)
         self._ours.add(encoder.values, encoder.nodes)
         return value_format.dumps(
@@ -214,7 +214,7 @@ class _Answerer:
     def _said(self, outcome: "dict[str, Any]", call: "dict[str, Any]") -> bytes:
         try:
             return self._reply(outcome, call)
-        except instances.UncrossableError as error:
+        except value_format.UncrossableError as error:
             why = str(error)
         except Exception as error:
             why = f"{value_format.type_name(outcome.get('v'))} ({type(error).__name__} while it was read)"
@@ -247,11 +247,7 @@ class _Answerer:
     def _reply(self, outcome: "dict[str, Any]", call: "dict[str, Any]") -> bytes:
         encoder = self._encoder()
         reply: dict[str, Any] = {key: encoder.encode(value) for key, value in outcome.items()}
-        reply["m"] = [
-            [table.tag, number, encoder.node(table.objects[number])]
-            for table in (self._theirs, self._ours)
-            for number in table.changed()
-        ]
+        reply["m"] = encoder.changes(self._theirs, self._ours)
         encoder.finish()
         reply["n"] = encoder.nodes
         data = value_format.dumps(reply | self._entered.left(call))

@@ -17,7 +17,7 @@ import traceback
 import types
 
 from grade_sandbox.confine import isolation, process
-from grade_sandbox.values import streams, wire
+from grade_sandbox.values import wire
 
 # No `from __future__ import annotations` here: `compile` would pass it on to the program.
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ def script(spec: "dict[str, Any]", channel_fd: int) -> None:
     try:
         code = compile(spec["source"], NAME, "exec", dont_inherit=True)
     except BaseException as error:
-        wire.send(channel.send, {"failed": streams.clip(f"{type(error).__name__}: {error}")})
+        wire.send(channel.send, {"failed": wire.clip(f"{type(error).__name__}: {error}")})
         return
     # All that a script has before its first line is made here, once: a fork copies each page that it writes to.
     _, hard = resource.getrlimit(resource.RLIMIT_STACK)

@@ -1,25 +1,29 @@
-"""The restrictions on a program: limits, system calls, descriptors."""
+"""The restrictions on a program: limits, system calls, descriptors, streams."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import errno
+import io
 import os
 import platform
 import random
 import resource
 import signal
 import struct
+import sys
 import threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from typing import NoReturn
 
 MAX_FILE_BYTES = 16 << 20
 MAX_PROCESSES = 64
 MAX_OPEN_FILES = 256
+MAX_SWALLOWED = 1 << 20
 
 libc = ctypes.CDLL(None, use_errno=True)
 # Calls the C library without releasing the interpreter's lock, so a fork leaves the lock in a consistent state.
@@ -237,3 +241,25 @@ def silence_standard_streams() -> None:
         os.dup2(null, fd)
     if null > 2:
         os.close(null)
+
+
+class WriteOnlyStringIO(io.StringIO):
+    """Discards output, up to a limit; reading raises OSError."""
+
+    def write(self, text: str) -> int:
+        if self.tell() < MAX_SWALLOWED:
+            return super().write(text)
+        return len(text)
+
+    def read(self, *args: object, **kwargs: object) -> NoReturn:
+        raise OSError
+
+    readline = readlines = read
+
+    def readable(self, *args: object, **kwargs: object) -> bool:
+        return False
+
+
+def swallow_output() -> None:
+    """Replace Python's standard streams: output is discarded, and there is no input."""
+    sys.stdout = sys.stderr = sys.stdin = WriteOnlyStringIO()

@@ -7,7 +7,8 @@ import contextlib
 import os
 import signal
 
-from grade_sandbox.values import streams, wire
+from grade_sandbox.confine import process
+from grade_sandbox.values import wire
 
 # No `from __future__ import annotations` here: `compile` and `exec` would pass it on to the program.
 TYPE_CHECKING = False
@@ -29,7 +30,7 @@ class _Result:
         self._fd = fd
 
     def append(self, text: object, kind: str = "", lines: str = "") -> None:
-        message = {"result": streams.clip(str(text)), "kind": kind[:MAX_NAME]} | ({"lines": lines} if lines else {})
+        message = {"result": wire.clip(str(text)), "kind": kind[:MAX_NAME]} | ({"lines": lines} if lines else {})
         wire.send(lambda data: os.write(self._fd, data), message)
 
 
@@ -46,7 +47,7 @@ def official(spec: "dict[str, Any]", result_fd: int) -> None:
 def unsafe_execute(check_program: str, result: _Result, prefix: str, timed_out: str) -> None:
     """Mirror the official function of this name, so that programs that inspect their callers find the same `result`."""
     try:
-        streams.swallow()
+        process.swallow_output()
         signal.signal(signal.SIGALRM, _on_alarm)
         exec_globals: dict[str, Any] = {}
         exec(check_program, exec_globals)

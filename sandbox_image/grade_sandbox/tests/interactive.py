@@ -10,9 +10,10 @@ import os
 import socket
 import threading
 
+from grade_sandbox.confine import process
 from grade_sandbox.tests import continue_after_failure, names_for_tests
 from grade_sandbox.tests.test_run import TestRun
-from grade_sandbox.values import remote_objects, sending, streams, value_format, wire
+from grade_sandbox.values import remote_objects, sending, value_format, wire
 from grade_sandbox.values.standing_in import Proxy
 
 TYPE_CHECKING = False
@@ -30,10 +31,10 @@ _NO_COMPARISONS = {"getattr", "setattr", "delattr", "format", "round"}
 
 def tests(spec: Task, channel_fd: int, result_fd: int) -> None:
     """Run the task's tests against the candidate's functions; report whether they confirm it."""
-    streams.swallow()
+    process.swallow_output()
 
     def tell(reason: str, kind: str, **more: Any) -> None:
-        said = {"confirmed": not reason, "reason": streams.clip(reason), "kind": kind}
+        said = {"confirmed": not reason, "reason": wire.clip(reason), "kind": kind}
         wire.send(lambda data: os.write(result_fd, data), said | more)
 
     def moved(size: int) -> None:
@@ -80,7 +81,7 @@ class _Tests(TestRun):
     def wanted(self, namespace: dict[str, Any]) -> list[str]:
         """Return the names that the tests read and nobody defines."""
         self._patient.bind(namespace, self._failed)
-        return names_for_tests.open_names(self._patient.code, namespace | self.stubs)
+        return names_for_tests.open_names(names_for_tests.global_names(self._patient.code), namespace | self.stubs)
 
     def _failed(self, text: str) -> None:
         if not self._failure:
@@ -116,16 +117,8 @@ class _Tests(TestRun):
         """Ask the candidate."""
         told = self.context.now()
         encoder = _Encoder(self.replies, self.names, lambda: self._moved(0))
-        tables = self.replies.ours, self.replies.theirs
         try:
-            message = {
-                "f": encoder.encode(proxy),
-                "m": [[table.tag, n, encoder.node(table.objects[n])] for table in tables for n in table.changed()],
-                "v": [encoder.encode(value) for value in args],
-                "k": [[key, encoder.encode(value)] for key, value in kwargs.items()],
-                "n": encoder.nodes,
-            }
-            encoder.finish()
+            message = encoder.call(encoder.encode(proxy), args, kwargs, self.replies.ours, self.replies.theirs)
             data = value_format.dumps(message | told)
         except value_format.UncrossableError as error:
             raise value_format.UnconfirmedError(

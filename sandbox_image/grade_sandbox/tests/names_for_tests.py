@@ -58,9 +58,9 @@ def used_names(code: CodeType) -> set[tuple[str, str]]:
     return {(table[argument >> _SHIFT[number]], dis.opname[number]) for number, argument in used}
 
 
-def open_names(code: CodeType, namespace: dict[str, Any]) -> list[str]:
-    """Return the global names that the tests read, but neither they nor the signature define."""
-    return sorted(global_names(code) - namespace.keys() - set(dir(builtins)))
+def open_names(names: set[str], namespace: dict[str, Any]) -> list[str]:
+    """Return those of the tests' `global_names` that nobody defines."""
+    return sorted(names - namespace.keys() - set(dir(builtins)))
 
 
 def global_names(code: CodeType) -> set[str]:

@@ -15,10 +15,11 @@ import sys
 import types
 import weakref
 
+from grade_sandbox.confine import process
 from grade_sandbox.tests import continue_after_failure, names_for_tests, placeholder
 from grade_sandbox.tests.other_objects import Others
 from grade_sandbox.tests.placeholder import Placeholder, UnrecordableError
-from grade_sandbox.values import remote_objects, sending, streams, value_format, wire
+from grade_sandbox.values import remote_objects, sending, value_format, wire
 from grade_sandbox.values.call_context import CallContext
 from grade_sandbox.values.object_table import ObjectTable
 from grade_sandbox.values.standing_in import Proxy
@@ -67,7 +68,7 @@ class Recording:
 
         If an exception of the tests themselves is the reason, "begun" has the calls before it.
         """
-        streams.swallow()
+        process.swallow_output()
         found, recorder = self._recorded(truthy, RECENT)
         return self._recorded(truthy, None)[0] if recorder is not None and recorder.heap.has_missed() else found
 
@@ -86,7 +87,7 @@ class Recording:
             recorder = self._recorder(classes, truthy, tested, recent)
             namespace |= names_for_tests.stand_ins(stubs, recorder.operate, recorder)
             self._tests.bind(namespace, identical=recorder.identical)
-            names = sorted(self._read - namespace.keys() - set(dir(builtins)))
+            names = names_for_tests.open_names(self._read, namespace)
             open_ = {"names": names, "reads": self._reads}
             asked = [name for name in names if names_for_tests.library(name) is None]
             namespace |= {name: names_for_tests.library(name) for name in names if name not in asked}
@@ -347,15 +348,7 @@ class Recorder:
         told = self._context.now()
         given_up = self._given_up()
         encoder = _Encoder(self._labels, (self.heap.atoms,))
-        changes = [["t", number, encoder.node(self.heap.objects[number])] for number in self.heap.changed()]
-        call = {
-            "f": {"x": target},
-            "m": changes,
-            "v": [encoder.encode(value) for value in args],
-            "k": [[key, encoder.encode(value)] for key, value in kwargs.items()],
-            "n": encoder.nodes,
-        }
-        encoder.finish()
+        call = encoder.call({"x": target}, args, kwargs, self.heap)
         self.heap.add(encoder.values, encoder.nodes)
         return call | told | ({} if given_up is None else {"d": given_up})
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 
+from grade_sandbox.confine import process
 from grade_sandbox.tests import continue_after_failure, expectations, recording
 from grade_sandbox.tests.test_run import TestRun
-from grade_sandbox.values import callbacks, constructed, remote_objects, sending, standing_in, streams, value_format
+from grade_sandbox.values import callbacks, constructed, remote_objects, sending, standing_in, value_format
 from grade_sandbox.values.call_context import as_told
 from grade_sandbox.values.standing_in import FORGOTTEN
 from grade_sandbox.values.value_format import UnconfirmedError
@@ -276,16 +277,19 @@ class Tests:
         self.again: Reordered | None = spec.get("again")
         """The calls in another `order`, and the messages that are `expected`."""
 
-    def verdict(self, hello: str, answers: list[str]) -> tuple[str, str]:
-        """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""
-        streams.swallow()
+    def _replay(self, code: CodeType, answers: list[str], recent: int | None) -> Replay:
         # Without `expected`, the answers are those of the reference solution.
         expected = self.expected if "expected" in self.spec else [answers]
         trusted = lambda: {text for messages in expected for one in messages for text in _texts(json.loads(one))}  # noqa: E731
-        self.replay = Replay(self.spec, self._signature, self._tests, self.calls, answers, trusted, recording.RECENT)
+        return Replay(self.spec, self._signature, code, self.calls, answers, trusted, recent)
+
+    def verdict(self, hello: str, answers: list[str]) -> tuple[str, str]:
+        """Return ("", "") if every test passes, else (reason, kind). Call it in a fork."""
+        process.swallow_output()
+        self.replay = self._replay(self._tests, answers, recording.RECENT)
         why = self.replay.verdict(hello)
         if not why[0] and self.replay.replies.ours.has_missed():
-            self.replay = Replay(self.spec, self._signature, self._tests, self.calls, answers, trusted)
+            self.replay = self._replay(self._tests, answers, None)
             why = self.replay.verdict(hello)
         return why
 
@@ -294,16 +298,14 @@ class Tests:
 
         The tests continue after a failure. If an exception ends them, the assertions that they have not reached fail.
         """
-        streams.swallow()
+        process.swallow_output()
         tests = continue_after_failure.Patient(self.spec["test"], counts=True)
         found: list[bool | None] = [None] * tests.count
 
         def begun(number: int, is_right: bool) -> None:
             found[number] = is_right and found[number] is not False
 
-        expected = self.expected if "expected" in self.spec else [answers]
-        trusted = lambda: {text for messages in expected for one in messages for text in _texts(json.loads(one))}  # noqa: E731
-        replay = Replay(self.spec, self._signature, tests.code, self.calls, answers, trusted)
+        replay = self._replay(tests.code, answers, None)
         replay.before = lambda namespace: tests.bind(namespace, begun=begun)
         reason, kind = replay.verdict(hello)
         return [] if kind == "diverged" else [not reason if one is None else one for one in found]

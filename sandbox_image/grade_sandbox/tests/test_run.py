@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 from grade_sandbox.tests import executing, names_for_tests, recording
-from grade_sandbox.values import receiving, remote_objects, standing_in, streams, value_format
+from grade_sandbox.values import receiving, remote_objects, standing_in, value_format, wire
 from grade_sandbox.values.call_context import CallContext
-from grade_sandbox.values.instances import MalformedError
 from grade_sandbox.values.object_table import ObjectTable
 from grade_sandbox.values.standing_in import Proxy
-from grade_sandbox.values.value_format import UnconfirmedError
+from grade_sandbox.values.value_format import MalformedError, UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class TestRun:
         try:
             message = value_format.loads(hello)
             if "failed" in message:
-                return f"the candidate's code does not load: {streams.clip(str(message['failed']))}", "load"
+                return f"the candidate's code does not load: {wire.clip(str(message['failed']))}", "load"
             self._run(hello_of(message))
             if not self.used:
                 why = "the tests pass without a call", "unconfirmed"

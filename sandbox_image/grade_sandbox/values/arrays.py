@@ -6,8 +6,7 @@ import base64
 import sys
 
 from grade_sandbox.values import plain_forms
-from grade_sandbox.values.instances import MalformedError, UncrossableError
-from grade_sandbox.values.value_format import NUMPY_KINDS
+from grade_sandbox.values.value_format import NUMPY_KINDS, MalformedError, UncrossableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

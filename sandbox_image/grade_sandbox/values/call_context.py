@@ -14,7 +14,7 @@ import io
 import random
 import sys
 
-from grade_sandbox.values.instances import MalformedError
+from grade_sandbox.values.value_format import MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

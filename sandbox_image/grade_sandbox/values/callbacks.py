@@ -14,7 +14,7 @@ import marshal
 import sys
 import types
 
-from grade_sandbox.values.instances import UncrossableError
+from grade_sandbox.values.value_format import UncrossableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ import sys
 import types
 from typing import NamedTuple
 
-from grade_sandbox.values.instances import MalformedError, UncrossableError
-from grade_sandbox.values.value_format import BUILTIN_TYPES, module_of, type_name
+from grade_sandbox.values.value_format import BUILTIN_TYPES, MalformedError, UncrossableError, module_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

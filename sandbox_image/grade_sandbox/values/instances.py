@@ -12,18 +12,12 @@ import functools
 import sys
 import types
 
+from grade_sandbox.values.value_format import MalformedError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
-
-
-class UncrossableError(Exception):
-    """Raised for a value that cannot be sent; the text names its type."""
-
-
-class MalformedError(Exception):
-    """Raised if the other side sent a message that no honest encoder produces."""
 
 
 def declared(names: Iterable[str], namespace: Mapping[str, Any]) -> dict[str, type[Any]]:

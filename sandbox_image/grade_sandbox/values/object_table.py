@@ -17,8 +17,9 @@ import operator
 import sys
 
 from grade_sandbox.values.constructed import MUTABLE, TYPES
-from grade_sandbox.values.instances import MalformedError, attributes
+from grade_sandbox.values.instances import attributes
 from grade_sandbox.values.standing_in import FORGOTTEN
+from grade_sandbox.values.value_format import MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import sys
 import types
 
 from grade_sandbox.values import callbacks, constructed
-from grade_sandbox.values.instances import UncrossableError, attributes
-from grade_sandbox.values.value_format import module_of, type_name
+from grade_sandbox.values.instances import attributes
+from grade_sandbox.values.value_format import UncrossableError, module_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

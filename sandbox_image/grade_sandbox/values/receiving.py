@@ -6,15 +6,8 @@ import enum
 
 from grade_sandbox.values import arrays, callbacks, standing_in
 from grade_sandbox.values.constructed import MUTABLE, TYPES, as_mapping
-from grade_sandbox.values.instances import (
-    MalformedError,
-    library_error,
-    make_builtin_error,
-    make_error,
-    make_named,
-    set_attributes,
-)
-from grade_sandbox.values.value_format import BUILTIN_TYPES, EndlessError
+from grade_sandbox.values.instances import library_error, make_builtin_error, make_error, make_named, set_attributes
+from grade_sandbox.values.value_format import BUILTIN_TYPES, EndlessError, MalformedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,13 +12,15 @@ import time
 import types
 
 from grade_sandbox.values import arrays, constructed, plain_forms, remote_objects
-from grade_sandbox.values.instances import UncrossableError, attributes, library_error
-from grade_sandbox.values.value_format import BUILTIN_TYPES, MAX_NODES, module_of, type_name
+from grade_sandbox.values.instances import attributes, library_error
+from grade_sandbox.values.value_format import BUILTIN_TYPES, MAX_NODES, UncrossableError, module_of, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
+
+    from grade_sandbox.values.object_table import ObjectTable
 
 MAX_ITERATOR_ITEMS, MAX_ITERATOR_SECONDS = 100_000, 0.3
 ENDLESS_ITEMS = 1000
@@ -68,6 +70,20 @@ class Encoder:
         atom = self.atom(value)
         self.finish()
         return atom
+
+    def changes(self, *tables: ObjectTable) -> list[Any]:
+        """Return the new contents of the objects that have changed since the other side saw them."""
+        return [[table.tag, number, self.node(table.objects[number])] for table in tables for number in table.changed()]
+
+    def call(
+        self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], *tables: ObjectTable
+    ) -> dict[str, Any]:
+        """Return the message of a call; `function`: the atom of what is called."""
+        changes = self.changes(*tables)
+        values = [self.encode(value) for value in args]
+        named = [[key, self.encode(value)] for key, value in kwargs.items()]
+        self.finish()
+        return {"f": function, "m": changes, "v": values, "k": named, "n": self.nodes}
 
     def finish(self) -> None:
         """Create the nodes that atoms refer to and that do not exist yet."""

@@ -9,8 +9,7 @@ import builtins
 import collections
 
 from grade_sandbox.values import plain_forms, remote_objects
-from grade_sandbox.values.instances import MalformedError
-from grade_sandbox.values.value_format import UnconfirmedError
+from grade_sandbox.values.value_format import MalformedError, UnconfirmedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

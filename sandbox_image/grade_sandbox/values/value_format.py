@@ -20,8 +20,6 @@ import functools
 import json
 
 from grade_sandbox.values import wire
-from grade_sandbox.values.instances import MalformedError as MalformedError  # noqa: PLC0414 - exported here as well
-from grade_sandbox.values.instances import UncrossableError as UncrossableError  # noqa: PLC0414
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +48,14 @@ BUILTIN_TYPES: dict[str, type[Any]] = {
     for t in (int, float, str, bool, list, dict, set, tuple, frozenset, bytes, complex, type(None), object, range)
 }
 NUMPY_KINDS = "biufcSUMm"
+
+
+class UncrossableError(Exception):
+    """Raised for a value that cannot be sent; the text names its type."""
+
+
+class MalformedError(Exception):
+    """Raised if the other side sent a message that no honest encoder produces."""
 
 
 class UnconfirmedError(BaseException):

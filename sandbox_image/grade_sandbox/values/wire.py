@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     """Returns at most so many bytes; none at the end of the stream."""
 
 MAX_FRAME = 64 << 20
+MAX_TEXT = 20_000
 encode = json.JSONEncoder(separators=(",", ":")).encode
 """Returns `json.dumps(message, separators=(",", ":"))`, which would create an encoder for each message."""
 
@@ -61,3 +62,10 @@ def _exactly(read: Read, count: int) -> bytes:
         parts.append(part)
         count -= len(part)
     return b"".join(parts)
+
+
+def clip(text: str) -> str:
+    """Shorten a text for people."""
+    if len(text) > MAX_TEXT:
+        text = f"{text[:MAX_TEXT]}... [{len(text) - MAX_TEXT} more characters]"
+    return text
