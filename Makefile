@@ -47,11 +47,11 @@ test: $(VENV)/.dev sandbox ## Run the tests
 test-python: ## Run the tests on another Python, in an environment of its own (PYTHON=python3.13)
 	@$(MAKE) test VENV=.venv-$(notdir $(PYTHON))
 
-test-cluster: $(VENV)/.dev sandbox ## Run the tests of --executor ray: a real cluster of three nodes on this machine (a minute or two)
-	$(BIN)/pytest tests/executors -m cluster
+test-cluster: $(VENV)/.dev sandbox ## Run the tests of --executor ray: a real cluster of three nodes on this machine (a few minutes)
+	$(BIN)/pytest tests/executors tests/pool -m cluster
 
 fault: $(VENV)/.dev sandbox ## Break what is around a run of 200 passing programs: sandboxes, pool, engine, nodes, disk, cache, clock (minutes)
-	$(BIN)/pytest tests/faults tests/executors -m "fault or cluster"
+	$(BIN)/pytest tests/faults tests/executors tests/pool -m "fault or cluster"
 
 attack: $(VENV)/.dev sandbox ## Run the containment suite: some 240 programs, most of them hostile, in every sandbox (about ten minutes; ONLY=words for a part)
 	$(BIN)/pytest tests/sandbox -n $(ATTACKERS) --dist loadgroup -m hostile $(if $(ONLY),-k "$(ONLY)")

@@ -13,16 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.executors.interface import Executor
-    from grader.executors.local import Local
     from grader.observer import Observer
     from grader.options import Options
     from grader.sandbox.interface import Limits
-
-
-NOT_APART = (
-    "--executor ray grades one prediction file per call: its nodes do not separate the tests of one file "
-    "from the programs of the next. Give one file, or --executor local."
-)
 
 
 def open_executor(
@@ -34,7 +27,10 @@ def open_executor(
     """
     if options.executor == "ray":
         if apart:
-            raise UsageError(NOT_APART)
+            raise UsageError(
+                "--executor ray grades one prediction file per call: its nodes do not separate the tests of one file "
+                "from the programs of the next. Give one file, or --executor local."
+            )
         # Imported late: it needs the extra `ray`, which takes a second to load.
         from grader.executors.ray import open_ray
 
@@ -61,13 +57,6 @@ class _Kept:
 
 
 _kept: ContextVar[_Kept | None] = ContextVar("kept", default=None)
-
-
-def open_apart(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Local:
-    """Return an executor of this machine whose programs and tests never share a sandbox; raises as `open_executor`."""
-    if options.executor == "ray":
-        raise UsageError(NOT_APART)
-    return open_local(options, limits, observer, python, apart=True)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import ray
 
-from grader.errors import InfrastructureError
+from grader.errors import GradeError, InfrastructureError
 from grader.executors.dispatch import NodeHandle, NodeLostError
 from grader.executors.messages import Asked, Exchanged, NodeFacts, Parcel
 from grader.results import CanaryProvenance, NodeProvenance
@@ -26,6 +26,8 @@ START_SECONDS = 120.0
 CHECK_SECONDS = 1800.0
 """Time in which the first sandbox starts, including building the image or installing the packages at first use."""
 END_SECONDS = 10.0
+SILENT_SECONDS = 60.0
+"""A node that answers nothing for this time is lost."""
 NO_ROOM = (
     "Ray started no process on it within {seconds:.0f} s, most likely because its CPUs are reserved for other work: "
     "ask for fewer with --workers, or wait."
@@ -82,13 +84,37 @@ class RayWire:
         kill(node.actor)
 
 
-def find(kind: Callable[[bytes], object], asked: Asked, observer: Observer) -> Found:
-    """Start an actor of this kind on every node and check it.
+def result(actor: Any, call: Any) -> Any:
+    """Return the reply of an actor that answers other calls meanwhile, however long this one takes.
 
-    Raises InfrastructureError if the nodes are incompatible.
+    Raises NodeLostError, or GradeError for an error of the call itself.
+    """
+    try:
+        while not ray.wait([call], timeout=SILENT_SECONDS)[0]:
+            if not ray.wait([actor.ready.remote()], timeout=SILENT_SECONDS)[0]:
+                raise NodeLostError(f"it was silent for {SILENT_SECONDS:.0f} s")
+        return ray.get(call)
+    except ray.exceptions.RayTaskError as error:
+        raise GradeError(said(error)) from None
+    except ray.exceptions.RayError as error:
+        raise NodeLostError(said(error)) from error
+
+
+def find(
+    kind: Callable[..., object],
+    asked: Asked,
+    observer: Observer,
+    *more: object,
+    used: Sequence[tuple[NodeHandle, NodeFacts]] = (),
+) -> Found:
+    """Start an actor of this kind on every node and check it. `more`: further arguments of the kind.
+
+    `used`: nodes that have one already. Raises InfrastructureError if the nodes are incompatible.
     """
     alive = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
-    actors = {name(node): _start(kind, node, asked) for node in alive}
+    known = {handle.name for handle, _ in used}
+    stored = [ray.put(part) for part in more]
+    actors = {name(node): _start(kind, node, asked, *stored) for node in alive if name(node) not in known}
     found = Found()
     try:
         waits = {node: actor.ready.remote() for node, actor in actors.items()}
@@ -102,7 +128,7 @@ def find(kind: Callable[[bytes], object], asked: Asked, observer: Observer) -> F
             else:
                 _leave_out(found, node, str(facts), observer)
                 kill(actors[node])
-        check_agreement(found.usable)
+        check_agreement([*used, *found.usable])
     except BaseException:
         for actor in actors.values():
             kill(actor)
@@ -218,7 +244,7 @@ def said(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[-1] if isinstance(error, ray.exceptions.RayTaskError) else lines[0]}"[:400]
 
 
-def _start(kind: Callable[[bytes], object], node: dict[str, Any], asked: Asked) -> Any:
+def _start(kind: Callable[..., object], node: dict[str, Any], asked: Asked, *more: object) -> Any:
     """Start an actor on a node. It reserves one CPU per worker, so that Ray puts no other work there."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -230,4 +256,4 @@ def _start(kind: Callable[[bytes], object], node: dict[str, Any], asked: Asked) 
         max_task_retries=0,
         scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
     )
-    return options.remote(msgspec.msgpack.encode(msgspec.structs.replace(asked, workers=workers)))
+    return options.remote(msgspec.msgpack.encode(msgspec.structs.replace(asked, workers=workers)), *more)

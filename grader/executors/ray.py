@@ -76,19 +76,16 @@ class Cluster(Cached):
 
     def __init__(self, asked: Asked, address: str | None, observer: Observer, cache: VerdictCache) -> None:
         super().__init__(cache, asked.limits, observer)
-        self._asked, self._address = asked, address
-        self._connected = False
+        self._asked, self._connection = asked, connection(address)
         self._facts: list[NodeFacts] = []
         self._left_out: list[NodeProvenance] = []
         self._dispatcher = Dispatcher([], nodes.RayWire(), observer)
 
     def __enter__(self) -> Self:
-        self._connected = connect(self._address)
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._connection)
             self._open()
-        except BaseException:
-            self._disconnect()
-            raise
+            stack.pop_all()
         return self
 
     def _open(self) -> None:
@@ -108,12 +105,8 @@ class Cluster(Cached):
         try:
             nodes.end(self._dispatcher.living)
         finally:
-            self._disconnect()
+            self._connection.__exit__(None, None, None)
             self._close_cache()
-
-    def _disconnect(self) -> None:
-        if self._connected:
-            ray.shutdown()
 
     def begin(self, lint: int = 0) -> None:
         """Start the sandboxes of all nodes in the background."""
@@ -150,18 +143,27 @@ class Cluster(Cached):
 
 def open_ray(options: Options, limits: Limits, observer: Observer, python: str | None = None) -> Cluster:
     """Return the executor for these options. It connects when its context is entered."""
-    seconds = ANSWER_SECONDS + 4 * limits.wall_seconds
-    asked = Asked(
-        options=_for_nodes(options), limits=limits, python=python, workers=options.worker_count, answer_seconds=seconds
-    )
     cache = VerdictCache(verdicts.default_path() if options.cache else None)
-    return Cluster(asked, options.ray_address, observer, cache)
+    return Cluster(asked_of(options, limits, python), options.ray_address, observer, cache)
 
 
-def connect(address: str | None) -> bool:
-    """Connect to a cluster; return False if this process is already connected. Raises InfrastructureError."""
+def asked_of(options: Options, limits: Limits, python: str | None) -> Asked:
+    """Return the sandboxes that every node must start."""
+    return Asked(
+        options=_for_nodes(options),
+        limits=limits,
+        python=python,
+        workers=options.worker_count,
+        answer_seconds=ANSWER_SECONDS + 4 * limits.wall_seconds,
+    )
+
+
+@contextlib.contextmanager
+def connection(address: str | None) -> Iterator[None]:
+    """Connect to a cluster, unless this process is already connected; raises InfrastructureError."""
     if ray.is_initialized():
-        return False
+        yield
+        return
     with _own_signals():
         try:
             _reach(address)
@@ -173,7 +175,10 @@ def connect(address: str | None) -> bool:
                 "`ray start --head`, or give one with --ray-address HOST:6379. A cluster with token authentication "
                 "needs RAY_AUTH_MODE=token and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token here."
             ) from error
-    return True
+    try:
+        yield
+    finally:
+        ray.shutdown()
 
 
 def _reach(address: str | None) -> None:

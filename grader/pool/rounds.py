@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import traceback
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from grader.errors import GradeError, InfrastructureError
 from grader.pool.messages import endless, unscored
@@ -21,7 +21,7 @@ from grader.results import Outcome, SampleResult
 from grader.scorers.asking import Later
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from grader.scorers.asking import Asked, Lane
 
@@ -29,10 +29,8 @@ ROUND_SECONDS = 5.0
 """Target duration of a round in the lane `whole`, because new samples wait until the current round ends."""
 FEWEST, MOST = 64, 1024
 """Minimum and maximum size of such a round, in samples."""
-QUICK = 16
-"""Maximum size of a round in the lane `quick`."""
-IDLE_TIMES = 4
-"""How many times as many programs may sleep as there are workers."""
+MOST_OF: dict[Lane, int] = {"whole": MOST, "quick": 16, "slow": 1, "idle": 1}
+"""Maximum size of a round by its lane."""
 MAX_ATTEMPTS = 3
 """Maximum number of attempts for a sample if infrastructure fails."""
 GIVE_UP_SECONDS = 60.0
@@ -44,8 +42,9 @@ BACKOFF_SECONDS = 0.5, 30.0
 class Scores(Protocol):
     """A scorer of samples, for any number of threads."""
 
-    has_lanes: bool
-    """Whether it knows other lanes than `whole`, which is for one thread."""
+    @property
+    def threads(self) -> Mapping[Lane, int]:
+        """Lane -> number of threads that may score in it. Samples begin in the first lane."""
 
     def score(self, asked: Sequence[Asked], lane: Lane) -> Sequence[SampleResult | Later]:
         """Return one result per sample; raises a GradeError."""
@@ -175,30 +174,15 @@ class _Queue:
         return every
 
 
-class _Lane(NamedTuple):
-    """The threads of a lane, and the most samples of a round."""
-
-    threads: int
-    most: int
-
-
-def _lanes(workers: int, *, has_lanes: bool) -> dict[Lane, _Lane]:
-    if not has_lanes:
-        return {"whole": _Lane(1, MOST)}
-    # Some rounds answer while others are judged, so there are more of them than workers could use for one of both.
-    quick = _Lane(2 + workers // 4, QUICK)
-    return {"quick": quick, "slow": _Lane(workers + 1, 1), "idle": _Lane(IDLE_TIMES * workers, 1)}
-
-
 class Rounds:
     """Threads that score waiting samples, round after round."""
 
-    def __init__(self, samples: Scores, *, workers: int = 1, whole: bool = False, endless_after: int = 0) -> None:
+    def __init__(self, samples: Scores, *, whole: bool = False, endless_after: int = 0) -> None:
         """`whole`: all samples of a round are scored together, as in a run."""
         self._samples = samples
-        self._lanes = _lanes(workers, has_lanes=samples.has_lanes and not whole)
-        self._queues: dict[Lane, _Queue] = {lane: _Queue() for lane in self._lanes}
-        self._first: Lane = next(iter(self._lanes))
+        self._most_threads: Mapping[Lane, int] = {"whole": 1} if whole else samples.threads
+        self._queues: dict[Lane, _Queue] = {lane: _Queue() for lane in self._most_threads}
+        self._first: Lane = next(iter(self._queues))
         self._changed = threading.Condition()
         self._stopping = False
         self._size = FEWEST
@@ -209,20 +193,20 @@ class Rounds:
         """When the last sandbox was found to be missing; 0.0: there is one."""
         self.counts = Counts()
         self._threads: list[threading.Thread] = []
-        self._started: set[Lane] = set()
-        """The lanes whose threads have started."""
+        self._started = collections.Counter[str]()
 
     def start(self) -> None:
-        """Start the threads. Those of other lanes start with their first sample."""
+        """Start the threads. Each of the other lanes starts with a sample that may need it."""
         with self._changed:
-            self._start(self._first)
+            for _ in range(self._most_threads[self._first]):
+                self._start(self._first)
 
     def _start(self, lane: Lane) -> None:
-        if lane not in self._started:
-            self._started.add(lane)
-            for _ in range(self._lanes[lane].threads):
-                self._threads.append(threading.Thread(target=self._loop, args=(lane,), name=lane, daemon=True))
-                self._threads[-1].start()
+        """Start a thread, unless the lane has all of them."""
+        if self._started[lane] < self._most_threads[lane]:
+            self._started[lane] += 1
+            self._threads.append(threading.Thread(target=self._loop, args=(lane,), name=lane, daemon=True))
+            self._threads[-1].start()
 
     def stop(self, abort: Callable[[], None] = lambda: None) -> None:
         """End after the current rounds, which `abort` makes fail; waiting samples are not scored."""
@@ -266,7 +250,7 @@ class Rounds:
                 self._changed.wait()
             if self._stopping:
                 return None
-            taken = queue.take(self._size if lane == "whole" else self._lanes[lane].most)
+            taken = queue.take(self._size if lane == "whole" else MOST_OF[lane])
             if lane != self._first:
                 # Equal programs run once.
                 taken += queue.pick(lambda item: _program(item) == _program(taken[0]))

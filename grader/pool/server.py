@@ -13,95 +13,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from grader import grading
-from grader.data import download
 from grader.errors import GradeError, InfrastructureError, UsageError
 from grader.observer import Silent
 from grader.pool import messages, settings, starting
-from grader.pool.book import Book
 from grader.pool.messages import Found, Grade, Hello, Leave, PoolState, Refused, Tell
 from grader.pool.rounds import Rounds, Waiting
-from grader.results import SampleResult
-from grader.scorers.interface import Run
-from grader.scorers.one_by_one import NO_FILE, Scoring
+from grader.pool.samples import Samples, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
-    from typing import Self
 
-    from grader.benchmark import Benchmark
     from grader.options import Options
+    from grader.pool.cluster import Cluster
     from grader.pool.settings import PoolSettings
-    from grader.scorers.asking import Asked, Lane, Later, SampleScorer
-
-
-class Samples:
-    """Scores samples of one benchmark. Use it as a context manager."""
-
-    def __init__(self, options: Options) -> None:
-        """Load the tasks, and find a sandbox; raises a GradeError."""
-        declared, scorer = grading.declared_by(options)
-        grading.check_options(options, declared, scorer)
-        tasks = {} if _is_without_data(declared, options) else scorer.tasks_to_ask(*grading.load_tasks(options))
-        run = Run(
-            benchmark=declared,
-            split=declared.split(options.split)[0],
-            protocol=declared.check_protocol(options.protocol),
-            tasks=tasks,
-            predictions={},
-            file=NO_FILE,
-            options=options,
-            settings=grading.settings_of(options, declared, scorer),
-            observer=Silent(),
-        )
-        self.benchmark = declared.id
-        self._scorer: SampleScorer = scorer.sample_scorer(run) or Scoring(scorer, run)
-        self._book = Book(declared, scorer, run.split, tasks)
-        self._book.on_forget = self._scorer.forget
-        self.has_lanes = self._scorer.has_lanes
-
-    def __enter__(self) -> Self:
-        self._scorer.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._scorer.__exit__(*_)
-
-    def abort(self) -> None:
-        """End what takes long: calls of `score` may fail, now and later."""
-        self._scorer.abort()
-
-    def begin(self) -> None:
-        """Start, in the background, what takes long to start."""
-        self._scorer.begin()
-
-    @property
-    def losses(self) -> tuple[int, int]:
-        """Number of sandboxes lost so far, and of the jobs that ran again because of it."""
-        return self._scorer.losses
-
-    def score(self, asked: Sequence[Asked], lane: Lane) -> list[SampleResult | Later]:
-        """Return one result per sample; one without a task is unscored. Raises a GradeError."""
-        found: dict[int, SampleResult | Later] = {}
-        tasks: dict[int, str] = {}
-        for place, one in enumerate(asked):
-            try:
-                tasks[place] = self._book.task_of(one)
-            except UsageError as error:
-                found[place] = messages.unscored(one, str(error), "task")
-        named = [msgspec.structs.replace(asked[place], qid=task) for place, task in tasks.items()]
-        for place, result in zip(tasks, self._scorer.score(named, lane) if named else (), strict=True):
-            is_result = isinstance(result, SampleResult)
-            found[place] = msgspec.structs.replace(result, qid=asked[place].qid) if is_result else result
-        return [found[place] for place in range(len(asked))]
-
-
-def _is_without_data(declared: Benchmark, options: Options) -> bool:
-    """Whether a benchmark has no tasks of its own, so that every sample brings its task."""
-    split, place = declared.split(options.split)
-    return options.data is None and not (place.data or place.hub or download.kept(declared, split))
-
+    from grader.results import SampleResult
 
 IDLE_TICK = 0.25
 LEAVE_TICK = 0.1
@@ -137,11 +63,9 @@ def _say(fd: int, line: bytes) -> None:
 def serve(given: PoolSettings, say: Callable[[bytes], None]) -> None:
     """Serve until no client is connected; raises a GradeError if it cannot start."""
     path = starting.socket_path(given.name)
-    with Samples(given.options) as samples:
+    with _samples(given.options) as samples:
         samples.begin()
-        rounds = Rounds(
-            samples, workers=given.options.worker_count, whole=given.rounds, endless_after=given.endless_after
-        )
+        rounds = Rounds(samples, whole=given.rounds, endless_after=given.endless_after)
         rounds.start()
         try:
             asyncio.run(_Server(given, samples, rounds, path).run(lambda: say(LISTENING)))
@@ -150,10 +74,28 @@ def serve(given: PoolSettings, say: Callable[[bytes], None]) -> None:
             rounds.stop(samples.abort)
 
 
+def _samples(options: Options) -> Samples | Cluster:
+    """Return what scores samples: this machine or, if programs run, a cluster; raises a GradeError."""
+    loaded = load(options)
+    if options.executor == "local" or not loaded.scorer.runs_programs:
+        return Samples(loaded)
+    # Imported late: it needs the extra `ray`, which takes a second to load.
+    from grader.pool.cluster import Cluster
+
+    return Cluster(loaded, _Log())
+
+
+class _Log(Silent):
+    """Writes warnings to the log of the process."""
+
+    def warning(self, text: str) -> None:
+        sys.stderr.write(f"{text}\n")
+
+
 class _Server:
     """The connections and their requests."""
 
-    def __init__(self, given: PoolSettings, samples: Samples, rounds: Rounds, path: Path) -> None:
+    def __init__(self, given: PoolSettings, samples: Samples | Cluster, rounds: Rounds, path: Path) -> None:
         self._given, self._samples, self._rounds, self._path = given, samples, rounds, path
         self._began = time.monotonic()
         self._clients: set[asyncio.Task[None]] = set()
@@ -262,6 +204,7 @@ class _Server:
             lost_sandboxes=sandboxes,
             failures=counts.failures,
             problem=counts.problem,
+            nodes=self._samples.nodes,
             memory_bytes=_resident_bytes(),
         )
 

@@ -9,7 +9,7 @@ import msgspec
 from grader.results import Outcome, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from grader.results import SampleResult
 
@@ -65,8 +65,9 @@ Lane = Literal["whole", "quick", "slow", "idle"]
 class SampleScorer(Protocol):
     """A scorer of batches of samples, and a context manager."""
 
-    has_lanes: bool
-    """Whether it knows other lanes than `whole`, which is for one thread."""
+    @property
+    def threads(self) -> Mapping[Lane, int]:
+        """Lane -> number of threads that may score in it. Samples begin in the first lane."""
 
     def __enter__(self) -> Self:
         """Prepare for scoring; raises a GradeError."""

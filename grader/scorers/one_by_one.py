@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
 
@@ -26,7 +26,7 @@ NO_FILE = PredictionFile(name="samples", path=None, format="grade", records=[])
 class Scoring:
     """A sample scorer that calls the scorer's own `score`: for scorers that only read texts or ask a judge."""
 
-    has_lanes = False
+    threads: ClassVar[Mapping[Lane, int]] = {"whole": 1}
     losses = 0, 0
 
     def __init__(self, scorer: Scorer[Any, Any], run: Run[Any, Any]) -> None:

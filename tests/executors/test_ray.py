@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -11,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,39 +20,18 @@ from grader.grading import grade
 from grader.observer import Silent
 from grader.options import Options
 from grader.sandbox.interface import Limits
+from tests import clusters
+from tests.clusters import NODE, assert_gone, children, raylets, sandboxes
 
-pytestmark = [
-    # To import Ray takes half a second, and every worker collects this file.
-    pytest.mark.skipif(find_spec("ray") is None, reason="no ray"),
-    pytest.mark.cluster,
-    pytest.mark.bubblewrap,
-    pytest.mark.xdist_group("ray"),
-    # Ray leaves sockets and log files to the collector.
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning", "ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = clusters.MARKS
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "benchmarks/humaneval-v/sample"
-NODE = {"num_cpus": 1, "object_store_memory": 80 << 20}
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    from ray.cluster_utils import Cluster
-
-    # A raylet takes its environment along: nothing of it is to be sent to anybody.
-    before = os.environ.get("RAY_USAGE_STATS_ENABLED")
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    made = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False}, shutdown_at_exit=False)
-    try:
-        made.add_node(**NODE, wait=False)
-        made.add_node(**NODE)
-        made.wait_for_nodes()
+def cluster():
+    with clusters.three_nodes() as made:
         yield made
-    finally:
-        made.shutdown()
-        if before is None:
-            del os.environ["RAY_USAGE_STATS_ENABLED"]
 
 
 @pytest.fixture
@@ -105,39 +82,8 @@ def verdicts(report) -> list[Any]:
     return [(q, n, o.outcome, o.credit, o.detail, c.outcome, c.credit, c.detail) for q, n, o, c in read]
 
 
-def raylets(cluster) -> dict[Any, int]:
-    return {node: node.all_processes["raylet"][0].process.pid for node in cluster.list_all_nodes()}
-
-
-def children(pid: int, starts: bytes = b"") -> list[int]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            parent = path.joinpath("stat").read_text().rpartition(")")[2].split()[1]
-            if int(parent) == pid and path.joinpath("cmdline").read_bytes().startswith(starts):
-                found.append(int(path.name))
-    return found
-
-
 def actors(cluster) -> list[int]:
-    return [pid for raylet in raylets(cluster).values() for pid in children(raylet, b"ray::NodeHere")]
-
-
-def sandboxes(pids: list[int]) -> list[int]:
-    return [child for pid in pids for child in children(pid)]
-
-
-def is_there(pid: int) -> bool:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
-
-
-def assert_gone(pids: list[int]) -> None:
-    deadline = time.monotonic() + 60
-    while any(map(is_there, pids)):
-        assert time.monotonic() < deadline, "sandboxes are left"
-        time.sleep(0.2)
+    return clusters.actors(cluster, "NodeHere")
 
 
 def test_a_node_that_dies_in_the_middle_changes_no_verdict(cluster, predictions, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 import pytest
@@ -29,7 +29,7 @@ def passed(one: Asked) -> SampleResult:
 class Scripted:
     """Scores what it is given with `how`, and notes every batch."""
 
-    has_lanes = False
+    threads: ClassVar[dict[str, int]] = {"whole": 1}
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
@@ -185,7 +185,7 @@ def test_rounds_grow_while_they_are_quick(running: Rounds, scores: Scripted) -> 
 class InLanes:
     """Programs whose text is `slow` or `idle` use up their time slice; those in other lanes wait for `go`."""
 
-    has_lanes = True
+    threads: ClassVar[dict[str, int]] = {"quick": 2, "slow": 2, "idle": 4}
 
     def __init__(self) -> None:
         self.go = threading.Event()
@@ -227,14 +227,14 @@ def test_quick_programs_do_not_wait_for_slow_ones_however_many_there_are() -> No
     scores = InLanes()
     slow = [(f"slow {number}", ("slow", "idle")[number % 2]) for number in range(40)]
     quick = [(f"quick {number}", "") for number in range(40)]
-    found = order_of(Rounds(scores, workers=1), scores, [*slow, *quick], len(quick))
+    found = order_of(Rounds(scores), scores, [*slow, *quick], len(quick))
     assert {result.qid for result in found[:40]} == {qid for qid, _ in quick}
     assert {tuple(qids) for lane, qids in scores.scored if lane != "quick"} == {(qid,) for qid, _ in slow}
 
 
 def test_equal_slow_programs_run_once() -> None:
     scores = InLanes()
-    found = order_of(Rounds(scores, workers=1), scores, [("a", "slow")] * 9, 0)
+    found = order_of(Rounds(scores), scores, [("a", "slow")] * 9, 0)
     assert len(found) == 9
     # Two threads may have begun before the others had used up their time slice.
     assert len([lane for lane, _ in scores.scored if lane == "slow"]) <= 3
@@ -245,7 +245,7 @@ def test_siblings_end_early_only_if_the_caller_allows_it() -> None:
         scores = InLanes()
         # Programs of one task whose texts differ in blanks.
         scores_of_text = [("a", "slow" + " " * number) for number in range(8)]
-        found = order_of(Rounds(Stripped(scores), workers=1, endless_after=after), scores, scores_of_text, 0)
+        found = order_of(Rounds(Stripped(scores), endless_after=after), scores, scores_of_text, 0)
         early = [result for result in found if result.flags == ["endless_after"]]
         # Two run at a time, so at least the last ones find one that has ended.
         assert len(early) == 0 if not after else len(early) >= 4
@@ -255,7 +255,7 @@ def test_siblings_end_early_only_if_the_caller_allows_it() -> None:
 class Stripped:
     """Scores like another one, without the blanks in the texts."""
 
-    has_lanes = True
+    threads: ClassVar[dict[str, int]] = {"quick": 2, "slow": 2, "idle": 4}
 
     def __init__(self, scores: InLanes) -> None:
         self._scores = scores
@@ -268,7 +268,7 @@ def test_an_endless_program_of_another_call_says_nothing() -> None:
     """Once no sample of a task waits, what its endless programs did is forgotten."""
     scores = InLanes()
     scores.go.set()
-    running = Rounds(Stripped(scores), workers=1, endless_after=1)
+    running = Rounds(Stripped(scores), endless_after=1)
     for number in range(3):
         _, results = ask_text(running, "slow" + " " * number)
         running.start()

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def made(**given: Any) -> PoolSettings:
-    return settings_of(given, interactive=True, shared="", linger=1.0)
+    own = {"interactive": True, "shared": "", "linger": 1.0, "rounds": given.pop("rounds", False)}
+    return settings_of(given, **own)
 
 
 def test_pools_with_the_same_settings_have_the_same_name(tmp_path: Path) -> None:
@@ -43,6 +44,8 @@ def test_settings_survive_the_way_to_the_process(tmp_path: Path) -> None:
         ({"limit": 3}, "limit is an option of a run over a prediction file"),
         ({"benchmrk": "vstar"}, "no option 'benchmrk'"),
         ({"timeout": -1}, "timeout"),
+        ({"ray_address": "host:6379"}, "needs executor='ray'"),
+        ({"executor": "ray", "rounds": True}, "rounds=True is for one machine"),
     ],
 )
 def test_what_a_pool_cannot_take_is_refused(given: dict[str, Any], said: str) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from grader.executors.choice import open_apart
+from grader.executors.local import open_local
 from grader.observer import Silent
 from grader.results import SampleResult, write_facts
 from grader.sandbox.interface import FEW_LINTS
@@ -57,9 +57,14 @@ IDLE_TIMES = 4
 class Rounds:
     """Scores samples of one benchmark. Use it as a context manager."""
 
-    has_lanes = True
-
     def __init__(self, run: Run[ExecutionBenchmark, CodeTask]) -> None:
+        workers = run.options.worker_count
+        # Some rounds answer while others are judged, so there are more of them than workers could use for one of both.
+        self.threads: Mapping[Lane, int] = {
+            "quick": 2 + workers // 4,
+            "slow": workers + 1,
+            "idle": IDLE_TIMES * workers,
+        }
         version = run.benchmark.protocols[run.protocol]
         self._tasks: Mapping[str, CodeTask] = run.tasks
         self._words = jobs.texts(version, run.options.timeout)
@@ -67,7 +72,7 @@ class Rounds:
         self._sliced = msgspec.structs.replace(self._limits, slice_seconds=SLICE_SECONDS)
         self._spool, self._stack = Spool(), contextlib.ExitStack()
         self._known = Known(self._spool)
-        self._executor = open_apart(run.options, self._limits, run.observer, self._words.python or None)
+        self._executor = open_local(run.options, self._limits, run.observer, self._words.python or None, apart=True)
         slow = self._executor.patient(1)
         self._executors: dict[Lane, Local] = {
             "whole": self._executor,

@@ -69,7 +69,7 @@ def pool() -> Scripted:
 @pytest.fixture
 def graded(pool: Scripted, monkeypatch: pytest.MonkeyPatch) -> Iterator[rounds.Rounds]:
     local = Local(Named(), pool, VerdictCache(None), Limits())  # type: ignore[arg-type]
-    monkeypatch.setattr(rounds, "open_apart", lambda *_, **__: local)
+    monkeypatch.setattr(rounds, "open_local", lambda *_, **__: local)
 
     class Declared:
         protocols = {"v": ExecutionProtocol(assembly="humaneval-v-v2", timed_out="out of time", lint=True)}

@@ -1,0 +1,179 @@
+"""A pool whose samples run on the nodes of a real Ray cluster: same results, whatever happens to a node."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import grader
+from grader.errors import InfrastructureError
+from grader.observer import Silent
+from grader.options import from_arguments
+from grader.pool.samples import load
+from grader.pool.settings import ROWS
+from grader.results import Outcome, SampleResult
+from grader.scorers.asking import Asked
+from tests import clusters
+from tests.clusters import NODE, assert_gone, children, raylets, sandboxes
+from tests.serving.test_serve import served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = clusters.MARKS
+SAMPLE = Path(__file__).parents[2] / "benchmarks" / "humaneval-v" / "sample"
+ROW = {"tests": "assert double(3) == 6\nassert double(4) == 8"}
+QUICK, WRONG = "def double(n):\n    return 2 * n  # {}", "def double(n):\n    return 2 * n + 1  # {}"
+ENDLESS = "def double(n):\n    while True:\n        n += {}"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with clusters.three_nodes() as made:
+        yield made
+
+
+def actors(cluster: Any) -> list[int]:
+    return clusters.actors(cluster, "SamplesNode")
+
+
+def opened(cluster: Any, **more: Any) -> grader.Pool:
+    given = {"benchmark": "rows", "timeout": 1, "cache": False} | more
+    return grader.Pool(executor="ray", ray_address=cluster.address, sandbox="bubblewrap", shared=False, **given)
+
+
+def verdicts(results: list[SampleResult]) -> list[Any]:
+    return [(result.qid, result.sample, result.careful, result.official, result.calls) for result in results]
+
+
+def test_results_are_those_of_one_machine_and_every_node_has_some(cluster: Any) -> None:
+    """The tasks of the benchmark are read here, and a row brings its own; the node needs neither file."""
+    records = json.loads((SAMPLE / "predictions.json").read_text())[:4]
+    samples: list[Any] = [(record["qid"], text) for record in records for text in record["predictions"][:2]]
+    samples += [("no such task", "x"), {"row": {}, "text": "x"}, {"qid": "q1", "text": "def", "official": True}]
+    tasks: dict[str, Any] = {"benchmark": "humaneval-v", "data": SAMPLE / "tasks.jsonl"}
+    with opened(cluster, **tasks) as pool:
+        results = pool.grade_samples(samples)
+        nodes = pool.state().nodes
+    assert list(nodes.values()) == [""] * 3
+    with grader.Pool(sandbox="bubblewrap", shared=False, timeout=1, cache=False, **tasks) as pool:
+        assert verdicts(results) == verdicts(pool.grade_samples(samples))
+
+
+def test_quick_programs_leave_first_and_a_deadline_is_one_samples_own(cluster: Any) -> None:
+    endless = [(ROW, ENDLESS.format(number)) for number in range(8)]
+    late = {"row": ROW, "text": ENDLESS.format(99), "wait": 1}
+    quick = [(ROW, (QUICK, WRONG)[number % 2].format(number)) for number in range(20)]
+    with opened(cluster, timeout=30) as pool:
+        found: dict[int, SampleResult] = {}
+        for place, result in pool.as_completed([*endless, late, *quick]):
+            found[place] = result
+            if len(found) == 21:
+                break
+    assert found.keys() == {*range(8, 29)}
+    assert found[8].careful.outcome is Outcome.UNSCORED
+    assert "not scored within 1 seconds" in found[8].careful.detail
+    assert [found[place].careful.credit for place in range(9, 29)] == [1, 0] * 10
+
+
+def test_nodes_actors_and_sandboxes_that_die_change_no_reward_and_none_is_left(cluster: Any) -> None:
+    programs = [((QUICK, QUICK, WRONG)[number % 3]).format(number) for number in range(240)]
+    with opened(cluster) as pool:
+        pool.grade_samples([(ROW, QUICK.format("warm"))])
+        seen = sandboxes(actors(cluster))
+        kills = iter([kill_a_sandbox, kill_an_actor, remove_a_node])
+        found: dict[int, SampleResult] = {}
+        for place, result in pool.as_completed([(ROW, text) for text in programs]):
+            found[place] = result
+            if len(found) in {20, 60, 110}:
+                seen += sandboxes(actors(cluster))
+                next(kills)(cluster)
+        state = pool.state()
+    assert [found[place].careful.credit for place in range(240)] == [1, 1, 0] * 80
+    assert [found[place].careful.outcome for place in range(240)].count(Outcome.UNSCORED) == 0
+    assert any(why.startswith("lost: ") for why in state.nodes.values())
+    assert state.repeated > 0
+    assert_gone([*actors(cluster), *seen])
+    cluster.add_node(**NODE)
+
+
+def kill_a_sandbox(cluster: Any) -> None:
+    os.kill(sandboxes(actors(cluster))[0], signal.SIGKILL)
+
+
+def kill_an_actor(cluster: Any) -> None:
+    os.kill(children(raylets(cluster)[cluster.head_node], b"ray::SamplesNode")[0], signal.SIGKILL)
+
+
+def remove_a_node(cluster: Any) -> None:
+    cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+
+
+def test_samples_that_no_node_can_run_are_unscored_and_a_node_that_comes_back_is_used(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from grader.pool import cluster as nodes
+
+    monkeypatch.setattr(nodes, "SEARCH_SECONDS", 0.5)
+    options = {"benchmark": str(ROWS), "executor": "ray", "ray_address": cluster.address}
+    loaded = load(from_arguments(options | {"sandbox": "bubblewrap", "workers": 1}))
+    row = json.dumps(ROW).encode()
+    asked = [Asked(qid="a", text=QUICK.format(1), row="row", data=row)]
+    with nodes.Cluster(loaded, Silent()) as made:
+        assert sum(made.threads.values()) == 3 * (2 + 2 + 4)
+        outcomes = []
+        for pid in actors(cluster):
+            os.kill(pid, signal.SIGKILL)
+        deadline = time.monotonic() + 60
+        while outcomes[-1:] != [Outcome.PASSED] and time.monotonic() < deadline:
+            with contextlib.suppress(InfrastructureError):  # no node is left for a moment
+                outcomes += [result.careful.outcome for result in made.score(asked, "slow")]
+        assert outcomes[-1] is Outcome.PASSED
+        assert outcomes[0] is Outcome.UNSCORED
+        left = actors(cluster)
+    assert_gone(left)
+
+
+def test_a_killed_pool_leaves_no_sandbox_on_any_node(cluster: Any) -> None:
+    with opened(cluster) as pool:
+        pool.grade_samples([(ROW, QUICK.format("once"))])
+        seen = [*actors(cluster), *sandboxes(actors(cluster))]
+        assert len(seen) >= 6
+        os.kill(pool.state().pid, signal.SIGKILL)
+        assert_gone(seen)
+        # The next call starts another one.
+        assert pool.grade_samples([(ROW, QUICK.format("again"))])[0].careful.credit == 1
+
+
+def test_a_server_offers_the_cluster(cluster: Any) -> None:
+    command = [sys.executable, "-m", "grader", "serve", "-b", "rows", "--sandbox", "bubblewrap", "--executor", "ray"]
+    with served("--ray-address", cluster.address, command=command) as server:
+        body = {"samples": [{"row": ROW, "text": QUICK.format(1)}, {"row": ROW, "text": WRONG.format(1)}]}
+        answer = server.ask("POST", "/grade/batch", body)
+        assert [sample["careful"]["credit"] for sample in answer.body["samples"]] == [1, 0]
+        assert 'grade_pool_nodes{state="used"} 3.0' in server.ask("GET", "/metrics").body
+
+
+def test_a_process_that_is_connected_to_a_cluster_uses_it(cluster: Any) -> None:
+    import ray
+
+    ray.init(address=cluster.address, log_to_driver=False)
+    try:
+        with grader.Pool(benchmark="rows", executor="ray", sandbox="bubblewrap", shared=False) as pool:
+            assert pool.grade_samples([(ROW, QUICK.format(2))])[0].careful.credit == 1
+    finally:
+        ray.shutdown()
+
+
+def test_without_a_cluster_the_message_says_how_to_get_one() -> None:
+    pool = grader.Pool(benchmark="rows", executor="ray", ray_address="127.0.0.1:1", shared=False)
+    with pytest.raises(InfrastructureError, match="ray start --head"):
+        pool.start()
