@@ -16,6 +16,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """Seeds what is not random by itself in a new process; only for further runs of a reference solution."""
     again: bool = False
     """Whether it answers the calls in another order (reordering.py)."""
+    is_whole: bool = False
+    """Whether nothing is put before its source."""
 
 
 class Stopped(msgspec.Struct, frozen=True, kw_only=True):

@@ -76,6 +76,8 @@ class ExecutionProtocol(Protocol, frozen=True, kw_only=True, forbid_unknown_fiel
     """The comparison of outputs: `lines`, `tokens`, `exact`, `float:1e-6`, or the name of an entry point."""
     prelude: str = ""
     """Code that runs before each program."""
+    harness: Literal["", "livecodebench"] = ""
+    """How the official reading runs a program that reads standard input: as a script, or as LiveCodeBench does."""
     compare_careful: str = ""
     """That of the careful reading, for example `near:1e-6`; empty: as `compare`, but blanks make no difference."""
     python: str = ""

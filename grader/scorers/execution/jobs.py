@@ -42,6 +42,8 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     compare: str = "lines"
     prelude: str = ""
     """Code that runs before each program of a task with inputs."""
+    harness: str = ""
+    """How the official reading runs a program that reads standard input; empty: as a script."""
     compare_careful: str = ""
     """The names of the comparisons of outputs (inputs/comparisons.py)."""
 
@@ -62,6 +64,7 @@ def texts(protocol: ExecutionProtocol, timeout: float) -> Texts:
         compare=protocol.compare,
         compare_careful=protocol.compare_careful,
         prelude=protocol.prelude,
+        harness=protocol.harness,
     )
 
 

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from grader.executors.local import Local
     from grader.results import Reading
-    from grader.sandbox.interface import Limits
     from grader.scorers.asking import Asked, Lane
     from grader.scorers.execution.declaration import ExecutionBenchmark
     from grader.scorers.execution.sample import Sample
@@ -163,11 +162,9 @@ class Rounds:
         confirmation.record(tested, refuse_all=False)
         for qid in confirmation.unrecorded:
             self._known.forget(qid)
-        self._inputs(self._recorder, spool, self._limits).answer_references(q for q in qids if q not in tested)
+        inputs = Inputs(self._tasks, self._recorder, spool, self._limits, self._words, references=self._references)
+        inputs.answer_references(q for q in qids if q not in tested)
         return dict(confirmation.unrecorded)
-
-    def _inputs(self, settler: Settler, spool: Spool, limits: Limits) -> Inputs:
-        return Inputs(self._tasks, settler, spool, limits, self._words, references=self._references)
 
     def _is_interactive(self, qid: str) -> bool:
         return isinstance(self._known.calls.get(qid), Unrecordable)
@@ -191,7 +188,11 @@ class Rounds:
         settler = Settler(self._executors[lane], Silent())
         each = any(one.each for one in asked)
         confirmation = Confirmation(self._tasks, settler, spool, limits, self._known, each=each)
-        phases = Phases(confirmation, self._words, limits, settler, self._inputs(settler, spool, limits))
+        words = self._words
+        if not any(one.official for one in asked):
+            words = msgspec.structs.replace(words, harness="")
+        inputs = Inputs(self._tasks, settler, spool, limits, words, references=self._references)
+        phases = Phases(confirmation, words, limits, settler, inputs)
         samples = phases.judge(self._attempts(asked))
         phases.run(sample for sample, one in zip(samples, asked, strict=True) if one.official)
         results = [self._result(sample, one) for sample, one in zip(samples, asked, strict=True)]

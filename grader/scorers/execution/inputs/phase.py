@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,7 @@ from grader.errors import InputError
 from grader.files.json_text import quoted
 from grader.results import Outcome
 from grader.scorers.execution.candidate import Candidate
-from grader.scorers.execution.inputs import evalplus, judging, values
+from grader.scorers.execution.inputs import evalplus, judging, livecodebench, values
 from grader.scorers.execution.inputs.answering import Answering, Wanted
 from grader.scorers.execution.inputs.checking import CheckerError, checked, key_of_checker, runs_of_checker
 from grader.scorers.execution.inputs.comparisons import CAREFUL, near_values, rule, same_values
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from grader.scorers.execution.tasks import CodeTask
 
 EVALPLUS = "evalplus"
+_FUTURE = re.compile("^from __future__ import .*$", re.MULTILINE)
 REFERENCE_SECONDS = 30.0
 """CPU time of a reference solution for each input."""
 
@@ -99,11 +101,15 @@ class Inputs:
         self._calls = cache(self._calls_of)
         self.failed_checkers: dict[str, str] = {}
         """Task -> the first error of its checker."""
+        self._officially: dict[Candidate, Candidate] = {}
+        """Program -> the same as a published harness runs it, if that makes a difference."""
 
     def judged(self, candidates: Iterable[Candidate]) -> dict[Candidate, Judged]:
         """Return both readings of each program, except of those that are `stopped`."""
+        programs = list(dict.fromkeys(candidates))
+        self._officially |= {one: self._as_official(one) for one in programs if self._has_harness(one.qid)}
         by_task: dict[str, list[Candidate]] = {}
-        for candidate in dict.fromkeys(candidates):
+        for candidate in dict.fromkeys((*programs, *(self._officially.get(one, one) for one in programs))):
             by_task.setdefault(candidate.qid, []).append(candidate)
         self.answer_references(by_task)
         problems = {qid: why for qid in by_task if (why := self._references.broken.get(qid))}
@@ -117,12 +123,26 @@ class Inputs:
         for qid, every in by_task.items():
             expected = self._expected(qid)
             made |= {one: self._judged(one, expected, seconds[qid]) for one in every if self.stopped(one) is None}
+        for one in programs:
+            official = made.get(self._officially.get(one, one))
+            if official is not None and one in made:
+                made[one] = msgspec.structs.replace(made[one], official=official.official, text=official.text)
         return made
+
+    def _has_harness(self, qid: str) -> bool:
+        return bool(self._words.harness) and not self._cases(qid).function
+
+    def _as_official(self, candidate: Candidate) -> Candidate:
+        source = livecodebench.as_function(candidate.source, self._words.prelude)
+        return msgspec.structs.replace(candidate, source=source, is_whole=True)
 
     def stopped(self, candidate: Candidate) -> Stopped | None:
         """Return why a program has no verdict yet: it, or its task's checker, has used up its time slice."""
-        checker = self._checking.stopped.get(key_of_checker(candidate))
-        return self._answering.stopped.get(candidate) or checker
+        for one in dict.fromkeys((candidate, self._officially.get(candidate, candidate))):
+            checker = self._checking.stopped.get(key_of_checker(one))
+            if (stopped := self._answering.stopped.get(one) or checker) is not None:
+                return stopped
+        return None
 
     def _cases(self, qid: str) -> Cases:
         cases = self._tasks[qid].cases
@@ -135,8 +155,10 @@ class Inputs:
 
     def _wanted(self, candidate: Candidate, seconds: float) -> Wanted:
         function, source = self._cases(candidate.qid).function, candidate.source
-        if self._words.prelude:
-            source = f"{self._words.prelude}\n{source}"
+        if self._words.prelude and not candidate.is_whole:
+            # Python wants these first.
+            first = "\n".join(_FUTURE.findall(source))
+            source = f"{first}\n{self._words.prelude}\n{_FUTURE.sub('', source)}"
         if function and "class Solution" in source:
             source += f"\n\n{function} = Solution().{function}\n"
         return Wanted(candidate, self._tasks[candidate.qid], source, self._calls(candidate.qid), function, seconds)

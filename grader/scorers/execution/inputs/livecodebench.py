@@ -1,0 +1,96 @@
+"""Programs that read standard input, as LiveCodeBench runs them (`testing_util.py` at 28fef95, `grade_stdio`).
+
+It makes a function of the program, outside of which only imports remain, and calls it with a substitute of
+`sys.stdin`. So `global`, `open(0)`, `for line in sys.stdin`, a second `sys.stdin.buffer.readline()`,
+`sys.stdout.buffer`, and threads that end after the function do not work there as in a script.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from grader.scorers.execution.extraction import parse
+
+_HEAD = """
+__name__ = "tmp_sol"
+del __file__
+def _guard():
+    import builtins, os, sys
+    builtins.quit = builtins.help = None
+    for name in (
+        "kill system putenv remove removedirs rmdir fchdir setuid fork forkpty killpg rename renames truncate replace "
+        "unlink fchmod fchown chmod chown chroot lchflags lchmod lchown getcwd chdir"
+    ).split():
+        setattr(os, name, None)
+    for name in ("ipdb", "joblib", "resource", "psutil", "tkinter"):
+        sys.modules[name] = None
+_guard()
+"""
+_TAIL = """
+def _as_livecodebench(function):
+    import builtins, io, os, sys
+    text = sys.stdin.read()
+    lines = iter(text.split("\\n"))
+    class Buffer:
+        def read(self, *args):
+            return text.encode(errors="surrogateescape")
+        def readline(self, *args):
+            return self.read().split(b"\\n")[0] + b"\\n"
+    class Stdin:
+        def __init__(self):
+            self._stringio, self.buffer = io.StringIO(text), Buffer()
+        def read(self, *args):
+            return text
+        def readline(self, *args):
+            return self._stringio.readline(*args)
+        def readlines(self, *args):
+            return text.split("\\n")
+        def __getattr__(self, name):
+            return getattr(self._stringio, name)
+    # This is what a program has as `stdin`, by `from sys import *`.
+    sys.stdin.read, sys.stdin.readlines = (lambda *args: text), (lambda *args: text.split("\\n"))
+    sys.stdin.readline = lambda *args: next(lines)
+    sys.stdin, sys.stdout = Stdin(), io.StringIO()
+    printed, write, leave, output = sys.stdout, os.write, os._exit, os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    builtins.open = lambda *args, **kwargs: io.StringIO(text)
+    for module, name in (("subprocess", "Popen"), ("shutil", "rmtree"), ("shutil", "move"), ("shutil", "chown")):
+        if module in sys.modules:
+            setattr(sys.modules[module], name, None)
+    try:
+        function()
+    except SystemExit:
+        pass
+    data = memoryview(printed.getvalue().encode(errors="replace"))
+    while data:
+        data = data[write(output, data) :]
+    leave(0)
+_as_livecodebench(wrapped_function)
+"""
+_MAIN = "__name__ == '__main__'"
+
+
+def as_function(source: str, prelude: str) -> str:
+    """Return a script that does with its standard input what LiveCodeBench does with a program.
+
+    A program that is not Python stays as it is.
+    """
+    tree = parse(source)
+    if tree is None:
+        return source
+    try:
+        body = tree.body
+        if body and isinstance(body[-1], ast.If) and ast.unparse(body[-1].test) == _MAIN:
+            body = [*body[:-1], *body[-1].body]
+        imports: list[ast.stmt] = [node for node in body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        (function,) = ast.parse("def wrapped_function(): pass").body
+        assert isinstance(function, ast.FunctionDef)
+        function.body = [node for node in body if node not in imports]
+        parts = [ast.unparse(ast.Module(imports, type_ignores=[])), ast.unparse(function)]
+    except (RecursionError, ValueError) as error:
+        return f"raise RuntimeError({str(error)!r})"
+    # It looks for this class at the top level, where only imports are.
+    class_ = "Solution()" if "class Solution" in parts[1] else ""
+    return "\n".join([_HEAD, prelude, *parts, class_, _TAIL])
