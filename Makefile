@@ -140,6 +140,7 @@ CONFORMANCE_FILES := $(filter nvidia-livecodebench==% verl==%,$(PEERS_FILES))
 	@touch $@
 
 conformance: $(VENV)/.ready .venv-conformance/.ready sandbox ## Run the conformance suite under six graders, twice, and write conformance/results.md (needs bubblewrap; a quarter of an hour)
+	$(BIN)/python -m conformance.readers
 	$(BIN)/python -m conformance.run --workers $(WORKERS)
 
 soak: $(VENV)/.dev sandbox ## Send 200,000 programs through one pool from eight threads and watch its memory (PROGRAMS=n for fewer)
