@@ -63,7 +63,7 @@ def prepared(report: Report, file: PredictionFile, options: Options) -> grading.
 def grade_again(
     first: Report, file: PredictionFile, keys: Collection[Key], options: Options, observer: Observer
 ) -> Again:
-    """Grade samples of a run again, without cached verdicts. Raises GradeError."""
+    """Grade samples of a run again, without cached verdicts; every program is executed. Raises GradeError."""
     chosen: dict[str, list[int]] = {}
     for qid, sample in keys:
         chosen.setdefault(qid, []).append(sample)
@@ -73,7 +73,7 @@ def grade_again(
     records = [_with(record, chosen[record.qid]) for record in file.records if record.qid in chosen]
     again = msgspec.structs.replace(
         options, cache=False, k=(), limit=None, since="", until="", ids=tuple(dict.fromkeys(qid for qid, _ in keys)),
-        missing="wrong", score_only=False, executor="local", ray_address=None,
+        missing="wrong", score_only=False, executor="local", ray_address=None, official="execute",
     )  # fmt: skip
     report = grading.grade(msgspec.structs.replace(file, records=records), again, observer).report
     before = {key_of(sample): sample for sample in first.samples}

@@ -11,7 +11,7 @@ from grader.results import READINGS
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from grader.results import CanaryProvenance, Report, SelftestProvenance
+    from grader.results import CanaryProvenance, OfficialProvenance, Report, SelftestProvenance
     from grader.results.provenance import LimitsTrial, Sensitivity
 
 OTHER_PYTHON = "†"
@@ -32,6 +32,8 @@ def made_with(report: Report) -> dict[str, Any]:
         sandbox = found.pop("sandbox")
         if (ran := report.provenance.sandbox) is not None and ran.canaries is not None:
             sandbox["canaries"] = canaries_in_words(ran.canaries)
+        if ran is not None and ran.official is not None:
+            sandbox["official"] = official_in_words(ran.official)
         found |= {"sandbox": sandbox.pop("backend")} | {f"sandbox_{name}": value for name, value in sandbox.items()}
     if report.provenance.selftest is not None:
         found["selftest"] = in_words(report.provenance.selftest)
@@ -58,6 +60,20 @@ def notes(report: Report) -> list[str]:
     if (tried := report.provenance.sensitivity) is not None:
         found.append(sensitivity_in_words(report, tried))
     return [*report.notes, *found, *([] if tested is None else [in_words(tested)])]
+
+
+def official_in_words(found: OfficialProvenance) -> str:
+    """Return a sentence on how the official outcomes of programs with tests were found; empty if there are none."""
+    every = found.executed + found.derived
+    if not every:
+        return ""
+    if not found.derived and not found.audited:
+        return f"all {every:,} outcomes executed"
+    differed = f"{found.different:,} of them differed" if found.different else "none of them differed"
+    return (
+        f"{found.executed:,} outcomes executed, {found.derived:,} derived from recorded answers; "
+        f"{found.audited:,} of those executed were also derived, and {differed}"
+    )
 
 
 def canaries_in_words(canaries: CanaryProvenance) -> str:

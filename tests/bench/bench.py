@@ -116,7 +116,7 @@ def _graded(
     tasks = {attempt.task.id: attempt.task for attempt in attempts}
     with Spool() as spool:
         settler = Settler(Local(backend, supervisors, VerdictCache(None), limits), Silent())
-        graded = execution.Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler)
+        graded = execution.Phases(Confirmation(tasks, settler, spool, limits), words, limits, settler, derives=True)
         samples = graded.all(attempts)
     return sum(sample.executed is None or bool(sample.apart.completion.lost) for sample in samples)
 

@@ -26,16 +26,19 @@ from hostile import bending, exhausting, forging, leaking, outside, sources, stu
 
 from grader import cli
 from grader.scorers.execution import deriving
+from grader.scorers.execution.extraction import extract_plain, parse
+from grader.scorers.execution.mutations import mutants
 from grader.scorers.execution.tameness import tame
 from tests.golden.corpora import CORPORA, SHARED, Corpus, sample
 
+MUTANTS = 8
 HOSTILE = (bending, exhausting, forging, leaking, outside, sources, stubborn, tampering)
 
 
 def _written(folder: Path, tasks: list[dict[str, Any]], texts: list[list[str]], *options: str) -> list[str]:
     """Write tasks and their predictions; return the options that grade them."""
     names = [f"t{number}" for number in range(len(tasks))]
-    lines = [json.dumps({"qid": name} | task) + "\n" for name, task in zip(names, tasks, strict=True)]
+    lines = [json.dumps(task | {"qid": name}) + "\n" for name, task in zip(names, tasks, strict=True)]
     (folder / "tasks.jsonl").write_text("".join(lines))
     records = [{"qid": name, "predictions": answers} for name, answers in zip(names, texts, strict=True)]
     (folder / "predictions.json").write_text(json.dumps(records))
@@ -77,6 +80,22 @@ def _hostile(folder: Path) -> list[str]:
     return _written(folder, rows, texts, "--timeout", "0.6", "--memory", "512m")
 
 
+def _mutants(source: Path, folder: Path) -> list[str]:
+    """Write wrong programs of many kinds: mutants of what real programs are."""
+    (file,) = (one for one in source.glob("*.json") if not one.stem.endswith("expected"))
+    tasks = {one["qid"]: one for one in _lines(source / "tasks.jsonl")}
+    records = json.loads(file.read_text(encoding="utf-8"))
+    texts = [[_fenced(one.source) for one in mutants(_code(record["predictions"]), MUTANTS)] for record in records]
+    kept = [(tasks[record["qid"]], made) for record, made in zip(records, texts, strict=True) if made]
+    return _written(folder, [task for task, _ in kept], [made for _, made in kept])
+
+
+def _code(predictions: list[str]) -> str:
+    """Return the first program of a task that is valid Python, without its fence."""
+    found = (extract_plain(text, ()) for text in predictions)
+    return next((source for source in found if parse(source) is not None), "")
+
+
 def _distinct(source: Path, folder: Path) -> list[str]:
     variations.write(source, 20, folder)
     return ["--data", str(folder / "tasks.jsonl"), "--protocol", "v1", "-k", "1"]
@@ -90,6 +109,7 @@ _OF_CODE = ("humaneval", "mbpp", "attacks", "honest")
 EVERY = [
     *(corpus for corpus in CORPORA if any(word in corpus.name for word in _OF_CODE)),
     sample("mbpp", "tasks.jsonl"),
+    Corpus(name="humaneval-mutants", write=partial(_mutants, SHARED / "humaneval")),
     Corpus(name="humaneval-3280-distinct", write=partial(_distinct, SHARED / "humaneval")),
     *(
         Corpus(name=f"{name}{'' if solved else '-without-a-reference'}", write=partial(write, solved), shared=False)

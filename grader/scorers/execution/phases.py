@@ -124,7 +124,7 @@ class Phases:
         settler: Settler,
         inputs: Inputs | None = None,
         *,
-        derives: bool = True,
+        derives: bool = False,
     ) -> None:
         """`inputs` judges the programs of tasks that have inputs, and no tests.
 

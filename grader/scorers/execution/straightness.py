@@ -64,8 +64,8 @@ def _is_straight(node: ast.AST) -> bool:  # noqa: PLR0911 - a table
             return known and all(alias.name not in {"*", "random"} for alias in names)
         case ast.FunctionDef(name=name) | ast.Name(id=name):
             return not name.startswith("__") and not getattr(node, "decorator_list", ())
-        case ast.Attribute(attr=name):
-            return not name.startswith(("_", "cache_")) and name != "random"
+        case ast.Attribute(attr=name, ctx=context):
+            return isinstance(context, ast.Load) and not name.startswith(("_", "cache_")) and name != "random"
         case ast.Compare(ops=ops):
             is_asked = any(isinstance(operator, (ast.Is, ast.IsNot)) for operator in ops)
             return not is_asked or (len(ops) == 1 and any(map(is_single, (node.left, *node.comparators))))

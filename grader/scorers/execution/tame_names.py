@@ -87,8 +87,9 @@ RESULTS_OF_SETS = frozenset(("union", "intersection", "difference", "symmetric_d
 TABLE_METHODS = frozenset(("count", "get", "index", "items", "keys", "values"))
 """Methods that only read."""
 QUESTIONS_TO_SETS = frozenset(("len", "bool", "any", "all"))
-ORDERED_BY_VALUE = frozenset(("sorted", "min", "max", "sum"))
-"""Functions for which the order of a set does not matter, if its items have an order of their own."""
+ORDERED_BY_VALUE = frozenset(("sorted", "sum"))
+"""Functions for which the order of a set does not matter, if its items have an order of their own. If some have none,
+they raise, whatever the order; `min` and `max` raise or not, because they do not compare all neighbours."""
 
 CATCHABLE = frozenset((
     "ArithmeticError", "AssertionError", "AttributeError", "IndexError", "KeyError", "LookupError", "OverflowError",

@@ -120,9 +120,8 @@ class _Reader:
         """Name -> module, or module and the name in it."""
         for name, full in _imports(nodes):
             _require(self._imported.setdefault(name, full) == full)
-        self._has_floats = any(map(_may_be_float, nodes)) or not {"math", "statistics"}.isdisjoint(
-            name.partition(".")[0] for name in self._imported.values()
-        )
+        modules = {name.partition(".")[0] for name in self._imported.values()}
+        self._has_floats = any(map(_may_be_float, nodes)) or not modules.isdisjoint({"math", "operator", "statistics"})
         self._catches = any(isinstance(node, ast.Try) for node in nodes)
         self._sorts_sets = False
         self._scopes: list[_Scope] = []
@@ -272,6 +271,7 @@ class _Reader:
             _require(self._depth and self._library(called) in DECORATORS)
             if isinstance(decorator, ast.Call):
                 self._expect(_DATA, *decorator.args, *(keyword.value for keyword in decorator.keywords))
+        _require(not getattr(node, "type_params", None))
         if node.returns is not None:
             self._annotation(node.returns)
         self._inside(node.args, node.body)
@@ -293,10 +293,24 @@ class _Reader:
         self._scopes.pop()
 
     def _annotation(self, node: ast.expr) -> None:
-        kinds = (
-            ast.Name, ast.Subscript, ast.Attribute, ast.Tuple, ast.List, ast.Constant, ast.BinOp, ast.BitOr, ast.Load
-        )  # fmt: skip
-        _require(all(isinstance(part, kinds) and not _is_private(part) for part in ast.walk(node)))
+        """Require that an annotation names types only. It is computed when its function is defined."""
+        match node:
+            case ast.Constant():
+                pass
+            case ast.Name(id=name):
+                _require(name not in self._variables | self._functions and not name.startswith("__"))
+                full = self._imported.get(name, "")
+                _require(not full or full.startswith(("typing.", "collections.")))
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+                _require(self._imported.get(name) in {"typing", "collections"} and not attribute.startswith("_"))
+            case ast.Subscript(value=kind, slice=parts) | ast.BinOp(left=kind, right=parts, op=ast.BitOr()):
+                self._annotation(kind)
+                self._annotation(parts)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                for item in items:
+                    self._annotation(item)
+            case _:
+                raise _WildError
 
     def _assignment(self, targets: Sequence[ast.expr], value: ast.expr) -> None:
         if isinstance(value, ast.Lambda):
@@ -621,10 +635,6 @@ def _is_plain_format(text: object) -> bool:
     return all(not re.search(r"[.\[]", name) and _is_plain_format(spec) for name, spec in fields)
 
 
-def _is_private(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr.startswith("_")
-
-
 def _may_be_float(node: ast.AST) -> bool:
     """Whether a value may become a float here. Without any, there is no NaN."""
     match node:
@@ -632,8 +642,8 @@ def _may_be_float(node: ast.AST) -> bool:
             return isinstance(value, float)
         case ast.Div():
             return True
-        case ast.BinOp(op=ast.Pow(), right=right):
-            return not (isinstance(right, ast.Constant) and isinstance(right.value, int))
+        case ast.BinOp(op=ast.Pow(), right=power) | ast.AugAssign(op=ast.Pow(), value=power):
+            return not (isinstance(power, ast.Constant) and isinstance(power.value, int))
         case ast.Name(id=name):
             return name in {"float", "pow"}
     return False

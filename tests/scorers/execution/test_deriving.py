@@ -220,6 +220,7 @@ def test_one_difference_is_an_error_and_all_are_executed(tmp_path: Path, monkeyp
         ("class A:\n    pass\nassert f(1)\n", None),
         ("assert f.__doc__\n", None),
         ("f.cache_clear()\n", None),
+        ("import math\nmath.pi = 3\nassert f(1)\n", None),
         ("def check(g):\n    yield g(1)\n", None),
         ("assert eval('f(1)')\n", None),
         ("def f(x):\n    return x\n", {"f"}),

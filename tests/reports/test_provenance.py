@@ -1,0 +1,29 @@
+"""A report says in words how its official outcomes were found."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.reports.provenance import official_in_words
+from grader.results import OfficialProvenance
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (OfficialProvenance(), ""),
+        (OfficialProvenance(executed=1200), "all 1,200 outcomes executed"),
+        (
+            OfficialProvenance(executed=180, derived=1451, audited=73),
+            "180 outcomes executed, 1,451 derived from recorded answers; 73 of those executed were also derived, and "
+            "none of them differed",
+        ),
+        (
+            OfficialProvenance(executed=48, audited=20, different=2),
+            "48 outcomes executed, 0 derived from recorded answers; 20 of those executed were also derived, and 2 of "
+            "them differed",
+        ),
+    ],
+)
+def test_the_ways_of_official_outcomes_are_counted_in_words(found: OfficialProvenance, words: str) -> None:
+    assert official_in_words(found) == words
