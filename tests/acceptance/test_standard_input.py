@@ -214,3 +214,17 @@ def test_memory_by_task_and_a_limit_of_wall_time(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (path,) = set(tmp_path.glob("p_part-*_results.json")) - {path}
     assert [s["careful"]["outcome"] for s in json.loads(path.read_text())["samples"]] == ["timeout", "passed"]
+
+
+def test_a_slow_program_that_was_wrong_is_asked_nothing_more(tmp_path: Path) -> None:
+    row = SUMS | {"inputs": [f"{n}\n1\n" for n in range(12)], "outputs": [str(n + 1) for n in range(12)]}
+    slow = f"import time\nend = time.process_time() + 0.2\nwhile time.process_time() < end:\n    pass\n{SUM}"
+    programs = [slow, slow.replace("print(", "print(1 + "), SUM.replace("print(", "print(1 + ")]
+    done, samples = graded(tmp_path, [row], {"7": programs})
+    assert done.returncode == 0, done.stderr
+    assert [s["careful"]["outcome"] for s in samples] == ["passed", "failed", "failed"]
+    detail = "input 1 of 12: the answer is `2`, expected `1`"
+    assert [s[reading]["detail"] for s in samples[1:] for reading in ("official", "careful")] == [detail] * 4
+    assert [s["calls"]["same"] for s in samples] == [12, 0, 0]
+    # All twelve inputs would take 2.4 s.
+    assert samples[0]["seconds"] > 2.2 > samples[1]["seconds"]

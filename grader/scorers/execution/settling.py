@@ -105,15 +105,18 @@ class Settler:
         *,
         arriving: Arriving | None = None,
         passed: int = 0,
+        keeps_stopped: bool = False,
     ) -> dict[str, str]:
         """Run every item's job; return key -> error for jobs without a result.
 
         `items` are pairs of a key and the input of `job`, which creates the job when it is needed. `take` gets each
         key's result once, and returns whether it is a success.
         `arriving` yields the keys whose jobs may run now. When it ends, the others are left. `passed`: the number of
-        further items of the phase, known to be successes.
+        further items of the phase, known to be successes. `keeps_stopped`: whether the cache also gets results of
+        programs that have used up their time slice.
         """
         one = _Phase(phase, items, take, arriving, passed)
+        one.keeps_stopped = keeps_stopped
         self._begin(one)
         self._take_kept(one)
         if one.todo:
@@ -191,7 +194,7 @@ class Settler:
     def _settled(self, one: _Phase[Any], verdict: Verdict) -> None:
         seen = None if verdict.answer is None else self._take(one, verdict.key, verdict.answer)
         if verdict.answer is not None and seen is not None:
-            if _length(verdict.answer) <= MAX_CACHED_CHARACTERS and seen.lane is None:
+            if _length(verdict.answer) <= MAX_CACHED_CHARACTERS and (seen.lane is None or one.keeps_stopped):
                 self._executor.keep(verdict.key, verdict.answer)
         else:
             one.lost[verdict.key] = verdict.reason or "the supervisor's answer could not be understood"
@@ -234,6 +237,8 @@ class Settler:
 
 class _Phase(Generic[Item]):
     """A phase: its jobs without a result, and its progress."""
+
+    keeps_stopped = False
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from grader.scorers.execution import jobs
 from grader.scorers.execution.candidate import Stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from grade_sandbox.jobs import Job
 
@@ -32,6 +32,8 @@ class Wanted(NamedTuple):
     function: str
     seconds: float
     """CPU time for each."""
+    first_seconds: float
+    """CPU time for all together, after which a program that has answered wrongly is asked nothing more."""
 
 
 class Answering:
@@ -45,38 +47,55 @@ class Answering:
         """Programs that have used up their time slice."""
         self._keys: dict[Candidate, list[str]] = {}
 
-    def run(self, phase: str, wanted: Iterable[Wanted]) -> None:
-        """Run these programs. A supervisor that was busy with one for a minute leaves the rest to another job."""
+    def run(self, phase: str, wanted: Iterable[Wanted], is_decided: Callable[[Candidate], bool] | None = None) -> None:
+        """Run these programs. A supervisor that was busy with one for a minute leaves the rest to another job.
+
+        `is_decided` says of a slow program whether its answers so far suffice; then it is asked nothing more.
+        """
         open_ = list(wanted)
+        if is_decided is not None and not self._limits.slice_seconds:
+            open_ = self._run(phase, open_, is_decided)
         while open_:
             open_ = self._run(phase, open_)
 
-    def _run(self, phase: str, wanted: list[Wanted]) -> list[Wanted]:
-        """Run programs, and return those that are not through with their inputs."""
+    def _run(
+        self, phase: str, wanted: list[Wanted], is_decided: Callable[[Candidate], bool] | None = None
+    ) -> list[Wanted]:
+        """Run programs, slow ones only at first with `is_decided`; return those that are not through."""
         counts: dict[str, int] = {}
         stopped: dict[str, Stopped] = {}
+
+        def job(one: Wanted) -> Job:
+            made = self._job(one)
+            return {**made, "slice": one.first_seconds} if is_decided is not None else made
 
         def take(key: str, executed: Executed) -> bool:
             answers = executed.answer
             if answers is not None and executed.lane is not None:
                 stopped[key] = Stopped(lane=executed.lane, answered=len(answers.replies))
-            elif answers is not None:
+            if answers is not None and (executed.lane is None or is_decided is not None):
                 self._spool.put(key, answers)
-                counts[key] = 0 if _has_ended(answers) else len(answers.replies)
+                counts[key] = 0 if executed.lane is None and _has_ended(answers) else len(answers.replies)
             return False
 
-        items = [(self._settler.key(self._job(one)), one) for one in wanted]
-        lost = self._settler.settle(phase, items, self._job, take)
+        items = [(self._settler.key(job(one)), one) for one in wanted]
+        lost = self._settler.settle(phase, items, job, take, keeps_stopped=is_decided is not None)
         rest = []
         for key, one in items:
-            if key in stopped:
+            if key in stopped and is_decided is None:
                 self.stopped[one.candidate] = stopped[key]
                 continue
             if key not in counts:
                 self.lost[one.candidate] = lost.get(key, "it was not run")
                 continue
             self._keys.setdefault(one.candidate, []).append(key)
-            if 0 < counts[key] < len(one.calls):
+            if key in stopped and is_decided is not None and not is_decided(one.candidate):
+                # The calls of a function belong to one process; runs of a script do not.
+                is_whole = bool(one.function) or not counts[key]
+                if is_whole:
+                    self._keys.pop(one.candidate)
+                rest.append(one if is_whole else one._replace(calls=one.calls[counts[key] :]))
+            elif key not in stopped and 0 < counts[key] < len(one.calls):
                 rest.append(one._replace(calls=one.calls[counts[key] :]))
         return rest
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from grader.results import Calls, FirstDifference, Outcome, Reading
+from grader.sandbox.answer import LANES
 from grader.scorers.execution.inputs.values import Raised, answered
 from grader.scorers.execution.reading import failure, unscored
 
@@ -127,6 +128,9 @@ def _filled(found: list[Given], parts: Sequence[Answers], count: int, seconds: f
     """Return the answers, with reasons for those that are missing at the end."""
     if len(found) == count:
         return found
+    if parts and parts[-1].evidence.stopped in LANES:
+        late = Given(None, Outcome.FAILED, "not asked, because the program is slow, and wrong before")
+        return found + [late] * (count - len(found))
     if not (found and found[0].value is None and found[0].why):
         evidence = parts[-1].evidence
         is_late = evidence.stopped == "cpu" and not evidence.oom

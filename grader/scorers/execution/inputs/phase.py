@@ -35,6 +35,9 @@ EVALPLUS = "evalplus"
 _FUTURE = re.compile("^from __future__ import .*$", re.MULTILINE)
 REFERENCE_SECONDS = 30.0
 """CPU time of a reference solution for each input."""
+FIRST_SECONDS, TIMES_REFERENCE = 1.0, 2.0
+"""CPU time for all inputs, or so many times that of the reference solution if this is more: a program that has answered
+wrongly is then asked nothing more."""
 
 
 class _Expected(NamedTuple):
@@ -117,7 +120,7 @@ class Inputs:
             raise InputError([f"task {quoted(qid)}: its reference solution {why}" for qid, why in problems.items()])
         seconds = {qid: self._seconds(qid) for qid in by_task}
         wanted = (self._wanted(one, seconds[one.qid]) for every in by_task.values() for one in every)
-        self._answering.run("running programs", wanted)
+        self._answering.run("running programs", wanted, self._is_decided)
         self._check([one for qid, every in by_task.items() if self._cases(qid).checker for one in every], seconds)
         made: dict[Candidate, Judged] = {}
         for qid, every in by_task.items():
@@ -161,7 +164,9 @@ class Inputs:
             source = f"{first}\n{self._words.prelude}\n{_FUTURE.sub('', source)}"
         if function and "class Solution" in source:
             source += f"\n\n{function} = Solution().{function}\n"
-        return Wanted(candidate, self._tasks[candidate.qid], source, self._calls(candidate.qid), function, seconds)
+        most = max(FIRST_SECONDS, TIMES_REFERENCE * self._reference_seconds(candidate.qid))
+        task, calls = self._tasks[candidate.qid], self._calls(candidate.qid)
+        return Wanted(candidate, task, source, calls, function, seconds, most)
 
     # --- references ---
 
@@ -187,10 +192,12 @@ class Inputs:
 
     def _seconds(self, qid: str) -> float:
         own = self._tasks[qid].seconds or self._limits.cpu_seconds
+        return max(own, min(MOST_SECONDS, self._words.times_reference * self._reference_seconds(qid)))
+
+    def _reference_seconds(self, qid: str) -> float:
         if qid not in self._references.candidates:
-            return own
-        used = sum(part.evidence.cpu for part in self._references.parts(qid))
-        return max(own, min(MOST_SECONDS, self._words.times_reference * used))
+            return 0.0
+        return sum(part.evidence.cpu for part in self._references.parts(qid))
 
     # --- judging ---
 
@@ -230,8 +237,19 @@ class Inputs:
             if one not in self._answering.lost and one not in self._answering.stopped:
                 given = self._given(one.qid, self._answering.answers(one), {}, seconds[one.qid])
                 name, source, texts = runs_of_checker(one, self._cases(one.qid), given)
-                wanted.append(Wanted(name, self._tasks[one.qid], source, texts, "", self._limits.cpu_seconds))
+                limit = self._limits.cpu_seconds
+                wanted.append(Wanted(name, self._tasks[one.qid], source, texts, "", limit, limit))
         self._checking.run("running checkers", [one for one in wanted if one.calls])
+
+    def _is_decided(self, candidate: Candidate) -> bool:
+        """Whether a program's answers so far are wrong in both readings, so that further ones change no verdict."""
+        cases, expected = self._cases(candidate.qid), self._expected(candidate.qid)
+        if cases.checker:
+            return False
+        parts = self._answering.answers(candidate)
+        count = sum(len(part.replies) for part in parts)
+        given = self._given(candidate.qid, parts, expected.replies, self._seconds(candidate.qid))
+        return all(False in right[:count] for right in self._right(candidate, cases, expected, given))
 
     def _right(self, candidate: Candidate, cases: Cases, known: _Expected, given: Sequence[Given]) -> list[list[bool]]:
         """Return for each reading whether the answers are right; raises CheckerError."""

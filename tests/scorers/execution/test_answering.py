@@ -1,0 +1,88 @@
+"""Slow programs run a first time for a while; what they answered decides whether they are asked more."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from grader.sandbox.answer import Answers, Evidence, Executed
+from grader.sandbox.interface import Limits
+from grader.scorers.execution.assembly import read_signature
+from grader.scorers.execution.candidate import Candidate
+from grader.scorers.execution.inputs.answering import Answering, Wanted
+from grader.scorers.execution.spool import Spool
+from grader.scorers.execution.tasks import CodeTask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class Settled:
+    """A settler whose program answers two calls before its time slice ends, and otherwise all."""
+
+    def __init__(self) -> None:
+        self.ran: list[dict[str, Any]] = []
+
+    def key(self, job: dict[str, Any]) -> str:
+        return json.dumps(job, sort_keys=True)
+
+    def settle(
+        self,
+        phase: str,
+        items: Iterable[tuple[str, Wanted]],
+        job: Callable[[Wanted], dict[str, Any]],
+        take: Callable[[str, Executed], bool],
+        *,
+        keeps_stopped: bool,
+    ) -> dict[str, str]:
+        for key, wanted in items:
+            one = job(wanted)
+            self.ran.append(one)
+            count = 2 if "slice" in one else len(one["answer"]["calls"])
+            evidence = {"stopped": "slice" if "slice" in one else None}
+            answers = Answers(
+                evidence=msgspec.convert(EVIDENCE | evidence, Evidence),
+                hello="{}",
+                replies=[f"reply to {call}" for call in one["answer"]["calls"][:count]],
+            )
+            take(key, Executed(answer=answers))
+        return {}
+
+
+EVIDENCE = {"status": None, "cpu": 0.0, "wall": 0.0, "waited": 0.0, "oom": False}
+TASK = CodeTask(id="q", signature_text="", tests="", signature=read_signature(""))
+CALLS = ("a", "b", "c", "d")
+ONE = Candidate(qid="q", source="")
+
+
+@pytest.mark.parametrize(
+    ("function", "is_decided", "asked"),
+    [
+        pytest.param("", True, ["abcd"], id="a script that was wrong"),
+        pytest.param("", False, ["abcd", "cd"], id="a script that was not"),
+        pytest.param("f", True, ["abcd"], id="a function that was wrong"),
+        # Its calls belong to one process.
+        pytest.param("f", False, ["abcd", "abcd"], id="a function that was not"),
+    ],
+)
+def test_what_a_slow_program_is_asked(function: str, is_decided: bool, asked: list[str]) -> None:
+    settler = Settled()
+    with Spool() as spool:
+        answering = Answering(settler, spool, Limits())  # type: ignore[arg-type]
+        wanted = Wanted(ONE, TASK, "", CALLS, function, seconds=1.0, first_seconds=0.5)
+        answering.run("running programs", [wanted], lambda _: is_decided)
+        replies = [reply for part in answering.answers(ONE) for reply in part.replies]
+    assert ["".join(one["answer"]["calls"]) for one in settler.ran] == asked
+    assert replies == [f"reply to {call}" for call in (CALLS[:2] if is_decided else CALLS)]
+    assert answering.stopped == {}
+
+
+def test_in_a_pool_a_program_that_has_used_its_slice_is_stopped() -> None:
+    with Spool() as spool:
+        answering = Answering(Settled(), spool, Limits(slice_seconds=0.1))  # type: ignore[arg-type]
+        answering.run("running programs", [Wanted(ONE, TASK, "", CALLS, "", 1.0, 0.5)], lambda _: True)
+        assert answering.stopped[ONE].answered == 2
+        assert answering.answers(ONE) == []
