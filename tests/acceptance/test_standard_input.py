@@ -61,6 +61,8 @@ HONEST = {
     "leaves a thread": (
         f"import threading, time\nthreading.Thread(target=time.sleep, args=[9], daemon=True).start()\n{SUM}"
     ),
+    "closes its output": f"import sys\n{SUM}sys.stdout.close()",
+    "has no output any more": f"import sys\n{SUM}sys.stdout.flush()\nsys.stdout = None",
     "other blanks": "print(' ', int(input()) + int(input()), ' \\n\\n')",
     "equal decimals": "print(f'{int(input()) + int(input())}.00')",
     "finds nothing of the run before": (
@@ -83,6 +85,7 @@ WRONG = {
     "endless": ("timeout", "while True:\n    pass"),
     "asleep": ("timeout", "import time\ntime.sleep(1000)"),
     "huge output": ("failed", "while True:\n    print('x' * 1000)"),
+    "huge output of unprintable characters": ("failed", "while True:\n    print('\\0' * 1000)"),
     "huge memory": ("out_of_memory", "held = []\nwhile True:\n    held.append(bytearray(1 << 20))"),
     "kills its starter": ("crashed", f"{SUM}import os\nos.kill(os.getppid(), 9)"),
     "stops its starter": ("timeout", f"{SUM}import os\nos.kill(os.getppid(), 19)"),
@@ -163,6 +166,7 @@ def test_a_checker_accepts_other_right_outputs_and_one_that_raises_leaves_the_sa
     assert done.returncode == 0, done.stderr
     for reading in ("official", "careful"):
         assert [s[reading]["outcome"] for s in samples] == ["passed", "failed", "unscored", "error"]
+    assert samples[1]["careful"]["detail"] == "input 2 of 2: the checker rejects the answer `2 2`"
     why = "task halves: the checker fails with the output for input 1: ValueError: boom"
     assert samples[2]["careful"]["detail"] == why
     assert "(the checker in the data failed)" in done.stderr

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
-MAX_PRINTED = 4 << 20
-"""Bytes of the output of one run; what is beyond is cut."""
+MAX_PRINTED = 4_000_000
+"""Bytes of the output of one run; what is beyond is cut. In JSON, they take six times as many at most."""
 MAX_SHOWN = 2000
 """Bytes at the end of the standard error of one run, of which the last line is reported."""
 STACK_BYTES = 120 << 20
@@ -159,10 +159,16 @@ def _execute(code: "types.CodeType", main: "types.ModuleType") -> int:
     except BaseException:
         status = 1
         traceback.print_exc(limit=-8)
-    ends = threading._shutdown, atexit._run_exitfuncs, sys.stdout.flush, sys.__stdout__.flush  # type: ignore[attr-defined, union-attr]
+    ends = threading._shutdown, atexit._run_exitfuncs, lambda: _flush("stdout"), lambda: _flush("__stdout__")  # type: ignore[attr-defined]
     for end in ends:
         try:
             end()
         except BaseException:
             status = status or 1
     return status
+
+
+def _flush(name: str) -> None:
+    stream = getattr(sys, name, None)
+    if stream is not None and not getattr(stream, "closed", False):
+        stream.flush()

@@ -58,7 +58,9 @@ def checked(
 
 def _verdict(said: Given, number: int) -> bool:
     if said.outcome is not Outcome.PASSED or said.value not in ("true", "false"):
-        raise CheckerError(f"the checker fails with the output for input {number}: {said.why or 'it says nothing'}")
+        raise CheckerError(
+            f"the checker fails with the output for input {number}: {said.why or 'it ended without a verdict'}"
+        )
     return bool(said.value == "true")
 
 

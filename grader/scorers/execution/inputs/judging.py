@@ -144,7 +144,7 @@ def judged(
     cases: Cases, expected: Sequence[Any], given: Sequence[Given], right: Sequence[Sequence[bool]], words: Texts
 ) -> Judged:
     """Return both readings. `right`: for each reading, whether the answers are right."""
-    official, careful = (_reading(expected, given, part) for part in right)
+    official, careful = (_reading(cases, expected, given, part) for part in right)
     wrong = [number for number, is_right in enumerate(right[1]) if not is_right]
     calls = Calls(n=len(given), same=len(given) - len(wrong))
     if wrong:
@@ -161,14 +161,19 @@ def judged(
     )
 
 
-def _reading(expected: Sequence[Any], given: Sequence[Given], right: Sequence[bool]) -> Reading:
+def _reading(cases: Cases, expected: Sequence[Any], given: Sequence[Given], right: Sequence[bool]) -> Reading:
     """Return the reading of a program that ends with its first wrong answer."""
     number = next((number for number, is_right in enumerate(right) if not is_right), None)
     if number is None:
         return PASSED
     one = given[number]
     outcome = Outcome.FAILED if one.outcome is Outcome.PASSED else one.outcome
-    why = one.why if one.outcome is not Outcome.PASSED else difference(shown(expected[number]), shown(one.value))
+    if one.outcome is not Outcome.PASSED:
+        why = one.why
+    elif cases.checker:
+        why = f"the checker rejects the answer {_short(shown(one.value))}"
+    else:
+        why = difference(shown(expected[number]), shown(one.value))
     return Reading(outcome=outcome, credit=0, detail=f"input {number + 1} of {len(given)}: {why}", rule=RULE)
 
 
