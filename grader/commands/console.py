@@ -42,12 +42,12 @@ def write(text: str) -> None:
         _discard(sys.stderr)
 
 
-def show_table(render: Callable[..., str], *, least: int) -> None:
-    """Print a table: as wide as the terminal, at least `least` columns, and in colour on a terminal.
+def show_table(render: Callable[..., str]) -> None:
+    """Print a table as wide as the terminal, and in colour on a terminal.
 
     `render` takes `width` and `colour`.
     """
-    width = max(least, shutil.get_terminal_size((100, 24)).columns)
+    width = shutil.get_terminal_size((100, 24)).columns
     write(render(width=width, colour=sys.stderr.isatty()).rstrip("\n"))
 
 

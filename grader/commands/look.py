@@ -44,8 +44,7 @@ def list_command(names: tuple[str, ...]) -> None:
             f"`grade list` lists all benchmarks. To see the settings and the ids of one, run `grade show {names[0]}`."
         )
     width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else WHOLE_LINES
-    lines = [line.rstrip() for line in _list(width).splitlines()]
-    click.echo("\n".join(lines).strip("\n"))
+    click.echo(_list(width).strip("\n"))
     click.echo(fitted("\nThe first split and protocol of a benchmark are its defaults.", sys.stdout))
     scorers = f"Scorers, for `scoring` in your own benchmark.toml: {', '.join(registry.names())}"
     click.echo(fitted(scorers, sys.stdout))
@@ -64,7 +63,7 @@ def _list(width: int) -> str:
     columns = [Column(name="benchmark", kind="word"), Column(name="name", kind="word")]
     columns += [Column(name=name, kind="name") for name in ("splits", "protocols")]
     table = Table(title="", columns=columns, rows=list(map(cells, rows)))
-    return terminal.text(table, width)
+    return "\n".join(terminal.drawn(table, "", width))
 
 
 def _splits_and_protocols(declared: Benchmark) -> tuple[str, str]:

@@ -169,7 +169,7 @@ def selftest_command(
     with watcher(quiet=quiet) as observer:
         outcome = selftest(asked, observer, repeats=repeat, under_load=under_load, strict=bool(benchmarks))
     if not quiet:
-        show_table(functools.partial(render, outcome), least=60)
+        show_table(functools.partial(render, outcome))
     say(headline(outcome))
     if output is not None:
         import msgspec

@@ -77,7 +77,7 @@ def show_and_put(
     from grader.reports import terminal
 
     if not quiet:
-        show_table(functools.partial(terminal.render, document), least=80)
+        show_table(functools.partial(terminal.render, document))
     put_all(((name, make(document)) for name, make in outputs), quiet=quiet)
 
 

@@ -162,7 +162,7 @@ def _run_several(files: Sequence[str], wanted: Wanted) -> int:
             observer.message(f"{file} ({number} of {len(files)})")
             graded.append(_grade_one_of_several(file, wanted, observer))
     if not wanted.quiet:
-        show_table(functools.partial(terminal.render, together.document(graded)), least=60)
+        show_table(functools.partial(terminal.render, together.document(graded)))
     github.name_results([each.written[-1] for each in graded if each.written])
     for path in () if wanted.quiet else (path for each in graded for path in each.written):
         say(f"Wrote {path}")

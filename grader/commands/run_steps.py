@@ -157,7 +157,7 @@ def show(report: Report, wanted: Wanted) -> None:
     from grader.reports import table
     from grader.reports.text import clean
 
-    show_table(functools.partial(table.render, report, groups=wanted.groups), least=60)
+    show_table(functools.partial(table.render, report, groups=wanted.groups))
     if wanted.verbose:
         for sample in report.samples:
             outcomes = f"{sample.official.outcome} {sample.careful.outcome}"

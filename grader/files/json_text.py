@@ -62,32 +62,33 @@ _PLACE = re.compile(rf"[^\n]*?:(?:\d++:)? (?:row \d++: )?(?:\${_STEP}*+: )?")
 def shown(problems: Iterable[str], most: int = MOST) -> list[str]:
     """Return the lines to show for `problems`, in the same order. Each problem is `place: what is wrong`.
 
-    The same problem is listed for its first three places; the third line has the number of further places. After `most`
-    lines, a last line has the number of omitted problems.
+    The same problem is one line, with its first places and the number of all others. After `most` lines, a last line
+    has the number of omitted problems.
     """
-    lines: list[tuple[str, str, int]] = []
-    places: Counter[str] = Counter()
-    total = 0
-    for total, problem in enumerate(problems, 1):  # noqa: B007 - the number of all problems is used below
-        message = _without_place(problem)
-        if message not in places and len(lines) >= most:
+    places: dict[str, list[str]] = {}
+    counts: Counter[str] = Counter()
+    left_out = 0
+    for problem in problems:
+        place = _PLACE.match(problem)
+        message = problem[place.end() :] if place else problem
+        if message not in places and len(places) >= most:
+            left_out += 1
             continue
-        places[message] += 1
-        if places[message] <= PLACES_SHOWN and len(lines) < most:
-            lines.append((problem, message, places[message]))
-    more = [places[message] - PLACES_SHOWN if nth == PLACES_SHOWN else 0 for _, message, nth in lines]
-    listed = [problem + _elsewhere(count) for (problem, _, _), count in zip(lines, more, strict=True)]
-    left_out = total - len(lines) - sum(more)
+        counts[message] += 1
+        if counts[message] <= PLACES_SHOWN:
+            places.setdefault(message, []).append(place[0] if place else "")
+    listed = [f"{found[0]}{message}{_elsewhere(found, counts[message])}" for message, found in places.items()]
     return [*listed, f"... and {left_out:,} more"] if left_out else listed
 
 
-def _without_place(problem: str) -> str:
-    place = _PLACE.match(problem)
-    return problem[place.end() :] if place else problem
-
-
-def _elsewhere(count: int) -> str:
-    return f" (and in {count:,} more place{'' if count == 1 else 's'})" if count else ""
+def _elsewhere(places: Sequence[str], count: int) -> str:
+    """Return the places of a problem after its first one: some by name, in another file with its name, and a count."""
+    file = places[0].partition(":")[0] + ":"
+    named = (place.removeprefix(file).strip().removesuffix(":").removesuffix(": $") for place in places[1:])
+    parts = [re.sub(r"^(?=\d)", "line ", place) for place in named if place]
+    left = count - 1 - len(parts)
+    parts += [f"{left:,} more place{'' if left == 1 else 's'}"] if left else []
+    return f" (also at {', '.join(parts[:-1])}{' and ' if parts[:-1] else ''}{parts[-1]})" if parts else ""
 
 
 _LONGEST_LIST = 100 << 20

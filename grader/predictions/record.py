@@ -46,7 +46,7 @@ def convert_own(row: Row) -> RawRecord | list[Flaw]:
     """Check a record of grade's own format, and consume it; the verdicts in an `_executed.json` are dropped."""
     qid, predictions = row.get("qid"), row.get("predictions")
     if not (type(qid) is str and qid and type(predictions) is list and set(map(type, predictions)) == {str}):
-        flaws = [*_qid_flaws(row), *islice(_prediction_flaws(row), MOST)]
+        flaws = [*_missing(row), *_qid_flaws(row), *islice(_prediction_flaws(row), MOST)]
         if flaws or not isinstance(predictions, list):
             return flaws
     for name in ("qid", "predictions", *(_EXECUTED_FIELDS if is_executed(row) else ())):
@@ -63,22 +63,27 @@ def _prompts(fields: Row, count: int) -> list[object] | None:
     return prompts if isinstance(prompts, list) and len(prompts) == count else None
 
 
+def _missing(row: Row) -> Iterator[Flaw]:
+    """Yield what to rename in a record without one of the two fields."""
+    asked = {"qid": "the id of the task", "predictions": 'the answer, as a list ["..."],'}
+    missing = {name: what for name, what in asked.items() if name not in row}
+    if missing:
+        fields = " and ".join(f'no "{name}"' for name in missing)
+        renamed = " and ".join(f'{what} to "{name}"' for name, what in missing.items())
+        yield Flaw(path=(), message=f"{fields}; the fields are {names(row)}: rename {renamed}")
+
+
 def _qid_flaws(row: Row) -> Iterator[Flaw]:
-    qid = row.get("qid")
-    if "qid" not in row:
-        yield Flaw(path=(), message=f'no "qid" (the fields are {names(row)})')
-    elif isinstance(qid, bool) or not isinstance(qid, str | int):
+    qid = row.get("qid", "-")
+    if isinstance(qid, bool) or not isinstance(qid, str | int):
         yield Flaw(path=("qid",), message=f"expected a string or an integer, found {kind(qid)}")
     elif qid == "":
         yield Flaw(path=("qid",), message="the qid is empty")
 
 
 def _prediction_flaws(row: Row) -> Iterator[Flaw]:
-    found, path = row.get("predictions"), ("predictions",)
-    if "predictions" not in row:
-        hint = '; rename "prediction" and make it a list' if "prediction" in row else f" (the fields are {names(row)})"
-        yield Flaw(path=(), message=f'no "predictions"{hint}')
-    elif isinstance(found, str):
+    found, path = row.get("predictions", [""]), ("predictions",)
+    if isinstance(found, str):
         yield Flaw(path=path, message='expected a list of strings, found a bare string; wrap it in a list: ["..."]')
     elif not isinstance(found, list):
         yield Flaw(path=path, message=f"expected a list of strings, found {kind(found)}")

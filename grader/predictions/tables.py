@@ -72,7 +72,7 @@ def not_named(head: bytes) -> str:
     if mark == ";":
         return "is a table separated by semicolons; separate the columns by commas or tabs"
     columns = ", ".join(map(quoted, names[:20]))
-    return f'has the columns {columns}; a table of predictions needs "qid" (or "index") and "{TEXT_COLUMN}"'
+    return f'has the columns {columns}: rename the id of the task to "qid", and the answer to "{TEXT_COLUMN}"'
 
 
 def read_table(data: bytes) -> Iterator[TableRow]:

@@ -16,9 +16,8 @@ from markupsafe import Markup
 from grader.decisions import readings
 from grader.predictions.record import all_of, counted
 from grader.reports import provenance
-from grader.reports.document import Chart, Table
+from grader.reports.document import Chart, Table, interval
 from grader.reports.markdown_text import code, prose
-from grader.reports.table import interval
 from grader.reports.terminal import bars
 from grader.reports.text import cut
 from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -10,15 +9,15 @@ import msgspec
 
 from grader.predictions.record import all_of, counted
 from grader.reports import provenance
-from grader.reports.document import Cell, Column, Table
-from grader.reports.terminal import console_on, drawn
+from grader.reports.document import Cell, Column, Table, interval
+from grader.reports.terminal import drawn
 from grader.reports.text import clean, cut
 from grader.reports.why import bounds_in_words, outcome, readings_differ, why_unscored
 from grader.results import excluded_from, in_percent, is_same
 from grader.scorers.registry import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from grader.results import Metric, Pair, Report, SampleResult
     from grader.scorers.registry import AnyScorer
@@ -34,23 +33,19 @@ def render(report: Report, *, width: int = 100, colour: bool = False, groups: bo
 
     `groups`: show all groups, however many there are.
     """
-    text = io.StringIO()
-    console = console_on(text, width, colour=colour)
-    title = clean(f"{report.benchmark} · {report.split} · {report.protocol}")
-    console.print(*_table(report, title, "metric", report.overall(), width))
-    for part in _groups(report, width, everything=groups):
-        console.print(part)
+    title = f"{report.benchmark} · {report.split} · {report.protocol}"
     scorer = scorer_of(report)
-    for line in (
+    lines = [
+        *drawn(_table(report, title, "metric", report.overall()), title, width, colour=colour),
+        *_groups(report, width, colour=colour, everything=groups),
         *_differences(report, scorer),
         *_unscored(report),
         *map(clean, (*scorer.summary(report).lines, *provenance.notes(report))),
-    ):
-        console.print(line, soft_wrap=True)
-    return text.getvalue()
+    ]
+    return "\n".join([*lines, ""])
 
 
-def _groups(report: Report, width: int, *, everything: bool) -> list[object]:
+def _groups(report: Report, width: int, *, colour: bool, everything: bool) -> list[str]:
     """Return a table of the first metric for each field of groups, or how to get them if there are many."""
     headline = report.metrics[0].name if report.metrics else ""
     fields: dict[str, dict[str, Pair]] = {}
@@ -61,13 +56,16 @@ def _groups(report: Report, width: int, *, everything: bool) -> list[object]:
             fields.setdefault(field, {})[f"{label} ({short})" if short else label] = pair
     count = sum(map(len, fields.values()))
     if count > MOST_GROUPS and not everything:
-        return [f"{count} groups ({clean(', '.join(fields))}): --groups shows them here, -o FILE.html on a page.\n"]
-    titles = ((f"{headline} by {field}", pairs) for field, pairs in fields.items())
-    return [table for title, pairs in titles for table in _table(report, title, "", pairs, width)]
+        return [
+            f"{count} groups ({clean(', '.join(fields))}): `--groups` shows them here, `-o FILE.html` on a page.",
+            "",
+        ]
+    tables = (_table(report, f"{headline} by {field}", "", pairs) for field, pairs in fields.items())
+    return [line for table in tables for line in drawn(table, table.title, width, colour=colour)]
 
 
-def _table(report: Report, title: str, names: str, pairs: Mapping[str, Pair], width: int) -> Iterator[object]:
-    """Yield the table of metrics."""
+def _table(report: Report, title: str, names: str, pairs: Mapping[str, Pair]) -> Table:
+    """Return a table of metrics."""
     mark = f" {provenance.OTHER_PYTHON}" if provenance.is_marked(report) else ""
     heads = (f"official{mark}", "careful", "95 % interval (careful)", "n")
     columns = [Column(name=names, kind="name"), *(Column(name=head) for head in heads)]
@@ -78,20 +76,13 @@ def _table(report: Report, title: str, names: str, pairs: Mapping[str, Pair], wi
         is_bold = official is not None and careful is not None and not is_same(official, careful)
         texts = (name, _figure(official), _figure(careful), interval(shown), str(shown.n))
         rows.append([Cell(text=text, tone="strong" if is_bold else "") for text in texts])
-    return drawn(Table(title=title, columns=columns, rows=rows), title, width)
+    return Table(title=title, columns=columns, rows=rows)
 
 
 def _figure(metric: Metric | None) -> str:
     """Return a value as text, with a star if unscored samples are excluded from it; a dash if there is none."""
     starred = metric is not None and metric.value is not None and metric.bounds is not msgspec.UNSET
     return f"{'* ' if starred else ''}{in_percent(metric)}"
-
-
-def interval(metric: Metric) -> str:
-    """Return the interval; for a metric without a value, the worst and the best case."""
-    if metric.value is None and metric.bounds is not msgspec.UNSET:
-        return f"between {metric.bounds[0]:.1f} and {metric.bounds[1]:.1f}"
-    return "" if metric.ci95 is None else f"{metric.ci95[0]:.1f} to {metric.ci95[1]:.1f}"
 
 
 def _differences(report: Report, scorer: AnyScorer) -> list[str]:

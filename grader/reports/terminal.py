@@ -2,73 +2,53 @@
 
 from __future__ import annotations
 
-import io
+import unicodedata
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from grader.reports.document import Chart, Table
-from grader.reports.text import broken, clean, longest_part
+from grader.reports.text import clean, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from rich.console import Console
-    from rich.table import Table as Drawn
 
     from grader.reports.document import Cell, Column, Document
 
 MOST_ROWS = 10
 """Rows of a list of items; files have all."""
-NAME_ROOM = 8
-"""Number of characters that names keep on a narrow terminal."""
 HEAD_ROOM = 16
-"""Maximum number of characters of a line of a heading."""
+"""A longer heading of words or numbers has several lines."""
 BARS = "▁▂▃▄▅▆▇█"
-GAP = " "
+GAP = "  "
 INDENT = "  "
-"""Of the further lines of a name."""
+"""Of tables, of the further lines of a name, and of values below a name."""
 
 
 def render(document: Document, *, width: int = 100, colour: bool = False) -> str:
-    """Return the document as text. On a narrow terminal names and headings are broken, but values never."""
-    text = io.StringIO()
-    console = console_on(text, width, colour=colour)
+    """Return the document as text. On a narrow terminal names and headings are broken between words, values never."""
+    lines: list[str] = []
     for place, section in enumerate(document.sections):
         title = section.title or document.title
-        console.print(*([""] if place else []), end="\n" if place else "")
+        lines += [""] if place and lines[-1] else []
         for part in section.texts():
-            _show(console, part, title, width)
+            lines += _lines(part, title, width, colour=colour)
             title = title if isinstance(part, str) else ""
-    return text.getvalue()
+    return "\n".join([*lines, ""])
 
 
-def text(table: Table, width: int) -> str:
-    """Return one table as text."""
-    written = io.StringIO()
-    console_on(written, width).print(*drawn(table, table.title, width))
-    return written.getvalue()
-
-
-def console_on(file: io.StringIO, width: int, *, colour: bool = False) -> Console:
-    """Return a console that writes texts as they are, at this width."""
-    from rich.console import Console
-
-    return Console(file=file, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
-
-
-def _show(console: Console, part: Table | Chart | str, title: str, width: int) -> None:
+def _lines(part: Table | Chart | str, title: str, width: int, *, colour: bool) -> Iterator[str]:
     if isinstance(part, str):
-        console.print(clean(part), soft_wrap=len(part) > width)
+        yield clean(part)
     elif isinstance(part, Chart):
-        if title:
-            console.print(clean(title), soft_wrap=True)
-        console.print(f"{part.reading}: {bars(part)}", soft_wrap=True)
+        yield from [clean(title)] if title else []
+        yield f"{part.reading}: {bars(part)}"
     else:
-        console.print(*drawn(part, title or part.title, width))
+        yield from drawn(part, title or part.title, width, colour=colour)
         left = len(part.rows) - MOST_ROWS
         if part.is_list and left > 0:
-            console.print(f"  ... {left} more; -o FILE.json has all.")
-        if part.note:
-            console.print(part.note, soft_wrap=True)
+            yield f"  ... {left} more; `-o FILE.json` has all."
+        yield from [part.note] if part.note else []
 
 
 def bars(chart: Chart) -> str:
@@ -79,88 +59,123 @@ def bars(chart: Chart) -> str:
         return ""
     low, span = min(known), max(known) - min(known)
     return "".join(
-        GAP if value is None else BARS[round((value - low) / span * (len(BARS) - 1)) if span else 0] for value in values
+        " " if value is None else BARS[round((value - low) / span * (len(BARS) - 1)) if span else 0] for value in values
     )
 
 
-def drawn(table: Table, title: str, width: int) -> Iterator[Drawn]:
-    """Yield tables of the same rows: columns of numbers that do not fit beside the others go into another one."""
-    from rich import box
-    from rich.table import Table as Drawn
+def drawn(table: Table, title: str, width: int, *, colour: bool = False) -> Iterator[str]:
+    """Yield the lines of a table. No word is broken, and no column is left out.
 
-    rows = table.rows[:MOST_ROWS] if table.is_list else table.rows
-    texts = [[clean(f"{cell.text} {cell.letters}".rstrip()) for cell in row] for row in rows]
-    wide = [_wide(column, [row[at] for row in texts]) for at, column in enumerate(table.columns)]
-    _widen_names(table, texts, wide, width)
-    left = [at for at, column in enumerate(table.columns) if column.kind != "number"]
-    right = [at for at, column in enumerate(table.columns) if column.kind == "number"]
-    for number, columns in enumerate(_fitting(right, wide, width - sum(wide[at] + 3 for at in left) - 1)):
-        made = Drawn(
-            title=f"{clean(title)}, continued".removeprefix(", ") if number else clean(title),
-            box=box.SIMPLE_HEAD,
-            title_justify="left",
-        )
-        shown = sorted([*left, *columns])
-        rooms = _rooms(table, texts, wide, shown, width)
-        for at in shown:
-            head = "\n".join(broken(table.columns[at].name, max(rooms[at], HEAD_ROOM)))
-            made.add_column(head, justify="right" if at in right else "left", no_wrap=True)
-        for row, cells in zip(texts, rows, strict=True):
-            made.add_row(*("\n".join(_lines(row[at], rooms[at])) for at in shown), style=_style(cells))
-        yield made
-
-
-def _lines(name: str, room: int) -> list[str]:
-    """Return the lines of a name, indented from the second on if that breaks no part of it."""
-    return broken(name, room, indent=INDENT if longest_part(name, INDENT) <= room else "")
-
-
-def _widen_names(table: Table, texts: list[list[str]], wide: list[int], width: int) -> None:
-    """Give names the width at which no part of them is broken, as far as one column of numbers fits beside them.
-
-    Beside no numbers, no word of them is broken.
+    If the columns do not fit side by side, the names of a row are a line above its values. If the numbers do not fit
+    in one line even so, all rows are repeated with the next numbers.
     """
-    names = [at for at, column in enumerate(table.columns) if column.kind == "name"]
-    numbers = [wide[at] for at, column in enumerate(table.columns) if column.kind == "number"]
-    words = [wide[at] for at, column in enumerate(table.columns) if column.kind == "word"]
-    free = width - 1 - sum(words) - max(numbers, default=0) - 3 * (len(names) + len(words) + bool(numbers))
-    needed = sorted((max((longest_part(row[at], words=not numbers) for row in texts), default=0), at) for at in names)
-    for number, (width_of_part, at) in enumerate(needed):
-        wide[at] = max(wide[at], min(width_of_part, free // (len(needed) - number)))
-        free -= wide[at]
+    rows = table.rows[:MOST_ROWS] if table.is_list else table.rows
+    columns = [_column(column, [row[at] for row in rows]) for at, column in enumerate(table.columns)]
+    names = [column for column in columns if column.kind == "name"]
+    layouts = [
+        (above, _fitting([column for column in columns if column not in above], above, width))
+        for above in ([], names if len(names) < len(columns) else names[:1])
+    ]
+    above, blocks = min(layouts, key=lambda each: (any(_wide(b, each[0]) > width for b in each[1]), len(each[1])))
+    bold = _BOLD if colour else ""
+    styles = [bold if _is_bold(row) else "" for row in rows]
+    yield from [_styled(clean(title), bold)] if title else []
+    for beside in blocks:
+        yield ""
+        yield from _block(above, beside, styles, width, head_style=bold)
+    yield ""
 
 
-def _rooms(table: Table, texts: list[list[str]], wide: list[int], shown: list[int], width: int) -> dict[int, int]:
-    """Return the width of each column: names share what the others leave, none more than it needs."""
-    rooms = {at: wide[at] for at in shown if table.columns[at].kind != "name"}
-    names = sorted((max((len(row[at]) for row in texts), default=0), at) for at in shown if at not in rooms)
-    free = width - sum(rooms.values()) - 3 * len(shown) - 1
-    for number, (widest, at) in enumerate(names):
-        rooms[at] = max(wide[at], min(max(widest, len(table.columns[at].name)), free // (len(names) - number)))
-        free -= rooms[at]
-    return rooms
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Column:
+    name: str
+    kind: str
+    cells: Sequence[str]
+    least: int
+    """Width below which a word would be broken."""
+    most: int
+    """Width of everything in one line."""
 
 
-def _style(cells: Sequence[Cell]) -> str | None:
-    return "bold" if any(cell.tone == "strong" for cell in cells) or all(cell.tone == "bad" for cell in cells) else None
-
-
-def _wide(column: Column, cells: list[str]) -> int:
-    """Return the width that a column keeps: nothing but names is broken."""
-    widest = max(map(len, cells), default=0)
+def _column(column: Column, cells: Sequence[Cell]) -> _Column:
+    texts = [clean(f"{cell.text} {cell.letters}".rstrip()) for cell in cells]
     if column.kind == "name":
-        return max(len(column.name), min(NAME_ROOM, widest))
-    return max(widest, *(len(line) for line in broken(column.name, HEAD_ROOM)), 0)
+        words = [word for text in (column.name, *texts) for word in folded(text, 1, INDENT)]
+        least, most = (max(map(_cells, found)) for found in (words, [column.name, *texts]))
+    else:
+        least = most = max(map(_cells, [*folded(column.name, HEAD_ROOM), *texts]))
+    return _Column(name=column.name, kind=column.kind, cells=texts, least=least, most=most)
 
 
-def _fitting(columns: list[int], wide: list[int], room: int) -> list[list[int]]:
-    """Return the columns of each table."""
-    tables: list[list[int]] = [[]]
-    free = room
-    for at in columns:
-        if tables[-1] and wide[at] + 3 > free:
-            tables.append([])
-            free = room
-        tables[-1].append(at)
-        free -= wide[at] + 3
-    return tables
+def _cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes: wide characters take two."""
+    return sum(1 + (unicodedata.east_asian_width(char) in "WF") for char in text if not unicodedata.combining(char))
+
+
+def _wide(beside: Sequence[_Column], above: Sequence[_Column]) -> int:
+    """Return the least width of a table."""
+    margin = len(INDENT) * (2 if above else 1)
+    return margin + sum(column.least for column in beside) + len(GAP) * (len(beside) - 1)
+
+
+def _fitting(columns: list[_Column], above: list[_Column], width: int) -> list[list[_Column]]:
+    """Return the columns of each block: all that are no numbers, and as many numbers as fit."""
+    kept = [column for column in columns if column.kind != "number"]
+    blocks: list[list[_Column]] = [[]]
+    for column in (column for column in columns if column not in kept):
+        if blocks[-1] and _wide([*kept, *blocks[-1], column], above) > width:
+            blocks.append([])
+        blocks[-1].append(column)
+    return [[column for column in columns if column in kept or column in block] for block in blocks]
+
+
+def _block(
+    above: list[_Column], beside: list[_Column], styles: Sequence[str], width: int, head_style: str
+) -> Iterator[str]:
+    """Yield the heading and the rows of these columns."""
+    rooms = _rooms(beside, width - _wide(beside, above))
+    margin = INDENT * (2 if above else 1)
+    heads = [folded(column.name, max(room, HEAD_ROOM)) for column, room in zip(beside, rooms, strict=True)]
+    highest = max(map(len, heads), default=0)
+    heads = [[""] * (highest - len(lines)) + lines for lines in heads]
+    label = GAP.join(column.name for column in above)
+    yield from [_styled(f"{INDENT}{label}", head_style)] if label else []
+    yield from (_styled(f"{margin}{line}", head_style) for line in _side_by_side(beside, rooms, heads))
+    yield " " + "─" * (len(margin) - 1 + sum(rooms) + len(GAP) * (len(rooms) - 1))
+    for at, style in enumerate(styles):
+        before, label = label, GAP.join(filter(None, (column.cells[at] for column in above)))
+        yield from [_styled(f"{INDENT}{label}", style)] if label != before else []
+        cells = [
+            folded(column.cells[at], room, INDENT) if column.kind == "name" else [column.cells[at]]
+            for column, room in zip(beside, rooms, strict=True)
+        ]
+        yield from (_styled(f"{margin}{line}", style) for line in _side_by_side(beside, rooms, cells))
+
+
+def _rooms(columns: Sequence[_Column], free: int) -> list[int]:
+    """Return the width of each column: names share what is free, none takes more than it needs."""
+    rooms = {}
+    by_need = sorted(columns, key=lambda column: column.most - column.least)
+    for number, column in enumerate(by_need):
+        more = max(0, min(column.most - column.least, free // (len(by_need) - number)))
+        rooms[column], free = column.least + more, free - more
+    return [rooms[column] for column in columns]
+
+
+def _side_by_side(columns: Sequence[_Column], rooms: Sequence[int], texts: Sequence[list[str]]) -> Iterator[str]:
+    """Yield the lines of one row, whose cells may have several."""
+    for parts in zip_longest(*texts, fillvalue=""):
+        blanks = [" " * (room - _cells(part)) for part, room in zip(parts, rooms, strict=True)]
+        cells = zip(columns, parts, blanks, strict=True)
+        yield GAP.join(f"{gap}{part}" if c.kind == "number" else f"{part}{gap}" for c, part, gap in cells).rstrip()
+
+
+_BOLD = "\x1b[1m"
+
+
+def _styled(line: str, style: str) -> str:
+    return f"{style}{line}\x1b[0m" if style and line.strip() else line
+
+
+def _is_bold(cells: Sequence[Cell]) -> bool:
+    return any(cell.tone == "strong" for cell in cells) or all(cell.tone == "bad" for cell in cells)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 import textwrap
 
-_WORD = re.compile(r"\S+\s*|\s+")
-_JOINT = re.compile(r"(?<=[\s_=/-])(?=[^\s_=/-])")
-"""Where a name may be broken: after a blank, an underscore, an equals sign, a slash or a hyphen."""
 _QUOTED = re.compile(r"`[^`\n]*`")
 
 
@@ -17,36 +14,18 @@ def clean(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most `most` characters; one that is cut ends with an ellipsis."""
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+    """Return a text of at most `most` characters; one that is cut ends with an ellipsis, after a word if it can."""
+    if len(text) <= most:
+        return text
+    words = text[:most].rpartition(" ")[0]
+    return f"{(words if len(words) > most // 2 else text[: most - 1]).rstrip()}…"
 
 
-def longest_part(name: str, indent: str = "", *, words: bool = False) -> int:
-    """Return the width below which `broken` breaks a name inside one of its parts, or of its words."""
-    first, *more = (len(part.rstrip()) for part in (_WORD.findall if words else _JOINT.split)(clean(name)) or [""])
-    return max([first, *(len(indent) + part for part in more)])
-
-
-def broken(name: str, width: int, indent: str = "") -> list[str]:
-    """Return the lines of a name, broken between its parts; inside a part only if it must be."""
-    if len(clean(name)) <= width:
-        return [clean(name)]
-    lines = [""]
-    most = max(width, len(indent) + 1)
-    for word in _WORD.findall(clean(name)):
-        # A word that fits into a line is not broken at all.
-        parts = [word] if len(indent + word.rstrip()) <= most else _JOINT.split(word)
-        for whole in parts:
-            part = whole
-            if len((lines[-1] + part).rstrip()) > most and lines[-1].strip():
-                lines.append(indent)
-            while len((lines[-1] + part).rstrip()) > most:
-                room = most - len(lines[-1])
-                lines[-1] += part[:room]
-                lines.append(indent)
-                part = part[room:]
-            lines[-1] += part
-    return [line.rstrip() for line in lines]
+def folded(text: str, width: int, indent: str = "") -> list[str]:
+    """Return the lines of a text, broken between words only; a longer word is a line of its own. Always a line."""
+    return textwrap.wrap(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
+    ) or [""]
 
 
 def wrapped(text: str, width: int) -> str:
@@ -59,7 +38,4 @@ def _wrapped(line: str, width: int) -> str:
         return line
     whole = _QUOTED.sub(lambda found: found[0].replace(" ", "\0"), line)
     indent = " " * (len(line) - len(line.lstrip()) + 2)
-    lines = textwrap.wrap(
-        whole, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
-    )
-    return "\n".join(lines).replace("\0", " ")
+    return "\n".join(folded(whole, width, indent)).replace("\0", " ")

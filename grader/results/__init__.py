@@ -181,8 +181,13 @@ Pair = tuple[Metric | None, Metric | None]
 
 
 def in_percent(metric: Metric | None) -> str:
-    """Return a metric's value with one decimal; a dash if there is none."""
-    return "–" if metric is None or metric.value is None else f"{metric.value:.1f}"
+    """Return a metric's value with one decimal; without one, its worst and best case, or a dash."""
+    if metric is not None and metric.value is not None:
+        return f"{metric.value:.1f}"
+    if metric is None or metric.bounds is msgspec.UNSET:
+        return "–"
+    low, high = metric.bounds
+    return f"{low:.1f} to {high:.1f}"
 
 
 def is_same(official: Metric | None, careful: Metric | None) -> bool:

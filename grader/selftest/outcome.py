@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
-
 import msgspec
 
 from grader.receipts import Strength
+from grader.reports.document import Cell, Column, Table
+from grader.reports.terminal import drawn
 from grader.reports.text import clean
 from grader.results import ReadingName
 from grader.scorers.probe import Kind
@@ -102,29 +102,22 @@ def _main_count(tested: Tested) -> str:
 
 def render(outcome: Outcome, *, width: int = 100, colour: bool = False) -> str:
     """Return the table and the problems."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    text = io.StringIO()
-    console = Console(file=text, width=width, force_terminal=colour, highlight=False, emoji=False, markup=False)
-    table = Table(box=box.SIMPLE_HEAD, title="Self-test", title_justify="left")
-    for name in ("benchmark", "condition"):
-        table.add_column(name)
-    for name in ("met", "of"):
-        table.add_column(name, justify="right")
+    columns = [Column(name="benchmark", kind="word"), Column(name="condition", kind="name")]
+    columns += [Column(name=name) for name in ("met", "of")]
+    rows = [
+        [
+            Cell(text=text, tone="strong" if tally.as_expected < tally.of else "")
+            for text in (each.benchmark, KINDS[tally.kind], str(tally.as_expected), str(tally.of))
+        ]
+        for each in outcome.tested
+        for tally in each.tallies
+    ]
+    lines = list(drawn(Table(title="Self-test", columns=columns, rows=rows), "Self-test", width, colour=colour))
     for each in outcome.tested:
-        for tally in each.tallies:
-            style = "bold" if tally.as_expected < tally.of else None
-            table.add_row(clean(each.benchmark), KINDS[tally.kind], str(tally.as_expected), str(tally.of), style=style)
-    console.print(table)
-    for each in outcome.tested:
-        for line in (*_strength_lines(each), *_speed_lines(each), *each.notes, *_problem_lines(each.problems)):
-            console.print(clean(line), soft_wrap=True)
+        lines += map(clean, (*_strength_lines(each), *_speed_lines(each), *each.notes, *_problem_lines(each.problems)))
     if outcome.left_out:
-        names = ", ".join(outcome.left_out)
-        console.print(f"Not tested, because the built-in sample has no answers: {names}.", soft_wrap=True)
-    return text.getvalue()
+        lines.append(f"Not tested, because the built-in sample has no answers: {', '.join(outcome.left_out)}.")
+    return "\n".join([*lines, ""])
 
 
 def _strength_lines(tested: Tested) -> list[str]:

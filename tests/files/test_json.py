@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import msgspec
 import pytest
@@ -63,22 +64,23 @@ def test_paths_and_names_are_safe_to_print() -> None:
     assert quoted("\u202e") == '"\\u202e"'
 
 
-def test_a_short_list_is_shown_as_it_is() -> None:
-    problems = ["preds.json:1: $[0]: one", "preds.json:2: $[1]: one", "preds.json:3: $[2].qid: two", "no place"]
+def test_different_problems_are_shown_as_they_are() -> None:
+    problems = ["preds.json:1: $[0]: one", "preds.json:3: $[2].qid: two", "no place"]
     assert shown(problems) == problems
     assert shown([]) == []
 
 
-def test_the_same_problem_is_listed_at_three_places_and_counted_at_the_others() -> None:
+def test_the_same_problem_is_one_line_with_three_places_and_the_number_of_the_others() -> None:
     same = [f"preds.json:{n}: $[{n}]: same" for n in range(1, 71)]
     assert shown(["preds.json:1: $: other", *same, "preds.json:99: $: last"]) == [
         "preds.json:1: $: other",
-        "preds.json:1: $[1]: same",
-        "preds.json:2: $[2]: same",
-        "preds.json:3: $[3]: same (and in 67 more places)",
+        "preds.json:1: $[1]: same (also at line 2: $[2], line 3: $[3] and 67 more places)",
         "preds.json:99: $: last",
     ]
-    assert shown(same[:4])[-1] == "preds.json:3: $[3]: same (and in 1 more place)"
+    assert shown(same[:2]) == ["preds.json:1: $[1]: same (also at line 2: $[2])"]
+    assert shown(same[:4])[-1].endswith("(also at line 2: $[2], line 3: $[3] and 1 more place)")
+    lines = [f"a.jsonl:{n}: $: same" for n in (1, 2)]
+    assert shown([*lines, "b.tsv:7: same"]) == ["a.jsonl:1: $: same (also at line 2 and b.tsv:7)"]
 
 
 def test_what_is_left_out_of_a_long_list_is_counted() -> None:
@@ -93,8 +95,9 @@ def test_what_is_left_out_of_a_long_list_is_counted() -> None:
     ["a b.json:12: $[3].qid: ", "data.tsv:4: ", "data.parquet: row 7: ", "a.json: ", 'x:1: $.m["a: b"].c: ', "a: $: "],
 )
 def test_problems_are_the_same_wherever_they_are(place: str) -> None:
-    lines = shown([place + "expected a string: found 3"] * 3 + ["other.json:1: expected a string: found 3"])
-    assert lines[2:] == [place + "expected a string: found 3 (and in 1 more place)"]
+    (line,) = shown([place + "expected a string: found 3"] * 3 + ["other.json:1: expected a string: found 3"])
+    assert line.startswith(place + "expected a string: found 3 (also at ")
+    assert re.search(r"\d more places?\)$", line)
 
 
 @given(st.lists(st.sampled_from(["a:1: x", "a:2: x", "b: y", "z", "a:3: $[1]: y", "a:4: w"])), st.integers(1, 9))
@@ -103,7 +106,9 @@ def test_every_problem_is_listed_or_counted(problems: list[str], most: int) -> N
     last = lines[-1] if lines else ""
     left_out = int(last.removeprefix("... and ").removesuffix(" more")) if last.startswith("... ") else 0
     listed = lines[:-1] if left_out else lines
-    counted = sum(int(line.partition("(and in ")[2].split()[0]) for line in listed if "(and in " in line)
+    elsewhere = [line.partition("(also at ")[2] for line in listed]
+    places = [place for line in elsewhere if line for place in re.split(", | and ", line)]
+    counted = sum(int(place.split()[0]) if " more place" in place else 1 for place in places)
     assert len(listed) <= most
     assert len(listed) + counted + left_out == len(problems)
 

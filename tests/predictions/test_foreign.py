@@ -298,7 +298,7 @@ def test_a_broken_table_separated_by_commas_says_on_which_line() -> None:
     ]
     assert refusal(b"qid,prediction\n,A\n", "a.csv") == ['a.csv:2: $.qid: "" is not a valid qid']
     assert refusal(b"id,answer\n1,A\n", "a.csv") == [
-        'a.csv:1: $: the file has the columns "id", "answer"; a table of predictions needs "qid" (or "index") and "prediction"'
+        'a.csv:1: $: the file has the columns "id", "answer": rename the id of the task to "qid", and the answer to "prediction"'
     ]
     assert "separated by semicolons" in refusal(b"qid;prediction\n1;A\n", "a.csv")[0]
 
@@ -448,8 +448,8 @@ def test_log_likelihoods_are_no_answers() -> None:
     assert refusal(
         lines(sample, {"doc_id": 1, "resps": []}, {"doc_id": None, "resps": "A"}, {"doc": {}}), "a.jsonl"
     ) == [
-        "a.jsonl:1: $.resps: expected generated text; found log-likelihoods or nothing, from which no answer can be read",
-        "a.jsonl:2: $.resps: expected generated text; found log-likelihoods or nothing, from which no answer can be read",
+        "a.jsonl:1: $.resps: expected generated text; found log-likelihoods or nothing, from which no answer can be "
+        "read (also at line 2: $.resps)",
         "a.jsonl:3: $.doc_id: None is not an id",
         'a.jsonl:4: $: expected a sample of lmms-eval with "doc_id" and "resps" or "filtered_resps"',
     ]

@@ -196,15 +196,16 @@ def test_every_wrong_type_is_named_with_its_line_and_path() -> None:
         "preds.json:5: $[3].predictions[3]: expected a string, found NaN or Infinity",
         "preds.json:5: $[3].predictions[4]: expected a string, found an object",
         "preds.json:5: $[3].predictions[5]: expected a string, found false",
-        'preds.json:8: $[4]: no "qid" (the fields are "predictions")',
+        'preds.json:8: $[4]: no "qid"; the fields are "predictions": rename the id of the task to "qid"',
         "preds.json:8: $[4].predictions: the list is empty; leave the record out if there is no prediction",
-        'preds.json:9: $[5]: no "predictions" (the fields are "qid")',
+        'preds.json:9: $[5]: no "predictions"; the fields are "qid": rename the answer, as a list ["..."], to '
+        '"predictions"',
         'preds.json:9: $[6]: expected a record {"qid": "...", "predictions": ["..."]}, found the integer 3',
         'preds.json:9: $[7]: expected a record {"qid": "...", "predictions": ["..."]}, found the string "s"',
         'preds.json:9: $[8]: expected a record {"qid": "...", "predictions": ["..."]}, found null',
         'preds.json:9: $[9]: expected a record {"qid": "...", "predictions": ["..."]}, found a list',
-        'preds.json:10: $[10]: no "qid" (the fields are "id", "prediction")',
-        'preds.json:10: $[10]: no "predictions"; rename "prediction" and make it a list',
+        'preds.json:10: $[10]: no "qid" and no "predictions"; the fields are "id", "prediction": rename the id of the '
+        'task to "qid" and the answer, as a list ["..."], to "predictions"',
         "preds.json:11: $[11].predictions: expected a list of strings, found an object",
     ]
 
@@ -222,12 +223,11 @@ def test_every_bad_line_of_json_lines_is_reported() -> None:
     assert refusal(content, "preds.jsonl").splitlines() == [
         "preds.jsonl:1: $: the line ends before the value does (was it cut off?)",
         "preds.jsonl:2: $.predictions[0]: expected a string, found the integer 1",
-        "preds.jsonl:4: $: the string that begins here has no end (was the line cut off?)",
+        "preds.jsonl:4: $: the string that begins here has no end (was the line cut off?) (also at line 9)",
         'preds.jsonl:5: $: expected a record {"qid": "...", "predictions": ["..."]}, found a list',
         'preds.jsonl:6: $: "x" after the end of the value',
         "preds.jsonl:7: $: byte 165 of the file (0xe9) is not UTF-8",
         "preds.jsonl:8: $: single quotes; JSON strings need double quotes (json.dumps() writes them, str() does not)",
-        "preds.jsonl:9: $: the string that begins here has no end (was the line cut off?)",
     ]
 
 
@@ -304,22 +304,19 @@ def test_problems_before_a_cut_are_reported_with_the_cut() -> None:
     ]
 
 
-def test_the_same_problem_is_listed_three_times_and_counted() -> None:
-    lines = refusal(json.dumps([{"qid": n} for n in range(70)]).encode()).splitlines()
-    assert lines == [
-        'preds.json:1: $[0]: no "predictions" (the fields are "qid")',
-        'preds.json:1: $[1]: no "predictions" (the fields are "qid")',
-        'preds.json:1: $[2]: no "predictions" (the fields are "qid") (and in 67 more places)',
-    ]
+def test_the_same_problem_of_many_records_is_one_line() -> None:
+    (line,) = refusal(json.dumps([{"qid": n} for n in range(70)]).encode()).splitlines()
+    assert line.startswith('preds.json:1: $[0]: no "predictions"; ')
+    assert line.endswith(" (also at line 1: $[1], line 1: $[2] and 67 more places)")
 
 
 def test_reading_stops_after_a_thousand_problems_and_says_so() -> None:
     wrong = [{"qid": n, "predictions": [None]} for n in range(999)]
     assert "stopped" not in refusal(json.dumps(wrong).encode())
     lines = refusal(json.dumps([*wrong, {"predictions": ["a"]}, 3, {"qid": 4}]).encode()).splitlines()
-    assert lines[2].endswith(" (and in 996 more places)")
-    assert lines[3:] == [
-        'preds.json:1: $[999]: no "qid" (the fields are "predictions")',
+    assert lines[0].endswith(" and 996 more places)")
+    assert lines[1:] == [
+        'preds.json:1: $[999]: no "qid"; the fields are "predictions": rename the id of the task to "qid"',
         "preds.json: reading stopped after 1,000 problems; there may be more",
     ]
     lines = refusal(b"\n".join(b'{"a": %d, "a": %d' % (n, n) for n in range(5000)), "a.jsonl").splitlines()

@@ -47,10 +47,10 @@ def test_what_needs_no_judge_keeps_its_value() -> None:
     assert all(row.value is not None for row in found)
 
 
-def test_the_terminal_shows_a_dash_the_bounds_and_the_cause() -> None:
+def test_the_terminal_shows_the_bounds_as_values_and_the_cause() -> None:
     said = render(_unjudged(), width=120)
     row = next(line for line in said.splitlines() if line.split()[:1] == ["mr_score"])
-    assert row.split()[1:4] == ["–", "–", "between"]
+    assert row.split()[1:7] == ["15.2", "to", "44.2", "31.0", "to", "76.3"]
     assert "12 of 25 samples unscored (not judged): excluded from mr_score, acc_step and acc_reason. Worst" in said
     assert "infrastructure" not in said
 
@@ -60,7 +60,7 @@ def test_every_format_shows_what_was_not_judged_and_blames_no_infrastructure(nam
     made = format_of(name)(_unjudged(), Material).decode()
     assert "nfrastructure failed" not in made.replace("or failed infrastructure", "")
     if name == "x.md":
-        assert "| `mr_score` | – | – | between" in made
+        assert "| `mr_score` | 15.2 to 44.2 | 31.0 to 76.3 |  | 12 |" in made
         assert "Why: not judged. Excluded from `mr_score`, `acc_step` and `acc_reason`." in made
     assert "xcluded from all metrics" not in made
 

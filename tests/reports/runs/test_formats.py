@@ -21,7 +21,7 @@ from grader.decisions.leaderboard import Leaderboard, leaderboard
 from grader.errors import UsageError
 from grader.reports import FORMATS, format_of_runs, html, latex, terminal
 from grader.reports.csv import guarded
-from grader.reports.document import Cell, Column, Table
+from grader.reports.document import Cell, Column, Table, cells
 from grader.reports.runs import comparison as of_comparison
 from grader.reports.runs import history as of_history
 from grader.reports.runs import leaderboard as of_leaderboard
@@ -272,7 +272,7 @@ def test_a_comparison_names_the_runs_the_test_and_the_first_items() -> None:
     assert re.search(r"Lower in B \(careful\): 13", text)
     assert re.search(r"q9 +67 % \(2 passed, failed\) +failed", text)
     assert "q10" not in text
-    assert "... 3 more; -o FILE.json has all." in text
+    assert "... 3 more; `-o FILE.json` has all." in text
     same: Difference = difference([1.0, 0.0], [1.0, 0.0])
     row = Compared(name="accuracy", reading="careful", group=None, before=50, after=50, difference=same)
     assert "accuracy: no item differs." in terminal.render(of_comparison.document(comparison(metrics=[row], fallen=[])))
@@ -320,15 +320,57 @@ def test_runs_and_items_link_to_the_pages_that_there_are(tmp_path: Path) -> None
     assert links == ["#content", "runs/b%202.html", *items]
 
 
-def test_a_file_name_is_not_broken_inside_for_another_column_of_numbers() -> None:
+def test_what_does_not_fit_beside_the_numbers_is_a_line_above_them() -> None:
     rows = [["predictions.json", "parse_success_rate", "52.1", "43.8", "28.1 to 60.7", "8", "not met"]]
     heads = ("official", "careful", "95 % interval (careful)", "n")
     columns = [Column(name="file", kind="name"), Column(name="metric", kind="name")]
     columns += [*(Column(name=head) for head in heads), Column(name="gates", kind="name")]
     table = Table(title="", columns=columns, rows=[[Cell(text=text) for text in row] for row in rows])
-    for width in (80, 120):
-        lines = terminal.text(table, width).splitlines()
-        assert all(len(line.rstrip()) <= width for line in lines)
-        assert any("predictions.json" in line for line in lines)
-        assert all(value in " ".join(lines) for value in ("28.1 to 60.7", "8", "not met"))
-        assert all(not line.startswith(",") for line in lines)
+    shown = [list(terminal.drawn(table, "", width)) for width in (120, 80)]
+    assert shown == [
+        [
+            "",
+            "                                                           95 % interval",
+            "  file              metric              official  careful      (careful)  n  gates",
+            " " + "─" * 83,
+            "  predictions.json  parse_success_rate      52.1     43.8   28.1 to 60.7  8  not met",
+            "",
+        ],
+        [
+            "",
+            "  file  metric  gates",
+            "                       95 % interval",
+            "    official  careful      (careful)  n",
+            " " + "─" * 38,
+            "  predictions.json  parse_success_rate  not met",
+            "        52.1     43.8   28.1 to 60.7  8",
+            "",
+        ],
+    ]
+
+
+def test_rows_of_the_same_names_have_one_line_above_them_and_numbers_that_do_not_fit_are_another_table() -> None:
+    columns = [Column(name="metric", kind="name"), Column(name="reading", kind="word")]
+    columns += [Column(name=f"number {at}") for at in range(3)]
+    rows = [cells(["a" * 30, reading, *("1.0",) * 3]) for reading in READINGS]
+    table = Table(title="T", columns=columns, rows=rows)
+    assert [line.strip() for line in terminal.drawn(table, "T", 44)] == [
+        "T",
+        "",
+        "metric",
+        "reading   number 0  number 1  number 2",
+        "─" * 41,
+        "a" * 30,
+        "official       1.0       1.0       1.0",
+        "careful        1.0       1.0       1.0",
+        "",
+    ]
+    narrow = [line.strip() for line in terminal.drawn(table, "T", 34)]
+    assert narrow[3] == "reading   number 0  number 1"
+    assert narrow[9:11] == ["metric", "reading   number 2"]
+
+
+def test_wide_characters_are_aligned() -> None:
+    columns = [Column(name="category", kind="name"), Column(name="n")]
+    table = Table(title="", columns=columns, rows=[cells(["空间关系", "5"]), cells(["e\u0301", "5"])])
+    assert list(terminal.drawn(table, "", 40))[3:5] == ["  空间关系  5", "  e\u0301         5"]
